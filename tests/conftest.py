@@ -1,0 +1,43 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ.pop("TURKIC_IDIOM_DATA", None)
+
+REPOSITORY = Path(__file__).parent.parent
+OUTSIDE_DATA = Path(os.environ.get("TURKIC_IDIOM_OUTSIDE_DATA", REPOSITORY.parent / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def outside_data():
+    """The folder with data that is not ours to redistribute; tests that need it are skipped when it is absent."""
+    if not OUTSIDE_DATA.is_dir():
+        pytest.skip(f"no outside data at {OUTSIDE_DATA}; set TURKIC_IDIOM_OUTSIDE_DATA")
+    return OUTSIDE_DATA
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Runs an installed console script in a subprocess, in an empty folder, as a user would."""
+
+    def run(program, *arguments, data=None, **environment):
+        script = Path(sys.executable).parent / program
+        variables = os.environ | {"HF_HUB_OFFLINE": "1"} | environment
+        if data is not None:
+            variables["TURKIC_IDIOM_DATA"] = str(data)
+        return subprocess.run(
+            [str(script), *map(str, arguments)],
+            cwd=tmp_path,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return run

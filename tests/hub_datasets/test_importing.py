@@ -1,0 +1,243 @@
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hub_datasets.importing import FORMATS, check_target, find_format, import_source, write_import
+from hub_datasets.report import REPORT_FILE
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.lexicon.load import load_lexicon, read_lexicon
+
+KEYS = {"tr": "TR", "az": "AZ", "tk": "TK", "gag": "GA", "uz": "UZ"}
+
+
+def paper_file(directory, rows):
+    """Rows as {language: (idiom, meaning, example)} in the paper's format."""
+    path = directory / "release.jsonl"
+    lines = []
+    for row in rows:
+        cells = {}
+        for code, fields in row.items():
+            cells |= {
+                f"{KEYS[code]}-{key}": text for key, text in zip(("Deyim", "Anlam", "Ornek"), fields, strict=False)
+            }
+        lines.append(json.dumps(cells, ensure_ascii=False) + "\n")
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def kevser_file(directory, *rows):
+    path = directory / "kevser.csv"
+    path.write_text("\n".join(["Deyimler;Türkçe Anlamı;İngilizce Anlamı", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def account(report):
+    """Readings that the report explains; must be all of them."""
+    explained = [reason["count"] for part in ("dropped", "merged") for reason in report[part].values()]
+    return report["entries"] + sum(explained)
+
+
+def test_paper_rows_become_concepts_named_by_their_turkish_idiom(tmp_path):
+    path = paper_file(
+        tmp_path,
+        [
+            {
+                "tr": ("gözü açılmak", "uyanmak", "Gözü açıldı."),
+                "az": ("gözü açılmaq", "ayılmaq"),
+                "gag": ("-", "", None),
+            },
+            {"tr": ("-", "-"), "az": ("ürəyi əsmək", "qorxmaq"), "uz": ("yuragi o’ynamoq", "qo’rqmoq")},
+        ],
+    )
+    imported = import_source(FORMATS["paper"], path)
+    assert imported.entries == {
+        "tr": [Entry("gozu-acilmak", "gözü açılmak", "uyanmak", "Gözü açıldı.", source="paper:1")],
+        "az": [
+            Entry("gozu-acilmak", "gözü açılmaq", "ayılmaq", source="paper:1"),
+            Entry("ureyi-esmek", "ürəyi əsmək", "qorxmaq", source="paper:2"),
+        ],
+        "uz": [Entry("ureyi-esmek", "yuragi oʻynamoq", "qoʻrqmoq", source="paper:2")],
+    }
+    assert imported.report.readings == 4
+
+
+def test_same_idiom_with_another_meaning_is_a_further_sense_in_the_order_of_the_file(tmp_path):
+    path = kevser_file(tmp_path, "Yol vermek;Geçirmek;x", "Yol vermek;Kovmak;y", "yol  vermek;geçirmek.;z")
+    imported = import_source(FORMATS["kevser"], path)
+    assert [(entry.concept, entry.meaning) for entry in imported.entries["tr"]] == [
+        ("yol-vermek", "geçirmek"),
+        ("yol-vermek--2", "kovmak"),
+    ]
+    assert [concept.gloss for concept in imported.concepts] == ["x", "y"]
+    assert imported.report.merged.counts() == {"same idiom and meaning": 1}
+
+
+def test_rows_without_a_meaning_fill_a_missing_example_and_are_no_sense(tmp_path):
+    path = paper_file(
+        tmp_path,
+        [
+            {"tr": ("göz yummak", "görmezden gelmek")},
+            {"tr": ("göz yummak", None, "Suça göz yumdu.")},
+            {"tr": ("kulak asmak", None, "Sözüme kulak asmadı.")},
+            {"tr": ("kulak asmak", "dinlemek")},
+        ],
+    )
+    imported = import_source(FORMATS["paper"], path)
+    assert imported.entries["tr"] == [
+        Entry("goz-yummak", "göz yummak", "görmezden gelmek", "Suça göz yumdu.", source="paper:1"),
+        Entry("kulak-asmak", "kulak asmak", "dinlemek", "Sözüme kulak asmadı.", source="paper:3"),
+    ]
+    assert imported.report.merged.counts() == {"no meaning, and the idiom is there already": 2}
+
+
+def test_same_concept_twice_takes_languages_and_variants_together(tmp_path):
+    turkish = ("göz yummak", "görmezden gelmek")
+    path = paper_file(
+        tmp_path,
+        [
+            {"tr": turkish, "az": ("göz yummaq", "görməmək")},
+            {"tr": turkish, "az": ("gözünü yummaq", "görməmək"), "uz": ("koʻz yummoq", "koʻrmaslik")},
+            {"tr": turkish, "az": ("göz yummaq", "əhəmiyyət verməmək")},
+        ],
+    )
+    imported = import_source(FORMATS["paper"], path)
+    assert imported.entries["az"] == [
+        Entry("goz-yummak", "göz yummaq", "görməmək", variants=("gözünü yummaq",), source="paper:1")
+    ]
+    assert [entry.idiom for entry in imported.entries["uz"]] == ["koʻz yummoq"]
+    assert imported.report.merged.counts() == {
+        "same idiom and meaning": 2,
+        "another idiom of the same concept, kept as a variant": 1,
+    }
+    assert imported.report.dropped.counts() == {"another meaning of the same concept": 1}
+
+
+def test_idioms_that_differ_only_in_turkish_letters_keep_their_own_concepts(tmp_path):
+    path = kevser_file(tmp_path, "Kin tutmak;öç almak istemek;x", "Kın tutmak;kılıfı tutmak;y")
+    first, second = import_source(FORMATS["kevser"], path).entries["tr"]
+    assert first.idiom != second.idiom
+    assert first.concept != second.concept
+    assert first.concept.startswith("kin-tutmak-")
+    assert second.concept.startswith("kin-tutmak-")
+
+
+def test_report_accounts_for_every_reading(tmp_path):
+    path = kevser_file(
+        tmp_path,
+        "Göz yummak;Görmezden gelmek;x",  # kept
+        "Göz yummak;Görmezden gelmek;x",  # merged
+        ";Anlam;x",  # no idiom
+        "Kulak asmak;;x",  # nothing said of it
+        "Quş uçmaq;Anlam;x",  # q is no Turkish letter
+        "El açmak;Ω;x",  # its meaning is no Turkish, and there is no example
+        "a;b",  # two cells
+    )
+    imported = import_source(FORMATS["kevser"], path)
+    write_import(imported, tmp_path / "out")
+    report = json.loads((tmp_path / "out" / REPORT_FILE).read_text(encoding="utf-8"))
+    assert report["rows"] == report["readings"] == 7
+    assert account(report) == 7
+    assert {reason: part["count"] for reason, part in report["dropped"].items()} == {
+        "no idiom": 1,
+        "neither meaning nor example": 2,
+        "idiom: letters outside the Turkish alphabet": 1,
+        "wrong number of cells": 1,
+    }
+    (case,) = report["dropped"]["idiom: letters outside the Turkish alphabet"]["examples"]
+    assert case == {"line": 6, "language": "tr", "value": "quş uçmaq"}
+    assert report["changed"]["meaning removed: letters outside the Turkish alphabet"]["count"] == 1
+
+
+def test_a_file_without_one_good_entry_is_an_error(tmp_path):
+    with pytest.raises(InputError, match=r"not one entry could be imported; .*: no idiom \(1 times\)"):
+        import_source(FORMATS["kevser"], kevser_file(tmp_path, ";Anlam;x"))
+
+
+def test_unknown_format_is_a_usage_error():
+    with pytest.raises(InputError, match="known: paper, uz-idioms, kevser, tdk") as caught:
+        find_format("xml")
+    assert caught.value.exit_code == 2
+
+
+def test_target_must_be_empty_unless_it_is_overwritten(tmp_path):
+    first = import_source(FORMATS["paper"], paper_file(tmp_path, [{"tr": ("göz", "a a"), "az": ("göz", "a a")}]))
+    second = import_source(FORMATS["kevser"], kevser_file(tmp_path, "Göz yummak;Görmezden gelmek;x"))
+    out = tmp_path / "out"
+    write_import(first, out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with pytest.raises(InputError, match=r"out: not empty \(holds az.jsonl\); .* add --overwrite"):
+        write_import(second, out)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    (out / "notes.txt").write_text("mine")
+    write_import(second, out, overwrite=True)
+    # the Azerbaijani file of the first lexicon is gone, what is no part of a lexicon stays
+    assert sorted(path.name for path in out.iterdir()) == ["concepts.jsonl", REPORT_FILE, "notes.txt", "tr.jsonl"]
+    assert list(load_lexicon(out).concepts) == ["goz-yummak"]
+    (out / "data.jsonl").write_text("{}\n")
+    with pytest.raises(InputError, match=r"holds data.jsonl, which is no lexicon file"):
+        check_target(out, overwrite=True)
+
+
+def test_target_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "out").write_text("")
+    with pytest.raises(InputError, match="is not a directory"):
+        check_target(tmp_path / "out", overwrite=True)
+
+
+LETTERS = "abcçdeəfgğhxıiİIjkqlmnňoöprsştţuüvwyýzžäê âîû'’ʻʼ`‘-–().,?!:;«»\"[]/1\u00ad\u200b\u0307\u0301жК\ud800\x07\n"
+TEXTS = st.none() | st.sampled_from(["-", "göz", "göz yummak", "ko’z", "ürək"]) | st.text(LETTERS, max_size=24)
+FIELDS = st.tuples(TEXTS, TEXTS, TEXTS)
+ROWS = st.lists(st.dictionaries(st.sampled_from(list(LANGUAGES)), FIELDS, max_size=5), min_size=1, max_size=8)
+
+
+def checked(source, path, out):
+    """Imports, and checks what holds of every import; nothing when not one entry was good."""
+    try:
+        imported = import_source(source, path)
+    except InputError:
+        return
+    write_import(imported, out, overwrite=True)
+    lexicon, problems = read_lexicon(out)
+    assert problems == []
+    report = json.loads((out / REPORT_FILE).read_text(encoding="utf-8"))
+    assert account(report) == report["readings"]
+    assert sum(map(len, lexicon.entries.values())) == report["entries"]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(rows=ROWS)
+def test_an_import_of_the_papers_format_is_always_valid_and_accounted_for(tmp_path, rows):
+    path = tmp_path / "release.json"
+    items = [
+        {
+            f"{KEYS[code]}-{key}": text
+            for code, fields in row.items()
+            for key, text in zip(("Deyim", "Anlam", "Ornek"), fields, strict=True)
+        }
+        for row in rows
+    ]
+    path.write_text(json.dumps(items))
+    checked(FORMATS["paper"], path, tmp_path / "out")
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(rows=st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=6))
+def test_an_import_of_any_table_is_always_valid_and_accounted_for(tmp_path, rows):
+    headers = {
+        "uz-idioms": "idiom,meaning_uz,example_uz,variants",
+        "kevser": "Deyimler,Türkçe Anlamı,İngilizce Anlamı,x",
+        "tdk": "sozum,anlami,turu2,soz_id,atara,anahtar,gosterim_tarihi",
+    }
+    path = tmp_path / "table.csv"
+    for name, header in headers.items():
+        lines = [header]
+        for idiom, meaning, third, fourth in rows:
+            cells = (idiom, meaning, "deyim", "", "", "", "") if name == "tdk" else (idiom, meaning, third, fourth)
+            quoted = [(cell or "").replace("\ud800", "").replace('"', '""') for cell in cells]
+            lines.append(",".join(f'"{cell}"' for cell in quoted))
+        path.write_text("\n".join(lines), encoding="utf-8")
+        checked(FORMATS[name], path, tmp_path / f"out-{name}")

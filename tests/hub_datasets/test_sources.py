@@ -1,0 +1,327 @@
+import json
+
+import pytest
+
+from hub_datasets.importing import FORMATS, import_source
+from hub_datasets.sources import Reading, kevser, paper, tdk, uz_idioms
+from hub_datasets.sources.tdk import Sense, split_senses
+from turkic_idiom_tasks.errors import InputError
+
+UZ_HEADER = "idiom,syntax_markers,meaning_uz,meaning_number,homonym_number,variants,example_uz"
+TDK_HEADER = "soz_id,sozum,atara,anlami,anahtar,turu2,gosterim_tarihi"
+
+
+def write(tmp_path, *lines, name="source"):
+    path = tmp_path / name
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def uz(tmp_path, *rows):
+    """Rows of (idiom, meaning, example[, variants]) as the Uzbek table; the readings that come out, by line."""
+    cells = [(idiom, "", meaning, "", "", *(rest or ("",)), example) for idiom, meaning, example, *rest in rows]
+    quoted = [",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in cells]
+    return list(uz_idioms.read(write(tmp_path, UZ_HEADER, *quoted)))
+
+
+# paper
+
+
+def test_paper_rows_align_languages(tmp_path):
+    row = {
+        "TR-Deyim": "ağzı kulaklarına varmak",
+        "TR-Anlam": "çok sevinmek",
+        "TR-Ornek": "Haberi duyunca ağzı kulaklarına vardı.",
+        "AZ-Deyim": "ağzı qulaqlarının dibinə getmək",
+        "AZ-Anlam": "çox sevinmək",
+        "AZ-Ornek": " - ",
+        "TK-Deyim": "-",
+        "TK-Anlam": "",
+        "GA-Deyim": "aazı kulaanda",
+        "UZ-Deyim": "ogʻzi qulogʻida",
+        "UZ-Anlam": None,
+    }
+    (source,) = paper.read(write(tmp_path, json.dumps(row, ensure_ascii=False)))
+    assert source.readings == {
+        "tr": Reading("ağzı kulaklarına varmak", "çok sevinmek", "Haberi duyunca ağzı kulaklarına vardı."),
+        "az": Reading("ağzı qulaqlarının dibinə getmək", "çox sevinmək"),
+        "gag": Reading("aazı kulaanda"),
+        "uz": Reading("ogʻzi qulogʻida"),
+    }
+
+
+@pytest.mark.parametrize(
+    "keys", ["TR-Deyim TR-Anlam TR-Örnek", "tr-deyim tr-anlam tr-ornek", "TR_DEYİM TR_ANLAM TR–ÖRNEK"]
+)
+def test_paper_keys_in_any_spelling(tmp_path, keys):
+    row = dict(zip(keys.split(), ["göz yummak", "görmezden gelmek", "Suça göz yumdu."], strict=True))
+    (source,) = paper.read(write(tmp_path, json.dumps([row], ensure_ascii=False)))
+    assert source.readings == {"tr": Reading("göz yummak", "görmezden gelmek", "Suça göz yumdu.")}
+
+
+@pytest.mark.parametrize("nothing", ["-", "–", " — ", "", "  ", None, float("nan"), []])
+def test_paper_values_that_mean_none(tmp_path, nothing):
+    row = {"TR-Deyim": "göz yummak", "AZ-Deyim": nothing, "AZ-Anlam": nothing}
+    (source,) = paper.read(write(tmp_path, json.dumps(row)))
+    assert set(source.readings) == {"tr"}
+
+
+def test_paper_row_without_any_idiom_is_reported(tmp_path):
+    path = write(tmp_path, '{"TR-Deyim": "göz yummak"}', "", '{"TR-Deyim": "-", "AZ-Deyim": ""}', "7")
+    rows = list(paper.read(path))
+    assert [(row.line, row.problem) for row in rows] == [
+        (1, None), (3, "no idiom in any language"), (4, "not a JSON object"),
+    ]  # fmt: skip
+
+
+def test_paper_malformed_line_is_named(tmp_path):
+    path = write(tmp_path, '{"TR-Deyim": "göz yummak"}', '{"TR-Deyim": ')
+    with pytest.raises(InputError, match=r"source:2: malformed JSON at column \d+"):
+        list(paper.read(path))
+
+
+def test_paper_malformed_list_names_the_line(tmp_path):
+    path = write(tmp_path, "[", '{"TR-Deyim": "göz yummak"},', "oops]")
+    with pytest.raises(InputError, match=r"source:3: malformed JSON at column 1"):
+        list(paper.read(path))
+
+
+def test_paper_file_of_another_format_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no key such as TR-Deyim, TR-Anlam, TR-Ornek; found idiom, meaning"):
+        list(paper.read(write(tmp_path, '{"idiom": "a", "meaning": "b"}')))
+
+
+# uz-idioms
+
+
+def test_uzbek_headword_meaning_and_example(tmp_path):
+    (row,) = uz(
+        tmp_path,
+        ("KO’Z(I)GA CHO’P SOLMOQ 1", "? aldamoq, firib bermoq.", "– kim? [o’zining] Ko’zimga cho’p solma, deydi."),
+    )
+    assert row.readings["uz"] == Reading(
+        "koʻziga choʻp solmoq", "aldamoq, firib bermoq", "Ko’zimga cho’p solma, deydi.", ("koʻzga choʻp solmoq",)
+    )
+
+
+def test_uzbek_capital_i_becomes_a_dotted_one_and_turned_comma_a_letter(tmp_path):
+    (row,) = uz(tmp_path, ("IT O’LGAN JOY", "juda uzoq.", "U it o’lgan joyda turadi."))
+    assert row.readings["uz"].idiom == "it oʻlgan joy"
+
+
+@pytest.mark.parametrize(
+    ("meaning", "expected"),
+    [
+        ("[γam je=] tar. tashvish chekmoq.", "tashvish chekmoq"),
+        ("[jelgӓ ber=] tar.", None),
+        ("[kishi] kuzatish paytida aytiladi.", "kishi kuzatish paytida aytiladi"),
+        ("yoki", None),
+        ("(yoki", None),
+        ("ba’zan", None),
+        ("A. Qahhor. Oltin yulduz.", None),
+        ("ayn. ado bo’lmoq.", None),
+        ("barbod bo’lmoq. Va r i a n t i :", "barbod bo’lmoq"),
+        ("xafa qilmoq. S nonimi:", "xafa qilmoq"),
+        ("juda zolim. P", "juda zolim"),
+        ("tezlamoq. –", "tezlamoq"),
+        ("(«gap»ni) yashirmoq.", "(«gap»ni) yashirmoq"),
+        ("o’ldi", "o’ldi"),
+    ],
+)
+def test_uzbek_noise_in_meanings(tmp_path, meaning, expected):
+    (row,) = uz(tmp_path, ("GAP BILMOQ", meaning, "U gapni yaxshi biladi."))
+    assert row.readings["uz"].meaning == expected
+
+
+@pytest.mark.parametrize(
+    ("example", "expected"),
+    [
+        ("da? nima? kimning? Uning qaddi dol bo’ldi.", "Uning qaddi dol bo’ldi."),
+        ("– Sen kimsan? – dedi u.", "– Sen kimsan? – dedi u."),
+        ("(jonlining).", None),
+        ("...shu gapni aytdi u.", "...shu gapni aytdi u."),
+        ("–", None),
+    ],
+)
+def test_uzbek_noise_in_examples(tmp_path, example, expected):
+    (row,) = uz(tmp_path, ("QADDI DOL", "bukchaygan.", example))
+    assert row.readings["uz"].example == expected
+
+
+def test_uzbek_example_cut_off_at_600_characters_loses_its_last_sentence(tmp_path):
+    sentence = "Bu gap rost edi. "  # 17 characters: 35 of them are 595, and the last one is cut after 5
+    (row,) = uz(tmp_path, ("ROST GAP", "haqiqat.", (sentence * 40)[:600]))
+    assert row.readings["uz"].example == (sentence * 35).strip()
+
+
+def test_uzbek_torn_headword_is_joined_and_its_senses_with_it(tmp_path):
+    rows = uz(
+        tmp_path,
+        ("AZIMAT QILMOQ", "(yoki", ""),
+        ("ETMOQ", ") jazm qilmoq.", "Ketishga azimat qildi u."),
+        ("ETMOQ", "qaror bermoq.", ""),
+        ("OG’ZINI", "(yoki", ""),
+        ("TILINI", ")", ""),
+        ("TIYMOQ", "gapirmaslik.", ""),
+    )
+    assert [row.merged is not None for row in rows] == [True, False, False, True, True, False]
+    assert rows[1].readings["uz"] == Reading(
+        "azimat qilmoq", "jazm qilmoq", "Ketishga azimat qildi u.", ("azimat etmoq",)
+    )
+    assert rows[2].readings["uz"] == Reading("azimat qilmoq", "qaror bermoq", None, ("azimat etmoq",))
+    assert rows[5].readings["uz"] == Reading("ogʻzini tiymoq", "gapirmaslik", None, ("tilini tiymoq",))
+
+
+def test_uzbek_meaning_yoki_with_another_idiom_behind_it_joins_nothing(tmp_path):
+    rows = uz(tmp_path, ("TO’G’RI KELMOQ", "yoki", ""), ("TO’G’RI KELMOQ", "mos bo’lmoq.", ""))
+    assert [row.merged for row in rows] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("headword", "problem"),
+    [
+        ("YO’L OCHIL-", "idiom is cut off"),
+        ("– QO’L(", "idiom has unmatched brackets"),
+        ("ETMOQ", "idiom is one short word"),
+        ("BIR OYOG’(I) ..DA QOLMOQ", "idiom has a gap"),
+    ],
+)
+def test_uzbek_headwords_that_cannot_be_restored(tmp_path, headword, problem):
+    (row,) = uz(tmp_path, (headword, "biror narsa.", "Biror narsa bor edi."))
+    assert row.problem == problem
+
+
+def test_uzbek_letters_of_other_scripts_are_replaced_by_their_look_alikes(tmp_path):
+    (row,) = uz(tmp_path, ("FI\u041aR YURITMOQ", "o’yl\u0430moq.", ""))  # Cyrillic К and а
+    assert row.readings["uz"] == Reading("fikr yuritmoq", "o’ylamoq")
+    assert [note.what for note in row.notes] == ["look-alike letters of another script replaced"] * 2
+
+
+def test_uzbek_spaced_out_headword_and_transcription(tmp_path):
+    rows = uz(
+        tmp_path, ("O D A M D A N CHIQMOQ", "a.", "Bir ikki uch."), ("YER O’PMOQ [jer öp=]", "a.", "Bir ikki uch.")
+    )
+    assert [row.readings["uz"].idiom for row in rows] == ["odamdan chiqmoq", "yer oʻpmoq"]
+
+
+def test_uzbek_variants_that_are_pieces_or_antonyms_are_refused(tmp_path):
+    listed = "qo’l; uzatmoq; qo’llarni uzatmoq; QO’LINI UZATMOQ; qo’l uzatmaslik; pul uzat-"
+    (row,) = uz(tmp_path, ("QO’L UZATMOQ", "yordam bermoq.", "U qo’l uzatdi menga.", listed))
+    assert row.readings["uz"].variants == ("qoʻllarni uzatmoq", "qoʻlini uzatmoq")
+
+
+# kevser
+
+
+def kevser_rows(tmp_path, *rows):
+    return list(kevser.read(write(tmp_path, "\ufeffDeyimler;Türkçe Anlamı;İngilizce Anlamı", *rows)))
+
+
+def test_kevser_initials_are_small_in_turkish(tmp_path):
+    rows = kevser_rows(tmp_path, "Işığı görmek;İyi anlamak.;To see", "İpe un sermek;Isrardan kaçmak;Excuses")
+    assert [row.readings["tr"] for row in rows] == [
+        Reading("ışığı görmek", "iyi anlamak"),
+        Reading("ipe un sermek", "ısrardan kaçmak"),
+    ]
+    assert [row.gloss for row in rows] == ["To see", "Excuses"]
+    assert [row.line for row in rows] == [2, 3]
+
+
+def test_kevser_names_keep_their_capital(tmp_path):
+    rows = kevser_rows(tmp_path, "Nuh der peygamber demez;Çok inatçı;Stubborn", "Karaman’ın koyunu;Yanıltıcı;x")
+    assert [row.readings["tr"].idiom for row in rows] == ["Nuh der peygamber demez", "Karaman’ın koyunu"]
+
+
+def test_kevser_definition_in_the_wrong_column_is_told_by_the_alphabet(tmp_path):
+    rows = kevser_rows(
+        tmp_path,
+        "Dara düşmek;Darda kalmak;x",
+        "Darda kalmak;Parasız kalmak;x",  # an idiom that also defines its neighbour: in order, kept
+        "El ayak çekilmek;Ortalıkta kimse kalmamak;x",
+        "Ortalıkta kimse kalmamak;İş yeri;x",
+        "El açmak;Dilenmek;x",
+    )
+    assert [row.problem for row in rows] == [None, None, None, "idiom is the meaning of another row", None]
+
+
+def test_kevser_row_with_too_many_cells_is_reported(tmp_path):
+    rows = kevser_rows(tmp_path, "Göz yummak;a;b;c", "Göz yummak;Görmezden gelmek;x")
+    assert (rows[0].line, rows[0].problem, rows[0].value) == (
+        2,
+        "wrong number of cells",
+        "4 cells instead of 3",
+    )
+
+
+# tdk
+
+
+@pytest.mark.parametrize(
+    ("markup", "senses"),
+    [
+        ("çok yorulmak", [Sense("çok yorulmak", None)]),
+        (
+            "1. çok yorulmak: <i>Bugün canım çıktı.</i> -H. Taner. <i>İkinci örnek.</i> 2. ölmek.",
+            [Sense("çok yorulmak", "Bugün canım çıktı."), Sense("ölmek", None)],
+        ),
+        ("1. <i>mec.</i> kızmak: <i>Küplere bindi.</i>", [Sense("kızmak", "Küplere bindi.")]),
+        ("&#39;a&#39; 3. sırada kalmak", [Sense("'a' 3. sırada kalmak", None)]),  # 3 is no first sense
+        ("<b>1.</b> a&ccedil;mak <b>2.</b> kapamak", [Sense("açmak", None), Sense("kapamak", None)]),
+        ("1. bir 3. katta oturmak 2. inmek", [Sense("bir 3. katta oturmak", None), Sense("inmek", None)]),
+        ("&lt;i&gt;yalnız örnek&lt;/i&gt;", [Sense(None, "yalnız örnek")]),
+    ],
+)
+def test_tdk_senses(markup, senses):
+    assert split_senses(markup) == senses
+
+
+def test_tdk_rows_of_other_kinds_and_references(tmp_path):
+    path = write(
+        tmp_path,
+        TDK_HEADER,
+        '1,"canı çıkmak",,"1. ölmek. 2. çok yorulmak: <i>Canım çıktı bugün.</i>",,Deyim,2020',
+        "2,damlaya damlaya göl olur,,azar azar birikir,,Atasözü,2020",
+        "3,gözü açılmak (I),,bk. gözü açık,,DEYİM,2020",
+    )
+    rows = list(tdk.read(path))
+    assert [(row.line, row.problem) for row in rows] == [(2, None), (2, None), (3, "not an idiom"), (4, None)]
+    assert rows[1].readings["tr"] == Reading("canı çıkmak", "çok yorulmak", "Canım çıktı bugün.")
+    assert rows[3].readings["tr"] == Reading("gözü açılmak")
+
+
+# every table
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"), [("uz-idioms", "idiom, meaning_uz"), ("kevser", "Deyimler"), ("tdk", "soz_id")]
+)
+def test_missing_columns_are_named_with_those_found(tmp_path, name, missing):
+    path = write(tmp_path, "kelime,anlam", "a,b")
+    with pytest.raises(InputError, match=rf"source:1: the columns {missing}.* are missing; found kelime, anlam"):
+        import_source(FORMATS[name], path)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_files_that_cannot_be_read(tmp_path, name):
+    latin5 = tmp_path / "latin5"
+    latin5.write_bytes("a,b\nağız,çok\n".encode("iso8859-9"))
+    empty = write(tmp_path, "", name="empty")
+    for path, message in [
+        (latin5, r"latin5:2: not UTF-8 \(byte 0xF0\)"),
+        (empty, "empty: is empty"),
+        (tmp_path / "absent", "absent: no such file"),
+        (tmp_path, "is not a file"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            import_source(FORMATS[name], path)
+
+
+def test_unclosed_quotation_mark_is_an_error_and_not_one_long_cell(tmp_path):
+    path = write(tmp_path, TDK_HEADER, '1,"can,,a,,Deyim,2020' + "x" * (1 << 20))
+    with pytest.raises(InputError, match=r"source:2: malformed CSV"):
+        list(tdk.read(path))
+
+
+def test_quoted_line_breaks_do_not_shift_line_numbers(tmp_path):
+    path = write(tmp_path, TDK_HEADER, '1,"can", ,"a\nb",,Deyim,2020', "2,göz,,c,,Deyim,2020")
+    assert [row.line for row in tdk.read(path)] == [2, 4]

@@ -1,0 +1,145 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from turkic_idiom_tasks.metrics.ranking import (
+    chance_corrected,
+    random_ndcg,
+    ranking_groups,
+    score_rankings,
+    similarities_of_groups,
+)
+
+NAMES = ("ndcg", "ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_10")
+
+
+def one(similarities, relevant):
+    scores = score_rankings(np.array([similarities]), [relevant])
+    return {name: getattr(scores, name)[0] for name in (*NAMES, "floor")}
+
+
+def test_one_relevant_document_by_hand():
+    # the relevant document stands at rank 3: 1 / log2(1 + 3) = 0.5, reciprocal rank 1/3
+    scores = one([0.9, 0.8, 0.7, 0.1], [2])
+    assert scores["ndcg"] == pytest.approx(0.5)
+    assert scores["ndcg_at_10"] == pytest.approx(0.5)
+    assert scores["mrr"] == pytest.approx(1 / 3)
+    assert (scores["recall_at_1"], scores["recall_at_5"]) == (0.0, 1.0)
+
+
+def test_two_relevant_documents_by_hand():
+    # ranks 1 and 4: DCG = 1 + 1/log2(5) = 1.430677; ideal = 1 + 1/log2(3) = 1.630930
+    scores = one([0.9, 0.8, 0.7, 0.6], [0, 3])
+    assert scores["ndcg"] == pytest.approx((1 + 1 / math.log2(5)) / (1 + 1 / math.log2(3)))
+    assert scores["recall_at_1"] == 0.5
+    assert scores["mrr"] == 1.0
+
+
+def test_the_cut_counts_nothing_beyond_rank_ten():
+    similarities = list(range(20, 0, -1))
+    scores = one(similarities, [12])  # rank 13
+    assert scores["ndcg_at_10"] == 0.0
+    assert scores["ndcg"] == pytest.approx(1 / math.log2(14))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_without_ties_the_figures_are_those_of_trec_eval(data):
+    n_documents = data.draw(st.integers(2, 40))
+    order = data.draw(st.permutations(range(n_documents)))
+    relevant = data.draw(st.lists(st.integers(0, n_documents - 1), min_size=1, max_size=4, unique=True))
+    scores = one([float(value) for value in order], relevant)
+    run = {"q": {f"d{column}": float(value) for column, value in enumerate(order)}}
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        {"q": {f"d{column}": 1 for column in relevant}}, {"ndcg", "ndcg_cut.10", "recip_rank", "recall.1,5,10"}
+    )
+    expected = evaluator.evaluate(run)["q"]
+    theirs = ("ndcg", "ndcg_cut_10", "recip_rank", "recall_1", "recall_5", "recall_10")
+    for ours, name in zip(NAMES, theirs, strict=True):
+        assert scores[ours] == pytest.approx(expected[name], abs=1e-12), ours
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(0, 2), min_size=2, max_size=6),
+    st.data(),
+)
+def test_ties_are_scored_by_the_mean_over_all_their_orders(values, data):
+    relevant = data.draw(st.lists(st.integers(0, len(values) - 1), min_size=1, max_size=3, unique=True))
+    scores = one([float(value) for value in values], relevant)
+    orders = []
+    for permutation in itertools.permutations(range(len(values))):
+        if all(values[a] >= values[b] for a, b in itertools.pairwise(permutation)):
+            distinct = [0.0] * len(values)
+            for rank, column in enumerate(permutation):
+                distinct[column] = -float(rank)
+            orders.append(one(distinct, relevant))
+    for name in NAMES:
+        assert scores[name] == pytest.approx(np.mean([order[name] for order in orders])), name
+
+
+def test_the_floor_is_the_mean_over_all_rankings():
+    # three documents, one relevant: ranks 1, 2, 3 equally likely: (1 + 1/log2(3) + 1/2) / 3
+    assert random_ndcg(3, 1) == pytest.approx((1 + 1 / math.log2(3) + 0.5) / 3)
+    permutations = [one(list(map(float, p)), [0, 1])["ndcg"] for p in itertools.permutations(range(5))]
+    assert random_ndcg(5, 2) == pytest.approx(np.mean(permutations))
+
+
+@pytest.mark.parametrize(("pool", "floor"), [(3446, 0.100), (3204, 0.101), (1087, 0.121), (60, 0.244), (280, 0.161)])
+def test_the_floors_of_the_papers_pools(pool, floor):
+    # the table of expected random scores that the choice of metric rests on
+    assert random_ndcg(pool, 1) == pytest.approx(floor, abs=6e-4)
+
+
+def test_all_equal_similarities_score_the_floor():
+    scores = one([0.0] * 50, [7])
+    assert scores["ndcg"] == pytest.approx(scores["floor"])
+
+
+def test_chance_corrected():
+    assert chance_corrected(0.25, 0.25) == 0.0
+    assert chance_corrected(1.0, 0.25) == 1.0
+    assert chance_corrected(0.1, 0.25) == pytest.approx(-0.2)
+    with pytest.raises(ValueError, match="undefined"):
+        chance_corrected(1.0, 1.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(-3, 3), min_size=2, max_size=15), st.randoms(use_true_random=False))
+def test_permuting_documents_changes_no_score(values, random):
+    order = list(range(len(values)))
+    random.shuffle(order)
+    before = one([float(v) for v in values], [0])
+    after = one([float(values[column]) for column in order], [order.index(0)])
+    assert before == pytest.approx(after)
+
+
+def test_undefined_input_is_refused():
+    with pytest.raises(ValueError, match="query 1 hold NaN"):
+        score_rankings(np.array([[0.1, 0.2], [np.nan, 0.1]]), [[0], [0]])
+    with pytest.raises(ValueError, match="query 1 has no relevant"):
+        score_rankings(np.array([[0.1, 0.2], [0.3, 0.1]]), [[0], []])
+    with pytest.raises(ValueError, match="cannot have 3"):
+        random_ndcg(2, 3)
+    with pytest.raises(ValueError, match="no queries"):
+        score_rankings(np.empty((0, 4)), []).means()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 4) | st.just(-np.inf), min_size=1, max_size=12))
+def test_written_rankings_score_the_same(values):
+    similarities = np.array(values, dtype=float)
+    documents = [f"d{column}" for column in range(len(values))]
+    groups = ranking_groups(similarities, documents)
+    again = similarities_of_groups(groups, {document: column for column, document in enumerate(documents)})
+    assert one(similarities, [0]) == one(again, [0])
+
+
+def test_ranking_groups_order():
+    similarities = np.array([0.1, 0.9, 0.1, -np.inf, 0.5])
+    assert ranking_groups(similarities, ["a", "b", "c", "d", "e"]) == ["b", "e", ["a", "c"]]

@@ -1,0 +1,101 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.orthography import clean, fold, letters_outside, lower, skeleton, to_common
+
+TR, AZ, TK, GAG, UZ = (LANGUAGES[code] for code in ("tr", "az", "tk", "gag", "uz"))
+TEXTS = st.text(
+    alphabet=st.sampled_from("abcçdeəfgğhxıijkqlmnňoöprsştţuüvyýzžäêâIİÇĞÖŞÜƏŇÝŽÄÊŢ ʻʼ’'`-.,1") | st.characters()
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "upper", "lowered"),
+    [
+        (TR, "IŞIK İÇİNDE", "ışık içinde"),
+        (AZ, "QIZIL ƏL İLƏ", "qızıl əl ilə"),
+        (GAG, "IŞIN İZİ", "ışın izi"),
+        (TK, "IŇ ÝÜREK WAGTY", "iň ýürek wagty"),
+        (UZ, "OʻZ INSOFI", "oʻz insofi"),
+    ],
+)
+def test_lower_follows_the_language(language, upper, lowered):
+    assert lower(upper, language) == lowered
+
+
+@given(TEXTS, st.sampled_from(list(LANGUAGES.values())))
+def test_lower_and_fold_keep_every_offset(text, language):
+    assert len(lower(text, language)) == len(text)
+    assert len(fold(text, language)) == len(text)
+    assert fold(fold(text, language), language) == fold(text, language)
+
+
+def test_fold_makes_apostrophes_and_circumflexes_equal():
+    assert fold("Oʻz", UZ) == fold("O’z", UZ) == fold("o'z", UZ) == fold("o`z", UZ)
+    assert fold("Kâğıt", TR) == fold("kağıt", TR)
+    assert fold("KIŞ", TR) != fold("kiş", TR)
+
+
+def test_clean_puts_the_right_uzbek_apostrophes():
+    assert clean("ko’z og‘riq  san'at maʻno", UZ) == "koʻz ogʻriq sanʼat maʼno"
+    assert clean("‘koʻz’", UZ) == "‘koʻz’"  # quotation marks around a word are not letters
+
+
+def test_clean_composes_and_removes_what_cannot_be_seen():
+    decomposed = unicodedata.normalize("NFD", "göz\u00a0yummak\u200b")
+    assert clean(decomposed, TR) == "göz yummak"
+    assert clean("ș ț Ș", GAG) == "ş ţ Ş"
+
+
+@given(TEXTS, st.sampled_from(list(LANGUAGES.values())))
+def test_clean_changes_nothing_the_second_time(text, language):
+    assert clean(clean(text, language), language) == clean(text, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "outside"),
+    [
+        (TR, "göz yummaq wə", ["q", "w", "ə"]),
+        (AZ, "göz yummaq", []),
+        (UZ, "ko'z", ["'"]),
+        (UZ, "koʻz", []),
+        (TK, "göwnüne ýetmek", []),
+        (TK, "gözı", ["ı"]),
+        (GAG, "kulaa asmaa, êr, ţar", []),
+        (GAG, "ağız", ["ğ"]),
+        (TR, "2025'te Ankara’ya", []),
+        (AZ, "Bakıʼda", ["ʼ"]),
+        (UZ, "ko`z, san’at", ["`", "’"]),
+    ],
+)
+def test_letters_outside_the_alphabet(language, text, outside):
+    assert letters_outside(text, language) == outside
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "common"),
+    [
+        (AZ, "Baş əymək, qulaq, xoş", "baş eymek, kulak, hoş"),
+        (TK, "Ýüregi agyz žurnal ňe jan wagt", "yüregi agız jurnal ne can vagt"),
+        (UZ, "Koʻngil boʻlmoq, bosh, choy, oʻgʻil", "könil bölmak, baş, çay, öğil"),
+        (GAG, "Sevmää, ţarı", "sevmee, tsarı"),
+        (TR, "Kâğıt", "kağıt"),
+    ],
+)
+def test_common_orthography(language, text, common):
+    assert to_common(text, language) == common
+
+
+def test_skeleton_brings_cognates_together():
+    turkish = skeleton("göz yummak", TR)
+    assert turkish == skeleton("göz yummaq", AZ) == skeleton("koʻz yummoq", UZ) == skeleton("göz ýummak", TK)
+    assert skeleton("göz açmak", TR) != turkish
+
+
+def test_skeleton_never_eats_a_whole_word():
+    assert skeleton("mak", TR) != ""
+    assert skeleton("kutmak", TR) == "kut"

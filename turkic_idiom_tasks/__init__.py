@@ -1,0 +1,29 @@
+"""Idiom understanding in Turkic languages, as plugins for the evaluation harnesses that people already run.
+
+Every interpreter of the environment imports this module at its start (see `startup`), so it imports nothing itself.
+"""
+
+__version__ = "0.1.0"
+
+
+def register() -> list[str]:
+    """Makes tasks, benchmark and models known to mteb now, and returns the names of the tasks.
+
+    The start-up hook does this by itself; call it where the hook cannot run: ``python -S``,
+    ``TURKIC_IDIOM_NO_HOOK=1``, or a notebook kernel that was started before the installation. Safe to call again.
+    """
+    from turkic_idiom_tasks.startup.mteb_plugin import register_now
+
+    return register_now()
+
+
+def __getattr__(name: str) -> object:
+    """`TurkicIdiomT1`, `TurkicIdiomT2` and `TurkicIdiomT3`, imported when they are first asked for."""
+    if name.startswith("TurkicIdiom"):
+        import mteb  # noqa: F401  # mteb must be complete before our tasks import parts of it
+
+        from turkic_idiom_tasks.retrieval import tasks
+
+        if name in tasks.TASK_CLASSES:
+            return tasks.TASK_CLASSES[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,189 @@
+"""The five ways of the paper to make one vector of a transformer's token vectors.
+
+They exist twice: `pool_all` computes all of them from one forward pass, and `build_sentence_transformer` makes each
+of them from stock sentence-transformers modules, so that the stock ``mteb`` command and a saved checkpoint need no
+code of ours. The tests hold the two equal.
+
+The paper averages "the first and the last layer" without saying whether the first is the output of the embedding layer
+(``hidden_states[0]``) or of the first transformer layer (``hidden_states[1]``). `FIRST_LAYER` takes the second
+reading; ``first_layer`` is an option everywhere. It gives no weights for the last four layers: here they are equal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from turkic_idiom_tasks.errors import usage_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
+
+POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
+LAYER_POOLINGS = ("first_last", "last_four")  # these need the hidden states of more layers than the last
+FIRST_LAYER = 1
+LAST_LAYERS = 4
+_STOCK_MODE = {"cls": "cls", "max": "max"}  # the others are means over tokens
+
+
+def check_pooling(pooling: str) -> None:
+    """Raises for a pooling that does not exist.
+
+    Raises:
+        InputError: the name is unknown; the message lists the known ones.
+    """
+    if pooling not in POOLINGS:
+        raise usage_error(f"unknown pooling {pooling!r}; known: {', '.join(POOLINGS)}")
+
+
+def check_layers(pooling: str, n_layers: int, *, first_layer: int = FIRST_LAYER) -> None:
+    """Raises for a pooling that a model of this depth cannot have.
+
+    Raises:
+        InputError: the pooling is unknown, or needs more layers than there are.
+    """
+    check_pooling(pooling)
+    if pooling == "last_four" and n_layers < LAST_LAYERS:
+        others = ", ".join(name for name in POOLINGS if name != "last_four")
+        raise usage_error(
+            f"pooling last_four needs {LAST_LAYERS} transformer layers, this model has {n_layers}; use one of {others}"
+        )
+    if pooling == "first_last" and not 0 <= first_layer <= n_layers:
+        raise usage_error(
+            f"first_layer is {first_layer}; a model with {n_layers} layers allows 0 (embeddings) to {n_layers}"
+        )
+
+
+def pool_all(
+    hidden_states: Sequence[Tensor],
+    attention_mask: Tensor,
+    *,
+    first_layer: int = FIRST_LAYER,
+    poolings: Sequence[str] = POOLINGS,
+) -> dict[str, Tensor]:
+    """Every pooling asked for, from the hidden states of one forward pass.
+
+    Args:
+        hidden_states: the output of the embedding layer, then of each transformer layer, (B, T, H) each; the last one
+            alone is enough for cls, mean and max.
+        attention_mask: 1 for real tokens and 0 for padding on either side, (B, T).
+        first_layer: index into `hidden_states` that counts as the first layer.
+        poolings: names from `POOLINGS`.
+
+    Returns:
+        pooling -> (B, H) float32, each row of length 1.
+
+    Raises:
+        InputError: a pooling is unknown, or needs more layers than there are.
+    """
+    import torch
+
+    n_layers = len(hidden_states) - 1
+    real = attention_mask.bool().unsqueeze(-1)  # (B, T, 1)
+    count = attention_mask.sum(1, keepdim=True).clamp(min=1).float()  # (B, 1)
+    last = hidden_states[-1].float()
+
+    def mean(layer: Tensor) -> Tensor:
+        return torch.where(real, layer.float(), 0.0).sum(1) / count
+
+    pooled = {}
+    for pooling in poolings:
+        check_layers(pooling, n_layers, first_layer=first_layer)
+        if pooling == "cls":
+            first_real = attention_mask.int().argmax(1).view(-1, 1, 1).expand(-1, 1, last.shape[-1])
+            vectors = last.gather(1, first_real).squeeze(1)
+        elif pooling == "max":
+            vectors = last.masked_fill(~real, float("-inf")).amax(1)
+        elif pooling == "mean":
+            vectors = mean(last)
+        else:  # a mean over tokens is linear: the mean of averaged layers is the average of their means
+            layers = (first_layer, -1) if pooling == "first_last" else range(-LAST_LAYERS, 0)
+            vectors = sum(mean(hidden_states[layer]) for layer in layers)  # the length of the sum is lost just below
+        pooled[pooling] = torch.nn.functional.normalize(vectors, dim=-1)
+    return pooled
+
+
+def pooling_modules(transformer: Any, pooling: str, *, first_layer: int = FIRST_LAYER) -> list[Any]:
+    """The stock sentence-transformers modules of one pooling, the transformer among them.
+
+    Args:
+        transformer: a sentence-transformers ``Transformer``; for first_last and last_four it is set to return all
+        hidden states.
+        pooling: a name from `POOLINGS`.
+        first_layer: index of the hidden states that counts as the first layer.
+
+    Raises:
+        InputError: the pooling is unknown, or needs more layers than the model has.
+    """
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
+
+    check_layers(pooling, count_layers(transformer.model), first_layer=first_layer)
+    modules = [transformer]
+    if pooling in LAYER_POOLINGS:
+        transformer.model.config.output_hidden_states = True
+        modules.append(_layer_mixture(transformer, pooling, first_layer=first_layer))
+    return [*modules, Pooling(transformer.get_embedding_dimension(), _STOCK_MODE.get(pooling, "mean")), Normalize()]
+
+
+def _layer_mixture(transformer: Any, pooling: str, *, first_layer: int) -> Any:
+    """A stock WeightedLayerPooling that averages the first and last, or the last four layers; weights frozen."""
+    import torch
+    from sentence_transformers.sentence_transformer.modules import WeightedLayerPooling
+
+    n_layers = count_layers(transformer.model)
+    start = first_layer if pooling == "first_last" else n_layers + 1 - LAST_LAYERS
+    weights = torch.zeros(n_layers + 1 - start)
+    for layer in (0, -1) if pooling == "first_last" else range(LAST_LAYERS):
+        weights[layer] += 1.0
+    return WeightedLayerPooling(
+        transformer.get_embedding_dimension(),
+        num_hidden_layers=n_layers,
+        layer_start=start,
+        layer_weights=torch.nn.Parameter(weights, requires_grad=False),
+    )
+
+
+def count_layers(model: Any) -> int:
+    """The number of transformer layers of a transformers model, by its configuration."""
+    config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
+    return int(getattr(config, "num_hidden_layers", None) or config.num_layers)
+
+
+def build_sentence_transformer(
+    name_or_path: str,
+    pooling: str,
+    *,
+    revision: str | None = None,
+    device: str | None = None,
+    dtype: str = "float32",
+    first_layer: int = FIRST_LAYER,
+) -> SentenceTransformer:
+    """A model under one pooling, made of stock modules; it can be saved, and loads again without code of ours.
+
+    Whatever modules follow the transformer in a sentence-transformers checkpoint are replaced; its prompts stay.
+
+    Args:
+        name_or_path: a Hub id, or a local folder (a sentence-transformers model or a plain transformers encoder).
+        pooling: a name from `POOLINGS`.
+        revision: Hub commit; None is the newest.
+        device: None lets sentence-transformers choose.
+        dtype: float32, bfloat16 or float16.
+        first_layer: index of the hidden states that counts as the first layer.
+
+    Raises:
+        InputError: no such model or pooling, or a model without a transformer or with too few layers.
+    """
+    from sentence_transformers import SentenceTransformer
+
+    from turkic_idiom_tasks.encoders.checkpoints import backbone_of, load_checkpoint
+
+    check_pooling(pooling)
+    loaded = load_checkpoint(name_or_path, revision=revision, device=device, dtype=dtype)
+    return SentenceTransformer(
+        modules=pooling_modules(backbone_of(loaded), pooling, first_layer=first_layer),
+        device=str(loaded.device),
+        prompts=loaded.prompts,
+        default_prompt_name=loaded.default_prompt_name,
+    )

@@ -1,0 +1,30 @@
+"""The one exception for what a caller can get wrong; its text is the whole message a user sees."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+
+class InputError(ValueError):
+    """Bad input: says what was wrong, where (file and line, or id), the value, and the next step.
+
+    Command lines print it as one line and exit with ``exit_code``: 2 for a wrong argument (unknown task, pooling,
+    model), 1 for input that could not be used (a malformed lexicon, an unwritable folder).
+    """
+
+    def __init__(self, message: str, *, exit_code: int = 1) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def usage_error(message: str) -> InputError:
+    """An `InputError` for a wrong command-line argument (exit code 2)."""
+    return InputError(message, exit_code=2)
+
+
+def for_command_line(error: InputError) -> BaseException:
+    """The error itself in Python; under the stock ``mteb`` command one that ends the program with the message alone."""
+    if Path(sys.argv[0]).name in ("mteb", "mteb.exe"):
+        return SystemExit(f"turkic-idiom-tasks: error: {error}")
+    return error

@@ -1,0 +1,116 @@
+"""The languages of the benchmark. Adding one is one record here and one JSONL file in the lexicon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turkic_idiom_tasks.errors import usage_error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Language:
+    """One language: its names in the harnesses and what the code must know of its orthography.
+
+    Attributes:
+        code: BCP 47 code, used in file names and on the Hub (``tr``).
+        name: English name.
+        subset: ISO 639-3 code, used in subset names (``tur``, ``tur-azj``).
+        alphabet: lower-case letters of the standard Latin orthography, in NFC; apostrophe letters included.
+        dotless_i: whether I/ı and İ/i are two letters, which decides how text is lower-cased.
+        infinitives: endings of the citation form of verbs, in this orthography.
+        to_common: letters and digraphs that differ from the common (Turkish-like) orthography, and what they become
+            there; applied in one pass, longest first.
+    """
+
+    code: str
+    name: str
+    subset: str
+    alphabet: str
+    dotless_i: bool
+    infinitives: tuple[str, ...]
+    to_common: dict[str, str]
+
+    @property
+    def script_code(self) -> str:
+        """Language and script as mteb writes them: ``tur-Latn``."""
+        return f"{self.subset}-Latn"
+
+
+PIVOT = "tr"  # the language of the queries of T1 and T3
+
+LANGUAGES: dict[str, Language] = {
+    language.code: language
+    for language in (
+        Language(
+            code="tr",
+            name="Turkish",
+            subset="tur",
+            alphabet="abcçdefgğhıijklmnoöprsştuüvyzâîû",
+            dotless_i=True,
+            infinitives=("mak", "mek"),
+            to_common={"â": "a", "î": "i", "û": "u"},
+        ),
+        Language(
+            code="az",
+            name="Azerbaijani",
+            subset="azj",
+            alphabet="abcçdeəfgğhxıijkqlmnoöprsştuüvyz",
+            dotless_i=True,
+            infinitives=("maq", "mək"),
+            to_common={"ə": "e", "x": "h", "q": "k"},
+        ),
+        Language(
+            code="tk",
+            name="Turkmen",
+            subset="tuk",
+            alphabet="abçdeäfghijžklmnňoöprsştuüwyýz",
+            dotless_i=False,
+            infinitives=("mak", "mek"),
+            to_common={"ä": "e", "j": "c", "ž": "j", "ň": "n", "w": "v", "y": "ı", "ý": "y"},
+        ),
+        Language(
+            code="gag",
+            name="Gagauz",
+            subset="gag",
+            alphabet="aäbcçdeêfghıijklmnoöprsştţuüvyz",
+            dotless_i=True,
+            infinitives=("maa", "mää"),
+            to_common={"ä": "e", "ê": "e", "ţ": "ts"},
+        ),
+        Language(
+            code="uz",
+            name="Uzbek",
+            subset="uzn",
+            alphabet="abcdefghijklmnopqrstuvxyzʻʼ",
+            dotless_i=False,
+            infinitives=("moq",),
+            to_common={
+                "oʻ": "ö",
+                "gʻ": "ğ",
+                "sh": "ş",
+                "ch": "ç",
+                "ng": "n",
+                "x": "h",
+                "q": "k",
+                "o": "a",
+                "ʼ": "",
+                "ʻ": "",
+            },
+        ),
+    )
+}
+
+TARGETS = tuple(code for code in LANGUAGES if code != PIVOT)
+
+
+def get_language(code: str) -> Language:
+    """The record of a language by its BCP 47 code, its subset code or its mteb code (``tr``, ``tur``, ``tur-Latn``).
+
+    Raises:
+        InputError: the code is unknown; the message lists the known ones.
+    """
+    for language in LANGUAGES.values():
+        if code in (language.code, language.subset, language.script_code):
+            return language
+    known = ", ".join(f"{language.code} ({language.name})" for language in LANGUAGES.values())
+    raise usage_error(f"unknown language {code!r}; known: {known}")

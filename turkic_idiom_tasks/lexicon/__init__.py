@@ -1,0 +1,1 @@
+"""The aligned lexicon: its records, its files, its checks."""

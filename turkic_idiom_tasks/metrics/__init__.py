@@ -1,0 +1,1 @@
+"""Scores and statistics; nothing here imports torch, mteb, lm-eval or datasets."""

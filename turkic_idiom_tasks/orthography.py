@@ -1,0 +1,131 @@
+"""How Turkic text is normalised, lower-cased, folded and mapped to one common orthography.
+
+Every stored text is NFC (never NFKC). U+02BB (oʻ, gʻ) and U+02BC (tutuq belgisi) are letters; quotation marks that
+stand in for them (U+2018, U+2019, U+0060, U+00B4, ASCII ') become those letters only on import and for matching.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+
+from turkic_idiom_tasks.languages import LANGUAGES, Language
+
+TURNED_COMMA = "\u02bb"  # the letter in oʻ, gʻ
+APOSTROPHE = "\u02bc"  # tutuq belgisi
+_APOSTROPHE_LIKE = "'\u2018\u2019\u201b`\u00b4\u02b9\u02bb\u02bc"
+_COMMA_BELOW = str.maketrans("șțȘȚ", "şţŞŢ")  # Romanian look-alikes of the Gagauz cedilla letters
+_SPACE = re.compile(r"\s+")
+_UZBEK_TURNED = re.compile(f"(?<=[oOgG])[{_APOSTROPHE_LIKE}]")
+_UZBEK_TUTUQ = re.compile(rf"(?<=[^\WoOgG])[{_APOSTROPHE_LIKE}](?=\w)")
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+
+
+def clean(text: str, language: Language) -> str:
+    """Text as the lexicon stores it: NFC, invisible characters removed, white space single, the right letters.
+
+    Uzbek apostrophes become U+02BB after o and g and U+02BC between other letters; Gagauz (and any other) s and t
+    with a comma below become the cedilla letters. Used on import; text already in the lexicon must be unchanged by
+    it.
+    """
+    text = unicodedata.normalize("NFC", text).translate(_INVISIBLE)
+    if language.code == "uz":
+        text = _UZBEK_TURNED.sub(TURNED_COMMA, text)
+        text = _UZBEK_TUTUQ.sub(APOSTROPHE, text)
+    if language.code in ("gag", "tr", "az", "tk"):
+        text = text.translate(_COMMA_BELOW)
+    return _SPACE.sub(" ", text).strip()
+
+
+def lower(text: str, language: Language) -> str:
+    """Text lower-cased by the rules of its language, code point by code point, so offsets stay valid.
+
+    ``str.lower`` turns İ into two code points and I into a dotted i; neither is right in Turkish, Azerbaijani or
+    Gagauz.
+    """
+    return text.translate(_lower_table(language.code))
+
+
+def fold(text: str, language: Language) -> str:
+    """Text for matching, of the same length: lower-cased, apostrophe-like signs equal, circumflexes removed."""
+    return lower(text, language).translate(_FOLD)
+
+
+_FOLD = {ord(sign): TURNED_COMMA for sign in _APOSTROPHE_LIKE} | {ord("â"): "a", ord("î"): "i", ord("û"): "u"}
+
+
+@cache
+def _lower_table(code: str) -> dict[int, str]:
+    """Every cased code point to one lower-case code point; those without a single one stay as they are."""
+    table = {}
+    for point in range(0x250):
+        lowered = chr(point).lower()
+        if len(lowered) == 1 and lowered != chr(point):
+            table[point] = lowered
+    table |= {ord("Ə"): "ə", ord("İ"): "i"}
+    if LANGUAGES[code].dotless_i:
+        table[ord("I")] = "ı"
+    return table
+
+
+def letters_outside(text: str, language: Language) -> list[str]:
+    """The letters of `text` that are not in the language's alphabet, in order, without repeats.
+
+    In Uzbek an apostrophe stands for a letter, so any but U+02BB and U+02BC is reported; elsewhere it is punctuation
+    (`Ankara'ya`).
+    """
+    stand_for_letters = _APOSTROPHE_LIKE if TURNED_COMMA in language.alphabet else TURNED_COMMA + APOSTROPHE
+    outside: list[str] = []
+    for character in lower(text, language):
+        is_letter = character.isalpha() or unicodedata.combining(character) or character in stand_for_letters
+        if is_letter and character not in language.alphabet and character not in outside:
+            outside.append(character)
+    return outside
+
+
+def to_common(text: str, language: Language) -> str:
+    """Lower-cased text in the common, Turkish-like orthography: `baş əymək` -> `baş eymek`, `koʻz` -> `köz`.
+
+    A letter-by-letter mapping of the written systems, not a phonology: it is what the built-in baseline knows of the
+    family.
+    """
+    pattern, mapping = _common_pattern(language.code)
+    lowered = lower(unicodedata.normalize("NFC", text), language)
+    if language.code == "uz":
+        lowered = clean(lowered, language)
+    return pattern.sub(lambda found: mapping[found[0]], lowered) if mapping else lowered
+
+
+@cache
+def _common_pattern(code: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    mapping = LANGUAGES[code].to_common
+    longest_first = sorted(mapping, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first))), mapping
+
+
+# Sound correspondences that spelling hides across the family: front/back vowels, voicing, b/v, k/g/h, ñ/n.
+_SKELETON = str.maketrans(
+    {"ı": "i", "ü": "u", "ö": "o", "ş": "s", "z": "s", "d": "t", "b": "p", "v": "p"} | dict.fromkeys("ğghcçj", "k")
+)
+_NOT_WORD = re.compile(r"[^\w\s]")
+_DOUBLED = re.compile(r"(.)\1")
+
+
+@lru_cache(maxsize=65536)
+def skeleton(text: str, language: Language) -> str:
+    """The coarsest form: common orthography, no infinitive endings, vowels and voicing folded, doubles made single."""
+    words = []
+    for word in _NOT_WORD.sub("", to_common(text, language)).split():
+        for ending in _common_infinitives(language.code):
+            if word.endswith(ending) and len(word) > len(ending) + 1:
+                word = word.removesuffix(ending)
+                break
+        words.append(_DOUBLED.sub(r"\1", word.translate(_SKELETON)))
+    return " ".join(words)
+
+
+@cache
+def _common_infinitives(code: str) -> tuple[str, ...]:
+    language = LANGUAGES[code]
+    return tuple(to_common(ending, language) for ending in language.infinitives)

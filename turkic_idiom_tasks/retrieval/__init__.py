@@ -1,0 +1,1 @@
+"""The three retrieval tasks."""

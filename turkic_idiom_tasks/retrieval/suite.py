@@ -1,0 +1,329 @@
+"""`turkic-idiom run`: every task and pooling of a model from one pass over the distinct texts."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.files import check_writable
+from turkic_idiom_tasks.languages import get_language
+from turkic_idiom_tasks.retrieval.ranking import SubsetRanking
+from turkic_idiom_tasks.retrieval.relevance import TASKS, find_task
+from turkic_idiom_tasks.retrieval.results import ResultFiles
+from turkic_idiom_tasks.retrieval.source import SPLIT, current_source
+
+if TYPE_CHECKING:
+    from turkic_idiom_tasks.encoders.resolve import LoadedModel
+
+log = logging.getLogger("turkic_idiom_tasks")
+NATIVE = "native"  # the model's own pooling
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What `turkic-idiom run` was asked for; `poolings` and `languages` empty mean the model's own and all."""
+
+    tasks: tuple[str, ...]
+    output: Path
+    poolings: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    revision: str | None = None
+    backend: str = "torch"
+    device: str | None = None
+    dtype: str = "float32"
+    batch_size: int = 32
+    first_layer: int = 1
+    top_k: int | None = None
+    overwrite: bool = False
+
+    @classmethod
+    def from_arguments(cls, options: argparse.Namespace) -> RunOptions:
+        """From the parsed command line.
+
+        Raises:
+            InputError: an unknown task, language or pooling.
+        """
+        return cls(
+            tasks=tuple(dict.fromkeys(find_task(name).short for name in options.tasks or TASKS)),
+            output=Path(options.output),
+            poolings=_poolings(options.pooling or []),
+            languages=tuple(get_language(code).code for code in options.languages or []),
+            revision=options.revision,
+            backend=options.backend,
+            device=options.device,
+            dtype=options.dtype,
+            batch_size=options.batch_size,
+            first_layer=options.first_layer,
+            top_k=options.top_k,
+            overwrite=options.overwrite,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelRun:
+    """One row of the final table: a model under one pooling on one task.
+
+    Attributes:
+        model: display name, with the pooling where one was chosen.
+        task: full name of the task.
+        rankings: subset -> ranking with its scores.
+        left_out: subsets of the task that the data does not have.
+        folder: where the result files stand.
+    """
+
+    model: str
+    task: str
+    rankings: dict[str, SubsetRanking]
+    left_out: tuple[str, ...]
+    folder: Path
+
+
+def run_suite(models: Sequence[str], options: RunOptions) -> list[ModelRun]:
+    """Scores models one after the other and writes their results as each is done; finished ones are read, not computed.
+
+    Raises:
+        InputError: data, model, pooling or output folder cannot be used; results written before stay.
+    """
+    check_writable(options.output)
+    tasks = _load_tasks(options)
+    runs: list[ModelRun] = []
+    for name in dict.fromkeys(models):
+        runs += _run_model(name, tasks, options)
+    return runs
+
+
+def _load_tasks(options: RunOptions) -> list[Any]:
+    import mteb
+
+    from turkic_idiom_tasks.retrieval.source import subsets_or_error
+    from turkic_idiom_tasks.startup.hook import extend_late
+
+    extend_late()
+    source = current_source()
+    tasks = []
+    for short in options.tasks:
+        if len(options.tasks) == 1 or source.subsets(short):
+            subsets_or_error(source, short)
+        else:
+            log.warning("%s: %s has no data for it; left out", TASKS[short].name, source.path)
+            continue
+        task = mteb.get_task(TASKS[short].name)
+        if options.languages:
+            task = task.filter_languages([get_language(code).script_code for code in options.languages])
+        if task.hf_subsets:
+            task.load_data()
+            tasks.append(task)
+    if not tasks:
+        subsets_or_error(source, options.tasks[0])
+        raise usage_error(f"no subset of {', '.join(options.tasks)} has the language {', '.join(options.languages)}")
+    return tasks
+
+
+def _run_model(name: str, tasks: list[Any], options: RunOptions) -> Iterator[ModelRun]:
+    from turkic_idiom_tasks.encoders.resolve import resolve_model
+
+    device = "cpu" if options.backend == "openvino" else options.device
+    loaded = resolve_model(name, revision=options.revision, device=device, dtype=options.dtype)
+    variants = _variants(loaded, options)
+    finished: dict[tuple[str, str], dict[str, SubsetRanking]] = {}
+    for variant in variants:
+        for task in tasks:
+            files = ResultFiles.of(options.output, task, variant.meta)
+            found = files.read(task, overwrite=options.overwrite)
+            if set(task.hf_subsets) <= set(found):
+                finished[variant.meta.name, task.metadata.name] = found
+    pending = [v for v in variants if any((v.meta.name, t.metadata.name) not in finished for t in tasks)]
+    if pending:
+        todo = [t for t in tasks if any((v.meta.name, t.metadata.name) not in finished for v in variants)]
+        evaluate = _evaluate_pooled if pending[0].pooling else _evaluate_with_mteb
+        finished |= evaluate(loaded, pending, tasks=todo, options=options)
+    for variant in variants:
+        for task in tasks:
+            spec = TASKS[task.short]
+            yield ModelRun(
+                model=variant.meta.name,
+                task=task.metadata.name,
+                rankings={s: finished[variant.meta.name, task.metadata.name][s] for s in task.hf_subsets},
+                left_out=tuple(subset for subset in spec.subsets if subset not in task.metadata.hf_subsets),
+                folder=ResultFiles.of(options.output, task, variant.meta).scores.parent,
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Variant:
+    """A model under one of the five poolings, or, with None, as it is."""
+
+    meta: Any
+    pooling: str | None
+
+
+def _variants(loaded: LoadedModel, options: RunOptions) -> list[_Variant]:
+    """The variants to score, each with the metadata under whose name its results stand."""
+    from turkic_idiom_tasks.encoders.resolve import native_pooling
+
+    if loaded.encoder is None:
+        if options.poolings or options.backend != "torch":
+            raise usage_error(
+                f"{loaded.meta.name}: not a transformer encoder, so --pooling and --backend do not apply; "
+                "leave them out"
+            )
+        return [_Variant(loaded.meta, None)]
+    asked = options.poolings or ((loaded.pooling,) if loaded.pooling else (NATIVE,))
+    variants = []
+    for pooling in asked:
+        actual = native_pooling(loaded.encoder) if pooling == NATIVE else pooling
+        if actual is None and options.backend != "torch":
+            raise usage_error(f"{loaded.meta.name}: its own pooling runs on torch only; choose one with --pooling")
+        meta = loaded.meta if pooling == NATIVE else loaded.meta_for(pooling)
+        variants.append(_Variant(_with_settings(meta, actual, options), actual))
+    return variants
+
+
+def _with_settings(meta: Any, pooling: str | None, options: RunOptions) -> Any:
+    """The metadata under which results stand: what departs from the defaults gets mteb's folder for experiments."""
+    from turkic_idiom_tasks.encoders.poolings import FIRST_LAYER
+
+    settings: dict[str, Any] = {}
+    if options.backend != "torch":
+        settings["backend"] = options.backend
+    if options.dtype != "float32":
+        settings["dtype"] = options.dtype
+    if pooling == "first_last" and options.first_layer != FIRST_LAYER:
+        settings["first_layer"] = options.first_layer
+    return meta.model_copy(update={"experiment_kwargs": settings}) if settings else meta
+
+
+def _evaluate_pooled(
+    loaded: LoadedModel, variants: list[_Variant], *, tasks: list[Any], options: RunOptions
+) -> dict[tuple[str, str], dict[str, SubsetRanking]]:
+    """All variants and tasks from one forward pass over the distinct texts, prompts included."""
+    from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+
+    start = time.monotonic()
+    prompts = {task.metadata.name: _prompts(loaded, task) for task in tasks}
+    texts = list(dict.fromkeys(_prompted_texts(tasks, prompts)))
+    encoder = PooledEncoder.from_sentence_transformer(
+        loaded.encoder,
+        backend=options.backend,
+        model_id=loaded.meta.name,
+        revision=loaded.meta.revision,
+        first_layer=options.first_layer,
+    )
+    poolings = tuple(dict.fromkeys(str(variant.pooling) for variant in variants))
+    settings = encoder.describe() | {"prompts": prompts}
+    store = encoder.store_for(options.output / ".embeddings", texts, poolings=poolings, batch_size=options.batch_size)
+    vectors = encoder.encode(texts, poolings=poolings, batch_size=options.batch_size, store=store)
+    rows = {text: row for row, text in enumerate(texts)}
+    seconds = (time.monotonic() - start) / (len(variants) * len(tasks))
+    done = {}
+    for variant in variants:
+        matrix = vectors[str(variant.pooling)]
+        for task in tasks:
+            begin = time.monotonic()
+            rankings = dict(_rank(matrix, rows, task=task, prompts=prompts[task.metadata.name]))
+            ResultFiles.of(options.output, task, variant.meta).write(
+                task,
+                variant.meta,
+                scores={subset: ranking.scores() for subset, ranking in rankings.items()},
+                rankings=rankings,
+                settings=settings | {"pooling": variant.pooling},
+                seconds=seconds + time.monotonic() - begin,
+                top_k=options.top_k,
+            )
+            done[variant.meta.name, task.metadata.name] = rankings
+    store.discard()
+    return done
+
+
+def _prompts(loaded: LoadedModel, task: Any) -> dict[str, str]:
+    """What the model wants before queries and documents of a task, as mteb would put it there; said once on stderr."""
+    prompts = {role: loaded.prompt(task.metadata, role) for role in ("query", "document")}
+    if any(prompts.values()):
+        log.warning("%s, %s: prompts %s", loaded.meta.name, task.metadata.name, prompts)
+    return prompts
+
+
+def _prompted_texts(tasks: list[Any], prompts: dict[str, dict[str, str]]) -> Iterator[str]:
+    for task in tasks:
+        prompt = prompts[task.metadata.name]
+        for subset in task.hf_subsets:
+            part = task.dataset[subset][SPLIT]
+            yield from (prompt["query"] + text for text in part["queries"]["text"])
+            yield from (prompt["document"] + text for text in part["corpus"]["text"])
+
+
+def _rank(
+    matrix: npt.NDArray[np.float32], rows: dict[str, int], *, task: Any, prompts: dict[str, str]
+) -> Iterator[tuple[str, SubsetRanking]]:
+    """(subset, ranking) for the subsets of a task, by cosine similarity of (texts, H) normalised vectors."""
+    for subset in task.hf_subsets:
+        part = task.dataset[subset][SPLIT]
+        queries = matrix[[rows[prompts["query"] + text] for text in part["queries"]["text"]]]
+        documents = matrix[[rows[prompts["document"] + text] for text in part["corpus"]["text"]]]
+        yield (
+            subset,
+            SubsetRanking(
+                list(part["queries"]["id"]),
+                list(part["corpus"]["id"]),
+                similarities=queries @ documents.T,
+                qrels=part["relevant_docs"],
+            ),
+        )
+
+
+def _evaluate_with_mteb(
+    loaded: LoadedModel, variants: list[_Variant], *, tasks: list[Any], options: RunOptions
+) -> dict[tuple[str, str], dict[str, SubsetRanking]]:
+    """Any model that mteb can run, by mteb's own evaluation; tasks are computed and written one by one."""
+    import mteb
+    from datasets.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    (variant,) = variants
+    done = {}
+    for task in tasks:
+        start = time.monotonic()
+        result = mteb.evaluate(
+            loaded.mteb_model,
+            task,
+            cache=None,
+            encode_kwargs={"batch_size": options.batch_size},
+            show_progress_bar=False,
+        ).task_results[0]
+        rankings = {subset: task.rankings[SPLIT, subset] for subset in task.hf_subsets}
+        scores = {row["hf_subset"]: _only_scores(row) for row in result.scores[SPLIT]}
+        ResultFiles.of(options.output, task, variant.meta).write(
+            task,
+            variant.meta,
+            scores=scores,
+            rankings=rankings,
+            settings={"backend": "mteb"},
+            seconds=time.monotonic() - start,
+            top_k=options.top_k,
+        )
+        done[variant.meta.name, task.metadata.name] = rankings
+    return done
+
+
+def _only_scores(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in ("hf_subset", "languages", "mteb_version")}
+
+
+def _poolings(names: Sequence[str]) -> tuple[str, ...]:
+    from turkic_idiom_tasks.encoders.poolings import POOLINGS
+
+    chosen: list[str] = []
+    for name in names:
+        if name not in (*POOLINGS, NATIVE, "all"):
+            raise usage_error(f"unknown pooling {name!r}; known: {', '.join(POOLINGS)}, all (or leave it out)")
+        chosen += POOLINGS if name == "all" else [name]
+    return tuple(dict.fromkeys(chosen))

@@ -1,0 +1,93 @@
+"""What `turkic-idiom doctor` says: what is registered where, and what to do when it isn't."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.startup import hook, report
+
+PTH_FILE = "turkic_idiom_tasks.pth"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Lines to print, and whether everything is as it should be."""
+
+    lines: tuple[str, ...]
+    healthy: bool
+
+
+def diagnose() -> Diagnosis:
+    """Looks at this interpreter: versions, start-up files, what mteb knows of us, the data, failures."""
+    lines = [f"python {sys.version.split()[0]} at {sys.executable}"]
+    lines += [f"{name} {_version(name)}" for name in ("turkic-idiom-tasks", "mteb", "sentence-transformers", "torch")]
+    advice = _hook_advice(lines)
+    advice += _mteb_advice(lines)
+    advice += _data_advice(lines)
+    for where, error in report.failures.items():
+        lines.append(f"FAILED at {where}: {error}")
+        advice.append("install a version of the harness that this package supports: pip install 'mteb>=2.10,<3'")
+    lines += [f"-> {action}" for action in dict.fromkeys(advice)] or ["everything is registered"]
+    return Diagnosis(tuple(lines), healthy=not advice)
+
+
+def _hook_advice(lines: list[str]) -> list[str]:
+    pth = Path(sysconfig.get_paths()["purelib"]) / PTH_FILE
+    lines.append(f"start-up file {pth}: {'there' if pth.is_file() else 'MISSING'}")
+    lines.append(f"start-up hook: {'active' if hook.is_installed() else 'NOT ACTIVE'}")
+    if hook.is_installed():
+        return []
+    if os.environ.get(hook.NO_HOOK_VARIABLE, "") not in ("", "0"):
+        return [f"{hook.NO_HOOK_VARIABLE} is set: unset it, or call turkic_idiom_tasks.register() after `import mteb`"]
+    if not pth.is_file():
+        return [
+            "install again with pip (a wheel or `pip install -e .`), which puts the start-up file into site-packages"
+        ]
+    return ["this Python skips .pth files (python -S, or an embedded one): call turkic_idiom_tasks.register()"]
+
+
+def _mteb_advice(lines: list[str]) -> list[str]:
+    try:
+        import mteb
+        from mteb.models.model_implementations import MODEL_REGISTRY
+    except ImportError as error:
+        lines.append(f"mteb: cannot be imported: {error}")
+        return ["pip install 'mteb>=2.10,<3'"]
+    from turkic_idiom_tasks.retrieval.benchmark import BENCHMARK_NAME
+    from turkic_idiom_tasks.retrieval.relevance import TASKS
+
+    known = {task.metadata.name for task in mteb.get_tasks()}
+    missing = [task.name for task in TASKS.values() if task.name not in known]
+    for task in TASKS.values():
+        lines.append(f"mteb task {task.name}: {'registered' if task.name in known else 'MISSING'}")
+    has_benchmark = any(benchmark.name == BENCHMARK_NAME for benchmark in mteb.get_benchmarks())
+    lines.append(f"mteb benchmark {BENCHMARK_NAME}: {'registered' if has_benchmark else 'MISSING'}")
+    models = [name for name in MODEL_REGISTRY if name.startswith("turkic-idiom/") or "(pooling=" in name]
+    lines.append(f"mteb models: {len(models)} registered")
+    complete = not missing and has_benchmark and models
+    return [] if complete else ["in Python, call turkic_idiom_tasks.register() after `import mteb`"]
+
+
+def _data_advice(lines: list[str]) -> list[str]:
+    from turkic_idiom_tasks.retrieval.source import DATA_VARIABLE, current_source
+
+    try:
+        source = current_source()
+    except InputError as error:
+        lines.append(f"data: {error}")
+        return [f"correct {DATA_VARIABLE}, or unset it to use the bundled lexicon"]
+    lines.append(f"data: {source.path} (revision {source.revision})")
+    return []
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "NOT INSTALLED"
