@@ -69,9 +69,13 @@ class Finder:
 
 
 def install() -> None:
-    """Puts the finder first on sys.meta_path, once; does nothing when TURKIC_IDIOM_NO_HOOK is set."""
-    if os.environ.get(NO_HOOK_VARIABLE, "") not in ("", "0"):
-        return
+    """What the start-up file calls: puts the finder in place unless TURKIC_IDIOM_NO_HOOK is set."""
+    if os.environ.get(NO_HOOK_VARIABLE, "") in ("", "0"):
+        put_finder()
+
+
+def put_finder() -> None:
+    """Puts the finder first on sys.meta_path, once."""
     if Finder not in sys.meta_path:
         sys.meta_path.insert(0, Finder)
 

@@ -73,11 +73,14 @@ def guard_cached_results(module: ModuleType) -> None:
 
 def register_now() -> list[str]:
     """Registers whatever the hook did not, and returns the names of the tasks; safe to call again."""
-    import mteb  # noqa: F401  # with the hook in place this does everything
+    from turkic_idiom_tasks.startup.hook import put_finder
+
+    put_finder()  # for what mteb has not imported yet
+    import mteb  # noqa: F401  # with the finder in place before, this does everything
 
     from turkic_idiom_tasks.retrieval import tasks
 
-    add_late()
+    add_late()  # for what it had
     return list(tasks.TASK_CLASSES)
 
 
