@@ -105,16 +105,12 @@ def in_process(model: Path, work: Path, repeat: int) -> tuple[float, int]:
 
 def whole_processes(model: Path, work: Path) -> tuple[float, float]:
     """(stock_over_suite, peak_rss_mb)."""
-    suite, peak = _process(
-        "turkic-idiom", "run", "-m", str(model), "--pooling", "all", "--device", "cpu", "-o", str(work / "suite")
-    )
+    suite, peak = _process("turkic-idiom", "run", "-m", str(model), "--pooling", "all", "-o", str(work / "suite"))
     stock = 0.0
     for pooling in POOLINGS:
         tasks = ("TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3")
         name = f"{NAME} (pooling={pooling})"
-        stock += _process(
-            "mteb", "run", "-m", name, "-t", *tasks, "--device", "cpu", "--output-folder", str(work / "stock")
-        )[0]
+        stock += _process("mteb", "run", "-m", name, "-t", *tasks, "--output-folder", str(work / "stock"))[0]
     return stock / suite, peak
 
 
@@ -175,6 +171,7 @@ def main() -> None:
             "HF_HUB_OFFLINE": "1",
         }
         suite_over_plain, n_texts = in_process(model, work, options.repeat)
+        print(f"measured {n_texts} texts in process; now whole processes", file=sys.stderr)
         stock_over_suite, peak_rss_mb = whole_processes(model, work)
         openvino_speedup, min_cosine = backends(model, options.repeat)
     figures = {

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from mteb.models.abs_encoder import AbsEncoder
-from mteb.types import PromptType
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language, get_language
@@ -34,6 +32,8 @@ def encode_texts(texts: Sequence[str], language: Language) -> npt.NDArray[np.flo
     """
     from sklearn.preprocessing import normalize
 
+    if not texts:  # scikit-learn refuses to count nothing
+        return np.zeros((0, DIMENSION), np.float32)
     total = None
     for reading in (to_common, skeleton):
         counts = _vectorizer().transform([reading(text, language) for text in texts])
@@ -49,6 +49,11 @@ def _vectorizer() -> Any:
     from sklearn.feature_extraction.text import HashingVectorizer
 
     return HashingVectorizer(analyzer="char_wb", ngram_range=NGRAMS, n_features=DIMENSION, norm=None, lowercase=False)
+
+
+# Importing mteb makes it ask `registry` for the models, which reads the names above: they must exist by now.
+from mteb.models.abs_encoder import AbsEncoder  # noqa: E402
+from mteb.types import PromptType  # noqa: E402
 
 
 class CharNgramEncoder(AbsEncoder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +50,7 @@ def load_checkpoint(
     check_dtype(dtype)
     is_folder = is_local(name_or_path)
     if is_folder:
+        name_or_path = str(Path(name_or_path).expanduser())
         _check_folder(Path(name_or_path))
     try:
         with quiet_loading():
@@ -163,6 +165,17 @@ def _check_folder(folder: Path) -> None:
         raise usage_error(
             f"{folder}: not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
         )
+    if _declared_type(folder) == "CrossEncoder":  # sentence-transformers would quietly mean-pool it
+        raise usage_error(f"{folder}: a CrossEncoder scores pairs and makes no vectors; give an encoder")
+
+
+def _declared_type(folder: Path) -> str | None:
+    """What kind of model the folder says it is; None if it does not say."""
+    try:
+        config = json.loads((folder / "config_sentence_transformers.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return config.get("model_type") if isinstance(config, dict) else None
 
 
 def _is_remote_code(error: BaseException) -> bool:

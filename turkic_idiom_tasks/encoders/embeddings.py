@@ -106,8 +106,9 @@ class EmbeddingStore:
 
     def discard(self) -> None:
         """Removes the files of this key, and the directory if that leaves it empty."""
-        for path in self.directory.glob(f"{self.key[:32]}-*.npz"):
-            path.unlink(missing_ok=True)
+        for pattern in (f"{self.key[:32]}-*.npz", f".{self.key[:32]}-*.npz.*"):  # the latter: of a killed write
+            for path in self.directory.glob(pattern):
+                path.unlink(missing_ok=True)
         try:
             self.directory.rmdir()
         except OSError:  # other work is kept there, or it never existed
@@ -124,8 +125,8 @@ class EmbeddingStore:
                     return None
                 rows = file["rows"]
                 found = {pooling: file[f"vectors_{pooling}"] for pooling in vectors}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            return None
+        except (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile):
+            return None  # RuntimeError: a damaged header says encrypted, or compressed in an unknown way
         fits = all(
             part.dtype == np.float32
             and part.shape == (len(rows), vectors[pooling].shape[1])

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TIMEOUT = 5.0  # seconds; huggingface_hub itself would retry every file for half a minute
 _TRANSPORTS = ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3")
@@ -27,6 +32,19 @@ def is_reachable() -> bool:
         return True
     except OSError:
         return False
+
+
+@contextmanager
+def offline_if_unreachable() -> Iterator[None]:
+    """Spares whatever is loaded inside the retries of huggingface_hub, half a minute a file, when the Hub is away."""
+    from huggingface_hub import constants
+
+    was_offline = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = not is_reachable()
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = was_offline
 
 
 def reason(error: BaseException) -> str:

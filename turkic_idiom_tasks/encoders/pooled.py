@@ -284,7 +284,8 @@ class PooledEncoder:
             return_attention_mask=False,
             verbose=False,
         )
-        return _Tokens(encoded["input_ids"], encoded["token_type_ids"] if "token_type_ids" in self._inputs else None)
+        types = encoded.get("token_type_ids") if "token_type_ids" in self._inputs else None
+        return _Tokens(encoded["input_ids"], types)
 
     def _batch_inputs(self, tokens: _Tokens, batch: np.ndarray) -> dict[str, np.ndarray]:
         """The (B, T) int64 inputs of a batch of rows, padded on the right."""

@@ -10,16 +10,16 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mteb.models.model_meta import ModelMeta, ScoringFunction
-from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
-
-from turkic_idiom_tasks.encoders import char_ngrams
 from turkic_idiom_tasks.encoders.checkpoints import folder_revision
 from turkic_idiom_tasks.encoders.poolings import POOLINGS
 from turkic_idiom_tasks.errors import InputError, for_command_line
 from turkic_idiom_tasks.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from mteb.models.model_meta import ModelMeta
+    from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -31,7 +31,8 @@ _E5_PROMPTS = {"query": "query: ", "document": "passage: "}  # as mteb and the m
 # The paper does not say which size of multilingual-e5 it used: all three are here.
 PAPER_ENCODERS: dict[str, tuple[str, dict[str, str] | None]] = {
     "FacebookAI/xlm-roberta-base": ("e73636d4f797dec63c3081bb6ed5c7b0bb3f2089", None),
-    "google-bert/bert-base-multilingual-cased": (NO_REVISION, None),
+    # mteb does not list it; ten public projects that pin it name this commit
+    "google-bert/bert-base-multilingual-cased": ("3f076fdb1ab68d5b2880cb87a0886f315b8146f8", None),
     "dbmdz/bert-base-turkish-cased": (NO_REVISION, None),
     "dbmdz/electra-base-turkish-cased-discriminator": (NO_REVISION, None),
     "dbmdz/distilbert-base-turkish-cased": (NO_REVISION, None),
@@ -58,7 +59,11 @@ def model_metas() -> list[ModelMeta]:
             for pooling in POOLINGS
         ]
     for name, path in local_models().items():
-        revision = folder_revision(path)
+        try:
+            revision = folder_revision(path)
+        except OSError as error:
+            log.warning("%s: %s cannot be read (%s); left out", MODELS_VARIABLE, path, error.strerror)
+            continue
         metas.append(_meta(name, revision=revision, loader=load_local, loader_kwargs={"path": str(path)}))
         metas += [
             _meta(
@@ -83,7 +88,7 @@ def local_models() -> dict[str, Path]:
     for part in filter(None, (part.strip() for part in os.environ.get(MODELS_VARIABLE, "").split(";"))):
         name, separator, path = part.partition("=")
         folder = Path(path).expanduser()
-        if not separator or name.count("/") != 1 or not folder.is_dir():
+        if not separator or name.count("/") != 1 or not all(name.split("/")) or not folder.is_dir():
             log.warning(
                 "%s: %r is not org/name=FOLDER with a folder that exists; left out (separate several with ;)",
                 MODELS_VARIABLE,
@@ -109,6 +114,8 @@ def load_pooled(
     Raises:
         InputError: it cannot be loaded (under the ``mteb`` command: SystemExit with the message alone).
     """
+    from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
+
     from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 
     commit = None if Path(path).is_dir() or revision == NO_REVISION else revision
@@ -127,12 +134,21 @@ def load_local(
     Raises:
         InputError: it cannot be loaded (under the ``mteb`` command: SystemExit with the message alone).
     """
+    from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
+
     from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 
     try:
         return SentenceTransformerEncoderWrapper(load_checkpoint(path, device=device))
     except InputError as error:
         raise for_command_line(error) from error
+
+
+def load_char_ngrams(model_name: str, revision: str | None = None, **kwargs: Any) -> Any:
+    """The built-in baseline as mteb calls it."""
+    from turkic_idiom_tasks.encoders.char_ngrams import CharNgramEncoder
+
+    return CharNgramEncoder(model_name, revision)
 
 
 def local_meta(name: str, folder: Path) -> ModelMeta:
@@ -142,12 +158,16 @@ def local_meta(name: str, folder: Path) -> ModelMeta:
 
 def hub_meta(name: str, revision: str | None) -> ModelMeta:
     """Metadata of a model on the Hub that mteb does not list."""
+    from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
+
     return _meta(name, revision=revision or NO_REVISION, loader=SentenceTransformerEncoderWrapper, loader_kwargs={})
 
 
 def _baseline_meta() -> ModelMeta:
+    from turkic_idiom_tasks.encoders import char_ngrams
+
     languages = [language.script_code for language in LANGUAGES.values()]
-    meta = _meta(char_ngrams.NAME, revision=char_ngrams.REVISION, loader=char_ngrams.CharNgramEncoder, loader_kwargs={})
+    meta = _meta(char_ngrams.NAME, revision=char_ngrams.REVISION, loader=load_char_ngrams, loader_kwargs={})
     changes = {
         "languages": languages,
         "n_parameters": 0,
@@ -162,6 +182,8 @@ def _baseline_meta() -> ModelMeta:
 
 
 def _meta(name: str, *, revision: str, loader: Any, loader_kwargs: dict[str, Any]) -> ModelMeta:
+    from mteb.models.model_meta import ModelMeta, ScoringFunction
+
     return ModelMeta.create_empty(
         {
             "name": name,
@@ -171,6 +193,6 @@ def _meta(name: str, *, revision: str, loader: Any, loader_kwargs: dict[str, Any
             "framework": ["Sentence Transformers", "PyTorch"],
             "similarity_fn_name": ScoringFunction.COSINE,
             "open_weights": True,
-            "use_instructions": False,
+            "use_instructions": loader_kwargs.get("model_prompts") is not None,
         }
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from turkic_idiom_tasks.encoders.checkpoints import is_local, load_checkpoint, load_error
+from turkic_idiom_tasks.encoders.checkpoints import check_dtype, is_local, load_checkpoint, load_error, quiet_loading
+from turkic_idiom_tasks.encoders.hub import offline_if_unreachable
 from turkic_idiom_tasks.encoders.poolings import check_pooling
 from turkic_idiom_tasks.encoders.registry import hub_meta, load_local, load_pooled, local_meta, pooled_name
 from turkic_idiom_tasks.errors import InputError, usage_error
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _POOLED = re.compile(r"(?P<base>.+) \(pooling=(?P<pooling>[^)]*)\)")
+_WITHOUT_DOWNLOAD = ("mteb/baseline-", "turkic-idiom/")
 _DOCUMENT_PROMPTS = ("document", "passage", "corpus")  # what sentence-transformers' encode_document looks for, in order
 
 
@@ -52,7 +55,7 @@ class LoadedModel:
         kind = PromptType(role)
         if isinstance(self.mteb_model, InstructSentenceTransformerModel):
             if kind == PromptType.document and not self.mteb_model.apply_instruction_to_passages:
-                return ""
+                return _default_prompt(self.encoder)  # mteb calls plain encode() without a prompt
             return str(self.mteb_model.get_task_instruction(task_metadata, kind) or "")
         prompts = self.mteb_model.model_prompts or {}
         name = get_prompt_name(prompts, task_metadata, kind) if prompts else None
@@ -88,11 +91,12 @@ def resolve_model(
     """
     from mteb.models.model_implementations import MODEL_REGISTRY
 
+    check_dtype(dtype)
     match = _POOLED.fullmatch(name)
     base, pooling = (match["base"], match["pooling"]) if match else (name, None)
     if pooling is not None:
         check_pooling(pooling)
-    registered = MODEL_REGISTRY.get(name) or MODEL_REGISTRY.get(base)
+    registered = _lookup(name) or _lookup(base)
     if is_local(base):
         folder = Path(base).expanduser().resolve()
         model = load_checkpoint(str(folder), device=device, dtype=dtype)
@@ -111,6 +115,16 @@ def resolve_model(
     return _registered(registered, device=device, dtype=dtype, pooling=pooling)
 
 
+def _lookup(name: str) -> ModelMeta | None:
+    """What mteb lists under a name, or under the new name of one that it has renamed."""
+    from mteb.models.get_model_meta import get_model_meta
+
+    try:
+        return get_model_meta(name)
+    except KeyError:
+        return None
+
+
 def _from_hub(name: str, *, revision: str | None, device: str | None, dtype: str, pooling: str | None) -> LoadedModel:
     try:
         model = load_checkpoint(name, revision=revision, device=device, dtype=dtype)
@@ -126,16 +140,20 @@ def _registered(meta: ModelMeta, *, device: str | None, dtype: str, pooling: str
     from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
 
     stock = (SentenceTransformerEncoderWrapper, InstructSentenceTransformerModel)
+    needs_hub = not str(meta.name).startswith(_WITHOUT_DOWNLOAD)
     try:
-        if meta.loader not in stock:
-            return LoadedModel(meta, meta.load_model(device=device))
-        import torch
+        with offline_if_unreachable() if needs_hub else nullcontext():
+            if meta.loader not in stock:
+                return LoadedModel(meta, meta.load_model(device=device))
+            import torch
 
-        options = dict(meta.loader_kwargs)
-        options["model_kwargs"] = {**options.get("model_kwargs", {}), "dtype": getattr(torch, dtype)}
-        options |= {"device": device, "trust_remote_code": False}
-        wrapper = meta.loader(meta.name, revision=meta.revision, **options)
-        wrapper.mteb_model_meta = meta
+            options = dict(meta.loader_kwargs)
+            model_kwargs = {k: v for k, v in options.get("model_kwargs", {}).items() if k != "torch_dtype"}
+            options["model_kwargs"] = {**model_kwargs, "dtype": getattr(torch, dtype), "use_safetensors": True}
+            options |= {"device": device, "trust_remote_code": False}
+            with quiet_loading():
+                wrapper = meta.loader(meta.name, revision=meta.revision, **options)
+            wrapper.mteb_model_meta = meta
     except Exception as error:  # loaders raise what they like: missing extras, keys, files, connections
         raise load_error(str(meta.name), error) from error
     return LoadedModel(meta, wrapper, _transformer_or_none(wrapper.model), pooling)
@@ -158,6 +176,10 @@ def native_pooling(model: SentenceTransformer) -> str | None:
     modules = list(model)[1:]
     if modules and isinstance(modules[-1], Normalize):
         modules.pop()
+    elif model.similarity_fn_name != "cosine":  # the length of a vector would count
+        return None
+    if model.truncate_dim is not None or getattr(model[0], "processing_kwargs", None):
+        return None
     if len(modules) != 1 or not isinstance(modules[0], Pooling) or not modules[0].include_prompt:
         return None
     mode = modules[0].pooling_mode
@@ -176,12 +198,11 @@ def _transformer_or_none(model: Any) -> SentenceTransformer | None:
     return found
 
 
-def _default_prompt(encoder: SentenceTransformer | None, role: str) -> str:
-    """The prompt that encode_query and encode_document take when they are given none."""
+def _default_prompt(encoder: SentenceTransformer | None, role: str | None = None) -> str:
+    """The prompt that encode_query, encode_document or (without a role) encode take when they are given none."""
     if encoder is None:
         return ""
-    names = ("query",) if role == "query" else _DOCUMENT_PROMPTS
-    for name in names:
+    for name in {"query": ("query",), "document": _DOCUMENT_PROMPTS}.get(role or "", ()):
         if name in encoder.prompts:
             return str(encoder.prompts[name] or "")
     default = encoder.default_prompt_name
