@@ -81,19 +81,24 @@ class EmbeddingStore:
             self._n_saved += len(rows)
         return self._n_saved
 
-    def add(self, rows: np.ndarray, vectors: dict[str, np.ndarray], *, last: bool) -> None:
+    def is_begun(self) -> bool:
+        """Whether an earlier run left its first chunk."""
+        return self._path(0).is_file()
+
+    def add(self, rows: np.ndarray, vectors: dict[str, np.ndarray]) -> None:
         """Takes note of a finished batch, and writes a chunk when it is time.
+
+        Work that takes less than a chunk's time is never written: it is done again as fast as it is read.
 
         Args:
             rows: of `vectors`, (B,).
             vectors: pooling -> (N, H) float32.
-            last: whether this batch is the last one.
 
         Raises:
             InputError: the folder cannot be written to.
         """
         self._pending.append(rows)
-        if not last and time.monotonic() - self._last_save < self._seconds_per_chunk:
+        if time.monotonic() - self._last_save < self._seconds_per_chunk:
             return
         chunk = np.concatenate(self._pending)
         buffer = io.BytesIO()

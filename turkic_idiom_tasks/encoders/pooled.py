@@ -261,7 +261,7 @@ class PooledEncoder:
             self.n_texts_forwarded += len(batches[index])
             bar.update(len(batches[index]))
             if store is not None:
-                store.add(batches[index], vectors, last=index + 1 == len(batches))
+                store.add(batches[index], vectors)
         bar.close()
         return vectors
 

@@ -97,9 +97,10 @@ class ResultFiles:
         """
         from mteb.results import TaskResult
 
+        kept_scores, kept_lines = self._other_subsets(task.metadata.revision, set(rankings))
         head = {"format": RANKINGS_FORMAT, "task": task.metadata.name, "dataset": dict(task.metadata.dataset)}
         head |= {"model": meta.name, "model_revision": meta.revision, "settings": dict(settings), "top_k": top_k}
-        lines = [json.dumps(head, ensure_ascii=False, default=str)]
+        lines = [json.dumps(head, ensure_ascii=False, default=str), *kept_lines]
         for subset, ranking in rankings.items():
             for query, documents in ranking.groups(top_k).items():
                 row = {"subset": subset, "query": query, "documents": documents}
@@ -108,7 +109,21 @@ class ResultFiles:
         write_bytes(self.rankings, gzip.compress(text.encode("utf-8"), compresslevel=1, mtime=0))
         main = task.metadata.main_score
         complete = {subset: {**values, "main_score": values[main]} for subset, values in scores.items()}
-        result = TaskResult.from_task_results(task, {SPLIT: complete}, evaluation_time=seconds)
+        result = TaskResult.from_task_results(task, {SPLIT: kept_scores | complete}, evaluation_time=seconds)
         description = json.dumps(meta.to_dict(), default=str, indent=4)  # as mteb writes it, Infinity included
         write_text(self.scores.with_name("model_meta.json"), description)
         write_json(self.scores, json.loads(result.model_dump_json()))
+
+    def _other_subsets(self, revision: str, subsets: set[str]) -> tuple[dict[str, Any], list[str]]:
+        """Scores and ranking lines of the same data that stand in the files and are not about to be written."""
+        try:
+            result = json.loads(self.scores.read_text("utf-8"))
+            _, *lines = gzip.decompress(self.rankings.read_bytes()).decode("utf-8").splitlines()
+            rows = [row for row in result["scores"][SPLIT] if row["hf_subset"] not in subsets]
+            lines = [line for line in lines if json.loads(line)["subset"] not in subsets]
+        except (OSError, EOFError, ValueError, KeyError):  # nothing there, or to be overwritten
+            return {}, []
+        if result["dataset_revision"] != revision:
+            return {}, []
+        drop = ("hf_subset", "languages", "mteb_version")
+        return {row["hf_subset"]: {k: v for k, v in row.items() if k not in drop} for row in rows}, lines

@@ -118,7 +118,9 @@ def _load_tasks(options: RunOptions) -> list[Any]:
             continue
         task = mteb.get_task(TASKS[short].name)
         if options.languages:
-            task = task.filter_languages([get_language(code).script_code for code in options.languages])
+            wanted = {get_language(code).script_code for code in options.languages}
+            languages = task.metadata.hf_subsets_to_langscripts
+            task.hf_subsets = [subset for subset in task.hf_subsets if wanted & set(languages[subset])]
         if task.hf_subsets:
             task.load_data()
             tasks.append(task)
@@ -133,29 +135,23 @@ def _run_model(name: str, tasks: list[Any], options: RunOptions) -> Iterator[Mod
 
     device = "cpu" if options.backend == "openvino" else options.device
     loaded = resolve_model(name, revision=options.revision, device=device, dtype=options.dtype)
-    variants = _variants(loaded, options)
-    finished: dict[tuple[str, str], dict[str, SubsetRanking]] = {}
-    for variant in variants:
-        for task in tasks:
-            files = ResultFiles.of(options.output, task, variant.meta)
-            found = files.read(task, overwrite=options.overwrite)
-            if set(task.hf_subsets) <= set(found):
-                finished[variant.meta.name, task.metadata.name] = found
-    pending = [v for v in variants if any((v.meta.name, t.metadata.name) not in finished for t in tasks)]
-    if pending:
-        todo = [t for t in tasks if any((v.meta.name, t.metadata.name) not in finished for v in variants)]
-        evaluate = _evaluate_pooled if pending[0].pooling else _evaluate_with_mteb
-        finished |= evaluate(loaded, pending, tasks=todo, options=options)
-    for variant in variants:
-        for task in tasks:
-            spec = TASKS[task.short]
-            yield ModelRun(
-                model=variant.meta.name,
-                task=task.metadata.name,
-                rankings={s: finished[variant.meta.name, task.metadata.name][s] for s in task.hf_subsets},
-                left_out=tuple(subset for subset in spec.subsets if subset not in task.metadata.hf_subsets),
-                folder=ResultFiles.of(options.output, task, variant.meta).scores.parent,
-            )
+    cells = [_Cell(variant, task, options.output) for variant in _variants(loaded, options) for task in tasks]
+    for cell in cells:
+        cell.read(overwrite=options.overwrite)
+    pooled = [cell for cell in cells if cell.variant.pooling]
+    if any(cell.is_missing for cell in pooled):
+        _evaluate_pooled(loaded, pooled, options=options)
+    for cell in cells:
+        if cell.is_missing:
+            _evaluate_with_mteb(loaded, cell, options=options)
+        task, spec = cell.task, TASKS[cell.task.short]
+        yield ModelRun(
+            model=cell.variant.meta.name,
+            task=task.metadata.name,
+            rankings={subset: cell.rankings[subset] for subset in task.hf_subsets},
+            left_out=tuple(subset for subset in spec.subsets if subset not in task.metadata.hf_subsets),
+            folder=cell.files.scores.parent,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,6 +160,46 @@ class _Variant:
 
     meta: Any
     pooling: str | None
+
+
+class _Cell:
+    """A model variant on a task: its result files, and its rankings once they are read or computed."""
+
+    def __init__(self, variant: _Variant, task: Any, output: Path) -> None:
+        self.variant = variant
+        self.task = task
+        self.files = ResultFiles.of(output, task, variant.meta)
+        self.rankings: dict[str, SubsetRanking] = {}
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether a subset that was asked for is still to be ranked."""
+        return not set(self.task.hf_subsets) <= set(self.rankings)
+
+    def read(self, *, overwrite: bool) -> None:
+        """Takes over what an earlier run finished."""
+        self.rankings = self.files.read(self.task, overwrite=overwrite)
+
+    def write(
+        self,
+        rankings: dict[str, SubsetRanking],
+        *,
+        settings: dict[str, Any],
+        seconds: float,
+        top_k: int | None,
+        scores: dict[str, dict[str, Any]] | None = None,
+    ) -> None:
+        """Writes the result files; from now on the cell is finished."""
+        self.files.write(
+            self.task,
+            self.variant.meta,
+            scores=scores or {subset: ranking.scores() for subset, ranking in rankings.items()},
+            rankings=rankings,
+            settings=settings | {"pooling": self.variant.pooling},
+            seconds=seconds,
+            top_k=top_k,
+        )
+        self.rankings = rankings
 
 
 def _variants(loaded: LoadedModel, options: RunOptions) -> list[_Variant]:
@@ -202,15 +238,11 @@ def _with_settings(meta: Any, pooling: str | None, options: RunOptions) -> Any:
     return meta.model_copy(update={"experiment_kwargs": settings}) if settings else meta
 
 
-def _evaluate_pooled(
-    loaded: LoadedModel, variants: list[_Variant], *, tasks: list[Any], options: RunOptions
-) -> dict[tuple[str, str], dict[str, SubsetRanking]]:
-    """All variants and tasks from one forward pass over the distinct texts, prompts included."""
+def _evaluate_pooled(loaded: LoadedModel, cells: list[_Cell], *, options: RunOptions) -> None:
+    """Ranks every missing cell from one forward pass over the distinct texts, prompts included."""
     from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 
     start = time.monotonic()
-    prompts = {task.metadata.name: _prompts(loaded, task) for task in tasks}
-    texts = list(dict.fromkeys(_prompted_texts(tasks, prompts)))
     encoder = PooledEncoder.from_sentence_transformer(
         loaded.encoder,
         backend=options.backend,
@@ -218,38 +250,42 @@ def _evaluate_pooled(
         revision=loaded.meta.revision,
         first_layer=options.first_layer,
     )
-    poolings = tuple(dict.fromkeys(str(variant.pooling) for variant in variants))
-    settings = encoder.describe() | {"prompts": prompts}
-    store = encoder.store_for(options.output / ".embeddings", texts, poolings=poolings, batch_size=options.batch_size)
-    vectors = encoder.encode(texts, poolings=poolings, batch_size=options.batch_size, store=store)
-    rows = {text: row for row, text in enumerate(texts)}
-    seconds = (time.monotonic() - start) / (len(variants) * len(tasks))
-    done = {}
-    for variant in variants:
-        matrix = vectors[str(variant.pooling)]
-        for task in tasks:
-            begin = time.monotonic()
-            rankings = dict(_rank(matrix, rows, task=task, prompts=prompts[task.metadata.name]))
-            ResultFiles.of(options.output, task, variant.meta).write(
-                task,
-                variant.meta,
-                scores={subset: ranking.scores() for subset, ranking in rankings.items()},
-                rankings=rankings,
-                settings=settings | {"pooling": variant.pooling},
-                seconds=seconds + time.monotonic() - begin,
-                top_k=options.top_k,
-            )
-            done[variant.meta.name, task.metadata.name] = rankings
+    prompts = {cell.task.metadata.name: _prompts(loaded, cell.task) for cell in cells}
+    for task, prompt in prompts.items():
+        if any(prompt.values()):
+            log.warning("%s, %s: prompts %s", loaded.meta.name, task, prompt)
+    missing = [cell for cell in cells if cell.is_missing]
+    work = _work(cells, prompts)
+    store = encoder.store_for(options.output / ".embeddings", **work, batch_size=options.batch_size)
+    if not store.is_begun():  # an interrupted run left nothing: only what is missing is encoded
+        work = _work(missing, prompts)
+        store = encoder.store_for(options.output / ".embeddings", **work, batch_size=options.batch_size)
+    vectors = encoder.encode(**work, batch_size=options.batch_size, store=store)
+    rows = {text: row for row, text in enumerate(work["texts"])}
+    shared = (time.monotonic() - start) / len(missing)
+    for cell in missing:
+        begin = time.monotonic()
+        prompt = prompts[cell.task.metadata.name]
+        rankings = dict(_rank(vectors[str(cell.variant.pooling)], rows, task=cell.task, prompts=prompt))
+        cell.write(
+            rankings,
+            settings=encoder.describe() | {"prompts": prompt},
+            seconds=shared + time.monotonic() - begin,
+            top_k=options.top_k,
+        )
     store.discard()
-    return done
+
+
+def _work(cells: list[_Cell], prompts: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """The distinct prompted texts of some cells, and the poolings that they need."""
+    tasks = list({cell.task.metadata.name: cell.task for cell in cells}.values())
+    poolings = dict.fromkeys(str(cell.variant.pooling) for cell in cells)
+    return {"texts": list(dict.fromkeys(_prompted_texts(tasks, prompts))), "poolings": tuple(poolings)}
 
 
 def _prompts(loaded: LoadedModel, task: Any) -> dict[str, str]:
-    """What the model wants before queries and documents of a task, as mteb would put it there; said once on stderr."""
-    prompts = {role: loaded.prompt(task.metadata, role) for role in ("query", "document")}
-    if any(prompts.values()):
-        log.warning("%s, %s: prompts %s", loaded.meta.name, task.metadata.name, prompts)
-    return prompts
+    """What the model wants before queries and documents of a task, as mteb would put it there."""
+    return {role: loaded.prompt(task.metadata, role) for role in ("query", "document")}
 
 
 def _prompted_texts(tasks: list[Any], prompts: dict[str, dict[str, str]]) -> Iterator[str]:
@@ -280,38 +316,23 @@ def _rank(
         )
 
 
-def _evaluate_with_mteb(
-    loaded: LoadedModel, variants: list[_Variant], *, tasks: list[Any], options: RunOptions
-) -> dict[tuple[str, str], dict[str, SubsetRanking]]:
-    """Any model that mteb can run, by mteb's own evaluation; tasks are computed and written one by one."""
+def _evaluate_with_mteb(loaded: LoadedModel, cell: _Cell, *, options: RunOptions) -> None:
+    """Ranks one cell of any model that mteb can run, by mteb's own evaluation."""
     import mteb
     from datasets.utils.logging import disable_progress_bar
 
     disable_progress_bar()
-    (variant,) = variants
-    done = {}
-    for task in tasks:
-        start = time.monotonic()
-        result = mteb.evaluate(
-            loaded.mteb_model,
-            task,
-            cache=None,
-            encode_kwargs={"batch_size": options.batch_size},
-            show_progress_bar=False,
-        ).task_results[0]
-        rankings = {subset: task.rankings[SPLIT, subset] for subset in task.hf_subsets}
-        scores = {row["hf_subset"]: _only_scores(row) for row in result.scores[SPLIT]}
-        ResultFiles.of(options.output, task, variant.meta).write(
-            task,
-            variant.meta,
-            scores=scores,
-            rankings=rankings,
-            settings={"backend": "mteb"},
-            seconds=time.monotonic() - start,
-            top_k=options.top_k,
-        )
-        done[variant.meta.name, task.metadata.name] = rankings
-    return done
+    start = time.monotonic()
+    task = cell.task
+    settings = {"batch_size": options.batch_size}
+    result = mteb.evaluate(loaded.mteb_model, task, cache=None, encode_kwargs=settings, show_progress_bar=False)
+    cell.write(
+        {subset: task.rankings[SPLIT, subset] for subset in task.hf_subsets},
+        scores={row["hf_subset"]: _only_scores(row) for row in result.task_results[0].scores[SPLIT]},
+        settings={"backend": "mteb"},
+        seconds=time.monotonic() - start,
+        top_k=options.top_k,
+    )
 
 
 def _only_scores(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,78 @@
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from mteb.types import PromptType
+
+from turkic_idiom_tasks.encoders.char_ngrams import CharNgramEncoder, encode_texts
+from turkic_idiom_tasks.languages import LANGUAGES
+
+# Turkish query, language, its cognate, near-misses that share one word with it.
+COGNATES = [
+    ("baş eğmek", "az", "baş əymək", ["baş vurmaq", "boyun əymək", "qol əymək", "başa düşmək"]),
+    ("baş eğmek", "tk", "baş egmek", ["baş tutmak", "boýun egmek", "baş galdyrmak"]),
+    ("boyun eğmek", "uz", "boʻyin egmoq", ["bosh egmoq", "boʻyin tovlamoq", "boʻyniga olmoq"]),
+    ("göz yummak", "uz", "koʻz yummoq", ["koʻz tegmoq", "koʻz qismoq", "ogʻiz yummoq"]),
+    ("göz yummak", "az", "göz yummaq", ["göz dikmək", "göz vurmaq", "ağız yummaq"]),
+    ("dil uzatmak", "tk", "dil uzatmak", ["dil bermek", "el uzatmak", "dil tapmak"]),
+    ("el uzatmak", "gag", "el uzatmaa", ["el vermää", "dil uzatmaa", "el sıkmaa"]),
+]
+
+
+@pytest.mark.parametrize(("query", "code", "cognate", "others"), COGNATES)
+def test_the_cognate_beats_near_misses(query, code, cognate, others):
+    queries = encode_texts([query], LANGUAGES["tr"])
+    documents = encode_texts([*others, cognate], LANGUAGES[code])
+    similarities = (queries @ documents.T)[0]
+    assert similarities.argmax() == len(others)
+
+
+def test_dotted_and_dotless_i_are_lower_cased_by_language():
+    turkish = encode_texts(["ISPARTA IŞIK", "ısparta ışık", "isparta işik"], LANGUAGES["tr"])
+    np.testing.assert_array_equal(turkish[0], turkish[1])
+    assert turkish[0] @ turkish[2] < 0.99
+    uzbek = encode_texts(["ILM", "ilm"], LANGUAGES["uz"])
+    np.testing.assert_array_equal(uzbek[0], uzbek[1])
+
+
+@pytest.mark.parametrize("apostrophe", ["'", "\u2018", "\u2019", "`", "\u02bb"])
+def test_every_uzbek_apostrophe_is_the_same_letter(apostrophe):
+    vectors = encode_texts(["ko\u02bbz yummoq", f"ko{apostrophe}z yummoq"], LANGUAGES["uz"])
+    np.testing.assert_array_equal(vectors[0], vectors[1])
+
+
+def test_vectors_have_length_one_or_are_empty():
+    vectors = encode_texts(["baş eğmek", "", "!?"], LANGUAGES["tr"])
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors[0]) == pytest.approx(1, abs=1e-6)
+    assert not vectors[1].any()
+    assert np.isfinite(vectors).all()
+
+
+def test_the_same_in_another_process_with_another_hash_seed():
+    code = (
+        "from turkic_idiom_tasks.encoders.char_ngrams import encode_texts as e;"
+        "from turkic_idiom_tasks.languages import LANGUAGES as L;"
+        "import hashlib;print(hashlib.sha256(e(['göz yummak'], L['tr']).tobytes()).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+def test_the_language_comes_from_the_subset():
+    metadata = SimpleNamespace(hf_subsets_to_langscripts={"tur-azj": ["tur-Latn", "azj-Latn"]}, languages=["tur-Latn"])
+    batches = [{"text": ["xəbər"]}, {"text": ["qələm"]}]
+    options = {"task_metadata": metadata, "hf_split": "test", "hf_subset": "tur-azj"}
+    model = CharNgramEncoder()
+    documents = model.encode(batches, prompt_type=PromptType.document, **options)
+    queries = model.encode(batches, prompt_type=PromptType.query, **options)
+    np.testing.assert_array_equal(documents, encode_texts(["xəbər", "qələm"], LANGUAGES["az"]))
+    np.testing.assert_array_equal(queries, encode_texts(["xəbər", "qələm"], LANGUAGES["tr"]))
+    assert not np.array_equal(documents, queries)

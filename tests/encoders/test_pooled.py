@@ -1,0 +1,135 @@
+import sys
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.encoders.untrained_models import WORDS
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.poolings import POOLINGS, build_sentence_transformer
+from turkic_idiom_tasks.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def encoder(untrained_bert):
+    return PooledEncoder.load(str(untrained_bert), device="cpu")
+
+
+@pytest.mark.parametrize("kind", ["bert", "xlm-roberta", "electra", "distilbert"])
+def test_one_pass_equals_five_stock_models(make_untrained, texts, kind):
+    folder = str(make_untrained(kind))
+    found = PooledEncoder.load(folder, device="cpu").encode(texts)
+    for pooling in POOLINGS:
+        stock = build_sentence_transformer(folder, pooling, device="cpu").encode(texts)
+        np.testing.assert_allclose(found[pooling], stock, atol=1e-5)
+
+
+def test_mean_equals_plain_minilm(minilm):
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(minilm), device="cpu")
+    sentences = [
+        "A man is eating food.",
+        "Başını eğmek",
+        "short",
+        "a much longer sentence about several other things " * 3,
+    ]
+    found = PooledEncoder.from_sentence_transformer(model).encode(sentences, poolings=["mean"])
+    assert list(found) == ["mean"]
+    np.testing.assert_allclose(found["mean"], model.encode(sentences), atol=1e-5)
+
+
+def test_equal_texts_are_encoded_once_and_order_is_kept(untrained_bert, texts):
+    encoder = PooledEncoder.load(str(untrained_bert), device="cpu")
+    found = encoder.encode(texts, batch_size=7)
+    assert encoder.n_texts_forwarded == len(set(texts)) < len(texts)
+    backwards = encoder.encode(texts[::-1], batch_size=7)
+    for pooling in POOLINGS:
+        assert found[pooling].dtype == np.float32
+        assert found[pooling].shape == (len(texts), 32)
+        np.testing.assert_allclose(np.linalg.norm(found[pooling], axis=1), 1, atol=1e-6)
+        np.testing.assert_allclose(found[pooling], backwards[pooling][::-1], atol=1e-6)
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=2, max_size=6))
+def test_a_vector_never_depends_on_its_batch(encoder, texts):
+    together = encoder.encode(texts)
+    for index, text in enumerate(texts):
+        for pooling, vectors in encoder.encode([text]).items():
+            np.testing.assert_allclose(together[pooling][index], vectors[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_decoder_without_padding_token(make_untrained, texts, side):
+    folder = make_untrained("gpt2", tokenizer={"pad_token": None, "eos_token": "[SEP]", "padding_side": side})
+    encoder = PooledEncoder.load(str(folder), device="cpu")
+    together = encoder.encode(texts)
+    for pooling, vectors in encoder.encode(texts[:1]).items():
+        np.testing.assert_allclose(together[pooling][0], vectors[0], atol=1e-5)
+
+
+def test_a_tokenizer_that_cannot_pad_is_refused(make_untrained):
+    folder = make_untrained("gpt2", tokenizer={"pad_token": None})
+    with pytest.raises(InputError, match="neither a padding nor an end token"):
+        PooledEncoder.load(str(folder), device="cpu")
+
+
+def test_long_texts_are_cut_at_the_models_limit(encoder):
+    assert encoder.max_length == 64
+    head = ["göz " * 62 + "dil", "göz " * 62 + "su"]  # [CLS], 62 words and [SEP] are 64 tokens: the last word is cut
+    found = encoder.encode(head, poolings=["mean"])["mean"]
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+
+
+def test_no_texts(encoder):
+    assert {pooling: v.shape for pooling, v in encoder.encode([]).items()} == dict.fromkeys(POOLINGS, (0, 32))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_describe_records_what_was_computed(untrained_bert, dtype):
+    encoder = PooledEncoder.load(str(untrained_bert), device="cpu", dtype=dtype)
+    assert next(encoder.model.parameters()).dtype == getattr(torch, dtype)
+    assert encoder.describe() == {
+        "model": str(untrained_bert),
+        "revision": None,
+        "backend": "torch",
+        "dtype": dtype,
+        "max_length": 64,
+        "first_layer": 1,
+    }
+    assert encoder.encode(["göz"], poolings=["mean"])["mean"].dtype == np.float32
+
+
+@pytest.mark.parametrize("kind", ["bert", "xlm-roberta", "distilbert"])
+def test_openvino_agrees_with_torch_for_every_shape(make_untrained, texts, kind):
+    pytest.importorskip("openvino")
+    folder = str(make_untrained(kind))
+    torch_vectors = PooledEncoder.load(folder, device="cpu").encode(texts)
+    openvino = PooledEncoder.load(folder, backend="openvino")
+    for batch_size in (1, 5, 32):  # batches of one, with and without padding, of many lengths
+        for pooling, vectors in openvino.encode(texts, batch_size=batch_size).items():
+            cosine = (vectors * torch_vectors[pooling]).sum(axis=1)
+            assert cosine.min() >= 0.9999
+
+
+def test_openvino_computes_in_float32_only(untrained_bert):
+    pytest.importorskip("openvino")
+    with pytest.raises(InputError, match="computes in float32, not bfloat16"):
+        PooledEncoder.load(str(untrained_bert), backend="openvino", dtype="bfloat16")
+
+
+def test_a_missing_openvino_says_how_to_install_it(untrained_bert, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openvino", None)
+    with pytest.raises(InputError) as caught:
+        PooledEncoder.load(str(untrained_bert), backend="openvino")
+    assert "pip install 'turkic-idiom-tasks[openvino]'" in str(caught.value)
+
+
+def test_an_unknown_backend_or_dtype_is_refused(untrained_bert):
+    with pytest.raises(InputError, match="unknown backend 'onnx'; known: torch, openvino"):
+        PooledEncoder.load(str(untrained_bert), backend="onnx", device="cpu")
+    with pytest.raises(InputError, match="unknown dtype 'int8'"):
+        PooledEncoder.load(str(untrained_bert), dtype="int8", device="cpu")

@@ -1,0 +1,62 @@
+"""Tiny untrained models of several architectures, made on the spot for tests of mechanics."""
+
+import pytest
+
+WORDS = ("baş", "boş", "eğmek", "əymək", "göz", "dil", "el", "kalp", "yürek", "su", "ateş", "ev", "yol", "gün", "gece")
+SIZES = {"hidden_size": 32, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 64}
+
+
+def save_tokenizer(folder, **options):
+    """A tokenizer of whole words; an option of None takes a special token away."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate([*special, *WORDS])}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"} | options
+    given = {name: value for name, value in names.items() if value is not None}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **given).save_pretrained(folder)
+
+
+@pytest.fixture(scope="session")
+def make_untrained(tmp_path_factory):
+    """A function that writes a tiny untrained model of an architecture and returns its folder."""
+
+    def make(kind="bert", *, tokenizer=None, seed=0, **changes):
+        import torch
+        from transformers import CONFIG_MAPPING, AutoModel
+
+        sizes = SIZES | {"max_position_embeddings": 64} | changes
+        if kind == "distilbert":
+            sizes = {"dim": 32, "n_layers": 4, "n_heads": 4, "hidden_dim": 64, "max_position_embeddings": 64}
+        torch.manual_seed(seed)
+        model = AutoModel.from_config(CONFIG_MAPPING[kind](vocab_size=len(WORDS) + 4, pad_token_id=0, **sizes))
+        with torch.no_grad():  # at their initial values a forgotten bias or layer norm would not show
+            for parameter in model.parameters():
+                parameter.add_(0.1 * torch.randn_like(parameter))
+        folder = tmp_path_factory.mktemp(f"untrained_{kind}")
+        model.save_pretrained(folder)
+        save_tokenizer(folder, **(tokenizer or {}))
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def untrained_bert(make_untrained):
+    """Folder of a tiny untrained BERT: 4 layers, hidden size 32."""
+    return make_untrained()
+
+
+@pytest.fixture(scope="session")
+def texts():
+    """Forty texts of 1 to 12 words, at least two of them equal."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    made = [" ".join(rng.choice(WORDS, size=1 + index % 12)) for index in range(39)]
+    return [*made, made[3]]
