@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -41,22 +42,29 @@ def bootstrap_interval(
     """
     if not scores or any(len(values) == 0 for values in scores.values()):
         raise ValueError("a bootstrap needs at least one query in every group")
-    names = sorted({name for group in clusters.values() for name in group})
+    names = tuple(sorted({name for group in clusters.values() for name in group}))
     index = {name: position for position, name in enumerate(names)}
-    generator = np.random.default_rng([seed, _digest(names)])
     means = np.zeros(RESAMPLES)
     undefined = np.zeros(RESAMPLES, dtype=bool)
-    counts = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=RESAMPLES)
+    counts = _resamples(names, seed)
     for group in sorted(scores):
         positions = np.array([index[name] for name in clusters[group]])
         total = np.bincount(positions, weights=scores[group], minlength=len(names))
-        size = np.bincount(positions, minlength=len(names))
+        size = np.bincount(positions, minlength=len(names)).astype(np.float64)
         drawn = counts @ size
         undefined |= drawn == 0
         means += (counts @ total) / np.maximum(drawn, 1) / len(scores)
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(means[~undefined], [tail, 1 - tail])
     return Interval(float(low), float(high))
+
+
+@lru_cache(maxsize=8)  # the models of a table are all resampled alike
+def _resamples(names: tuple[str, ...], seed: int) -> npt.NDArray[np.float64]:
+    """(RESAMPLES, clusters): how often each cluster is drawn; it depends on the clusters and the seed alone."""
+    generator = np.random.default_rng([seed, _digest(names)])
+    counts = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=RESAMPLES)
+    return counts.astype(np.float64)
 
 
 def _digest(names: Sequence[str]) -> int:

@@ -71,10 +71,8 @@ class ResultFiles:
             raise InputError(f"{self.rankings}: not a ranking file; delete it or pass --overwrite") from error
         finished = {}
         for subset in [subset for subset in task.hf_subsets if subset in groups]:
-            part = task.dataset[subset][SPLIT]
-            finished[subset] = SubsetRanking.from_groups(
-                groups[subset], list(part["corpus"]["id"]), qrels=part["relevant_docs"]
-            )
+            data = task.data[subset]
+            finished[subset] = SubsetRanking.from_groups(groups[subset], list(data.documents), qrels=data.qrels)
         return finished
 
     def write(

@@ -292,9 +292,9 @@ def _prompted_texts(tasks: list[Any], prompts: dict[str, dict[str, str]]) -> Ite
     for task in tasks:
         prompt = prompts[task.metadata.name]
         for subset in task.hf_subsets:
-            part = task.dataset[subset][SPLIT]
-            yield from (prompt["query"] + text for text in part["queries"]["text"])
-            yield from (prompt["document"] + text for text in part["corpus"]["text"])
+            data = task.data[subset]
+            yield from (prompt["query"] + text for text in data.queries.values())
+            yield from (prompt["document"] + text for text in data.documents.values())
 
 
 def _rank(
@@ -302,16 +302,13 @@ def _rank(
 ) -> Iterator[tuple[str, SubsetRanking]]:
     """(subset, ranking) for the subsets of a task, by cosine similarity of (texts, H) normalised vectors."""
     for subset in task.hf_subsets:
-        part = task.dataset[subset][SPLIT]
-        queries = matrix[[rows[prompts["query"] + text] for text in part["queries"]["text"]]]
-        documents = matrix[[rows[prompts["document"] + text] for text in part["corpus"]["text"]]]
+        data = task.data[subset]
+        queries = matrix[[rows[prompts["query"] + text] for text in data.queries.values()]]
+        documents = matrix[[rows[prompts["document"] + text] for text in data.documents.values()]]
         yield (
             subset,
             SubsetRanking(
-                list(part["queries"]["id"]),
-                list(part["corpus"]["id"]),
-                similarities=queries @ documents.T,
-                qrels=part["relevant_docs"],
+                list(data.queries), list(data.documents), similarities=queries @ documents.T, qrels=data.qrels
             ),
         )
 

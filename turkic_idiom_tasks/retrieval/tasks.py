@@ -77,6 +77,7 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
 
     Attributes:
         short: ``T1``, ``T2`` or ``T3``.
+        data: subset -> queries, documents and judgements, once loaded.
         rankings: (split, subset) -> what the last evaluation found, for intervals and ranking files.
     """
 
@@ -88,6 +89,7 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._source: DataSource | None = None
         self._problem: InputError | None = None
+        self.data: dict[str, RetrievalData] = {}
         self.rankings: dict[tuple[str, str], SubsetRanking] = {}
         try:
             self._source = current_source()
@@ -117,6 +119,7 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
             data = {subset: self._source.load(self.short, subset) for subset in self.hf_subsets}
         except InputError as error:
             raise for_command_line(error) from error
+        self.data = data
         self.dataset = {subset: {SPLIT: _as_datasets(part)} for subset, part in data.items()}
         self.dataset_transform()
         self.data_loaded = True
@@ -138,8 +141,7 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         mteb's nDCG and recall break ties by document id; these take the expected value over ties (see
         `metrics.ranking`).
         """
-        documents = list(self.dataset[hf_subset][hf_split]["corpus"]["id"])
-        ranking = SubsetRanking.from_results(results, documents, qrels=qrels)
+        ranking = SubsetRanking.from_results(results, list(self.data[hf_subset].documents), qrels=qrels)
         self.rankings[hf_split, hf_subset] = ranking
         return ranking.scores()
 
