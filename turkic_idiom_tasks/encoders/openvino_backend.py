@@ -52,7 +52,11 @@ class CompiledPooling:
         graph = _convert(encoder, input_names, poolings)
         for node, name in zip(graph.inputs, input_names, strict=True):
             node.get_tensor().set_names({name})
-        options = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "THROUGHPUT"}
+        options = {
+            "INFERENCE_PRECISION_HINT": "f32",
+            "PERFORMANCE_HINT": "THROUGHPUT",
+            "ENABLE_CPU_PINNING": False,  # pinned threads wait for each other wherever another one needs the core
+        }
         compiled = openvino.Core().compile_model(graph, "CPU", options)
         in_flight = compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
         self._requests = [compiled.create_infer_request() for _ in range(in_flight)]
