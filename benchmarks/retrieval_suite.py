@@ -7,8 +7,8 @@
   over the repeats, measured in turn.
 - stock_over_suite: five `mteb run -m "NAME (pooling=P)" -t TurkicIdiomT1 TurkicIdiomT2 TurkicIdiomT3` over one
   `turkic-idiom run -m DIR --pooling all`; whole processes.
-- openvino_speedup: encoding with `--backend torch` over encoding with `--backend openvino`, both float32, five poolings,
-  models loaded and compiled.
+- openvino_speedup: encoding with `--backend torch` over encoding with `--backend openvino`, both float32, five
+  poolings, models loaded and compiled.
 - openvino_over_plain: one plain sentence-transformers pass (torch) over that OpenVINO pass.
 - min_cosine: smallest cosine between the two backends over all texts and poolings.
 - peak_rss_mb: peak memory of the `turkic-idiom run` process, 2**20 bytes.
