@@ -24,7 +24,7 @@ def usage_error(message: str) -> InputError:
 
 
 def for_command_line(error: InputError) -> BaseException:
-    """The error itself in Python; under the stock ``mteb`` command one that ends the program with the message alone."""
-    if Path(sys.argv[0]).name in ("mteb", "mteb.exe"):
+    """The error itself in Python; under a harness's own command one that ends the program with the message alone."""
+    if Path(sys.argv[0]).stem in ("mteb", "lm-eval", "lm_eval"):
         return SystemExit(f"turkic-idiom-tasks: error: {error}")
     return error

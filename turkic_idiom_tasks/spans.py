@@ -1,8 +1,11 @@
-"""Spans of text: half-open code point offsets into an NFC sentence."""
+"""Spans of text, half-open code point offsets into an NFC sentence, and the IOB2 tags of the words they cover."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+OUTSIDE, BEGIN, INSIDE = LABELS = ("O", "B-IDIOM", "I-IDIOM")  # a tag's position here is its number in files and models
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -29,3 +32,38 @@ def span_problem(spans: tuple[Span, ...], text: str) -> str | None:
             return f"span [{span.start}, {span.end}] begins or ends with white space: {span.of(text)!r}"
         previous_end = span.end
     return None
+
+
+def iob2_tags(spans: Sequence[Span], words: Sequence[Span]) -> list[str]:
+    """The tag of every word: a word that a span touches is inside it, and every span begins with its own B.
+
+    The fragments of a discontinuous idiom are spans of their own: a fragment that began with I would be no IOB2.
+
+    Args:
+        spans: in order, without overlaps.
+        words: of the same sentence, in order.
+    """
+    tags = [OUTSIDE] * len(words)
+    for span in spans:
+        touched = [n for n, word in enumerate(words) if word.start < span.end and span.start < word.end]
+        for position, n in enumerate(n for n in touched if tags[n] == OUTSIDE):
+            tags[n] = INSIDE if position else BEGIN
+    return tags
+
+
+def tagged_ranges(tags: Sequence[str]) -> list[tuple[int, int]]:
+    """Half-open ranges of word positions that the tags mark; an I after O begins a range, as in conlleval."""
+    ranges: list[tuple[int, int]] = []
+    start = None
+    for position, tag in enumerate((*tags, OUTSIDE)):
+        if start is not None and tag != INSIDE:
+            ranges.append((start, position))
+            start = None
+        if tag == BEGIN or (tag == INSIDE and start is None):
+            start = position
+    return ranges
+
+
+def tagged_spans(tags: Sequence[str], words: Sequence[Span]) -> tuple[Span, ...]:
+    """The spans of text that the tags of the words mark, each from its first word to its last."""
+    return tuple(Span(words[start].start, words[end - 1].end) for start, end in tagged_ranges(tags))

@@ -1,4 +1,4 @@
-"""Intervals for mean scores: the percentile bootstrap over concepts (Efron and Tibshirani, 1993, ch. 13)."""
+"""Intervals for scores: the percentile bootstrap over concepts (Efron and Tibshirani, 1993, ch. 13)."""
 
 from __future__ import annotations
 
@@ -54,8 +54,42 @@ def bootstrap_interval(
         drawn = counts @ size
         undefined |= drawn == 0
         means += (counts @ total) / np.maximum(drawn, 1) / len(scores)
+    return _percentiles(means[~undefined])
+
+
+def interval_of_ratio(
+    numerators: npt.NDArray[np.float64],
+    denominators: npt.NDArray[np.float64],
+    *,
+    clusters: Sequence[str],
+    seed: int = SEED,
+) -> Interval:
+    """95% percentile interval of a ratio of sums, such as a micro-averaged F1, resampling whole clusters.
+
+    Args:
+        numerators: (N,) what each item adds to the numerator.
+        denominators: (N,) what it adds to the denominator, none negative; draws that sum to 0 are left out.
+        clusters: the cluster of each item; its items are drawn together.
+        seed: of the resampling; the same seed and data give the same interval in any order of items.
+
+    Raises:
+        ValueError: every denominator is 0.
+    """
+    if not denominators.any():
+        raise ValueError("a ratio needs an item with a denominator")
+    names = tuple(sorted(set(clusters)))
+    index = {name: position for position, name in enumerate(names)}
+    positions = np.array([index[name] for name in clusters])
+    counts = _resamples(names, seed)
+    above, below = (
+        counts @ np.bincount(positions, weights=weights, minlength=len(names)) for weights in (numerators, denominators)
+    )
+    return _percentiles(above[below > 0] / below[below > 0])
+
+
+def _percentiles(values: npt.NDArray[np.float64]) -> Interval:
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(means[~undefined], [tail, 1 - tail])
+    low, high = np.quantile(values, [tail, 1 - tail])
     return Interval(float(low), float(high))
 
 

@@ -18,17 +18,10 @@ from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData
 from mteb.abstasks.task_metadata import TaskMetadata
 
 from turkic_idiom_tasks.errors import InputError, for_command_line
+from turkic_idiom_tasks.lexicon.sources import BUNDLED_PATH, DATA_VARIABLE
 from turkic_idiom_tasks.retrieval.ranking import SubsetRanking
 from turkic_idiom_tasks.retrieval.relevance import TASKS, RetrievalData
-from turkic_idiom_tasks.retrieval.source import (
-    BUNDLED_PATH,
-    DATA_VARIABLE,
-    SPLIT,
-    DataSource,
-    bundled_revision,
-    current_source,
-    subsets_or_error,
-)
+from turkic_idiom_tasks.retrieval.source import SPLIT, DataSource, bundled_revision, current_source, subsets_or_error
 from turkic_idiom_tasks.startup.hook import extend_late
 
 log = logging.getLogger("turkic_idiom_tasks")

@@ -75,7 +75,8 @@ def _mteb_advice(lines: list[str]) -> list[str]:
 
 
 def _data_advice(lines: list[str]) -> list[str]:
-    from turkic_idiom_tasks.retrieval.source import DATA_VARIABLE, current_source
+    from turkic_idiom_tasks.lexicon.sources import DATA_VARIABLE
+    from turkic_idiom_tasks.retrieval.source import current_source
 
     try:
         source = current_source()

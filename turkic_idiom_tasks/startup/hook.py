@@ -10,11 +10,14 @@ import sys
 
 NO_HOOK_VARIABLE = "TURKIC_IDIOM_NO_HOOK"
 _PLUGIN = "turkic_idiom_tasks.startup.mteb_plugin"
+_LM_EVAL_PLUGIN = "turkic_idiom_tasks.startup.lm_eval_plugin"
 TARGETS = {  # module whose execution completes -> (module of ours, function to call with it)
     "mteb.tasks": (_PLUGIN, "add_tasks"),
     "mteb.benchmarks.benchmarks": (_PLUGIN, "add_benchmark"),
     "mteb.models.model_implementations": (_PLUGIN, "add_models"),
     "mteb.cache.result_cache": (_PLUGIN, "guard_cached_results"),
+    "lm_eval.tasks.manager": (_LM_EVAL_PLUGIN, "add_tasks"),
+    "lm_eval.models": (_LM_EVAL_PLUGIN, "add_model"),
 }
 
 

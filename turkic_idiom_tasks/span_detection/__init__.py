@@ -1,0 +1,1 @@
+"""Idiom span detection: tagged sentences, answers of language models, token classifiers, and the lm-eval tasks."""

@@ -1,0 +1,1 @@
+"""The task files of lm-eval; a package, so that an entry point can name the folder."""

@@ -1,0 +1,217 @@
+"""What the task files in `harness/` name: documents, prompts, filters and metrics for lm-eval.
+
+Every score of a run comes from the tags, gold and predicted, that each sample carries: a fine-tuned encoder and a
+language model are scored by the same functions.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from turkic_idiom_tasks.errors import InputError, for_command_line
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.metrics.spans import span_f1_interval, span_scores, token_accuracy, token_scores
+from turkic_idiom_tasks.metrics.statistics import SMALL_N
+from turkic_idiom_tasks.span_detection import prompts
+from turkic_idiom_tasks.span_detection.answers import read_answer
+from turkic_idiom_tasks.span_detection.sentences import TaggedSentence, current_spans
+from turkic_idiom_tasks.span_detection.subwords import project_tags
+from turkic_idiom_tasks.spans import LABELS
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+_LETTERS = {label[0]: label for label in LABELS}  # a sample holds its tags as one string such as OOBIO
+_DOCUMENT_KEYS = ("id", "lang", "idiom", "sentence", "tokens", "ner_tags")
+
+
+def load(language: str, **_metadata: Any) -> Any:
+    """The splits of a language as a `datasets.DatasetDict`; few-shot examples come from ``train``.
+
+    Args:
+        language: code.
+        _metadata: what lm-eval passes along from ``--metadata``; not used.
+
+    Raises:
+        InputError: the data has no test sentence in the language (SystemExit under the stock command).
+    """
+    from datasets import ClassLabel, Dataset, DatasetDict, Features, List, Value
+
+    try:
+        source = current_spans()
+        splits = source.load(language)
+    except InputError as error:
+        raise for_command_line(error) from None
+    n_test = len(splits["test"])
+    if n_test < SMALL_N:
+        log.warning(
+            "turkic_idiom_span_%s: only %d test sentences in %s; read the interval, not the score",
+            language,
+            n_test,
+            source.path,
+        )
+    span = {"start": Value("int32"), "end": Value("int32"), "text": Value("string")}
+    features = Features(
+        dict.fromkeys(("id", "lang", "idiom", "sentence"), Value("string"))
+        | {"tokens": List(Value("string")), "ner_tags": List(ClassLabel(names=list(LABELS))), "spans": List(span)}
+    )
+    return DatasetDict({split: Dataset.from_dict(_columns(rows), features=features) for split, rows in splits.items()})
+
+
+def _columns(rows: Sequence[TaggedSentence]) -> dict[str, list[Any]]:
+    documents = [row.document() for row in rows]
+    return {name: [document[name] for document in documents] for name in (*_DOCUMENT_KEYS, "spans")}
+
+
+load_tr, load_az, load_tk, load_gag, load_uz = (partial(load, code) for code in ("tr", "az", "tk", "gag", "uz"))
+
+
+def sentence_of(document: Mapping[str, Any]) -> TaggedSentence:
+    """The tagged sentence that a document was made from."""
+    key, language, idiom, text, tokens, numbers = (document[name] for name in _DOCUMENT_KEYS)
+    return TaggedSentence(key, language, idiom, text, tuple(tokens), tuple(LABELS[number] for number in numbers))
+
+
+def text_json(document: Mapping[str, Any]) -> str:
+    """The English prompt for a JSON answer."""
+    return prompts.json_prompt(document["sentence"], document["lang"])
+
+
+def text_xml(document: Mapping[str, Any]) -> str:
+    """The English prompt for a tagged sentence."""
+    return prompts.xml_prompt(document["sentence"], document["lang"])
+
+
+def text_native(document: Mapping[str, Any]) -> str:
+    """The prompt in the sentence's own language, for a JSON answer."""
+    return prompts.native_prompt(document["sentence"], document["lang"])
+
+
+def target_json(document: Mapping[str, Any]) -> str:
+    """The right JSON answer."""
+    return prompts.json_answer(sentence_of(document))
+
+
+def target_xml(document: Mapping[str, Any]) -> str:
+    """The right tagged sentence."""
+    return prompts.xml_answer(sentence_of(document))
+
+
+def filter_strict(responses: Iterable[Sequence[Any]], documents: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
+    """What the strict reading makes of each response; see `answers`."""
+    return _read(responses, documents, strict=True)
+
+
+def filter_flexible(responses: Iterable[Sequence[Any]], documents: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
+    """What the flexible reading makes of each response; see `answers`."""
+    return _read(responses, documents, strict=False)
+
+
+def process_results(document: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
+    """What one sample adds to every metric: idiom, gold tags and predicted tags, and those of the sub-words."""
+    answer = json.loads(results[0])
+    gold = [LABELS[number] for number in document["ner_tags"]]
+    words = [document["idiom"], _packed(gold), _packed(answer["tags"])]
+    pieces = None
+    if answer["subwords"] is not None:
+        labels, owners = answer["subwords"]["labels"], answer["subwords"]["words"]
+        pieces = [document["idiom"], _packed(project_tags(gold, owners)), _packed(labels)]
+    own: dict[str, Any] = {
+        "format_error": float(answer["format_error"]),
+        "unmatched_spans": float(answer["unmatched_spans"]),
+    }
+    return {metric: pieces if metric.startswith("subword_") else words for metric in _METRICS} | own
+
+
+def _read(responses: Iterable[Sequence[Any]], documents: Iterable[Mapping[str, Any]], *, strict: bool) -> list[Any]:
+    found = []
+    for answers, document in zip(responses, documents, strict=True):
+        language = LANGUAGES[document["lang"]]
+        rows = []
+        for response in answers:
+            answer = read_answer(response, document["sentence"], document["tokens"], language, strict=strict)
+            row = {
+                "tags": answer.tags,
+                "format_error": int(answer.format_error),
+                "unmatched_spans": answer.unmatched_spans,
+                "subwords": None if answer.format_error else _subwords(response),
+            }
+            rows.append(json.dumps(row))  # as text, which is how lm-eval logs it
+        found.append(rows)
+    return found
+
+
+def _subwords(response: str) -> dict[str, list[Any]] | None:
+    """The labels of the sub-words, which only a token classifier answers, and the word that each belongs to."""
+    if not response.startswith('{"bio"'):
+        return None
+    try:
+        value = json.loads(response)["subwords"]
+        is_sound = len(value["labels"]) == len(value["words"]) and set(value["labels"]) <= set(LABELS)
+    except (ValueError, KeyError, TypeError):
+        return None
+    return {"labels": value["labels"], "words": value["words"]} if is_sound else None
+
+
+def _packed(tags: Iterable[str]) -> str:
+    return "".join(tag[0] for tag in tags)
+
+
+def _unpacked(letters: str) -> list[str]:
+    return [_LETTERS[letter] for letter in letters]
+
+
+def _over_tags(score: Callable[[list[list[str]], list[list[str]]], float], items: Sequence[Any]) -> float:
+    """A score of (gold, predicted) over the samples that have these tags; NaN if none has."""
+    present = [item for item in items if item is not None]
+    if not present:
+        return math.nan
+    return float(score([_unpacked(gold) for _, gold, _ in present], [_unpacked(found) for _, _, found in present]))
+
+
+def _interval_end(end: str, items: Sequence[Any]) -> float:
+    idioms = [idiom for idiom, _, _ in items]
+    gold, found = ([_unpacked(item[position]) for item in items] for position in (1, 2))
+    return float(getattr(span_f1_interval(gold, found, idioms), end))
+
+
+span_f1 = partial(_over_tags, lambda gold, found: span_scores(gold, found).f1)
+span_precision = partial(_over_tags, lambda gold, found: span_scores(gold, found).precision)
+span_recall = partial(_over_tags, lambda gold, found: span_scores(gold, found).recall)
+span_f1_strict = partial(_over_tags, lambda gold, found: span_scores(gold, found, strict=True).f1)
+span_precision_strict = partial(_over_tags, lambda gold, found: span_scores(gold, found, strict=True).precision)
+span_recall_strict = partial(_over_tags, lambda gold, found: span_scores(gold, found, strict=True).recall)
+span_f1_ci_low = partial(_interval_end, "low")
+span_f1_ci_high = partial(_interval_end, "high")
+token_f1 = subword_f1 = partial(_over_tags, lambda gold, found: token_scores(gold, found).f1)
+token_precision = subword_precision = partial(_over_tags, lambda gold, found: token_scores(gold, found).precision)
+token_recall = subword_recall = partial(_over_tags, lambda gold, found: token_scores(gold, found).recall)
+token_accuracy_ = subword_accuracy = partial(_over_tags, token_accuracy)
+
+
+def n_sentences(items: Sequence[Any]) -> float:
+    """How many sentences were scored."""
+    return float(len(items))
+
+
+def n_idioms(items: Sequence[Any]) -> float:
+    """How many idioms they hold."""
+    return float(len({idiom for idiom, _, _ in items}))
+
+
+def small_sample(items: Sequence[Any]) -> float:
+    """1 if so few sentences were scored that only the interval can be trusted, otherwise 0."""
+    return float(len(items) < SMALL_N)
+
+
+_METRICS = (
+    *("span_f1", "span_precision", "span_recall", "span_f1_ci_low", "span_f1_ci_high"),
+    *("span_f1_strict", "span_precision_strict", "span_recall_strict"),
+    *("token_f1", "token_precision", "token_recall", "token_accuracy"),
+    *("subword_f1", "subword_precision", "subword_recall", "subword_accuracy"),
+    *("n_sentences", "n_idioms", "small_sample"),
+)
