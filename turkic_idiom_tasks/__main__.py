@@ -1,4 +1,4 @@
-"""``python -m turkic_idiom_tasks`` is ``turkic-idiom``."""
+"""``python -m turkic_idiom_tasks``: the `turkic-idiom` command, as ``torchrun -m`` needs it."""
 
 import sys
 

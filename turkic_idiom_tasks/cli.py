@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """The parser of every subcommand; each sets `handler`."""
     from hub_datasets.cli import add_parser as add_dataset_parser
+    from turkic_idiom_tasks.experiments.cli import add_finetune_parser
 
     parser = argparse.ArgumentParser(prog="turkic-idiom", description="Idiom understanding in Turkic languages.")
     parser.add_argument("--version", action="version", version=f"turkic-idiom-tasks {__version__}")
@@ -46,6 +47,9 @@ def build_parser() -> argparse.ArgumentParser:
         "doctor", help="say what is registered with which harness, and what to do when it isn't"
     )
     doctor.set_defaults(handler=_doctor)
+    path = commands.add_parser("lm-eval-path", help="print the folder of the span tasks, for lm-eval's --include_path")
+    path.set_defaults(handler=_lm_eval_path)
+    add_finetune_parser(commands)
     add_dataset_parser(commands)
     return parser
 
@@ -176,6 +180,13 @@ def _doctor(options: argparse.Namespace) -> int:
     report = diagnose()
     sys.stdout.write("".join(f"{line}\n" for line in report.lines))
     return 0 if report.healthy else 1
+
+
+def _lm_eval_path(options: argparse.Namespace) -> int:
+    from turkic_idiom_tasks.startup.lm_eval_plugin import TASK_FOLDER
+
+    print(TASK_FOLDER)  # noqa: T201
+    return 0
 
 
 def _use_data(data: str | None) -> None:

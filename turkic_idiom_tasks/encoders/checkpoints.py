@@ -88,15 +88,18 @@ def is_local(name_or_path: str) -> bool:
 
 @contextmanager
 def quiet_loading() -> Iterator[None]:
-    """Keeps transformers from drawing its weight-loading bar where stderr is no terminal."""
+    """Keeps transformers from drawing its bars where stderr is no terminal, and from listing a head's new weights."""
     from transformers.utils import logging as transformers_logging
 
     was_enabled = transformers_logging.is_progress_bar_enabled()
+    verbosity = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()
     if not sys.stderr.isatty():
         transformers_logging.disable_progress_bar()
     try:
         yield
     finally:
+        transformers_logging.set_verbosity(verbosity)
         if was_enabled:
             transformers_logging.enable_progress_bar()
 

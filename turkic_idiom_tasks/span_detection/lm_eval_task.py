@@ -1,31 +1,25 @@
-"""What the task files in `harness/` name: documents, prompts, filters and metrics for lm-eval.
-
-Every score of a run comes from the tags, gold and predicted, that each sample carries: a fine-tuned encoder and a
-language model are scored by the same functions.
-"""
+"""What the task files in `harness/` name: documents, prompts, filters and what a sample adds to the scores."""
 
 from __future__ import annotations
 
 import json
 import logging
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError, for_command_line
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.metrics.spans import span_f1_interval, span_scores, token_accuracy, token_scores
 from turkic_idiom_tasks.metrics.statistics import SMALL_N
 from turkic_idiom_tasks.span_detection import prompts
 from turkic_idiom_tasks.span_detection.answers import read_answer
+from turkic_idiom_tasks.span_detection.scoring import SUBWORD_SCORES, WORD_SCORES, sample
 from turkic_idiom_tasks.span_detection.sentences import TaggedSentence, current_spans
 from turkic_idiom_tasks.span_detection.subwords import project_tags
 from turkic_idiom_tasks.spans import LABELS
 
 log = logging.getLogger("turkic_idiom_tasks")
 
-_LETTERS = {label[0]: label for label in LABELS}  # a sample holds its tags as one string such as OOBIO
 _DOCUMENT_KEYS = ("id", "lang", "idiom", "sentence", "tokens", "ner_tags")
 
 
@@ -115,16 +109,13 @@ def process_results(document: Mapping[str, Any], results: Sequence[str]) -> dict
     """What one sample adds to every metric: idiom, gold tags and predicted tags, and those of the sub-words."""
     answer = json.loads(results[0])
     gold = [LABELS[number] for number in document["ner_tags"]]
-    words = [document["idiom"], _packed(gold), _packed(answer["tags"])]
+    words = sample(document["idiom"], gold, answer["tags"])
     pieces = None
     if answer["subwords"] is not None:
         labels, owners = answer["subwords"]["labels"], answer["subwords"]["words"]
-        pieces = [document["idiom"], _packed(project_tags(gold, owners)), _packed(labels)]
-    own: dict[str, Any] = {
-        "format_error": float(answer["format_error"]),
-        "unmatched_spans": float(answer["unmatched_spans"]),
-    }
-    return {metric: pieces if metric.startswith("subword_") else words for metric in _METRICS} | own
+        pieces = sample(document["idiom"], project_tags(gold, owners), labels)
+    errors = {name: float(answer[name]) for name in ("format_error", "unmatched_spans")}
+    return dict.fromkeys(WORD_SCORES, words) | dict.fromkeys(SUBWORD_SCORES, pieces) | errors
 
 
 def _read(responses: Iterable[Sequence[Any]], documents: Iterable[Mapping[str, Any]], *, strict: bool) -> list[Any]:
@@ -155,63 +146,3 @@ def _subwords(response: str) -> dict[str, list[Any]] | None:
     except (ValueError, KeyError, TypeError):
         return None
     return {"labels": value["labels"], "words": value["words"]} if is_sound else None
-
-
-def _packed(tags: Iterable[str]) -> str:
-    return "".join(tag[0] for tag in tags)
-
-
-def _unpacked(letters: str) -> list[str]:
-    return [_LETTERS[letter] for letter in letters]
-
-
-def _over_tags(score: Callable[[list[list[str]], list[list[str]]], float], items: Sequence[Any]) -> float:
-    """A score of (gold, predicted) over the samples that have these tags; NaN if none has."""
-    present = [item for item in items if item is not None]
-    if not present:
-        return math.nan
-    return float(score([_unpacked(gold) for _, gold, _ in present], [_unpacked(found) for _, _, found in present]))
-
-
-def _interval_end(end: str, items: Sequence[Any]) -> float:
-    idioms = [idiom for idiom, _, _ in items]
-    gold, found = ([_unpacked(item[position]) for item in items] for position in (1, 2))
-    return float(getattr(span_f1_interval(gold, found, idioms), end))
-
-
-span_f1 = partial(_over_tags, lambda gold, found: span_scores(gold, found).f1)
-span_precision = partial(_over_tags, lambda gold, found: span_scores(gold, found).precision)
-span_recall = partial(_over_tags, lambda gold, found: span_scores(gold, found).recall)
-span_f1_strict = partial(_over_tags, lambda gold, found: span_scores(gold, found, strict=True).f1)
-span_precision_strict = partial(_over_tags, lambda gold, found: span_scores(gold, found, strict=True).precision)
-span_recall_strict = partial(_over_tags, lambda gold, found: span_scores(gold, found, strict=True).recall)
-span_f1_ci_low = partial(_interval_end, "low")
-span_f1_ci_high = partial(_interval_end, "high")
-token_f1 = subword_f1 = partial(_over_tags, lambda gold, found: token_scores(gold, found).f1)
-token_precision = subword_precision = partial(_over_tags, lambda gold, found: token_scores(gold, found).precision)
-token_recall = subword_recall = partial(_over_tags, lambda gold, found: token_scores(gold, found).recall)
-token_accuracy_ = subword_accuracy = partial(_over_tags, token_accuracy)
-
-
-def n_sentences(items: Sequence[Any]) -> float:
-    """How many sentences were scored."""
-    return float(len(items))
-
-
-def n_idioms(items: Sequence[Any]) -> float:
-    """How many idioms they hold."""
-    return float(len({idiom for idiom, _, _ in items}))
-
-
-def small_sample(items: Sequence[Any]) -> float:
-    """1 if so few sentences were scored that only the interval can be trusted, otherwise 0."""
-    return float(len(items) < SMALL_N)
-
-
-_METRICS = (
-    *("span_f1", "span_precision", "span_recall", "span_f1_ci_low", "span_f1_ci_high"),
-    *("span_f1_strict", "span_precision_strict", "span_recall_strict"),
-    *("token_f1", "token_precision", "token_recall", "token_accuracy"),
-    *("subword_f1", "subword_precision", "subword_recall", "subword_accuracy"),
-    *("n_sentences", "n_idioms", "small_sample"),
-)

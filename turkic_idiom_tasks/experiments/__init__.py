@@ -1,0 +1,1 @@
+"""Whole experiments: every model, language, sample size and seed of a grid, and its tables."""

@@ -1,0 +1,1 @@
+"""Fine-tuning encoders for the tasks."""
