@@ -1,22 +1,28 @@
-"""`turkic-idiom dataset`: import a source, check a lexicon, export one. Heavy packages are imported by the handlers."""
+"""`turkic-idiom dataset`: import, annotate, check, export. Heavy packages are imported by the handlers."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-FORMATS = ("paper", "uz-idioms", "kevser", "tdk")  # as hub_datasets.importing has them; named here to keep --help fast
+if TYPE_CHECKING:
+    from turkic_idiom_tasks.lexicon.entries import Lexicon
+
+# as hub_datasets.importing and tagged_corpus have them; named here to keep --help fast
+FORMATS = ("paper", "uz-idioms", "kevser", "tdk", "dodiom")
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds ``dataset import``, ``dataset check`` and ``dataset export``; each sets `handler`."""
-    parser = subparsers.add_parser("dataset", help="import a source into a lexicon, check a lexicon, export one")
+    """Adds ``dataset import``, ``annotate``, ``check`` and ``export``; each sets `handler`."""
+    parser = subparsers.add_parser(
+        "dataset", help="import a source, tag idioms in sentences, check or export a lexicon"
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_import(commands)
-    check = commands.add_parser("check", help="print every mistake in a lexicon directory as file:line: message")
-    check.add_argument("directory", nargs="?", metavar="DIR", help="default: the bundled lexicon")
-    check.set_defaults(handler=_check)
+    _add_annotate(commands)
+    _add_review(commands)
     export = commands.add_parser("export", help="write a lexicon as a dataset in the layout of the Hub")
     export.add_argument("directory", nargs="?", metavar="DIR", help="default: the bundled lexicon")
     export.add_argument("--out", required=True, metavar="DIR", help="new, empty, or an earlier export")
@@ -26,13 +32,39 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     export.set_defaults(handler=_export)
 
 
+def _add_review(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the commands that look at a lexicon: check, stats, attest, show, browse."""
+    check = commands.add_parser("check", help="print every mistake in a lexicon directory as file:line: message")
+    check.add_argument("--format-only", action="store_true",
+                       help="leave out the rules for good entries (lengths, circular meanings, duplicates, …), which "
+                            "imported dictionaries seldom keep")  # fmt: skip
+    check.set_defaults(handler=_check)
+    stats = commands.add_parser("stats", help="print sizes, spans, and how far the languages share their words")
+    stats.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    stats.set_defaults(handler=_stats)
+    attest = commands.add_parser("attest", help="say how many idioms an outside dictionary lists")
+    attest.add_argument("--format", required=True, choices=FORMATS, help="of the dictionary, as in dataset import")
+    attest.add_argument("file", metavar="FILE")
+    attest.add_argument("--list", action="store_true", help="also print every idiom that is not listed")
+    attest.set_defaults(handler=_attest)
+    show = commands.add_parser("show", help="print one concept in every language")
+    show.add_argument("concept", metavar="CONCEPT", help="id, such as fly-into-a-rage")
+    show.set_defaults(handler=_show)
+    browse = commands.add_parser("browse", help="write a searchable HTML page of all concepts side by side")
+    browse.add_argument("--out", default="lexicon.html", metavar="FILE", help="default: %(default)s")
+    browse.set_defaults(handler=_browse)
+    for command in (check, stats, attest, show, browse):
+        command.add_argument("directory", nargs="?", metavar="DIR", help="default: the bundled lexicon")
+
+
 def _add_import(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "import",
         help="turn a source file into a lexicon directory, with a report of what was dropped and why",
         description="Turn a source file into a lexicon directory. paper: the benchmark paper's JSONL or JSON "
         "(TR-Deyim, TR-Anlam, TR-Ornek, AZ-…); uz-idioms: CSV of the Uzbek dictionary; kevser: CSV of Turkish idioms; "
-        "tdk: CSV dump with the columns soz_id, sozum, atara, anlami, anahtar, turu2, gosterim_tarihi.",
+        "tdk: CSV dump with the columns soz_id, sozum, atara, anlami, anahtar, turu2, gosterim_tarihi; dodiom: CSV of "
+        "Dodiom's Turkish sentences, whose gold words become spans.",
         epilog="Example: turkic-idiom dataset import --format uz-idioms uzbek_idioms.csv --out uz-lexicon",
     )
     parser.add_argument("--format", required=True, choices=FORMATS, help="what the file is")
@@ -42,13 +74,77 @@ def _add_import(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.set_defaults(handler=_import)
 
 
+def _add_annotate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "annotate",
+        help="find idioms in sentences and tag their words, or say why a row was dropped",
+        description="Find the idiom of each row {id, idiom, sentence} in its sentence. The rows come out with tokens, "
+        "ner_tags (O, B-IDIOM, I-IDIOM; every part of a discontinuous idiom begins with B) and spans (half-open code "
+        "points), or with the reason why they were dropped. A row may have variants, a list of other citation forms.",
+        epilog="Example: turkic-idiom dataset annotate --lang tr --in rows.jsonl --out tagged.jsonl",
+    )
+    parser.add_argument("--lang", metavar="CODE", help="language of the rows: tr, az, tk, gag, uz")
+    parser.add_argument("--in", dest="file", metavar="FILE", help="JSONL with the keys id, idiom, sentence")
+    parser.add_argument("--out", metavar="FILE", help="JSONL to write")
+    parser.add_argument("--overwrite", action="store_true", help="replace --out if it exists")
+    parser.add_argument("--evaluate", nargs=2, metavar=("CORPUS", "FILE"),
+                        help="instead: score the annotator on a corpus with gold words, as JSON; CORPUS: dodiom, with "
+                             "its dataset_tr.csv")  # fmt: skip
+    parser.set_defaults(handler=_annotate)
+
+
+def _annotate(options: argparse.Namespace) -> int:
+    from turkic_idiom_tasks.errors import usage_error
+
+    if options.evaluate:
+        if options.lang or options.file or options.out:
+            raise usage_error("--evaluate goes without --lang, --in and --out")
+        return _evaluate(*options.evaluate)
+    for option, value in (("--lang", options.lang), ("--in", options.file), ("--out", options.out)):
+        if not value:
+            raise usage_error(f"{option} is missing; see: turkic-idiom dataset annotate --help")
+    return _annotate_file(options)
+
+
+def _annotate_file(options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    from hub_datasets.annotation.rows import Account, annotated_rows, check_out, read_rows, write_rows
+    from turkic_idiom_tasks.languages import get_language
+
+    language, out = get_language(options.lang), Path(options.out)
+    check_out(out, overwrite=options.overwrite)
+    account = Account()
+    rows = tqdm(read_rows(Path(options.file)), desc="annotate", unit="row", delay=2, disable=None)
+    write_rows(out, annotated_rows(rows, language, account))
+    sys.stderr.write("".join(f"{line}\n" for line in account.summary()))
+    sys.stdout.write(f"{out}: {account.annotated} of {account.rows} rows annotated\n")
+    return 0
+
+
+def _evaluate(corpus: str, file: str) -> int:
+    import json
+
+    from hub_datasets.annotation.dodiom import evaluate, read_dodiom
+    from turkic_idiom_tasks.errors import usage_error
+
+    if corpus != "dodiom":
+        raise usage_error(f"unknown corpus {corpus!r}; known: dodiom")
+    scores = evaluate(read_dodiom(Path(file)))
+    sys.stdout.write(json.dumps(scores.to_json()) + "\n")
+    return 0
+
+
 def _import(options: argparse.Namespace) -> int:
     from hub_datasets.importing import check_target, find_format, import_source, write_import
     from hub_datasets.report import REPORT_FILE
+    from hub_datasets.tagged_corpus import FORMAT as DODIOM
+    from hub_datasets.tagged_corpus import import_dodiom
 
     directory = Path(options.out)
     check_target(directory, overwrite=options.overwrite)
-    imported = import_source(find_format(options.format), Path(options.file))
+    file = Path(options.file)
+    imported = import_dodiom(file) if options.format == DODIOM else import_source(find_format(options.format), file)
     write_import(imported, directory, overwrite=options.overwrite)
     sys.stderr.write("".join(f"{line}\n" for line in imported.report.summary()))
     sys.stderr.write(f"examples of each reason: {directory / REPORT_FILE}\n")
@@ -60,7 +156,12 @@ def _import(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     from turkic_idiom_tasks.lexicon.load import BUNDLED, read_lexicon
 
-    lexicon, problems = read_lexicon(Path(options.directory) if options.directory else BUNDLED)
+    directory = Path(options.directory) if options.directory else BUNDLED
+    lexicon, problems = read_lexicon(directory)
+    if not problems and not options.format_only:
+        from hub_datasets.quality import content_problems
+
+        problems = content_problems(lexicon, directory)
     if problems:
         sys.stdout.write("".join(f"{problem}\n" for problem in problems))
         return 1
@@ -75,12 +176,60 @@ def _check(options: argparse.Namespace) -> int:
     return 0
 
 
-def _export(options: argparse.Namespace) -> int:
-    from hub_datasets.layout import export_hub_layout
+def _stats(options: argparse.Namespace) -> int:
+    import json
+
+    from hub_datasets.statistics import table, to_json
+
+    lexicon = _lexicon(options)
+    sys.stdout.write(json.dumps(to_json(lexicon), indent=2) + "\n" if options.json else table(lexicon))
+    return 0
+
+
+def _attest(options: argparse.Namespace) -> int:
+    from hub_datasets.attest import attest
+    from hub_datasets.importing import find_format, import_source
+
+    lexicon = _lexicon(options)
+    entries = import_source(find_format(options.format), Path(options.file)).entries
+    for language in (code for code in entries if lexicon.of(code)):
+        found = attest(lexicon, entries, language)
+        sys.stdout.write(
+            f"{language}: {len(found.listed)} of {found.total} idioms are listed ({found.share:.1%}), another "
+            f"{len(found.inflected)} with their verb in another form (together {found.share_with_inflected:.1%})\n"
+        )
+        if options.list:
+            sys.stdout.write("".join(f"  {lexicon.of(language)[key].idiom}\t{key}\n" for key in found.absent))
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    from hub_datasets.browse import show
+
+    sys.stdout.write(show(_lexicon(options), options.concept))
+    return 0
+
+
+def _browse(options: argparse.Namespace) -> int:
+    from hub_datasets.browse import page
+    from turkic_idiom_tasks.files import write_text
+
+    lexicon = _lexicon(options)
+    write_text(Path(options.out), page(lexicon))
+    sys.stdout.write(f"{options.out}: {len(lexicon.concepts)} concepts\n")
+    return 0
+
+
+def _lexicon(options: argparse.Namespace) -> Lexicon:
     from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 
-    lexicon = load_lexicon(Path(options.directory) if options.directory else BUNDLED)
-    export = export_hub_layout(lexicon, Path(options.out), licence=options.licence)
+    return load_lexicon(Path(options.directory) if options.directory else BUNDLED)
+
+
+def _export(options: argparse.Namespace) -> int:
+    from hub_datasets.layout import export_hub_layout
+
+    export = export_hub_layout(_lexicon(options), Path(options.out), licence=options.licence)
     if export.left_out:
         sys.stderr.write(f"left out, the lexicon has nothing for them: {', '.join(export.left_out)}\n")
     sys.stdout.write(f"{export.directory}: {len(export.configs)} configs, {sum(export.configs.values())} rows\n")

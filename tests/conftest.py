@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.encoders.untrained_models import make_untrained, texts, untrained_bert  # noqa: F401
+
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.pop("TURKIC_IDIOM_DATA", None)

@@ -18,6 +18,8 @@ class Language:
         alphabet: lower-case letters of the standard Latin orthography, in NFC; apostrophe letters included.
         dotless_i: whether I/ı and İ/i are two letters, which decides how text is lower-cased.
         infinitives: endings of the citation form of verbs, in this orthography.
+        function_words: words of idioms that say little of their image: light verbs in the infinitive, particles,
+            pronouns.
         to_common: letters and digraphs that differ from the common (Turkish-like) orthography, and what they become
             there; applied in one pass, longest first.
     """
@@ -28,12 +30,17 @@ class Language:
     alphabet: str
     dotless_i: bool
     infinitives: tuple[str, ...]
+    function_words: frozenset[str]
     to_common: dict[str, str]
 
     @property
     def script_code(self) -> str:
         """Language and script as mteb writes them: ``tur-Latn``."""
         return f"{self.subset}-Latn"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
 PIVOT = "tr"  # the language of the queries of T1 and T3
@@ -48,6 +55,11 @@ LANGUAGES: dict[str, Language] = {
             alphabet="abcçdefgğhıijklmnoöprsştuüvyzâîû",
             dotless_i=True,
             infinitives=("mak", "mek"),
+            function_words=_words(
+                "bir biri birini birine olmak etmek eylemek kılmak yapmak kalmak vermek almak gelmek "
+                "gitmek durmak çıkmak düşmek gibi kadar için ile ve veya de da ki ne hiç her çok en ya bu "
+                "şu o kendi kendini değil var yok üzerine üstüne"
+            ),
             to_common={"â": "a", "î": "i", "û": "u"},
         ),
         Language(
@@ -57,6 +69,11 @@ LANGUAGES: dict[str, Language] = {
             alphabet="abcçdeəfgğhxıijkqlmnoöprsştuüvyz",
             dotless_i=True,
             infinitives=("maq", "mək"),
+            function_words=_words(
+                "bir biri birini birinə olmaq etmək eləmək qılmaq qalmaq vermək almaq gəlmək getmək "
+                "durmaq çıxmaq düşmək kimi qədər üçün ilə və ya də da ki nə heç hər çox ən bu o öz özünü "
+                "deyil var yox üstünə"
+            ),
             to_common={"ə": "e", "x": "h", "q": "k"},
         ),
         Language(
@@ -66,6 +83,11 @@ LANGUAGES: dict[str, Language] = {
             alphabet="abçdeäfghijžklmnňoöprsştuüwyýz",
             dotless_i=False,
             infinitives=("mak", "mek"),
+            function_words=_words(
+                "bir biri birini birine bolmak etmek eýlemek kylmak galmak bermek almak gelmek gitmek "
+                "durmak çykmak düşmek ýaly kimin çenli üçin bilen we ýa de da ki ne hiç her köp iň bu şu "
+                "ol öz özüni däl bar ýok üstüne"
+            ),
             to_common={"ä": "e", "j": "c", "ž": "j", "ň": "n", "w": "v", "y": "ı", "ý": "y"},
         ),
         Language(
@@ -75,6 +97,11 @@ LANGUAGES: dict[str, Language] = {
             alphabet="aäbcçdeêfghıijklmnoöprsştţuüvyz",
             dotless_i=True,
             infinitives=("maa", "mää"),
+            function_words=_words(
+                "bir biri birini birinä olmaa etmää yapmaa kalmaa vermää almaa gelmää gitmää durmaa "
+                "çıkmaa düşmää gibi kadar için hem da ki ne hiç her pek en ya bu o kendi kendini diil var "
+                "yok üstünä"
+            ),
             to_common={"ä": "e", "ê": "e", "ţ": "ts"},
         ),
         Language(
@@ -84,6 +111,11 @@ LANGUAGES: dict[str, Language] = {
             alphabet="abcdefghijklmnopqrstuvxyzʻʼ",
             dotless_i=False,
             infinitives=("moq",),
+            function_words=_words(
+                "bir biri birini biriga boʻlmoq etmoq qilmoq aylamoq qolmoq bermoq olmoq kelmoq ketmoq "
+                "turmoq chiqmoq tushmoq kabi dek day qadar uchun bilan va yoki ham ki nima hech har juda "
+                "eng bu shu u oʻz oʻzini emas bor yoʻq ustiga"
+            ),
             to_common={
                 "oʻ": "ö",
                 "gʻ": "ğ",

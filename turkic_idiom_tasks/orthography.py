@@ -129,3 +129,31 @@ def skeleton(text: str, language: Language) -> str:
 def _common_infinitives(code: str) -> tuple[str, ...]:
     language = LANGUAGES[code]
     return tuple(to_common(ending, language) for ending in language.infinitives)
+
+
+_SHARED_STEM = 3  # letters of two stems that must agree from the left
+_NEAR_VOWELS = str.maketrans("iu", "eo")  # dudak and dodaq, bir and ber-
+
+
+def content_stems(text: str, language: Language) -> list[str]:
+    """The skeletons of the words of a text that are no function words, in order."""
+    return [stem for stem in skeleton(text, language).split() if stem not in _function_skeletons(language.code)]
+
+
+def share_stem(first: str, first_language: Language, second: str, second_language: Language) -> bool:
+    """Whether two texts have a content word in common, as far as spelling shows: `göz` of `göz koymak`, `koʻz tikmoq`.
+
+    Two words count as one when their skeletons, e and i and o and u taken for each other, begin with the same three
+    letters, or are the same. A rough measure that errs towards sharing: `kara` and `karı` count as one word.
+    """
+    ours, theirs = (
+        [stem.translate(_NEAR_VOWELS) for stem in content_stems(text, language)]
+        for text, language in ((first, first_language), (second, second_language))
+    )
+    return any(a == b or (len(a) > 2 and a[:_SHARED_STEM] == b[:_SHARED_STEM]) for a in ours for b in theirs)
+
+
+@cache
+def _function_skeletons(code: str) -> frozenset[str]:
+    language = LANGUAGES[code]
+    return frozenset(skeleton(word, language) for word in language.function_words)

@@ -3,8 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.encoders.untrained_models import make_untrained, texts, untrained_bert  # noqa: F401
-
 WORDS = [
     "göz",
     "yummaq",

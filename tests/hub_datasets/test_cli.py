@@ -2,7 +2,7 @@ import argparse
 
 import pytest
 
-from hub_datasets import cli
+from hub_datasets import cli, tagged_corpus
 from hub_datasets.importing import FORMATS
 from turkic_idiom_tasks.errors import InputError
 
@@ -23,7 +23,7 @@ def source(tmp_path):
 
 
 def test_the_formats_of_the_command_line_are_those_of_the_importer():
-    assert tuple(FORMATS) == cli.FORMATS
+    assert (*FORMATS, tagged_corpus.FORMAT) == cli.FORMATS
 
 
 def test_import_prints_the_result_on_stdout_and_the_account_on_stderr(source, tmp_path, capsys):

@@ -128,7 +128,7 @@ def fine_tune(
     Raises:
         InputError: there is no training sentence.
     """
-    from transformers import DataCollatorForTokenClassification, PrinterCallback, Trainer, set_seed
+    from transformers import DataCollatorForTokenClassification, PrinterCallback, set_seed
 
     if not train:
         raise InputError("no training sentence; choose a language or data with annotated examples in its train split")
@@ -136,7 +136,7 @@ def fine_tune(
     length = window_length(classifier.model.config, classifier.tokenizer, asked=config.max_length)
     padding: dict[str, Any] = {"padding": "max_length", "max_length": length} if config.pad_to_max else {}
     best = _best_weights()
-    trainer = Trainer(
+    trainer = _trainer_class()(
         model=classifier.model,
         args=_arguments(config, seed=seed, validates=bool(validation)),
         train_dataset=_features(classifier.tokenizer, train, length, labelling=config.labelling),
@@ -206,6 +206,18 @@ class _Validation:
         return {"span_f1": span_scores(self._gold, found).f1}
 
 
+def _trainer_class() -> Any:
+    """The Trainer, which must not put the validation sentences into another order when it groups by length."""
+    from torch.utils.data import SequentialSampler
+    from transformers import Trainer
+
+    class InOrder(Trainer):
+        def _get_eval_sampler(self, eval_dataset: Any) -> Any:
+            return SequentialSampler(eval_dataset)
+
+    return InOrder
+
+
 def _best_weights() -> Any:
     """A callback that keeps a copy of the best epoch's weights and puts them back when training ends."""
     from transformers import TrainerCallback
@@ -239,6 +251,7 @@ def _arguments(config: SpanConfig, *, seed: int, validates: bool) -> Any:
     import sys
     import tempfile
 
+    import torch
     from transformers import TrainingArguments
 
     return TrainingArguments(
@@ -252,6 +265,7 @@ def _arguments(config: SpanConfig, *, seed: int, validates: bool) -> Any:
         lr_scheduler_type="linear",
         train_sampling_strategy="group_by_length" if config.group_by_length else "random",
         bf16=config.bf16,
+        use_cpu=not torch.accelerator.is_available(),
         seed=seed,
         data_seed=seed,
         eval_strategy="epoch" if validates else "no",

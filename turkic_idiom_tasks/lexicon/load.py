@@ -107,6 +107,14 @@ def is_lexicon_directory(directory: Path) -> bool:
     return any((directory / f"{code}.jsonl").is_file() for code in LANGUAGES)
 
 
+def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
+    """Language code -> concept -> line of its file, for the lines that can be read."""
+    return {
+        code: {row["concept"]: number for number, row, problem in _json_lines(path) if problem is None}
+        for code, path in lexicon_files(directory).items()
+    }
+
+
 def content_revision(directory: Path) -> str:
     """SHA-1 of the lexicon's lines, 40 hexadecimal digits; line order, line ends and blank lines do not count."""
     digest = hashlib.sha1(usedforsecurity=False)

@@ -1,0 +1,144 @@
+"""What the annotator costs and yields beside a simple prefix matcher, measured in turn in one run on this machine.
+
+    python benchmarks/annotate.py [--dodiom dataset_tr.csv] [--repeat 5]
+
+One core, one process. Sentences: the examples of the bundled lexicon with their idioms, all five languages; with
+--dodiom the idiomatic rows of that corpus. Prints one JSON object:
+
+- sentences_per_minute: `annotate` on an idiom and its sentence; median of the repeats, of which the first analyses
+  the citation forms and words that the others find in the caches.
+- first_pass_per_minute: that first pass, with empty caches.
+- other_idiom_per_minute: `annotate` on a sentence and an idiom that is not in it: every way of finding it is tried.
+- prefix_per_minute: the prefix matcher below on the same pairs; ratio: annotator over prefix matcher.
+- exact, prefix_exact: share of the sentences whose words are exactly the gold ones, in [0, 1].
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hub_datasets.annotation.annotate import annotate
+from hub_datasets.annotation.dodiom import read_dodiom
+from turkic_idiom_tasks.languages import LANGUAGES, Language
+from turkic_idiom_tasks.lexicon.load import load_lexicon
+from turkic_idiom_tasks.orthography import fold
+from turkic_idiom_tasks.span_detection.words import words
+from turkic_idiom_tasks.spans import Span
+
+Matcher = Callable[[str, str, Language], tuple[Span, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An idiom, a sentence that has it, and the places of its words."""
+
+    idiom: str
+    sentence: str
+    language: Language
+    gold: frozenset[Span]
+
+
+def prefix_match(idiom: str, sentence: str, language: Language) -> tuple[Span, ...]:
+    """Per word of the idiom the first free word of the sentence that begins like it; nothing unless all are there."""
+    places = words(sentence)
+    forms = [fold(place.of(sentence), language) for place in places]
+    chosen: list[int] = []
+    for word in fold(idiom, language).split():
+        stem = next((word[: -len(end)] for end in language.infinitives if word.endswith(end)), word)
+        length = len(stem) if stem != word else max(2, len(stem) - 2)
+        free = (n for n, form in enumerate(forms) if n not in chosen and form.startswith(stem[:length]))
+        found = next(free, None)
+        if found is None:
+            return ()
+        chosen.append(found)
+    return tuple(places[number] for number in sorted(chosen))
+
+
+def lexicon_cases() -> list[Case]:
+    """The examples of the bundled lexicon that have spans."""
+    lexicon = load_lexicon()
+    return [
+        Case(entry.idiom, entry.example, language, words_in(entry.example, entry.spans))
+        for code, language in LANGUAGES.items()
+        for entry in lexicon.of(code).values()
+        if entry.example and entry.spans
+    ]
+
+
+def dodiom_cases(path: Path) -> list[Case]:
+    """The idiomatic rows of Dodiom whose gold words stand in the sentence as the corpus spells them."""
+    cases = []
+    for row in read_dodiom(path):
+        gold = [place for number, place in enumerate(row.places) if number in row.gold and place is not None]
+        cases.append(Case(row.idiom, row.sentence, LANGUAGES["tr"], words_in(row.sentence, gold)))
+    return cases
+
+
+def words_in(sentence: str, spans: Sequence[Span]) -> frozenset[Span]:
+    """The places of the words (not signs) that spans touch."""
+    return frozenset(
+        place
+        for place in words(sentence)
+        if sentence[place.start].isalnum() and any(place.start < span.end and span.start < place.end for span in spans)
+    )
+
+
+def per_minute(matcher: Matcher, cases: Sequence[Case]) -> float:
+    """Sentences per minute of one pass."""
+    begun = time.perf_counter()
+    for case in cases:
+        matcher(case.idiom, case.sentence, case.language)
+    return 60 * len(cases) / (time.perf_counter() - begun)
+
+
+def share_exact(matcher: Matcher, cases: Sequence[Case]) -> float:
+    """Share of the cases in which exactly the gold words are marked."""
+    marked = (matcher(case.idiom, case.sentence, case.language) for case in cases)
+    exact = [words_in(case.sentence, spans) == case.gold for case, spans in zip(cases, marked, strict=True)]
+    return sum(exact) / len(cases)
+
+
+def our_match(idiom: str, sentence: str, language: Language) -> tuple[Span, ...]:
+    """The annotator as a `Matcher`."""
+    return annotate(idiom, sentence, language).spans
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dodiom", type=Path, metavar="FILE", help="dataset_tr.csv instead of the bundled lexicon")
+    parser.add_argument("--repeat", type=int, default=5)
+    options = parser.parse_args()
+    cases = dodiom_cases(options.dodiom) if options.dodiom else lexicon_cases()
+    shift = len(cases) // 10
+    others = [
+        Case(one.idiom, other.sentence, one.language, frozenset())
+        for one, other in zip(cases, cases[shift:] + cases[:shift], strict=True)
+        if one.language is other.language and one.idiom != other.idiom
+    ]
+    ours, prefix, strange = [], [], []
+    for _ in range(options.repeat):
+        ours.append(per_minute(our_match, cases))
+        prefix.append(per_minute(prefix_match, cases))
+        strange.append(per_minute(our_match, others))
+    result = {
+        "sentences": len(cases),
+        "sentences_per_minute": round(statistics.median(ours)),
+        "first_pass_per_minute": round(ours[0]),
+        "other_idiom_per_minute": round(statistics.median(strange)),
+        "prefix_per_minute": round(statistics.median(prefix)),
+        "ratio": round(statistics.median(one / other for one, other in zip(ours, prefix, strict=True)), 3),
+        "exact": round(share_exact(our_match, cases), 4),
+        "prefix_exact": round(share_exact(prefix_match, cases), 4),
+    }
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Where an idiom stands in a sentence: word-level matching that knows the suffixes of each language."""

@@ -1,0 +1,201 @@
+"""The cheapest place of an idiom in a sentence: words matched by stem, arrangements compared by what they cost.
+
+The levels of the benchmark paper (equal words, equal stems, Levenshtein distance 1, inclusion) are prices here, and so
+is what lies between the words: other words, commas, another order. The cheapest arrangement wins; one that costs more
+than `HIGHEST_COST` is not reliable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rapidfuzz.distance import Levenshtein
+
+from hub_datasets.annotation.forms import VOICELESS_COST, IdiomWord
+from hub_datasets.annotation.stems import plain, stems
+from hub_datasets.annotation.suffixes import MORPHOLOGIES
+
+INFLECTED = 0.25  # the same stem with other suffixes
+PLAIN_LETTERS = 0.75  # the same stem when letters are written without dots, cedillas and breves (altini cizdi)
+MISSPELT = 1.5  # stems at Levenshtein distance 1
+CONTAINED = 1.5  # the stem begins the word, and what follows is no suffix that the tables know
+EXCHANGED = 1.0  # another light verb, or another pronoun
+EXISTENCE = 0.5  # there is, there is not, was, for to be
+LEFT_OUT = 1.0  # a word that may be missing
+GAP = 0.2  # each word between two words of the idiom
+TURNED_GAP = 0.3  # the same when they are in the other order
+NOMINAL = 3  # how many times dearer gaps and turns are in an idiom without a verb
+STOP = 0.6  # a comma or the like between them
+TURNED = 0.5  # two words of the idiom in the other order
+HIGHEST_COST = 2.2
+WIDEST_GAP = 9  # words
+SHORTEST_PLAIN = 3  # letters of the stem
+SHORTEST_MISSPELT = 5
+SHORTEST_CONTAINED = 4
+_FREE_SIGNS = frozenset("-\u2010\u2011\"'\u2018\u2019«»“”„()[]")
+_MOST_CANDIDATES = 48
+_MOST_STEPS = 5000  # of one search; only idioms of one repeated word get there
+_IMPOSSIBLE = 99.0
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of the sentence.
+
+    Attributes:
+        form: normalised.
+        is_word: whether it is a word rather than a punctuation mark.
+        begins_small: whether a sentence cannot begin with it: it begins with a small letter.
+    """
+
+    form: str
+    is_word: bool
+    begins_small: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The numbers of the words that an idiom was found in, in order, and what it costs to take them for it."""
+
+    words: tuple[int, ...]
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Words `first` to `last` of the sentence, nearly always one, as a word of the idiom."""
+
+    cost: float
+    first: int
+    last: int
+
+
+def word_cost(word: IdiomWord, token: str, code: str) -> float | None:
+    """What it costs to take `token` for a word of the idiom; None when it cannot be."""
+    if token == word.form:
+        return 0.0
+    exchangeable = word.light or word.pronoun
+    if not exchangeable and plain(token[0]) != plain(word.form[0]):
+        return None
+    table, found = MORPHOLOGIES[code], stems(token, code)
+    costs = [cost + found[stem] for stem, cost in word.stems.items() if stem in found]
+    if costs and min(costs) <= (VOICELESS_COST if word.is_verbal else 0.0):
+        return min(costs) + (0.0 if word.is_verb else INFLECTED)
+    if word.being and any(f"n:{existence}" in found for existence in table.being):
+        return EXISTENCE
+    if word.light and any(f"v:{verb}" in found for verb in table.light_verbs):
+        return EXCHANGED
+    if word.pronoun and any(f"n:{pronoun}" in found for pronoun in table.pronouns):
+        return EXCHANGED
+    return None if exchangeable or word.is_strict else _loose_cost(word, token, found)
+
+
+def _loose_cost(word: IdiomWord, token: str, found: dict[str, float]) -> float | None:
+    """The cost of the levels below equal stems."""
+    own = [stem for stem, cost in word.stems.items() if not cost and len(stem) - 2 >= SHORTEST_PLAIN]
+    if token.replace("ı", "i") == plain(token) and not {plain(stem) for stem in own}.isdisjoint(map(plain, found)):
+        return PLAIN_LETTERS
+    if any(len(stem) - 2 >= SHORTEST_CONTAINED and token.startswith(stem[2:]) for stem in own):
+        return CONTAINED
+    for stem in own:
+        if len(stem) - 2 >= SHORTEST_MISSPELT and any(
+            stem[0] == other[0] and Levenshtein.distance(stem, other, score_cutoff=1) <= 1 for other in found
+        ):
+            return MISSPELT
+    return None
+
+
+def find_candidates(word: IdiomWord, tokens: Sequence[Token], code: str, *, joined: bool = False) -> list[Candidate]:
+    """The words of a sentence that can be a word of the idiom; `joined`: also two that are one word there."""
+    found = []
+    for number, token in enumerate(tokens):
+        if token.is_word and (cost := word_cost(word, token.form, code)) is not None:
+            found.append(Candidate(cost, number, number))
+        elif joined and (last := _next_word(tokens, number)) is not None:
+            cost = word_cost(word, token.form + tokens[last].form, code)
+            if cost is not None and cost < PLAIN_LETTERS:
+                found.append(Candidate(cost, number, last))
+    return sorted(found, key=lambda candidate: candidate.cost)[:_MOST_CANDIDATES]
+
+
+def _next_word(tokens: Sequence[Token], number: int) -> int | None:
+    """The number of the word right after a word, or after a word and a hyphen."""
+    if not tokens[number].is_word:
+        return None
+    following = number + 1
+    if following < len(tokens) and tokens[following].form == "-":
+        following += 1
+    return following if following < len(tokens) and tokens[following].is_word else None
+
+
+def best_match(
+    form: Sequence[IdiomWord],
+    tokens: Sequence[Token],
+    candidates: Sequence[Sequence[Candidate]],
+    particles: frozenset[str],
+    taken: frozenset[int] = frozenset(),
+) -> Match | None:
+    """The cheapest arrangement of the words of a form that costs no more than `HIGHEST_COST`; None when none does."""
+    if any(not found and not word.optional for word, found in zip(form, candidates, strict=True)):
+        return None
+    return _Search(form, tokens, candidates, particles, taken).run()
+
+
+class _Search:
+    """Depth first through the candidates of each word, with the best cost so far as the bound."""
+
+    def __init__(
+        self,
+        form: Sequence[IdiomWord],
+        tokens: Sequence[Token],
+        candidates: Sequence[Sequence[Candidate]],
+        particles: frozenset[str],
+        taken: frozenset[int],
+    ) -> None:
+        self.form, self.tokens, self.candidates = form, tokens, candidates
+        self.particles, self.taken = particles, taken
+        self.best: tuple[Candidate, ...] = ()
+        self.bound = HIGHEST_COST + 1e-9
+        self.steps = 0
+
+    def run(self) -> Match | None:
+        self._extend(0, (), 0.0)
+        if not self.best:
+            return None
+        numbers = {number for found in self.best for number in range(found.first, found.last + 1)}
+        return Match(tuple(sorted(number for number in numbers if self.tokens[number].is_word)), self.bound)
+
+    def _extend(self, number: int, chosen: tuple[Candidate, ...], cost: float) -> None:
+        self.steps += 1
+        if cost >= self.bound or self.steps > _MOST_STEPS:
+            return
+        if number == len(self.form):
+            if len(chosen) >= min(2, len(self.form)):
+                self.best, self.bound = chosen, cost
+            return
+        for candidate in self.candidates[number]:
+            if self._is_free(candidate, chosen):
+                step = self._between(chosen[-1], candidate) if chosen else 0.0
+                self._extend(number + 1, (*chosen, candidate), cost + candidate.cost + step)
+        if self.form[number].optional:
+            self._extend(number + 1, chosen, cost + LEFT_OUT)
+
+    def _is_free(self, candidate: Candidate, chosen: tuple[Candidate, ...]) -> bool:
+        if candidate.first in self.taken or candidate.last in self.taken:
+            return False
+        return all(candidate.last < other.first or other.last < candidate.first for other in chosen)
+
+    def _between(self, earlier: Candidate, later: Candidate) -> float:
+        """What the words between two neighbours of the idiom cost."""
+        in_order = earlier.last < later.first
+        low, high = (earlier.last, later.first) if in_order else (later.last, earlier.first)
+        if high - low - 1 > 2 * WIDEST_GAP:
+            return _IMPOSSIBLE
+        between = self.tokens[low + 1 : high]
+        n_words = sum(token.is_word and token.form not in self.particles for token in between)
+        if n_words > WIDEST_GAP:
+            return _IMPOSSIBLE
+        n_stops = sum(not token.is_word and token.form not in _FREE_SIGNS for token in between)
+        price = GAP * n_words if in_order else TURNED + TURNED_GAP * n_words
+        return (price if self.form[-1].is_verbal else NOMINAL * price) + STOP * n_stops

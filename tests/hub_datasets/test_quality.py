@@ -1,0 +1,125 @@
+import pytest
+
+from hub_datasets.quality import content_problems
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
+from turkic_idiom_tasks.spans import Span
+
+GOOD = {
+    "idiom": "gözden düşmek",
+    "meaning": "sevgisini ve saygınlığını yitirmek",
+    "example": "Yalanı ortaya çıkınca müdürün gözünden düştü.",
+    "marked": ("gözünden düştü",),
+}
+
+
+def entry(concept, **changes):
+    fields = GOOD | changes
+    example = fields["example"]
+    spans = tuple(Span(example.index(part), example.index(part) + len(part)) for part in fields.pop("marked"))
+    return Entry(concept, spans=spans, **fields)
+
+
+@pytest.fixture
+def problems(tmp_path):
+    """A function: the messages, with file name and line, about a lexicon of these entries."""
+
+    def check(**entries):
+        directory = tmp_path / "lexicon"
+        concepts = sorted({row.concept for rows in entries.values() for row in rows})
+        write_lexicon(directory, [Concept(name, "") for name in concepts], entries)
+        found = content_problems(load_lexicon(directory), directory)
+        return [f"{problem.path.name}:{problem.line}: {problem.message}" for problem in found]
+
+    return check
+
+
+def test_the_bundled_lexicon_keeps_every_rule():
+    assert content_problems(load_lexicon(), BUNDLED) == []
+
+
+def test_a_good_entry_passes(problems):
+    assert problems(tr=[entry("a")]) == []
+
+
+def test_a_problem_names_file_line_concept_and_value(problems):
+    rows = [entry("a"), entry("b", idiom="göz yummak", meaning="gözünü kapamak", example="Hatama bu sefer göz yumdu o.",
+                              marked=("göz yumdu",))]  # fmt: skip
+    assert problems(tr=rows) == ["tr.jsonl:2: b: meaning 'gözünü kapamak' uses a word of the idiom 'göz yummak': göz"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"example": "Sonunda gözden düştü.", "marked": ("gözden düştü",)}, "example has 3 words, not 5 to 20"),
+        ({"marked": ("müdürün",)}, "spans 'müdürün' lack"),
+        ({"idiom": "gözden ırak düşmek"}, "lack irak of the idiom"),
+        ({"paraphrase": "Müdür onu artık sevmiyor."}, "must come together"),
+        (
+            {"literal_example": "Kaleminin ucu yere düştü.", "paraphrase": "a", "literal_paraphrase": "b"},
+            "lacks kosten of the idiom",  # göz, as the skeleton spells it
+        ),
+        (
+            {
+                "literal_example": "Yaşlar gözünden yere düştü.",
+                "paraphrase": GOOD["example"],
+                "literal_paraphrase": "y",
+            },
+            "paraphrase is the example itself",
+        ),
+    ],
+)
+def test_rules_about_one_entry(problems, changes, message):
+    found = problems(tr=[entry("a", **changes)])
+    assert len(found) == 1
+    assert message in found[0]
+
+
+def test_another_word_with_the_same_beginning_is_not_circular(problems):
+    assert problems(tr=[entry("a", meaning="harcanan emeği boşa çıkarmak")]) == []
+
+
+@pytest.mark.parametrize("field", ["idiom", "meaning", "example"])
+def test_nothing_stands_twice_in_a_language(problems, field):
+    other = {
+        "idiom": "yüzü kızarmak",
+        "meaning": "çok utanmak",
+        "example": "Soruyu duyar duymaz çocuğun yüzü kızardı.",
+        "marked": ("yüzü kızardı",),
+    }
+    same = {field: GOOD[field]} | ({"marked": GOOD["marked"]} if field == "example" else {})
+    messages = problems(tr=[entry("a"), entry("b", **other | same)])
+    assert any(f"the same {field} as a" in message for message in messages)
+
+
+def test_the_same_frame_around_other_idioms_is_a_template(problems):
+    idioms = ["el açmak", "yol almak", "söz kesmek", "baş eğmek", "diş sıkmak", "can atmak", "göz yummak"]
+    rows = [
+        entry(f"c{n}", idiom=idiom, meaning=f"anlamı {'b' * (n + 1)}", marked=(idiom,),
+              example=f"Annem o gün bana {idiom} dedi.")
+        for n, idiom in enumerate(idioms)
+    ]  # fmt: skip
+    found = [message for message in problems(tr=rows) if "once more" in message]
+    assert [message.split(":")[1] for message in found] == ["6", "7"]  # five uses are allowed
+
+
+def test_a_name_that_is_everywhere(problems):
+    rows = [
+        entry(f"c{n}", idiom=f"söz{n * 'a'} kesmek", meaning=f"anlamı {'b' * (n + 1)}", marked=(f"söz{n * 'a'} kesti",),
+              example=f"Dün {n} kere Ayşe söz{n * 'a'} kesti.")
+        for n in range(4)
+    ]  # fmt: skip
+    assert any("the name 'Ayşe' is in 4 of 4 examples" in message for message in problems(tr=rows))
+    assert problems(tr=rows[:3]) == []
+
+
+def test_an_example_that_is_the_other_languages_sentence(problems):
+    turkish = entry("a")
+    azerbaijani = Entry(
+        "a", "gözdən düşmək", "hörmətini itirmək", "Yalanı ortaya çıxanda müdirin gözündən düşdü.", (Span(30, 44),)
+    )
+    found = problems(tr=[turkish], az=[azerbaijani])
+    assert found == ["tr.jsonl:1: a: 1 of 2 examples translate another word for word: az"]
+    own = Entry("a", "gözdən düşmək", "hörmətini itirmək", "Borcunu qaytarmadı deyə hamının gözündən düşdü.",
+                (Span(32, 46),))  # fmt: skip
+    assert problems(tr=[turkish], az=[own]) == []
