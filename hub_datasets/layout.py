@@ -1,8 +1,10 @@
 """A lexicon as a dataset in the Hub layout: parquet files by config, and a README that declares them.
 
 Configs: ``T1-tur-azj-queries`` and ``-corpus`` (id, text) and ``-qrels`` (query-id, corpus-id, score) for every task
-and subset that the lexicon can serve, and ``lexicon-tr`` for every language. Every config has one split, ``test``:
-queries are those of the test concepts, and the rows of a lexicon are what all of it was derived from.
+and subset that the lexicon can serve, and ``lexicon-tr`` for every language, each with one split, ``test``: queries are
+those of the test concepts, and the rows of a lexicon are what all of it was derived from. ``span-tr`` (id, lang, idiom,
+sentence, tokens, ner_tags, spans) for every language with annotated examples has the splits ``train``, ``validation``
+and ``test``.
 
 The same lexicon gives the same bytes. What the directory holds besides is left alone; of an earlier export, files that
 nobody has changed since are replaced or removed.
@@ -24,12 +26,32 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.retrieval.relevance import SUBSETS, RetrievalData, build_retrieval
+from turkic_idiom_tasks.span_detection.sentences import lexicon_sentences
+from turkic_idiom_tasks.spans import LABELS
 
 SPLIT = "test"
 README = "README.md"
 MANIFEST = ".export_manifest.json"  # which files are ours, and the hashes of what we wrote
 BUNDLED_LICENCE = "cc-by-4.0"
 UNKNOWN_LICENCE = "unknown"
+_SPAN_FEATURES = (  # what parquet cannot say: the names of the tags
+    "  features:",
+    *(line for name in ("id", "lang", "idiom", "sentence") for line in (f"  - name: {name}", "    dtype: string")),
+    "  - name: tokens",
+    "    list: string",
+    "  - name: ner_tags",
+    "    list:",
+    "      class_label:",
+    "        names:",
+    *(f"          '{number}': {label}" for number, label in enumerate(LABELS)),
+    "  - name: spans",
+    "    list:",
+    *(
+        line
+        for name, kind in (("start", "int64"), ("end", "int64"), ("text", "string"))
+        for line in (f"    - name: {name}", f"      dtype: {kind}")
+    ),
+)
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -63,15 +85,18 @@ def export_hub_layout(lexicon: Lexicon, directory: Path, *, licence: str | None 
     if licence is None:
         licence = BUNDLED_LICENCE if lexicon.source == str(BUNDLED) else UNKNOWN_LICENCE
     known = _known_hashes(directory)
-    tables, left_out = _retrieval_tables(lexicon)
-    tables |= _lexicon_tables(lexicon)
-    contents = {f"data/{config}/{SPLIT}.parquet": _parquet(columns) for config, columns in tables.items()}
-    counts = {config: len(next(iter(columns.values()))) for config, columns in tables.items()}
+    single, left_out = _retrieval_tables(lexicon)
+    single |= _lexicon_tables(lexicon)
+    tables = {(config, SPLIT): columns for config, columns in single.items()} | _span_tables(lexicon)
+    contents = {_data_file(config, split): _parquet(columns) for (config, split), columns in tables.items()}
+    counts: dict[str, dict[str, int]] = {}
+    for (config, split), columns in tables.items():
+        counts.setdefault(config, {})[split] = len(next(iter(columns.values())))
     contents[README] = _readme(lexicon, counts, licence=licence).encode()
     check_writable(directory)
     _check_untouched(directory, known, contents)
     _write(directory, known, contents)
-    return Export(directory, counts, left_out)
+    return Export(directory, {config: sum(splits.values()) for config, splits in counts.items()}, left_out)
 
 
 def _retrieval_tables(lexicon: Lexicon) -> tuple[dict[str, dict[str, list[Any]]], tuple[str, ...]]:
@@ -123,34 +148,62 @@ def _lexicon_tables(lexicon: Lexicon) -> dict[str, dict[str, list[Any]]]:
     return tables
 
 
+def _span_tables(lexicon: Lexicon) -> dict[tuple[str, str], dict[str, list[Any]]]:
+    """Config and split -> column -> values, for the languages with a test sentence; empty splits are left out."""
+    tables = {}
+    for code in LANGUAGES:
+        splits = lexicon_sentences(lexicon, code)
+        if splits["test"]:
+            for split, sentences in splits.items():
+                rows = [sentence.document() for sentence in sentences]
+                if rows:
+                    tables[f"span-{code}", split] = {name: [row[name] for row in rows] for name in rows[0]}
+    return tables
+
+
+def _data_file(config: str, split: str) -> str:
+    return f"data/{config}/{split}.parquet"
+
+
 def _parquet(columns: Mapping[str, list[Any]]) -> bytes:
     """A parquet file of the columns; no metadata but the schema, so equal rows give equal bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     special = {"score": pa.int64(), "spans": pa.list_(pa.list_(pa.int64())), "variants": pa.list_(pa.string())}
+    if "ner_tags" in columns:
+        span = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())])
+        special = {"tokens": pa.list_(pa.string()), "ner_tags": pa.list_(pa.int64()), "spans": pa.list_(span)}
     schema = pa.schema([(name, special.get(name, pa.string())) for name in columns])
     sink = BytesIO()
     pq.write_table(pa.table(dict(columns), schema=schema), sink, compression="snappy", version="2.6")
     return sink.getvalue()
 
 
-def _readme(lexicon: Lexicon, counts: Mapping[str, int], *, licence: str) -> str:
+def _readme(lexicon: Lexicon, counts: Mapping[str, Mapping[str, int]], *, licence: str) -> str:
     codes = [code for code in LANGUAGES if lexicon.of(code)]
     entries = sum(len(lexicon.of(code)) for code in codes)
     size = next((name for limit, name in _SIZES if entries < limit), "n>1M")
     lines = ["---", f"license: {licence}", "language:", *(f"- {code}" for code in codes)]
-    lines += ["pretty_name: Turkic idioms", "task_categories:", "- text-retrieval", "task_ids:", "- document-retrieval"]
+    lines += ["pretty_name: Turkic idioms", "task_categories:", "- text-retrieval"]
+    spans = [config for config in counts if config.startswith("span-")]
+    lines += ["- token-classification"] if spans else []
+    lines += ["task_ids:", "- document-retrieval"]
     lines += ["tags:", "- idioms", "- mteb", "size_categories:", f"- {size}", "configs:"]
-    for config in counts:
-        lines += [f"- config_name: {config}", "  data_files:", f"  - split: {SPLIT}"]
-        lines += [f"    path: data/{config}/{SPLIT}.parquet"]
+    for config, splits in counts.items():
+        lines += [f"- config_name: {config}", "  data_files:"]
+        lines += [
+            line for split in splits for line in (f"  - split: {split}", f"    path: {_data_file(config, split)}")
+        ]
+    lines += ["dataset_info:"] if spans else []
+    lines += [line for config in spans for line in (f"- config_name: {config}", *_SPAN_FEATURES)]
     lines += ["---", "", "# Turkic idioms", ""]
     lines += [
         "Idioms of Turkic languages with meanings and examples, joined by concept, and the retrieval tasks derived",
         "from them: T1, from a Turkish idiom to the idiom of another language; T2, from an idiom to its meaning; T3,",
         "from a Turkish idiom to the meaning in another language. Queries are those of the test concepts, the corpus",
-        "is all of the target language.",
+        "is all of the target language. The span configs hold the examples with the tags of their words (O, B-IDIOM,",
+        "I-IDIOM; every part of a discontinuous idiom begins with B), split by concept.",
         "",
         f"Exported by turkic-idiom-tasks from a lexicon with the content hash `{lexicon.revision}`.",
         "",
@@ -163,8 +216,13 @@ def _readme(lexicon: Lexicon, counts: Mapping[str, int], *, licence: str) -> str
         examples = sum(row.example is not None for row in rows)
         lines.append(f"| {LANGUAGES[code].name} | {code} | {len(rows)} | {meanings} | {examples} |")
     return "\n".join(
-        [*lines, "", "| config | rows |", "|---|---:|", *(f"| {c} | {n} |" for c, n in counts.items()), ""]
+        [*lines, "", "| config | rows |", "|---|---:|", *(f"| {c} | {_rows(n)} |" for c, n in counts.items()), ""]
     )
+
+
+def _rows(splits: Mapping[str, int]) -> str:
+    """`38`, or `216 train, 25 validation, 38 test` where there are several splits."""
+    return ", ".join(f"{n} {split}" for split, n in splits.items()) if len(splits) > 1 else str(sum(splits.values()))
 
 
 def _known_hashes(directory: Path) -> dict[str, list[str]]:

@@ -8,10 +8,12 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.retrieval.relevance import build_retrieval
+from turkic_idiom_tasks.span_detection.sentences import lexicon_sentences
 from turkic_idiom_tasks.spans import Span
-from turkic_idiom_tasks.splits import retrieval_split
+from turkic_idiom_tasks.splits import retrieval_split, span_split
 
-TEST = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "test"][:3]
+TEST = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "test"]
+TEST = sorted(TEST, key=lambda concept: span_split(concept) != "test")[:3]  # the first is in both test splits
 TRAIN = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "train"][:2]
 
 
@@ -42,6 +44,7 @@ def test_configs_hold_what_the_tasks_are_derived_from(lexicon, tmp_path):
         *(f"{name}-{part}" for name in ("T1-tur-azj", "T2-tur") for part in ("queries", "corpus", "qrels")),
         "lexicon-tr",
         "lexicon-az",
+        "span-tr",
     }
     # Azerbaijani has no meanings here, and there is no other language
     assert "T2-azj" in export.left_out
@@ -73,6 +76,21 @@ def test_lexicon_configs_hold_every_field(lexicon, tmp_path):
     }
 
 
+def test_span_configs_load_with_named_tags_in_three_splits(tmp_path):
+    from datasets import load_dataset
+
+    out = tmp_path / "out"
+    export = export_hub_layout(load_lexicon(), out)
+    loaded = load_dataset(str(out), "span-uz", cache_dir=str(tmp_path / "cache"))
+    ours = lexicon_sentences(load_lexicon(), "uz")
+    assert {split: len(part) for split, part in loaded.items()} == {split: len(part) for split, part in ours.items()}
+    assert export.configs["span-uz"] == sum(map(len, ours.values()))
+    tags = loaded["test"].features["ner_tags"].feature
+    for row, sentence in zip(loaded["test"], ours["test"], strict=True):
+        assert tuple(row["tokens"]) == sentence.tokens
+        assert tuple(tags.int2str(row["ner_tags"])) == sentence.tags
+
+
 def test_readme_declares_what_the_hub_client_then_loads(lexicon, tmp_path):
     from datasets import get_dataset_config_names, load_dataset
 
@@ -89,7 +107,7 @@ def test_same_lexicon_gives_the_same_bytes(lexicon, tmp_path):
     for name in ("one", "two"):
         export_hub_layout(lexicon, tmp_path / name)
     files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file())
-    assert len(files) == 10  # six retrieval configs, two lexicon configs, README, manifest
+    assert len(files) == 11  # six retrieval configs, two lexicon configs, one sentence, README, manifest
     assert all((tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes() for name in files)
 
 
@@ -112,6 +130,7 @@ def test_new_export_removes_its_own_old_files_and_nothing_else(lexicon, tmp_path
         *(f"data/T2-tur-{part}/test.parquet" for part in ("corpus", "qrels", "queries")),
         "data/lexicon-az/note.txt",
         "data/lexicon-tr/test.parquet",
+        "data/span-tr/test.parquet",
         "figure.png",
     ]
     assert not (out / "data" / "T1-tur-azj-corpus").exists()
