@@ -7,14 +7,15 @@ __version__ = "0.1.0"
 
 
 def register() -> list[str]:
-    """Makes tasks, benchmark and models known to mteb now, and returns the names of the tasks.
+    """Makes tasks, benchmark and models known to mteb and lm-eval now, and returns the names of mteb's tasks.
 
     The start-up hook does this by itself; call it where the hook cannot run: ``python -S``,
     ``TURKIC_IDIOM_NO_HOOK=1``, or a notebook kernel that was started before the installation. Safe to call again.
     """
-    from turkic_idiom_tasks.startup.mteb_plugin import register_now
+    from turkic_idiom_tasks.startup import lm_eval_plugin, mteb_plugin
 
-    return register_now()
+    lm_eval_plugin.add_late()
+    return mteb_plugin.register_now()
 
 
 def __getattr__(name: str) -> object:

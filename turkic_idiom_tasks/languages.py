@@ -57,7 +57,7 @@ LANGUAGES: dict[str, Language] = {
             infinitives=("mak", "mek"),
             function_words=_words(
                 "bir biri birini birine olmak etmek eylemek kılmak yapmak kalmak vermek almak gelmek "
-                "gitmek durmak çıkmak düşmek gibi kadar için ile ve veya de da ki ne hiç her çok en ya bu "
+                "gitmek durmak çıkmak düşmek gibi kadar için ile ve veya hem de da ki ne hiç her çok en ya bu "
                 "şu o kendi kendini değil var yok üzerine üstüne"
             ),
             to_common={"â": "a", "î": "i", "û": "u"},
@@ -71,7 +71,7 @@ LANGUAGES: dict[str, Language] = {
             infinitives=("maq", "mək"),
             function_words=_words(
                 "bir biri birini birinə olmaq etmək eləmək qılmaq qalmaq vermək almaq gəlmək getmək "
-                "durmaq çıxmaq düşmək kimi qədər üçün ilə və ya də da ki nə heç hər çox ən bu o öz özünü "
+                "durmaq çıxmaq düşmək kimi qədər üçün ilə və ya həm də da ki nə heç hər çox ən bu o öz özünü "
                 "deyil var yox üstünə"
             ),
             to_common={"ə": "e", "x": "h", "q": "k"},
@@ -85,7 +85,7 @@ LANGUAGES: dict[str, Language] = {
             infinitives=("mak", "mek"),
             function_words=_words(
                 "bir biri birini birine bolmak etmek eýlemek kylmak galmak bermek almak gelmek gitmek "
-                "durmak çykmak düşmek ýaly kimin çenli üçin bilen we ýa de da ki ne hiç her köp iň bu şu "
+                "durmak çykmak düşmek ýaly kimin çenli üçin bilen we ýa hem de da ki ne hiç her köp iň bu şu "
                 "ol öz özüni däl bar ýok üstüne"
             ),
             to_common={"ä": "e", "j": "c", "ž": "j", "ň": "n", "w": "v", "y": "ı", "ý": "y"},

@@ -86,6 +86,11 @@ def is_local(name_or_path: str) -> bool:
     return name_or_path.startswith((".", "/", "~")) or name_or_path.count("/") > 1 or Path(name_or_path).is_dir()
 
 
+def local_path(name_or_path: str) -> str:
+    """A folder's name with ~ expanded, which no shell does within another argument; a Hub id as it is."""
+    return str(Path(name_or_path).expanduser()) if is_local(name_or_path) else name_or_path
+
+
 @contextmanager
 def quiet_loading() -> Iterator[None]:
     """Keeps transformers from drawing its bars where stderr is no terminal, and from listing a head's new weights."""

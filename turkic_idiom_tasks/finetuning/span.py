@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from turkic_idiom_tasks.encoders.checkpoints import is_local, load_error, quiet_loading
+from turkic_idiom_tasks.encoders.checkpoints import is_local, load_error, local_path, quiet_loading
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.metrics.spans import span_scores
 from turkic_idiom_tasks.span_detection.classifier import TokenClassifier, encode_words, load_tokenizer, window_length
@@ -92,7 +92,7 @@ def load_untuned(name_or_path: str, *, seed: int, revision: str | None = None) -
     try:
         with quiet_loading():
             model = AutoModelForTokenClassification.from_pretrained(
-                name_or_path,
+                local_path(name_or_path),
                 revision=revision or "main",
                 id2label=dict(enumerate(LABELS)),
                 label2id={label: number for number, label in enumerate(LABELS)},

@@ -15,26 +15,29 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cached_property
 from typing import Any
 
 from turkic_idiom_tasks.languages import Language
-from turkic_idiom_tasks.orthography import fold
+from turkic_idiom_tasks.orthography import fold, skeleton
 from turkic_idiom_tasks.span_detection.words import locate, words
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE, Span, iob2_tags
 
-LONGEST_ANSWER = 20_000  # characters, reasoning not counted; a longer answer is a format error
+LONGEST_ANSWER = 10_000  # characters, reasoning not counted; a longer answer is a format error
 MOST_JSON_VALUES = 50  # looked for in one answer
+MOST_IDIOMS = 100  # looked up in one sentence; a model that names more has not understood: a format error
 LONGEST_LINE = 12  # words; a longer line is prose, no idiom
 _KEYS = ("idioms", "idiom", "deyimler", "deyim", "ifadələr", "iboralar", "spans", "answer")
 _TEXT_KEYS = ("text", "idiom", "span")
 _REASONING_END = "</think>"
 _FENCE = re.compile(r"```\w*\n?")
 _XML_TAG = re.compile(r"<(/?)idiom>", re.I)
-_NONE = re.compile(r"\W*(none|no idioms?|null|n/a|(deyim )?yok(tur)?|(deyim )?yoxdur|ýok|yo[ʻ'’‘`]q)\W*", re.I)
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_QUOTES = " \t\"'“”„«»‘’`*.,;:!?"
-_GAP = re.compile(r"\s*(?:\.\.\.|…|/)\s*")
+_NONE = {"none", "no idiom", "no idioms", "null", "n/a", "yok", "yoktur", "deyim yok", "deyim yoktur", "yoxdur"}
+_NONE |= {"deyim yoxdur", "ýok", "yoʻq", "yo'q", "yo‘q", "yo’q", "ibora yoʻq"}
+_BULLET = re.compile(r"(?:[-*•]|\d+[.)])\s*")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"')
+_QUOTES = " \t\n\"'“”„«»‘’`*.,;:!?()[]"
+_GAP = re.compile(r"\.\.\.|…|/")
 _JSON_START = re.compile(r"[\[{]")
 
 
@@ -53,20 +56,37 @@ class Answer:
     unmatched_spans: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Question:
-    """The sentence that was asked about; `places` are its tokens, `words` what idioms are looked up in."""
+    """The sentence that was asked about, and its words once and for all."""
 
     sentence: str
     language: Language
-    places: list[Span]
-    words: list[Span]
+    places: list[Span]  # of the tokens
 
     def answer(self, spans: Sequence[Span], *, unmatched: int = 0) -> Answer:
         return Answer(tuple(iob2_tags(sorted(spans), self.places)), unmatched_spans=unmatched)
 
     def error(self) -> Answer:
         return Answer((OUTSIDE,) * len(self.places), format_error=True)
+
+    @cached_property
+    def words(self) -> list[Span]:
+        return words(self.sentence)
+
+    @cached_property
+    def folded(self) -> str:
+        return fold(self.sentence, self.language)
+
+    @cached_property
+    def stems(self) -> list[str]:
+        return [skeleton(word.of(self.sentence), self.language) for word in self.words]
+
+    @cached_property
+    def edges(self) -> tuple[frozenset[int], frozenset[int]]:
+        """Where an idiom may begin and end: with a word, or with a token."""
+        units = [*self.words, *self.places]
+        return frozenset(unit.start for unit in units), frozenset(unit.end for unit in units)
 
 
 def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: Language, *, strict: bool) -> Answer:
@@ -79,7 +99,7 @@ def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: L
         language: decides how letters are compared.
         strict: take only the formats that were asked for, exact to the letter.
     """
-    question = _Question(sentence, language, locate(tokens, sentence), words(sentence))
+    question = _Question(sentence, language, locate(tokens, sentence))
     if not isinstance(response, str):
         return question.error()
     text = unicodedata.normalize("NFC", response.rpartition(_REASONING_END)[2])
@@ -90,11 +110,12 @@ def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: L
 
 
 def _strict(text: str, question: _Question) -> Answer:
-    values = list(_json_values(text))
-    if _XML_TAG.search(text) or text == question.sentence:
+    if _XML_TAG.search(text) or text == question.sentence.strip():
         slashes = _XML_TAG.findall(text)
-        is_exact = _XML_TAG.sub("", text) == question.sentence and slashes == ["", "/"] * (len(slashes) // 2)
+        is_copy = _XML_TAG.sub("", text) == question.sentence.strip()
+        is_exact = is_copy and slashes == ["", "/"] * (len(slashes) // 2)
         return _tagged(text, question) if is_exact else question.error()
+    values = list(_json_values(text))
     if len(values) != 1 or not isinstance(values[0], dict) or not (text[0] == "{" and text[-1] == "}"):
         return question.error()
     value = values[0]
@@ -115,18 +136,20 @@ def _flexible(text: str, question: _Question) -> Answer:
         idioms = _named_in(value)
         if idioms is not None:
             return _placed(idioms, question)
-    if _XML_TAG.search(text) or text == question.sentence:
+    if _XML_TAG.search(text) or text == question.sentence.strip():
         return _tagged(text, question)
     tags = _tags_in(text)
     if tags is not None:
         return _bio(tags, question)
-    if _NONE.fullmatch(text):
+    if text.strip(_QUOTES).lower() in _NONE:
         return question.answer([])
     broken_off = _JSON_START.search(text)
     if broken_off:
-        idioms = [found for found in _QUOTED.findall(text, broken_off.start()) if found.lower() not in _KEYS]
+        idioms = [found for found in _quoted(text[broken_off.start() :]) if found.lower() not in _KEYS]
     else:
-        idioms = [_BULLET.sub("", line).strip(_QUOTES) for line in text.splitlines()]
+        lines = (line.strip() for line in text.splitlines())
+        idioms = [line[bullet.end() :] if (bullet := _BULLET.match(line)) else line for line in lines]
+        idioms = [idiom.strip(_QUOTES) for idiom in idioms]
     answer = _placed([i for i in idioms if i and len(i.split()) <= LONGEST_LINE], question)
     return answer if any(tag != OUTSIDE for tag in answer.tags) else question.error()
 
@@ -145,6 +168,17 @@ def _json_values(text: str) -> Iterator[Any]:
             position = found.start() + 1
         else:
             yield value
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """The texts in quotation marks, up to one that is never closed."""
+    position = text.find('"')
+    while position >= 0:
+        found = _QUOTED.match(text, position)
+        if found is None:
+            return
+        yield found[1]
+        position = text.find('"', found.end())
 
 
 def _named_in(value: Any) -> list[str] | None:
@@ -186,76 +220,94 @@ def _tags_in(text: str) -> list[str] | None:
 
 
 def _tagged(text: str, question: _Question) -> Answer:
-    """The words between tags, aligned with those of the sentence, so that a slip elsewhere in the copy does no harm."""
-    copied: list[str] = []
-    owner: list[int | None] = []  # which idiom of the answer a copied word belongs to
-    inside, n_idioms, position = False, 0, 0
-    for tag in (*_XML_TAG.finditer(text), None):
-        part = text[position : tag.start() if tag else len(text)]
-        found = [fold(word.of(part), question.language) for word in words(part)]
-        closed = tag is not None and tag[1] == "/"
-        copied += found
-        owner += [n_idioms if inside and closed else None] * len(found)  # one that is never closed is none
-        n_idioms += inside and closed
-        inside = tag is not None and not closed
-        position = tag.end() if tag else position
-    ours = [fold(word.of(question.sentence), question.language) for word in question.words]
+    """The words that tags touch, aligned with those of the sentence: a slip elsewhere in the copy does no harm."""
+    plain, marks = _without_tags(text)
+    copied = words(plain)
+    ours, theirs = (
+        [fold(word.of(source), question.language) for word in places]
+        for source, places in ((question.sentence, question.words), (plain, copied))
+    )
     members: dict[int, list[int]] = {}
-    for ours_at, copied_at, length in SequenceMatcher(None, ours, copied, autojunk=False).get_matching_blocks():
+    for ours_at, theirs_at, length in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
         for step in range(length):
-            idiom = owner[copied_at + step]
-            if idiom is not None:
-                members.setdefault(idiom, []).append(ours_at + step)
-    spans = [Span(question.words[m[0]].start, question.words[m[-1]].end) for m in members.values()]
-    return question.answer(spans, unmatched=n_idioms - len(members))
+            place = copied[theirs_at + step]
+            touched = next(
+                (n for n, mark in enumerate(marks) if mark.start < place.end and place.start < mark.end), None
+            )
+            if touched is not None:
+                members.setdefault(touched, []).append(ours_at + step)
+    if plain.strip() == question.sentence.strip():  # copied to the letter: the very characters count
+        shift = len(question.sentence) - len(question.sentence.lstrip()) - (len(plain) - len(plain.lstrip()))
+        spans = [Span(mark.start + shift, mark.end + shift) for mark in marks if mark.start < mark.end]
+    else:
+        spans = [Span(question.words[m[0]].start, question.words[m[-1]].end) for m in members.values()]
+    return question.answer(spans, unmatched=len(marks) - len(spans))
+
+
+def _without_tags(text: str) -> tuple[str, list[Span]]:
+    """A text without its tags, and what stood between them; a tag that is never closed marks nothing."""
+    plain = ""
+    marks: list[Span] = []
+    opened: int | None = None
+    position = 0
+    for tag in _XML_TAG.finditer(text):
+        plain += text[position : tag.start()]
+        position = tag.end()
+        if tag[1] and opened is not None:
+            marks.append(Span(opened, len(plain)))
+        opened = None if tag[1] else len(plain)
+    return plain + text[position:], marks
 
 
 def _placed(idioms: Sequence[str], question: _Question, *, strict: bool = False) -> Answer:
     """Idioms looked up in the sentence, longest first, each at the first free place where it stands."""
-    free = [True] * len(question.words)
+    if len(idioms) > MOST_IDIOMS:
+        return question.error()
     spans: list[Span] = []
     unmatched = 0
     for idiom in sorted(idioms, key=len, reverse=True):
-        parts = [idiom] if strict else [part for part in _GAP.split(idiom) if part.strip(_QUOTES)]
-        places = [_find(part, question, free, strict=strict) for part in parts]
-        found = [place for place in places if place is not None]
+        normal = unicodedata.normalize("NFC", idiom)
+        parts = [normal] if strict else [part for part in _GAP.split(normal)[:MOST_IDIOMS] if part.strip(_QUOTES)]
+        found = False
+        for part in parts:
+            place = _find(part, question, spans, strict=strict)
+            if place is not None:
+                spans.append(place)
+                found = True
         unmatched += not found
-        for start, end in found:
-            free[start:end] = [False] * (end - start)
-            spans.append(Span(question.words[start].start, question.words[end - 1].end))
     return question.answer(spans, unmatched=unmatched)
 
 
-def _find(idiom: str, question: _Question, free: list[bool], *, strict: bool) -> tuple[int, int] | None:
-    """The half-open range of words where an idiom stands: word for word; else (flexible) by the stems of its words."""
-    idiom = unicodedata.normalize("NFC", idiom)
-    ours = [word.of(question.sentence) for word in question.words]
-    wanted = [word.of(idiom) for word in words(idiom if strict else idiom.strip(_QUOTES))]
-    if strict:
-        return _window(wanted, ours, free, same=str.__eq__)
-    ours, wanted = ([fold(word, question.language) for word in part] for part in (ours, wanted))
-    exact = _window(wanted, ours, free, same=str.__eq__)
-    if exact is not None:
-        return exact
-    if wanted:
-        wanted[-1] = _without_infinitive(wanted[-1], question.language)
-    return _window(wanted, ours, free, same=_same_stem)
+def _find(idiom: str, question: _Question, taken: Sequence[Span], *, strict: bool) -> Span | None:
+    """Where an idiom stands: word for word, whatever the white space; else (flexible) by the stems of its words."""
+    if len(idiom) > 2 * len(question.sentence):
+        return None
+    text = idiom if strict else fold(idiom.strip(_QUOTES), question.language)
+    pattern = r"\s+".join(map(re.escape, text.split()))
+    starts, ends = question.edges
+    for found in re.finditer(pattern, question.sentence if strict else question.folded) if pattern else ():
+        place = Span(*found.span())
+        if place.start in starts and place.end in ends and _is_free(place, taken):
+            return place
+    return None if strict else _find_stems(text, question, taken)
 
 
-def _window(wanted: list[str], ours: list[str], free: list[bool], *, same: Any) -> tuple[int, int] | None:
-    for start in range(len(ours) - len(wanted) + 1) if wanted else ():
+def _find_stems(idiom: str, question: _Question, taken: Sequence[Span]) -> Span | None:
+    """The first run of words that begin like those of an idiom: `gözünden düştü` for `gözden düşmek`."""
+    wanted = [skeleton(word.of(idiom), question.language) for word in words(idiom)]
+    for start in range(len(question.stems) - len(wanted) + 1) if wanted else ():
         end = start + len(wanted)
-        if all(free[start:end]) and all(map(same, wanted, ours[start:end])):
-            return start, end
+        place = Span(question.words[start].start, question.words[end - 1].end)
+        if all(map(_same_stem, wanted, question.stems[start:end])) and _is_free(place, taken):
+            return place
     return None
 
 
+def _is_free(place: Span, taken: Sequence[Span]) -> bool:
+    return not any(other.start < place.end and place.start < other.end for other in taken)
+
+
 def _same_stem(one: str, other: str) -> bool:
-    """Whether two words begin alike for at least half of the shorter one, and at least two letters."""
+    """Whether two skeletons begin alike for at least half of the shorter one, and at least two letters."""
     shared = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     return shared >= max(2, (min(len(one), len(other)) + 1) // 2) or one == other
-
-
-def _without_infinitive(word: str, language: Language) -> str:
-    ending = next((e for e in language.infinitives if word.endswith(e) and len(word) > len(e) + 1), "")
-    return word.removesuffix(ending)

@@ -7,8 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from turkic_idiom_tasks.encoders.checkpoints import check_dtype, is_local, load_error, quiet_loading
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.encoders.checkpoints import (
+    check_dtype,
+    give_pad_token,
+    is_local,
+    load_error,
+    local_path,
+    quiet_loading,
+)
+from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.span_detection.subwords import word_tags
@@ -49,6 +56,8 @@ class TokenClassifier:
         self.name = name
         self.model = model.eval()
         self.tokenizer = tokenizer
+        tokenizer.padding_side = tokenizer.truncation_side = "right"  # what windows and positions count from
+        give_pad_token(tokenizer)
         self.max_length = window_length(model.config, tokenizer, asked=max_length)
         self._tags = _tags_of_labels(model.config, name)
 
@@ -79,12 +88,13 @@ class TokenClassifier:
         from transformers import AutoModelForTokenClassification
 
         check_dtype(dtype)
+        path = local_path(name_or_path)
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         tokenizer = load_tokenizer(name_or_path, revision=revision)
         try:
             with quiet_loading():
                 model = AutoModelForTokenClassification.from_pretrained(
-                    name_or_path,
+                    path,
                     revision=revision or "main",
                     dtype=getattr(torch, dtype),
                     use_safetensors=True,
@@ -95,7 +105,11 @@ class TokenClassifier:
             Exception
         ) as error:  # the libraries below raise a dozen unrelated types for a bad name, folder or connection
             raise load_error(name_or_path, error) from error
-        return cls(model.to(device), tokenizer, name=name_or_path, max_length=max_length)
+        try:
+            model = model.to(device)
+        except (RuntimeError, AssertionError) as error:  # torch: no such device, or none of that kind here
+            raise usage_error(f"device {device!r} cannot be used: {str(error).splitlines()[0]}") from error
+        return cls(model, tokenizer, name=name_or_path, max_length=max_length)
 
     def predict(
         self,
@@ -137,7 +151,7 @@ class TokenClassifier:
         owner_of_row = encoded.pop("overflow_to_sample_mapping")
         padded = self.tokenizer.pad(dict(encoded), return_tensors="pt").to(self.model.device)
         with torch.inference_mode():
-            labels = self.model(**padded).logits.argmax(-1).tolist()
+            labels = self.model(**padded).logits.argmax(-1).tolist() if padded["input_ids"].numel() else []
         step = self.max_length - self.tokenizer.num_special_tokens_to_add() - overlap
         pieces: list[dict[int, tuple[int, str]]] = [{} for _ in sentences]  # position -> word and tag
         for row, sentence in enumerate(owner_of_row):
@@ -160,12 +174,13 @@ def load_tokenizer(name_or_path: str, *, revision: str | None = None) -> Any:
     """
     from transformers import AutoTokenizer
 
+    path = local_path(name_or_path)
     options: dict[str, Any] = {"revision": revision or "main", "trust_remote_code": False}
     options["local_files_only"] = is_local(name_or_path)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name_or_path, **options)
+        tokenizer = AutoTokenizer.from_pretrained(path, **options)
         if getattr(tokenizer, "add_prefix_space", True) is False:  # byte-level BPE: a word begins with a space
-            tokenizer = AutoTokenizer.from_pretrained(name_or_path, add_prefix_space=True, **options)
+            tokenizer = AutoTokenizer.from_pretrained(path, add_prefix_space=True, **options)
     except Exception as error:  # as above
         raise load_error(name_or_path, error) from error
     if not tokenizer.is_fast:
@@ -218,7 +233,8 @@ def window_length(config: Any, tokenizer: Any, *, asked: int | None = None) -> i
     positions = getattr(config, "max_position_embeddings", None)
     if positions and config.model_type in _SINUSOIDAL_SHIFT:
         positions -= 2
-    length = min(limit for limit in (asked, positions, tokenizer.model_max_length, LONGEST) if limit)
+    limits = (asked, positions, tokenizer.model_max_length, LONGEST)
+    length = min(limit for limit in limits if limit is not None)
     if length < 8:
         raise InputError(f"max_length is {length}; a window needs at least eight pieces")
     return int(length)

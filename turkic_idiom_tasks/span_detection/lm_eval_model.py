@@ -49,6 +49,8 @@ class TokenClassifierLM(LM):
             if not pretrained or unknown:
                 problem = f"takes no {', '.join(unknown)}" if unknown else "needs pretrained=NAME_OR_FOLDER"
                 raise usage_error(f"--model {NAME} {problem} in --model_args")
+            if max_length is not None and not isinstance(max_length, int):
+                raise usage_error(f"max_length must be a whole number, not {max_length!r}")
             self._classifier = TokenClassifier.load(
                 str(pretrained), revision=revision, device=_device(device), dtype=str(dtype), max_length=max_length
             )

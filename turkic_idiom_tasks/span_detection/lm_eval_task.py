@@ -129,20 +129,23 @@ def _read(responses: Iterable[Sequence[Any]], documents: Iterable[Mapping[str, A
                 "tags": answer.tags,
                 "format_error": int(answer.format_error),
                 "unmatched_spans": answer.unmatched_spans,
-                "subwords": None if answer.format_error else _subwords(response),
+                "subwords": None if answer.format_error else _subwords(response, len(document["tokens"])),
             }
             rows.append(json.dumps(row))  # as text, which is how lm-eval logs it
         found.append(rows)
     return found
 
 
-def _subwords(response: str) -> dict[str, list[Any]] | None:
+def _subwords(response: str, n_words: int) -> dict[str, list[Any]] | None:
     """The labels of the sub-words, which only a token classifier answers, and the word that each belongs to."""
     if not response.startswith('{"bio"'):
         return None
     try:
         value = json.loads(response)["subwords"]
-        is_sound = len(value["labels"]) == len(value["words"]) and set(value["labels"]) <= set(LABELS)
-    except (ValueError, KeyError, TypeError):
+        labels, owners = value["labels"], value["words"]
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return {"labels": value["labels"], "words": value["words"]} if is_sound else None
+    if not (isinstance(labels, list) and isinstance(owners, list) and len(labels) == len(owners)):
+        return None
+    is_sound = all(label in LABELS for label in labels) and all(type(n) is int and 0 <= n < n_words for n in owners)
+    return {"labels": labels, "words": owners} if is_sound else None

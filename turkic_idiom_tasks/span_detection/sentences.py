@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -85,7 +86,10 @@ class SpanSource:
             )
         if isinstance(self._data, Lexicon):
             return lexicon_sentences(self._data, language)
-        return {split: _hub_sentences(self._data, language, split) for split in SPLITS}
+        splits = {split: _hub_sentences(self._data, language, split) for split in SPLITS}
+        if not splits["test"]:
+            raise InputError(f"{self.path}, config span-{language}: no annotated test sentence; add some or delete it")
+        return splits
 
 
 def current_spans() -> SpanSource:
@@ -140,7 +144,14 @@ def _hub_sentences(dataset: HubDataset, language: str, split: str) -> list[Tagge
         return []
     columns = dataset.columns(config, split, COLUMNS)
     rows = zip(*(columns[name] for name in COLUMNS), strict=True)
-    return [_hub_sentence(row, language, place=f"{dataset.path}, config {config}, split {split}") for row in rows]
+    place = f"{dataset.path}, config {config}, split {split}"
+    sentences = [_hub_sentence(row, language, place=place) for row in rows]
+    seen: set[str] = set()
+    for sentence in sentences:
+        if sentence.id in seen:
+            raise InputError(f"{place}, id {sentence.id!r}: stands in two rows; give every sentence an id of its own")
+        seen.add(sentence.id)
+    return sentences
 
 
 def _hub_sentence(row: tuple[Any, ...], language: str, *, place: str) -> TaggedSentence:
@@ -148,8 +159,9 @@ def _hub_sentence(row: tuple[Any, ...], language: str, *, place: str) -> TaggedS
     problem = _row_problem(dict(zip(COLUMNS, row, strict=True)))
     if problem:
         raise InputError(f"{place}, id {key!r}: {problem}")
-    tags = tuple(number if isinstance(number, str) else LABELS[number] for number in numbers)
-    return TaggedSentence(str(key), language, idiom, sentence, tuple(tokens), tags)
+    tags = tuple(number if isinstance(number, str) else LABELS[int(number)] for number in numbers)
+    text, words_of = unicodedata.normalize("NFC", sentence), [unicodedata.normalize("NFC", token) for token in tokens]
+    return TaggedSentence(str(key), language, idiom, text, tuple(words_of), tags)
 
 
 def _row_problem(row: Mapping[str, Any]) -> str | None:
@@ -157,15 +169,20 @@ def _row_problem(row: Mapping[str, Any]) -> str | None:
     for name in ("idiom", "sentence"):
         if not isinstance(row[name], str) or not row[name]:
             return f"{name} must be a text, not {row[name]!r}"
-    tokens, tags = row["tokens"], row["ner_tags"]
-    if not tokens or not tags or len(tokens) != len(tags):
-        return f"needs as many tokens as ner_tags, and at least one; found {len(tokens or [])} and {len(tags or [])}"
+    tokens, tags = row["tokens"] or [], row["ner_tags"] or []
+    if not isinstance(tokens, list) or not isinstance(tags, list):
+        return f"tokens and ner_tags must be lists, not {tokens!r} and {tags!r}"
+    if not tokens or len(tokens) != len(tags):
+        return f"needs as many tokens as ner_tags, and at least one; found {len(tokens)} and {len(tags)}"
+    wrong = [token for token in tokens if not isinstance(token, str)]
+    if wrong:
+        return f"token {wrong[0]!r} is no text"
     known = (*range(len(LABELS)), *LABELS)
-    unknown = next((tag for tag in tags if tag not in known), None)
-    if unknown is not None:
-        return f"ner_tags has {unknown!r}; use {', '.join(LABELS)} or their numbers 0, 1, 2"
+    unknown = [tag for tag in tags if tag not in known]
+    if unknown:
+        return f"ner_tags has {unknown[0]!r}; use {', '.join(LABELS)} or their numbers 0, 1, 2"
     try:
         locate(tokens, row["sentence"])
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         return str(error)
     return None

@@ -12,6 +12,7 @@ from pathlib import Path
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.startup import hook, report
 
+PACKAGES = ("turkic-idiom-tasks", "mteb", "lm-eval", "sentence-transformers", "torch")
 PTH_FILE = "turkic_idiom_tasks.pth"
 
 
@@ -24,15 +25,16 @@ class Diagnosis:
 
 
 def diagnose() -> Diagnosis:
-    """Looks at this interpreter: versions, start-up files, what mteb knows of us, the data, failures."""
+    """Looks at this interpreter: versions, start-up files, what mteb and lm-eval know of us, the data, failures."""
     lines = [f"python {sys.version.split()[0]} at {sys.executable}"]
-    lines += [f"{name} {_version(name)}" for name in ("turkic-idiom-tasks", "mteb", "sentence-transformers", "torch")]
+    lines += [f"{name} {_version(name)}" for name in PACKAGES]
     advice = _hook_advice(lines)
     advice += _mteb_advice(lines)
+    advice += _lm_eval_advice(lines)
     advice += _data_advice(lines)
     for where, error in report.failures.items():
         lines.append(f"FAILED at {where}: {error}")
-        advice.append("install a version of the harness that this package supports: pip install 'mteb>=2.10,<3'")
+        advice.append("install harnesses that this package supports: pip install 'mteb>=2.10,<3' 'lm-eval>=0.4.13'")
     lines += [f"-> {action}" for action in dict.fromkeys(advice)] or ["everything is registered"]
     return Diagnosis(tuple(lines), healthy=not advice)
 
@@ -44,7 +46,7 @@ def _hook_advice(lines: list[str]) -> list[str]:
     if hook.is_installed():
         return []
     if os.environ.get(hook.NO_HOOK_VARIABLE, "") not in ("", "0"):
-        return [f"{hook.NO_HOOK_VARIABLE} is set: unset it, or call turkic_idiom_tasks.register() after `import mteb`"]
+        return [f"{hook.NO_HOOK_VARIABLE} is set: unset it, or call turkic_idiom_tasks.register() after importing it"]
     if not pth.is_file():
         return [
             "install again with pip (a wheel or `pip install -e .`), which puts the start-up file into site-packages"
@@ -71,7 +73,26 @@ def _mteb_advice(lines: list[str]) -> list[str]:
     models = [name for name in MODEL_REGISTRY if name.startswith("turkic-idiom/") or "(pooling=" in name]
     lines.append(f"mteb models: {len(models)} registered")
     complete = not missing and has_benchmark and models
-    return [] if complete else ["in Python, call turkic_idiom_tasks.register() after `import mteb`"]
+    return [] if complete else ["in Python, call turkic_idiom_tasks.register() after importing the harness"]
+
+
+def _lm_eval_advice(lines: list[str]) -> list[str]:
+    try:
+        import lm_eval.models  # noqa: F401
+        from lm_eval.api.registry import model_registry
+        from lm_eval.tasks.manager import TaskManager
+    except ImportError as error:
+        lines.append(f"lm-eval: cannot be imported: {error}")
+        return ["pip install 'lm-eval[hf]>=0.4.13'"]
+    from turkic_idiom_tasks.startup.lm_eval_plugin import GROUPS, MODEL_NAME, TASK_FOLDER
+
+    known = TaskManager(include_defaults=False).all_groups
+    missing = [name for name in GROUPS if name not in known]
+    for name in GROUPS:
+        lines.append(f"lm-eval group {name}: {'registered' if name in known else 'MISSING'}")
+    has_model = MODEL_NAME in model_registry
+    lines.append(f"lm-eval model {MODEL_NAME}: {'registered' if has_model else 'MISSING'}")
+    return [f"pass --include_path {TASK_FOLDER} to lm-eval"] if missing or not has_model else []
 
 
 def _data_advice(lines: list[str]) -> list[str]:

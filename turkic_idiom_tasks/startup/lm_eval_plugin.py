@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -50,6 +51,16 @@ def add_model(module: ModuleType) -> None:
 
     if MODEL_NAME not in model_registry:
         model_registry.register(MODEL_NAME, target=MODEL_TARGET)
+
+
+def add_late() -> None:
+    """Extends an lm-eval that is imported already, where the hook could not run; safe to call again."""
+    manager = sys.modules.get("lm_eval.tasks.manager")
+    if manager is not None and not hasattr(manager.TaskManager.__init__, "__wrapped__"):
+        add_tasks(manager)
+    models = sys.modules.get("lm_eval.models")
+    if models is not None:
+        add_model(models)
 
 
 def _leave_out_absent_languages(manager: Any) -> None:

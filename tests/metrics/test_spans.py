@@ -1,0 +1,196 @@
+"""Span and token scores against seqeval and scikit-learn themselves, and against counts made by hand."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from seqeval.metrics import accuracy_score, f1_score, precision_score, recall_score
+from seqeval.scheme import IOB2
+from sklearn.metrics import precision_recall_fscore_support as per_tag
+
+from turkic_idiom_tasks.metrics.spans import span_counts, span_f1_interval, span_scores, token_accuracy, token_scores
+from turkic_idiom_tasks.spans import LABELS
+
+O, B, I = LABELS  # noqa: E741
+TAGS = st.lists(st.sampled_from(LABELS), min_size=1, max_size=8)  # orphan I's among them
+
+
+@st.composite
+def corpora(draw):
+    """Gold and predicted tags of one to six sentences."""
+    gold = draw(st.lists(TAGS, min_size=1, max_size=6))
+    same = st.sampled_from([True, False])
+    predicted = [tags if draw(same) else [draw(st.sampled_from(LABELS)) for _ in tags] for tags in gold]
+    return gold, predicted
+
+
+def tags(text):
+    """``OBI`` as tags."""
+    return [{"O": O, "B": B, "I": I}[letter] for letter in text]
+
+
+def same(ours, theirs):
+    """seqeval and scikit-learn say 0 for a share of nothing."""
+    return pytest.approx(theirs, abs=1e-12) == (0.0 if math.isnan(ours) else ours)
+
+
+@given(corpora())
+def test_span_scores_are_seqevals(corpus):
+    gold, predicted = corpus
+    for strict in (False, True):
+        mode = {"mode": "strict", "scheme": IOB2} if strict else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = [score(gold, predicted, **mode) for score in (precision_score, recall_score, f1_score)]
+        ours = span_scores(gold, predicted, strict=strict)
+        assert all(map(same, (ours.precision, ours.recall, ours.f1), theirs)), (strict, ours, theirs)
+
+
+@given(corpora())
+def test_token_scores_are_scikit_learns_over_b_and_i(corpus):
+    gold, predicted = ([tag for sentence in part for tag in sentence] for part in corpus)
+    theirs = per_tag(gold, predicted, labels=[B, I], average="micro", zero_division=0)[:3]
+    ours = token_scores(*corpus)
+    assert all(map(same, (ours.precision, ours.recall, ours.f1), theirs))
+    assert token_accuracy(*corpus) == pytest.approx(accuracy_score(*corpus))
+
+
+@given(corpora(), st.randoms(use_true_random=False))
+def test_laws(corpus, random):
+    gold, predicted = corpus
+    order = random.sample(range(len(gold)), len(gold))
+    for score in (span_scores, token_scores):
+        ours = score(gold, predicted)
+        turned = score([gold[n] for n in order], [predicted[n] for n in order])
+        swapped = score(predicted, gold)  # precision and recall change places
+        for value in (ours.precision, ours.recall, ours.f1):
+            assert math.isnan(value) or 0 <= value <= 1
+        assert str(turned) == str(ours)
+        assert (str(swapped.precision), str(swapped.recall), str(swapped.f1)) == (
+            str(ours.recall),
+            str(ours.precision),
+            str(ours.f1),
+        )
+        assert math.isnan(score(gold, gold).f1) or score(gold, gold).f1 == 1
+
+
+def test_scores_counted_by_hand():
+    gold = [tags("BIOB"), tags("OBII"), tags("OOO")]
+    predicted = [tags("BIOO"), tags("OBIO"), tags("OBO")]
+    # spans: 3 in gold (0-2, 3-4, 1-4), 3 predicted (0-2, 1-3, 1-2), one in both
+    assert span_counts(gold, predicted).tolist() == [[1, 1, 2], [0, 1, 1], [0, 1, 0]]
+    found = span_scores(gold, predicted)
+    assert (found.precision, found.recall, found.f1) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+    # tags: 6 in gold, 5 predicted, 4 right: B and I of the first sentence, B and I of the second
+    words = token_scores(gold, predicted)
+    assert (words.precision, words.recall, words.f1) == pytest.approx((4 / 5, 4 / 6, 8 / 11))
+    # of 11 tags these are wrong: the last of each of the first two sentences, the middle of the third
+    assert token_accuracy(gold, predicted) == pytest.approx(8 / 11)
+
+
+def test_a_b_for_an_i_is_wrong():
+    # two spans of one word each for one of two words: no span is right, and of the two tags only the first
+    assert span_scores([tags("BI")], [tags("BB")]).f1 == 0
+    assert token_scores([tags("BI")], [tags("BB")]).f1 == 0.5
+
+
+def test_an_i_without_b_is_a_span_in_default_mode_alone():
+    assert span_scores([tags("OBI")], [tags("OII")]).f1 == 1
+    strict = span_scores([tags("OBI")], [tags("OII")], strict=True)
+    assert math.isnan(strict.precision)
+    assert (strict.recall, strict.f1) == (0, 0)
+    # in gold too: of its two spans strict mode knows the first only, so recall is 1/1
+    assert span_scores([tags("BIOI")], [tags("BIOO")], strict=True).recall == 1
+    assert span_scores([tags("BIOI")], [tags("BIOO")]).recall == 0.5
+
+
+def test_spans_of_neighbouring_sentences_stay_apart():
+    assert span_counts([tags("OB"), tags("IO")], [tags("OB"), tags("IO")]).tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_share_of_nothing_is_undefined(strict):
+    nothing, something = [tags("OOO")], [tags("OBO")]
+    empty = span_scores(nothing, nothing, strict=strict)
+    assert all(map(math.isnan, (empty.precision, empty.recall, empty.f1)))
+    missed = span_scores(something, nothing, strict=strict)
+    assert math.isnan(missed.precision)
+    assert (missed.recall, missed.f1) == (0, 0)
+    invented = span_scores(nothing, something, strict=strict)
+    assert math.isnan(invented.recall)
+    assert (invented.precision, invented.f1) == (0, 0)
+    assert math.isnan(span_scores([], [], strict=strict).f1)
+
+
+def test_undefined_token_scores_and_interval():
+    nothing = [tags("OOO")]
+    assert all(map(math.isnan, (token_scores(nothing, nothing).precision, token_scores(nothing, nothing).f1)))
+    assert token_accuracy(nothing, nothing) == 1
+    assert math.isnan(token_accuracy([], []))
+    interval = span_f1_interval(nothing, nothing, ["göz yummak"])
+    assert math.isnan(interval.low)
+    assert math.isnan(interval.high)
+    none = span_f1_interval([], [], [])
+    assert math.isnan(none.low)
+
+
+@pytest.mark.parametrize("score", [span_scores, token_scores, token_accuracy])
+def test_gold_and_prediction_must_be_of_one_length(score):
+    with pytest.raises(ValueError, match="sentence 1 has 3 tags in gold, 2 predicted"):
+        score([tags("O"), tags("OBI")], [tags("O"), tags("OB")])
+    with pytest.raises(ValueError, match="2 sentences in gold, 1 predicted"):
+        score([tags("O"), tags("O")], [tags("O")])
+
+
+RIGHT, WRONG = (tags("BIO"), tags("BIO")), (tags("BIO"), tags("OOB"))  # both mark one span of one
+
+
+def interval(pairs, idioms):
+    return span_f1_interval([gold for gold, _ in pairs], [found for _, found in pairs], idioms)
+
+
+def test_the_interval_of_four_idioms_one_of_them_wrong():
+    # F1 of a draw is 1 - k/4 with k wrong among four draws, each wrong with probability 1/4:
+    # P(k=4) = 1/256 = 0.4% and P(k>=3) = 13/256 = 5.1%, so the 2.5% point is k=3, F1 1/4; P(k=0) = 32%, so the top is 1
+    found = interval([RIGHT, RIGHT, WRONG, RIGHT], list("abcd"))
+    assert (found.low, found.high) == pytest.approx((0.25, 1.0))
+    # and one right of four is the mirror image
+    found = interval([WRONG, WRONG, RIGHT, WRONG], list("abcd"))
+    assert (found.low, found.high) == pytest.approx((0.0, 0.75))
+
+
+def test_the_sentences_of_an_idiom_are_drawn_together():
+    # one cluster: every draw is the corpus itself
+    one = interval([RIGHT] * 10 + [WRONG] * 10, ["göz yummak"] * 20)
+    assert (one.low, one.high) == pytest.approx((0.5, 0.5))
+    # two clusters of ten: all right (1/4), half (1/2) or all wrong (1/4)
+    two = interval([RIGHT] * 10 + [WRONG] * 10, ["a"] * 10 + ["b"] * 10)
+    assert (two.low, two.high) == pytest.approx((0.0, 1.0))
+    # twenty clusters of one: k wrong among 20 is binomial with p = 1/2; its 2.5% and 97.5% points are 6 and 14
+    twenty = interval([RIGHT] * 10 + [WRONG] * 10, [str(n) for n in range(20)])
+    assert (twenty.low, twenty.high) == pytest.approx((0.3, 0.7))
+
+
+def test_the_interval_weighs_spans_not_sentences():
+    # three idioms with three spans each, all right, and one with one span, missed. As above k=3 is the 2.5% point:
+    # 3 spans right among 3 predicted and 3 + 3 in gold: 2 * 3 / (3 + 6)
+    right, missed = (tags("BBB"), tags("BBB")), (tags("B"), tags("O"))
+    found = interval([right, missed, right, right], list("abcd"))
+    assert (found.low, found.high) == pytest.approx((2 / 3, 1.0))
+
+
+def test_the_interval_depends_on_neither_order_nor_names_of_sentences():
+    generator = np.random.default_rng(0)
+    pairs = [[RIGHT, WRONG][bit] for bit in generator.integers(0, 2, size=60)]
+    idioms = [f"idiom {number}" for number in generator.integers(0, 12, size=60)]
+    order = generator.permutation(60)
+    assert interval(pairs, idioms) == interval([pairs[n] for n in order], [idioms[n] for n in order])
+
+
+def test_sentences_with_nothing_to_find_and_nothing_marked_change_no_interval():
+    # their counts are 0 in numerator and denominator; a draw of such sentences alone is undefined and left out
+    found = interval([RIGHT, (tags("OO"), tags("OO"))], ["a", "b"])
+    assert (found.low, found.high) == (1, 1)

@@ -1,0 +1,495 @@
+"""What models answer, read as tags: every format, strict and flexible, and whatever else may come."""
+
+import json
+import time
+import unicodedata
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.span_detection import lm_eval_task
+from turkic_idiom_tasks.span_detection.answers import read_answer
+from turkic_idiom_tasks.span_detection.prompts import json_answer, xml_answer
+from turkic_idiom_tasks.span_detection.words import words
+from turkic_idiom_tasks.spans import LABELS
+
+O, B, I = LABELS  # noqa: E741
+TR = LANGUAGES["tr"]
+SENTENCE = "Komşusunun yaptıklarına göz yumdu."
+TOKENS = ["Komşusunun", "yaptıklarına", "göz", "yumdu", "."]
+FOUND, NOTHING = "OOBIO", "OOOOO"
+FORMAT_ERROR = (NOTHING, True, 0)
+
+
+def read(response, sentence=SENTENCE, tokens=None, language=TR, *, strict=False):
+    """(tags as OBI, format_error, unmatched_spans)."""
+    tokens = tokens or [word.of(sentence) for word in words(sentence)]
+    answer = read_answer(response, sentence, tokens, language, strict=strict)
+    return "".join(tag[0] for tag in answer.tags), answer.format_error, answer.unmatched_spans
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ('{"idioms": ["göz yumdu"]}', (FOUND, False, 0)),
+        ('  {"idioms":["göz yumdu"]}\n', (FOUND, False, 0)),
+        ('{"idioms": []}', (NOTHING, False, 0)),
+        ('{"idioms": ["göz yumdu", "el attı"]}', (FOUND, False, 1)),
+        ('{"idioms": ["yumdu göz"]}', (NOTHING, False, 1)),
+        ('{"idioms": ["\\u0067\\u00f6z yumdu"]}', (FOUND, False, 0)),  # escaped, as json.dumps writes it
+        ("Komşusunun yaptıklarına <idiom>göz yumdu</idiom>.", (FOUND, False, 0)),
+        (SENTENCE, (NOTHING, False, 0)),
+        ("<think>göz boyamak mı?</think>\n" + '{"idioms": ["göz yumdu"]}', (FOUND, False, 0)),
+        ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM", "O"]}', (FOUND, False, 0)),
+        ('{"bio": ["O", "I-IDIOM", "O", "I-IDIOM", "O"]}', ("OIOIO", False, 0)),  # a classifier says what it says
+        ('{"bio": ["O", "O", "O", "O", "O"]}', (NOTHING, False, 0)),
+        # neither reading takes these
+        ("", FORMAT_ERROR),
+        ("  \n", FORMAT_ERROR),
+        ("lol", FORMAT_ERROR),
+        ("<think>uzun uzun düşünüyorum: göz yumdu", FORMAT_ERROR),
+        ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM"]}', FORMAT_ERROR),
+        ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM", "O", "O"]}', FORMAT_ERROR),
+        ('{"bio": ["O", "O", "B-LOC", "I-LOC", "O"]}', FORMAT_ERROR),
+        ('{"bio": [0, 0, 1, 2, 0]}', FORMAT_ERROR),
+        ('{"bio": [null, [], {}, 1, "O"]}', FORMAT_ERROR),
+        ('{"bio": []}', FORMAT_ERROR),
+        ("{}", FORMAT_ERROR),
+        ('{"idioms": [1, 2]}', FORMAT_ERROR),
+    ],
+)
+def test_what_both_readings_agree_on(response, expected, strict):
+    assert read(response, strict=strict) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        # prose around the JSON
+        ('Tabii! İşte yanıt: {"idioms": ["göz yumdu"]} Umarım yardımcı olur.', (FOUND, False, 0)),
+        ('Örnek: {"idioms": ["el attı"]}. Yanıt: {"idioms": ["göz yumdu"]}', (FOUND, False, 0)),  # the last one
+        # other shapes
+        ('["göz yumdu"]', (FOUND, False, 0)),
+        ("[]", (NOTHING, False, 0)),
+        ('{"idiom": "göz yumdu"}', (FOUND, False, 0)),
+        ('{"deyimler": ["göz yumdu"]}', (FOUND, False, 0)),
+        ('{"idioms": "göz yumdu"}', (FOUND, False, 0)),
+        ('{"idioms": null}', (NOTHING, False, 0)),
+        ('{"idioms": [{"text": "göz yumdu", "meaning": "görmezden gelmek"}]}', (FOUND, False, 0)),
+        ('{"sentence": "Komşusunun yaptıklarına göz yumdu.", "idioms": ["göz yumdu"]}', (FOUND, False, 0)),
+        # a JSON text that breaks off
+        ('{"idioms": ["göz yumdu"', (FOUND, False, 0)),
+        ('{"idioms": ["göz yumdu", "el a', (FOUND, False, 0)),
+        # lists and bullets
+        ("- göz yumdu", (FOUND, False, 0)),
+        ("* göz yumdu\n", (FOUND, False, 0)),
+        ("1. göz yumdu", (FOUND, False, 0)),
+        ("1) “göz yumdu”", (FOUND, False, 0)),
+        ("göz yumdu", (FOUND, False, 0)),
+        ("**göz yumdu**", (FOUND, False, 0)),
+        ("Cümledeki deyim şudur:\n\n- göz yumdu", None),  # marked all the same; how many unmatched is not laid down
+        # none
+        ("Yok", (NOTHING, False, 0)),
+        ("none.", (NOTHING, False, 0)),
+        ("No idioms", (NOTHING, False, 0)),
+        ("Deyim yok.", (NOTHING, False, 0)),
+        # lines of tags
+        ("O O B-IDIOM I-IDIOM O", (FOUND, False, 0)),
+        ("o o b-idiom i-idiom o", (FOUND, False, 0)),
+        ("[O, O, B-IDIOM, I-IDIOM, O]", (FOUND, False, 0)),
+        ("Komşusunun O\nyaptıklarına O\ngöz B-IDIOM\nyumdu I-IDIOM\n. O", (FOUND, False, 0)),
+        ("Komşusunun\tO\nyaptıklarına\tO\ngöz\tB-IDIOM\n\nyumdu\tI-IDIOM\n.\tO\n", (FOUND, False, 0)),
+        ("O O B-IDIOM I-IDIOM", FORMAT_ERROR),
+        ('{"bio": ["o", "o", "b-idiom", "i-idiom", "o"]}', (FOUND, False, 0)),
+        # small slips in a copied sentence
+        ("Komşusunun yaptıkların <idiom>göz yumdu</idiom>", (FOUND, False, 0)),
+        ("komşusunun yaptıklarına <idiom>Göz yumdu</idiom>.", (FOUND, False, 0)),
+        ("Yanıt: Komşusunun yaptıklarına <IDIOM>göz yumdu</IDIOM>.", (FOUND, False, 0)),
+        ("<idiom>göz yumdu</idiom>", (FOUND, False, 0)),
+        ("Komşusunun yaptıklarına <idiom>göz yumdu", (NOTHING, False, 0)),  # one that is never closed is none
+        ("Komşusunun <idiom>el attı</idiom>.", (NOTHING, False, 1)),
+        # case, citation form
+        ('{"idioms": ["GÖZ YUMDU"]}', (FOUND, False, 0)),
+        ('{"idioms": ["Göz yumdu."]}', (FOUND, False, 0)),
+        ('{"idioms": ["göz yummak"]}', (FOUND, False, 0)),
+        ("göz yummak", (FOUND, False, 0)),
+        ('{"idioms": ["' + unicodedata.normalize("NFD", "göz yumdu") + '"]}', (FOUND, False, 0)),
+    ],
+)
+def test_what_the_flexible_reading_takes_besides(response, expected):
+    if expected is None:
+        assert read(response)[:2] == (FOUND, False)
+    else:
+        assert read(response) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ('Yanıt: {"idioms": ["göz yumdu"]}', FORMAT_ERROR),
+        ('{"idioms": ["göz yumdu"]} Umarım yardımcı olur.', FORMAT_ERROR),
+        ('{"idioms": ["göz yumdu"]} {"idioms": []}', FORMAT_ERROR),
+        ('["göz yumdu"]', FORMAT_ERROR),
+        ('{"idioms": "göz yumdu"}', FORMAT_ERROR),
+        ('{"idioms": null}', FORMAT_ERROR),
+        ('{"idioms": [{"text": "göz yumdu"}]}', FORMAT_ERROR),
+        ('{"idioms": {"göz": "yumdu"}}', FORMAT_ERROR),
+        ('{"idioms": [["göz yumdu"]]}', FORMAT_ERROR),
+        ('{"deyimler": ["göz yumdu"]}', FORMAT_ERROR),
+        ('{"Idioms": ["göz yumdu"]}', FORMAT_ERROR),
+        ('{"idioms": ["göz yumdu"', FORMAT_ERROR),
+        ("göz yumdu", FORMAT_ERROR),
+        ("- göz yumdu", FORMAT_ERROR),
+        ("none", FORMAT_ERROR),
+        ("yok", FORMAT_ERROR),
+        ("O O B-IDIOM I-IDIOM O", FORMAT_ERROR),
+        ('{"bio": ["o", "o", "b-idiom", "i-idiom", "o"]}', FORMAT_ERROR),
+        ("Komşusunun yaptıkların <idiom>göz yumdu</idiom>.", FORMAT_ERROR),
+        ("Komşusunun yaptıklarına <idiom>göz yumdu</idiom>", FORMAT_ERROR),  # the full stop is missing
+        ("Komşusunun yaptıklarına <idiom>göz yumdu.", FORMAT_ERROR),
+        ("Komşusunun yaptıklarına </idiom>göz yumdu<idiom>.", FORMAT_ERROR),
+        ("Komşusunun <idiom>yaptıklarına <idiom>göz</idiom> yumdu</idiom>.", FORMAT_ERROR),
+        ('{"idioms": ["GÖZ yumdu"]}', (NOTHING, False, 1)),
+        ('{"idioms": ["göz yummak"]}', (NOTHING, False, 1)),
+        ('{"idioms": ["göz"]}', ("OOBOO", False, 0)),
+    ],
+)
+def test_the_strict_reading_is_exact_to_the_letter(response, expected):
+    assert read(response, strict=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence", "tags", "found", "citation", "shouted"),
+    [
+        (
+            "tr",
+            "Işığı görünce gözden ırak oldu.",
+            "OOBIIO",
+            "gözden ırak oldu",
+            "gözden ırak olmak",
+            "GÖZDEN IRAK OLDU",
+        ),
+        ("tr", "Bu işte İsmail'in parmağı var.", "OOOBIO", "parmağı var", "parmağı olmak", "PARMAĞI VAR"),
+        ("az", "Müəllim onun səhvinə göz yumdu.", "OOOBIO", "göz yumdu", "göz yummaq", "GÖZ YUMDU"),
+        ("az", "Qızı görəndə ürəyi getdi.", "OOBIO", "ürəyi getdi", "ürəyi getmək", "ÜRƏYİ GETDİ"),
+        ("tk", "Ol maňa ýüz tutdy.", "OOBIO", "ýüz tutdy", "ýüz tutmak", "ÝÜZ TUTDY"),
+        ("gag", "Kızın üreeni aldı.", "OBIO", "üreeni aldı", "üreeni almaa", "ÜREENİ ALDI"),
+        ("uz", "Ustoz bunga koʻz yumdi.", "OOBIO", "koʻz yumdi", "koʻz yummoq", "KOʻZ YUMDI"),
+    ],
+)
+def test_five_languages(code, sentence, tags, found, citation, shouted):
+    language = LANGUAGES[code]
+    assert read(json.dumps({"idioms": [found]}), sentence, language=language, strict=True) == (tags, False, 0)
+    tagged = sentence.replace(found, f"<idiom>{found}</idiom>")
+    assert read(tagged, sentence, language=language, strict=True) == (tags, False, 0)
+    for flexible in (found, shouted, f"- {found}", json.dumps([shouted])):
+        assert read(flexible, sentence, language=language) == (tags, False, 0)
+    if not citation.startswith("parmağı"):  # `olmak` for `var` is another word
+        assert read(json.dumps({"idioms": [citation]}), sentence, language=language) == (tags, False, 0)
+        assert read(json.dumps({"idioms": [citation]}), sentence, language=language, strict=True)[2] == 1
+
+
+@pytest.mark.parametrize(("code", "none"), [("tr", "Deyim yok."), ("az", "yoxdur"), ("tk", "Ýok"), ("gag", "yok"),
+                                            ("uz", "Yoʻq"), ("uz", "yo'q"), ("uz", "Yo‘q.")])  # fmt: skip
+def test_none_in_five_languages(code, none):
+    assert read(none, "Ol keldi .", language=LANGUAGES[code]) == ("OOO", False, 0)
+
+
+@pytest.mark.parametrize("apostrophe", list("ʻʼ'‘’`"))
+def test_uzbek_apostrophes_are_equal_to_the_flexible_reading(apostrophe):
+    uz, sentence = LANGUAGES["uz"], "Ustoz bunga koʻz yumdi."
+    for answer in (f"ko{apostrophe}z yumdi", f"Ustoz bunga <idiom>ko{apostrophe}z yumdi</idiom>."):
+        assert read(answer, sentence, language=uz) == ("OOBIO", False, 0)
+    strict = read(json.dumps({"idioms": [f"ko{apostrophe}z yumdi"]}), sentence, language=uz, strict=True)
+    assert strict == (("OOBIO", False, 0) if apostrophe == "ʻ" else ("OOOOO", False, 1))
+
+
+def test_dotted_and_dotless_i_are_two_letters_where_they_are():
+    # IŞIK is ışık in Turkish and işik nowhere; in Turkmen I is the capital of i
+    assert read("IŞIĞI SÖNDÜ", "Evin ışığı söndü") == ("OBI", False, 0)
+    assert read("KIZIL IŞIK", "Bir kızıl ışık", language=LANGUAGES["tr"])[0] == "OBI"
+    assert read("IŞ BAŞY", "Ol iş başy boldy", language=LANGUAGES["tk"])[0] == "OBIO"
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("answer", ['{"idioms": ["an meselesi"]}', "an meselesi", '["an"]', '["han"]'])
+def test_an_idiom_never_tags_a_part_of_a_word(answer, strict):
+    # EuroEval finds `an` in `Nihan`
+    tags, _, _ = read(answer, "Nihan sustu, meselesi bitti.", strict=strict)
+    assert tags == "OOOOOO"
+
+
+def test_a_word_of_its_own_is_found_behind_one_that_holds_it():
+    assert read('{"idioms": ["an meselesi"]}', "Nihan için an meselesi.", strict=True)[0] == "OOBIO"
+    assert read('{"idioms": ["an meselesi"]}', "Nihan için an meselesi.")[0] == "OOBIO"
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_the_same_idiom_twice(strict):
+    sentence = "Ali göz yumdu, Veli de göz yumdu."  # Ali göz yumdu , Veli de göz yumdu .
+    once, twice = json.dumps({"idioms": ["göz yumdu"]}), json.dumps({"idioms": ["göz yumdu"] * 2})
+    assert read(once, sentence, strict=strict) == ("OBIOOOOOO", False, 0)
+    assert read(twice, sentence, strict=strict) == ("OBIOOOBIO", False, 0)
+    assert read(json.dumps({"idioms": ["göz yumdu"] * 3}), sentence, strict=strict) == ("OBIOOOBIO", False, 1)
+    tagged = "Ali göz yumdu, Veli de <idiom>göz yumdu</idiom>."
+    assert read(tagged, sentence, strict=strict) == ("OOOOOOBIO", False, 0)
+    both = "Ali <idiom>göz yumdu</idiom>, Veli de <idiom>göz yumdu</idiom>."
+    assert read(both, sentence, strict=strict) == ("OBIOOOBIO", False, 0)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_the_longest_idiom_comes_first_and_no_word_is_used_twice(strict):
+    sentence = "El ele verdi, el açtı."  # El ele verdi , el açtı .
+    for order in (["el", "el açtı"], ["el açtı", "el"]):
+        # `el açtı` takes words 4 and 5; for `el` the strict reading has none left, the flexible one has `El`
+        found = read(json.dumps({"idioms": order}), sentence, strict=strict)
+        assert found == (("OOOOBIO", False, 1) if strict else ("BOOOBIO", False, 0))
+    neighbours = json.dumps({"idioms": ["ele verdi", "El"]})
+    assert read(neighbours, sentence, strict=strict) == ("BBIOOOO", False, 0)
+
+
+def test_fragments_of_an_interrupted_idiom():
+    sentence = "Adını ben sildim defterden."  # Adını ben sildim defterden .
+    parts = json.dumps({"idioms": ["Adını", "sildim defterden"]})
+    assert read(parts, sentence, strict=True) == ("BOBIO", False, 0)
+    for gap in ("adını ... sildim defterden", "Adını… sildim defterden", "Adını / sildim defterden"):
+        assert read(json.dumps({"idioms": [gap]}), sentence) == ("BOBIO", False, 0)
+    tagged = "<idiom>Adını</idiom> ben <idiom>sildim defterden</idiom>."
+    assert read(tagged, sentence, strict=True) == ("BOBIO", False, 0)
+
+
+@pytest.mark.parametrize(
+    ("code", "citation", "sentence", "tags"),
+    [
+        ("tr", "göz ardı etmek", "Bunu göz ardı ediyor.", "OBIIO"),  # t becomes d before a vowel
+        ("tr", "elden gitmek", "Fırsat elden gider.", "OBIO"),
+        ("tr", "kulağa çalınmak", "Söz kulağıma çalındı.", "OBIO"),
+        ("az", "yola getmək", "Onunla yola gedir.", "OBIO"),
+        ("tk", "arzuw etmek", "Ol arzuw edýär.", "OBIO"),
+    ],
+)
+def test_citation_forms_of_verbs_that_soften(code, citation, sentence, tags):
+    assert read(json.dumps({"idioms": [citation]}), sentence, language=LANGUAGES[code]) == (tags, False, 0)
+
+
+@pytest.mark.parametrize("idiom", ["göz boyamak", "el yummak", "kulak asmak", "yüzü yumuşak", "ö", "g"])
+def test_another_idiom_is_not_taken_for_this_one(idiom):
+    assert read(json.dumps({"idioms": [idiom]})) == (NOTHING, False, 1)
+
+
+def test_a_tag_around_the_stem_marks_its_word():
+    # models leave the ending outside; a word that a span touches is inside it
+    assert read("Komşusunun yaptıklarına <idiom>göz yum</idiom>du.") == (FOUND, False, 0)
+
+
+def test_code_fences_are_no_part_of_the_answer():
+    assert read('```json\n{"idioms": ["göz yumdu"]}\n```') == (FOUND, False, 0)
+    assert read("```\nO O B-IDIOM I-IDIOM O\n```") == (FOUND, False, 0)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        (["Komşusunun", "yaptıklarına", "göz", "yumdu."], "OOBI"),  # punctuation attached
+        (["Komşu", "sunun", "yaptıklarına", "göz", "yum", "du", "."], "OOOBIIO"),  # words cut in two
+        (["Komşusunun yaptıklarına", "göz yumdu", "."], "OBO"),  # tokens of several words
+        (["göz", "."], "BO"),  # tokens left out
+    ],
+)
+def test_foreign_tokenisation(tokens, expected):
+    for strict in (True, False):
+        assert read('{"idioms": ["göz yumdu"]}', tokens=tokens, strict=strict) == (expected, False, 0)
+        tagged = "Komşusunun yaptıklarına <idiom>göz yumdu</idiom>."
+        assert read(tagged, tokens=tokens, strict=strict) == (expected, False, 0)
+
+
+@pytest.mark.parametrize("response", [None, 5, b"{}", ["göz yumdu"], {"idioms": ["göz yumdu"]}, float("nan")])
+def test_what_is_no_text_is_a_format_error(response):
+    for strict in (True, False):
+        assert read(response, strict=strict) == FORMAT_ERROR
+
+
+def test_the_right_answer_to_every_bundled_example(bundled):
+    for language, row in bundled:
+        gold = "".join(tag[0] for tag in row.tags)
+        assert "B" in gold
+        for answer in (json_answer(row), xml_answer(row)):
+            for strict in (True, False):
+                found = read(answer, row.sentence, list(row.tokens), language, strict=strict)
+                assert found == (gold, False, 0), (language.code, row.id, answer, strict)
+
+
+def test_nothing_marked_is_right_for_no_bundled_example(bundled):
+    for language, row in bundled[::20]:
+        for answer in ('{"idioms": []}', row.sentence):
+            for strict in (True, False):
+                found = read(answer, row.sentence, list(row.tokens), language, strict=strict)
+                assert found == ("O" * len(row.tokens), False, 0)
+
+
+def test_a_prompt_never_gives_away_the_answer_and_holds_the_sentence(bundled):
+    for _, row in bundled[::10]:
+        document = row.document()
+        hidden = document | {"idiom": "", "ner_tags": [0] * len(row.tokens), "spans": []}
+        for text in (lm_eval_task.text_json, lm_eval_task.text_xml, lm_eval_task.text_native):
+            assert text(document) == text(hidden)
+            assert row.sentence in text(document)
+
+
+LONG = "x" * 1_000_000
+HOSTILE = {
+    "1 MB": LONG,
+    "1 MB of spaces": " " * 1_000_000,
+    "1 MB of brackets": "[" * 1_000_000,
+    "1 MB of reasoning": f"<think>{LONG}",
+    "1 MB of combining marks": "a" + "\u0301" * 1_000_000,
+    "1 MB of fences": "`" * 1_000_000,
+    "1 MB of idioms": json.dumps({"idioms": ["göz yumdu"] * 70_000}),
+    "nested lists": "[" * 19_000,
+    "nested lists, closed": "[" * 9_000 + "]" * 9_000,
+    "nested objects": '{"idioms": ' * 1_700,
+    "nested in idioms": '{"idioms": ' + "[" * 9_000 + "]" * 9_000 + "}",
+    "objects": "{}" * 9_500,
+    "open strings": '{"idioms": ["' * 1_500,
+    "escaped quotes": "{" + '\\"' * 9_900,
+    "backslashes": '{"' + "\\" * 19_900,
+    "quotes": "[" + '"' * 19_900,
+    "spaces in an idiom": '{"idioms": ["a' + " " * 19_900 + 'b"]}',
+    "spaces": "göz" + " " * 19_900 + "yumdu",
+    "lines": "a\n" * 9_900,
+    "bullets": "- " * 9_900,
+    "dots": "." * 19_990 + "x",
+    "slashes": "a/" * 9_900,
+    "open tags": "<idiom>göz " * 1_800,
+    "tags": "<idiom>göz</idiom>" * 1_100,
+    "closing tags": "</idiom>" * 2_400,
+    "tagged words": "<idiom>göz</idiom> " + "göz " * 4_900,
+    "many idioms": json.dumps({"idioms": ["a"] * 3_900}),
+    "bio of another length": json.dumps({"bio": ["O"] * 3_900}),
+    "large numbers": "[" + "1" * 19_000 + "]",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_answers_are_read_fast(name):
+    for strict in (True, False):
+        began = time.process_time()
+        tags, _, _ = read(HOSTILE[name], strict=strict)
+        assert time.process_time() - began < 0.7  # seconds; what is quadratic in the answer takes two
+        assert len(tags) == len(TOKENS)
+
+
+@pytest.mark.parametrize("name", ["lines", "slashes", "many idioms", "tagged words"])
+def test_hostile_answers_about_a_long_sentence_are_read_fast(name):
+    sentence = " ".join(f"kelime{number}" for number in range(100))
+    began = time.process_time()
+    read(HOSTILE[name], sentence)
+    assert time.process_time() - began < 2
+
+
+def test_a_megabyte_of_reasoning_before_a_good_answer():
+    for strict in (True, False):
+        assert read(f"<think>{LONG}</think>" + '{"idioms": ["göz yumdu"]}', strict=strict) == (FOUND, False, 0)
+
+
+PARTS = ["göz", "yumdu", "yummak", "Nihan", " ", "\n", '{"idioms": [', '"', "]}", "[", "]", "{", "}", ",", "<idiom>",
+         "</idiom>", "<think>", "</think>", "```json\n", "O", "B-IDIOM", "i-idiom", "- ", "1. ", "yok", "...", "/",
+         "\\", '{"bio": ["O", ', "null", "İ", "ʻ", "\u0301", "\ud800", "\x00", "5", SENTENCE]  # fmt: skip
+RESPONSES = st.one_of(
+    st.lists(st.sampled_from(PARTS), max_size=12).map("".join),
+    st.text(max_size=60),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.sampled_from([*LABELS, "göz yumdu", "göz", "", "."]),
+        lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.sampled_from(["idioms", "bio", "text"]), inner),
+        max_leaves=12,
+    ).map(json.dumps),
+    st.lists(st.sampled_from(LABELS), min_size=3, max_size=7).map(lambda tags: json.dumps({"bio": tags})),
+    st.integers() | st.none() | st.binary(),
+)
+SENTENCES = st.sampled_from([SENTENCE, "Nihan için an meselesi.", "Koʻz yumdi, koʻz ochdi", "göz"]) | st.text(
+    alphabet=st.sampled_from("gözyumduNİı .,ʻ'<>[]{}\"-"), min_size=1, max_size=40
+).filter(str.strip)
+
+
+@settings(max_examples=600, deadline=None)
+@given(RESPONSES, SENTENCES, st.sampled_from(list(LANGUAGES.values())), st.booleans())
+@example('{"bio": ["O"]}', "göz", TR, True)
+def test_fuzz_never_raises_and_always_tags_every_token(response, sentence, language, strict):
+    sentence = unicodedata.normalize("NFC", sentence)
+    tokens = [word.of(sentence) for word in words(sentence)]
+    answer = read_answer(response, sentence, tokens, language, strict=strict)
+    assert len(answer.tags) == len(tokens)
+    assert set(answer.tags) <= set(LABELS)
+    assert answer.unmatched_spans >= 0
+    if answer.format_error:
+        assert set(answer.tags) <= {O}
+        assert answer.unmatched_spans == 0
+
+
+@settings(max_examples=300, deadline=None)
+@given(RESPONSES, st.sampled_from([True, False]))
+def test_fuzz_never_stops_a_run(response, strict):
+    assert_it_can_be_scored(response, strict)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    "subwords",
+    [
+        "[" * 1_500,
+        '{"labels": ["O"], "words": [7]}',
+        '{"labels": ["O"], "words": ["a"]}',
+        '{"labels": ["O"], "words": [null]}',
+        '{"labels": ["O"], "words": [0.5]}',
+        '{"labels": ["O"], "words": [-9]}',
+        '{"labels": ["O"], "words": {"a": 1}}',
+        '{"labels": [["O"]], "words": [0]}',
+        '{"labels": ["B-LOC"], "words": [0]}',
+        '{"labels": ["O", "O"], "words": [0]}',
+        '{"labels": 5, "words": 5}',
+        "{}",
+        "null",
+    ],
+)
+def test_subwords_that_no_classifier_would_answer_stop_no_run(subwords, strict):
+    assert_it_can_be_scored('{"bio": ["O", "O", "O", "O", "O"], "subwords": ' + subwords + "}", strict)
+
+
+def assert_it_can_be_scored(response, strict):
+    document = {
+        "id": "x",
+        "lang": "tr",
+        "idiom": "göz yummak",
+        "sentence": SENTENCE,
+        "tokens": TOKENS,
+        "ner_tags": [0, 0, 1, 2, 0],
+    }
+    read_with = lm_eval_task.filter_strict if strict else lm_eval_task.filter_flexible
+    ((read_as,),) = read_with([[response]], [document])
+    sample = lm_eval_task.process_results(document, [read_as])
+    assert sample["span_f1"][:2] == ["göz yummak", "OOBIO"]
+    assert len(sample["span_f1"][2]) == len(TOKENS)
+    assert sample["format_error"] in (0.0, 1.0)
+    assert sample["subword_f1"] is None or len(sample["subword_f1"][1]) == len(sample["subword_f1"][2])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_what_is_read_strictly_is_read_alike_flexibly(data):
+    """Whatever is exact to the letter means the same in both readings, unless an idiom stands there in another form."""
+    tags = data.draw(st.lists(st.sampled_from(LABELS), min_size=5, max_size=5))
+    bio = json.dumps({"bio": tags})
+    assert read(bio, strict=True) == read(bio) == ("".join(tag[0] for tag in tags), False, 0)
+    start = data.draw(st.integers(0, 4))
+    end = data.draw(st.integers(start + 1, 5))
+    places = words(SENTENCE)
+    part = SENTENCE[places[start].start : places[end - 1].end]
+    gold = "".join("B" if n == start else "I" if start < n < end else "O" for n in range(5))
+    tagged = SENTENCE[: places[start].start] + f"<idiom>{part}</idiom>" + SENTENCE[places[end - 1].end :]
+    for answer in (json.dumps({"idioms": [part]}), tagged):
+        assert read(answer, strict=True) == (gold, False, 0)
+        if part != ".":  # punctuation alone is no idiom to the flexible reading
+            assert read(answer)[0].rstrip("O") in (gold.rstrip("O"), gold[:4].rstrip("O"))

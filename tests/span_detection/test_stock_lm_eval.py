@@ -1,0 +1,443 @@
+"""The stock `lm-eval` command in a subprocess, and lm-eval's own API, with nothing of ours replaced.
+
+The command reads fourteen thousand task files at every start, so few tests start it; those are marked slow.
+"""
+
+import json
+import math
+import warnings
+from collections import Counter
+
+import pytest
+from lm_eval import simple_evaluate
+from lm_eval.api.model import LM
+from lm_eval.tasks import TaskManager
+from seqeval.metrics import accuracy_score, f1_score, precision_score, recall_score
+from seqeval.scheme import IOB2
+from sklearn.metrics import precision_recall_fscore_support as per_tag
+
+from tests.retrieval.test_stock_mteb import assert_one_line_error
+from tests.span_detection.conftest import concepts_of
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.span_detection.lm_eval_model import TokenClassifierLM
+from turkic_idiom_tasks.span_detection.sentences import open_spans
+from turkic_idiom_tasks.spans import LABELS
+from turkic_idiom_tasks.startup.lm_eval_plugin import TASK_FOLDER
+
+O, B, I = LABELS  # noqa: E741
+NAMES = {"O": O, "B": B, "I": I}
+FILTERS = ("strict", "flexible")
+
+
+def named(letters):
+    return [NAMES[letter] for letter in letters]
+
+
+def results_of(folder):
+    """(results, task -> samples) of one run."""
+    (path,) = folder.rglob("results_*.json")
+    result = json.loads(path.read_text())
+    samples = {}
+    for file in folder.rglob("samples_*.jsonl"):
+        task = file.name.removeprefix("samples_").rpartition("_")[0]
+        samples[task] = [json.loads(line) for line in file.read_text().splitlines()]
+    return result, samples
+
+
+def assert_scores_are_seqevals(row, samples, name):
+    """The scores of a task against seqeval and scikit-learn, from the documents and the filtered answers alone."""
+    rows = [sample for sample in samples if sample["filter"] == name]
+    gold = [[LABELS[number] for number in sample["doc"]["ner_tags"]] for sample in rows]
+    found = [json.loads(sample["filtered_resps"][0])["tags"] for sample in rows]
+    assert [len(tags) for tags in gold] == [len(tags) for tags in found]
+    expected = {"token_accuracy": accuracy_score(gold, found), "n_sentences": len(rows)}
+    expected["n_idioms"] = len({sample["doc"]["idiom"] for sample in rows})
+    expected["small_sample"] = float(len(rows) < 30)
+    expected["format_error"] = sum(json.loads(s["filtered_resps"][0])["format_error"] for s in rows) / len(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for suffix, mode in (("", {}), ("_strict", {"mode": "strict", "scheme": IOB2})):
+            for metric, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
+                expected[f"span_{metric}{suffix}"] = score(gold, found, **mode)
+        flat = ([tag for tags in part for tag in tags] for part in (gold, found))
+        words = per_tag(*flat, labels=[B, I], average="micro", zero_division=0)[:3]
+    expected |= dict(zip(("token_precision", "token_recall", "token_f1"), words, strict=True))
+    for metric, value in expected.items():
+        ours = row[f"{metric},{name}"]
+        assert value == pytest.approx(0.0 if math.isnan(ours) else ours, abs=1e-9), metric
+    if not math.isnan(row[f"span_f1_ci_low,{name}"]):
+        assert 0 <= row[f"span_f1_ci_low,{name}"] <= row[f"span_f1,{name}"] <= row[f"span_f1_ci_high,{name}"] <= 1
+
+
+def assert_subword_scores(row, samples, name):
+    """The paper's scores of pieces: B on the first piece of an idiom, I on all later ones."""
+    gold, found = [], []
+    for sample in (sample for sample in samples if sample["filter"] == name):
+        answer = json.loads(sample["resps"][0][0])["subwords"]
+        tags = [LABELS[number] for number in sample["doc"]["ner_tags"]]
+        seen = set()
+        for word in answer["words"]:
+            gold.append(I if tags[word] == B and word in seen else tags[word])
+            seen.add(word)
+        found += answer["labels"]
+    precision, recall, f1, _ = per_tag(gold, found, labels=[B, I], average="micro")
+    accuracy = sum(one == other for one, other in zip(gold, found, strict=True)) / len(gold)
+    for metric, value in (("precision", precision), ("recall", recall), ("f1", f1), ("accuracy", accuracy)):
+        assert row[f"subword_{metric},{name}"] == pytest.approx(value)
+
+
+@pytest.mark.slow
+def test_a_token_classifier_is_scored_as_seqeval_does(command, tmp_path, first_letter_classifier):
+    run = command(
+        "lm-eval", "run", "--model", "token-classifier", "--model_args", f"pretrained={first_letter_classifier}",
+        "--tasks", "turkic_idiom_span", "turkic_idiom_span_tr_xml", "--output_path", tmp_path / "out", "--log_samples",
+        "--batch_size", "32", OMP_NUM_THREADS="1",
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    result, samples = results_of(tmp_path / "out")
+    tasks = [f"turkic_idiom_span_{code}" for code in LANGUAGES]
+    assert set(samples) == {*tasks, "turkic_idiom_span_tr_xml"}
+    test_sentences = {code: [row.id for row in open_spans("").load(code)["test"]] for code in LANGUAGES}
+    for task in samples:
+        row = result["results"][task]
+        for name in FILTERS:
+            assert_scores_are_seqevals(row, samples[task], name)
+            assert_subword_scores(row, samples[task], name)
+            assert row[f"format_error,{name}"] == row[f"unmatched_spans,{name}"] == 0
+        ids = [sample["doc"]["id"] for sample in samples[task] if sample["filter"] == "strict"]
+        assert sorted(ids) == test_sentences[samples[task][0]["doc"]["lang"]]
+        for sample in samples[task]:
+            words = sample["doc"]["tokens"]
+            wanted = ["B" if word[0] in "gdbGDBk" else "I" if word[0] in "ayeçvt" else "O" for word in words]
+            assert json.loads(sample["filtered_resps"][0])["tags"] == named(wanted)
+    assert any(result["results"][task]["span_f1,strict"] > 0 for task in tasks)
+    for name in FILTERS:
+        for metric in ("span_f1", "token_f1"):
+            mean = sum(result["results"][task][f"{metric},{name}"] for task in tasks) / len(tasks)  # languages alike
+            assert result["groups"]["turkic_idiom_span"][f"{metric},{name}"] == pytest.approx(mean)
+    # the prompt is not read: the XML variant scores alike
+    one, other = (result["results"][f"turkic_idiom_span_tr{suffix}"] for suffix in ("", "_xml"))
+    for metric, value in one.items():
+        if metric.endswith(FILTERS) and "stderr" not in metric:
+            assert other[metric] == pytest.approx(value, nan_ok=True)
+    assert result["config"]["model"] == "token-classifier"
+    assert result["config"]["model_dtype"] == "torch.float32"
+
+
+@pytest.mark.slow
+def test_a_language_model_with_examples_limit_and_other_data(command, tmp_path, turkish_only):
+    run = command(
+        "lm-eval", "run", "--model", "dummy", "--tasks", "turkic_idiom_span", "turkic_idiom_span_tr_xml",
+        "turkic_idiom_span_tr_native", "--limit", "3", "--num_fewshot", "2", "--output_path", tmp_path / "out",
+        "--log_samples", data=turkish_only,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    result, samples = results_of(tmp_path / "out")
+    assert set(samples) == {"turkic_idiom_span_tr", "turkic_idiom_span_tr_xml", "turkic_idiom_span_tr_native"}
+    assert result["group_subtasks"]["turkic_idiom_span"] == ["turkic_idiom_span_tr"]  # Azerbaijani is not annotated
+    rows = open_spans(str(turkish_only)).load("tr")
+    for task, found in samples.items():
+        row = result["results"][task]
+        assert Counter(sample["filter"] for sample in found) == {"strict": 3, "flexible": 3}
+        for sample in found:
+            prompt = sample["arguments"]["gen_args_0"]["arg_0"]
+            shown = [one.id for rest in rows.values() for one in rest if one.sentence in prompt]
+            examples = set(shown) - {sample["doc"]["id"]}
+            assert len(examples) == 2
+            assert examples <= set(concepts_of("train", 5))
+            assert prompt.count(sample["doc"]["sentence"]) == 1
+        for name in FILTERS:  # it answers "lol": nothing found, nothing marked
+            assert_scores_are_seqevals(row, found, name)
+            assert (row[f"format_error,{name}"], row[f"span_recall,{name}"], row[f"small_sample,{name}"]) == (1, 0, 1)
+            assert math.isnan(row[f"span_precision,{name}"])
+            assert math.isnan(row[f"subword_f1,{name}"])
+    said = " ".join((run.stdout + run.stderr).split())
+    assert f"turkic_idiom_span_tr: only 4 test sentences in {turkish_only}; read the interval, not the score" in said
+
+
+@pytest.mark.slow
+def test_without_the_hook_the_folder_is_included(command, tmp_path):
+    run = command(
+        "lm-eval", "run", "--model", "dummy", "--include_path", TASK_FOLDER, "--limit", "1", "--log_samples",
+        "--tasks", "turkic_idiom_span_uz,turkic_idiom_span_gag_native", "--output_path", tmp_path / "out",
+        TURKIC_IDIOM_NO_HOOK="1",
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    result, samples = results_of(tmp_path / "out")
+    assert set(samples) == {"turkic_idiom_span_uz", "turkic_idiom_span_gag_native"}
+    assert result["results"]["turkic_idiom_span_uz"]["format_error,strict"] == 1
+
+
+@pytest.mark.slow
+def test_an_absent_language_is_one_line(command, tmp_path, turkish_only):
+    run = command(
+        "lm-eval", "run", "--model", "dummy", "--tasks", "turkic_idiom_span_az", "--limit", "1",
+        "--output_path", tmp_path / "out", data=turkish_only,
+    )  # fmt: skip
+    assert_one_line_error(run, turkish_only, "no annotated test sentence in Azerbaijani (az)", "have some: tr")
+    assert not list(tmp_path.glob("out/**/*.json"))
+
+
+def plain_task(folder, output="generate_until"):
+    """A task of another kind, whose documents hold no words; returns its folder."""
+    folder.mkdir()
+    (folder / "data.jsonl").write_text('{"question": "2+2?", "answer": "four"}\n')
+    (folder / "plain.yaml").write_text(
+        "task: plain_question\ndataset_path: json\n"
+        f"dataset_kwargs: {{data_files: {{test: {folder / 'data.jsonl'}}}}}\n"
+        f"test_split: test\noutput_type: {output}\ndoc_to_text: '{{{{question}}}}'\ndoc_to_target: '{{{{answer}}}}'\n"
+        + ("doc_to_choice: [four, five]\n" if output == "multiple_choice" else "generation_kwargs: {until: ['\\n']}\n")
+    )
+    return folder
+
+
+@pytest.mark.slow
+def test_a_task_without_words_is_one_line(command, tmp_path, first_letter_classifier):
+    run = command(
+        "lm-eval", "run", "--model", "token-classifier", "--model_args", f"pretrained={first_letter_classifier}",
+        "--include_path", plain_task(tmp_path / "tasks"), "--tasks", "plain_question",
+        HF_DATASETS_CACHE=str(tmp_path / "cache"),
+    )  # fmt: skip
+    assert_one_line_error(run, "token-classifier", "span tasks only", "'plain_question'", "--tasks turkic_idiom_span")
+
+
+@pytest.mark.slow
+def test_the_tasks_are_listed(command):
+    run = command("lm-eval", "ls", "tasks")
+    assert run.returncode == 0, run.stderr
+    listed = {cell.strip() for line in run.stdout.splitlines() for cell in line.split("|")}
+    for suffix in ("", "_xml", "_native"):
+        assert f"turkic_idiom_span{suffix}" in listed
+        assert {f"turkic_idiom_span_{code}{suffix}" for code in LANGUAGES} <= listed
+    assert "hellaswag" in listed  # what is built in stays
+
+
+# lm-eval's API in this process, with our folder alone: starts at once
+
+
+@pytest.fixture(scope="module")
+def manager():
+    return TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
+
+
+class Scripted(LM):
+    """A language model that answers what a function of the document says."""
+
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+
+    def generate_until(self, requests, disable_tqdm=False):
+        return [self.answer(request.doc, number) for number, request in enumerate(requests)]
+
+    def loglikelihood(self, requests, disable_tqdm=False):
+        raise NotImplementedError
+
+    loglikelihood_rolling = loglikelihood
+
+
+def evaluate(model, tasks, manager, **options):
+    options = {"bootstrap_iters": 0, "log_samples": True} | options
+    return simple_evaluate(model=model, tasks=tasks, task_manager=manager, **options)
+
+
+def right_json(document, _number=0):
+    return json.dumps({"idioms": [span["text"] for span in document["spans"]]})
+
+
+def right_xml(document, _number=0):
+    text = document["sentence"]
+    for span in reversed(document["spans"]):
+        text = f"{text[: span['start']]}<idiom>{span['text']}</idiom>{text[span['end'] :]}"
+    return text
+
+
+@pytest.mark.parametrize(("group", "answer"), [("", right_json), ("_xml", right_xml), ("_native", right_json)])
+def test_a_model_that_is_always_right_has_full_marks(manager, group, answer):
+    found = evaluate(Scripted(answer), [f"turkic_idiom_span{group}"], manager)
+    for code in LANGUAGES:
+        row = found["results"][f"turkic_idiom_span_{code}{group}"]
+        for name in FILTERS:
+            assert [row[f"{metric},{name}"] for metric in (
+                "span_f1", "span_precision", "span_recall", "span_f1_strict", "span_f1_ci_low", "span_f1_ci_high",
+                "token_f1", "token_accuracy", "format_error", "unmatched_spans",
+            )] == [1] * 8 + [0, 0]  # fmt: skip
+            assert math.isnan(row[f"subword_f1,{name}"])  # a language model has no pieces that are scored
+    assert found["groups"][f"turkic_idiom_span{group}"]["span_f1,strict"] == 1
+
+
+def test_scores_of_mixed_answers(manager):
+    kinds = [
+        right_json,
+        lambda document, _: f"Yanıt: {right_json(document)}",
+        lambda document, _: '{"idioms": []}',
+        lambda document, _: "bilmiyorum",
+        lambda document, _: f"- {document['tokens'][0]}",
+        lambda document, _: json.dumps({"idioms": [document["spans"][0]["text"], "olmayan bir deyim"]}),
+        lambda document, _: json.dumps({"bio": [I] * len(document["tokens"])}),
+        lambda document, _: document["idiom"],
+        lambda document, _: json.dumps({"bio": [O]}),
+    ]
+    found = evaluate(Scripted(lambda document, number: kinds[number % len(kinds)](document, number)),
+                     ["turkic_idiom_span_tr", "turkic_idiom_span_uz"], manager)  # fmt: skip
+    for task, samples in found["samples"].items():
+        row = found["results"][task]
+        for name in FILTERS:
+            assert_scores_are_seqevals(row, samples, name)
+        # every ninth answer names one idiom too many; the strict reading calls five kinds of nine format errors
+        assert row["format_error,flexible"] < row["format_error,strict"]
+        assert 0 < row["unmatched_spans,strict"] < 0.2
+        assert row["span_f1,strict"] < row["span_f1,flexible"] < 1
+        # an answer of I's only is one span in default mode, none in strict mode: precision differs
+        assert row["span_precision_strict,strict"] > row["span_precision,strict"]
+
+
+def test_the_interval_widens_with_fewer_idioms_than_sentences(manager, hub_layout, monkeypatch):
+    rows = [
+        {"id": f"s{n}", "idiom": f"deyim {n % 4}", "sentence": f"Ali {n} kez göz yumdu", "tokens": ["Ali", str(n),
+         "kez", "göz", "yumdu"], "ner_tags": [0, 0, 0, 1, 2]} for n in range(40)
+    ]  # fmt: skip
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": rows})))
+    answers = Scripted(lambda document, _: '{"idioms": []}' if document["idiom"] == "deyim 1" else right_json(document))
+    row = evaluate(answers, ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
+    assert (row["n_sentences,strict"], row["n_idioms,strict"], row["small_sample,strict"]) == (40, 4, 0)
+    assert row["span_f1,strict"] == pytest.approx(2 * 30 / (30 + 40))
+    # one idiom of four missed; k of four draws hit it: F1 = 2(4-k) / (4-k + 4). As in tests/metrics/test_spans.py the
+    # 2.5% point is k=3: 2/5, and the 97.5% point k=0: 1
+    assert row["span_f1_ci_low,strict"] == pytest.approx(2 / 5)
+    assert row["span_f1_ci_high,strict"] == 1
+
+
+def test_the_order_of_the_rows_changes_no_score(manager, hub_layout, monkeypatch, bundled):
+    rows = [row.document() for language, row in bundled if language.code == "tr"][:60]
+    for row in rows:
+        row.pop("spans"), row.pop("lang")
+
+    def some(document, _):
+        return right_json(document) if len(document["sentence"]) % 3 else '{"idioms": []}'
+
+    scores = []
+    for name, ordered in (("one", rows), ("other", rows[::-1])):
+        monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": ordered}, name=name)))
+        found = evaluate(Scripted(some), ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
+        scores.append({metric: value for metric, value in found.items() if metric.endswith(FILTERS)})
+    assert 0 < scores[0]["span_f1,strict"] < 1
+    assert scores[0] == pytest.approx(scores[1], nan_ok=True, abs=1e-12) or str(scores[0]) == str(scores[1])
+
+
+@pytest.mark.parametrize("suffix", ["", "_xml", "_native"])
+def test_examples_come_from_train_with_their_right_answers(manager, suffix):
+    answer = right_xml if suffix == "_xml" else right_json
+    found = evaluate(Scripted(answer), [f"turkic_idiom_span_tr{suffix}", f"turkic_idiom_span_uz{suffix}"], manager,
+                     num_fewshot=2, limit=5)  # fmt: skip
+    for samples in found["samples"].values():
+        splits = open_spans("").load(samples[0]["doc"]["lang"])
+        train = {row.sentence: row.document() for row in splits["train"]}
+        held_out = [row.sentence for split in ("validation", "test") for row in splits[split]]
+        for sample in samples:
+            prompt = sample["arguments"][0][0]
+            shown = [sentence for sentence in train if f": {sentence}\n" in prompt]
+            assert len(shown) == 2
+            for sentence in shown:  # the answer, and nothing of it in the question
+                text = right_xml(train[sentence]) if suffix == "_xml" else None
+                idioms = [span["text"] for span in train[sentence]["spans"]]
+                assert (text or json.dumps({"idioms": idioms}, ensure_ascii=False)) in prompt
+            assert [sentence for sentence in held_out if f": {sentence}\n" in prompt] == [sample["doc"]["sentence"]]
+
+
+@pytest.mark.parametrize("suffix", ["", "_xml", "_native"])
+def test_no_right_answer_holds_a_stop_sequence(manager, suffix, bundled):
+    for code in LANGUAGES:
+        task = manager.load([f"turkic_idiom_span_{code}{suffix}"])["tasks"][f"turkic_idiom_span_{code}{suffix}"]
+        stops = task.config.generation_kwargs["until"]
+        assert stops
+        for language, row in bundled:
+            if language.code == code:
+                target = task.doc_to_target(row.document())
+                assert isinstance(target, str)
+                assert not any(stop in f" {target}" for stop in stops)
+        # a model that goes on with a question of its own is stopped there
+        question = task.doc_to_text(row.document() | {"lang": code})
+        assert any(stop in f"\n\n{question}" for stop in stops)
+
+
+def test_the_model_class_in_python(manager, first_letter_classifier):
+    model = TokenClassifierLM(pretrained=str(first_letter_classifier), device="cuda:0", batch_size="auto",
+                              max_length=16)  # fmt: skip
+    by_class = evaluate(model, ["turkic_idiom_span_gag"], manager)
+    by_name = evaluate("token-classifier", ["turkic_idiom_span_gag"], manager, batch_size=7,
+                       model_args={"pretrained": str(first_letter_classifier)})  # fmt: skip
+    one, other = (found["results"]["turkic_idiom_span_gag"] for found in (by_class, by_name))
+    assert one["subword_f1,strict"] > 0
+    assert {k: v for k, v in one.items() if k.endswith(FILTERS)} == {
+        k: v for k, v in other.items() if k.endswith(FILTERS)
+    }
+
+
+def test_few_shot_and_chat_template_do_no_harm_to_a_classifier(manager, first_letter_classifier):
+    model = TokenClassifierLM(pretrained=str(first_letter_classifier))
+    plain = evaluate(model, ["turkic_idiom_span_tr"], manager, limit=20)
+    chat = evaluate(model, ["turkic_idiom_span_tr"], manager, limit=20, num_fewshot=2, apply_chat_template=True)
+    tags = [
+        [json.loads(sample["filtered_resps"][0])["tags"] for sample in run["samples"]["turkic_idiom_span_tr"]]
+        for run in (plain, chat)
+    ]
+    assert tags[0] == tags[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ({}, ["--model token-classifier", "needs pretrained="]),
+        ({"pretrained": ""}, ["needs pretrained="]),
+        ({"temperature": 0.7, "peft": "x"}, ["takes no peft, temperature"]),
+        ({"dtype": "float7"}, ["float7"]),
+        ({"max_length": 5}, ["max_length is 5"]),
+        ({"max_length": "long"}, ["max_length", "long"]),
+        ({"device": "tpu9"}, ["tpu9"]),
+        ({"pretrained": "/absent/folder"}, ["/absent/folder"]),
+    ],
+)
+def test_arguments_that_cannot_be_used(first_letter_classifier, arguments, parts):
+    if arguments and "pretrained" not in arguments:
+        arguments = {"pretrained": str(first_letter_classifier)} | arguments
+    with pytest.raises(InputError) as error:
+        TokenClassifierLM(**arguments)
+    assert "\n" not in str(error.value)
+    for part in parts:
+        assert part in str(error.value)
+
+
+@pytest.mark.parametrize("output", ["generate_until", "multiple_choice"])
+def test_a_classifier_refuses_other_tasks(tmp_path, first_letter_classifier, output, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    other = TaskManager(include_path=str(plain_task(tmp_path / "tasks", output)), include_defaults=False)
+    with pytest.raises(InputError, match="span tasks only: the documents of 'plain_question' have no `tokens`"):
+        evaluate(TokenClassifierLM(pretrained=str(first_letter_classifier)), ["plain_question"], other)
+
+
+def test_groups_leave_out_what_the_data_lacks_and_others_stay(turkish_only, monkeypatch, manager):
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(turkish_only))
+    fresh = TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
+    for suffix in ("", "_xml", "_native"):
+        found = evaluate(Scripted(right_xml if suffix == "_xml" else right_json), [f"turkic_idiom_span{suffix}"], fresh)
+        assert found["group_subtasks"][f"turkic_idiom_span{suffix}"] == [f"turkic_idiom_span_tr{suffix}"]
+        assert found["groups"][f"turkic_idiom_span{suffix}"]["span_f1,strict"] == 1
+    with pytest.raises(InputError, match=r"no annotated test sentence in Uzbek \(uz\); .*have some: tr"):
+        evaluate(Scripted(right_json), ["turkic_idiom_span_uz"], fresh)
+
+
+@pytest.mark.parametrize("content", [None, "{"])
+def test_data_that_cannot_be_used_stops_our_tasks_alone(tmp_path, monkeypatch, content):
+    folder = tmp_path / "data"
+    if content:
+        folder.mkdir()
+        (folder / "tr.jsonl").write_text(content)
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(folder))
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    fresh = TaskManager(include_path=[str(TASK_FOLDER), str(plain_task(tmp_path / "tasks"))], include_defaults=False)
+    with pytest.raises(InputError, match="tr.jsonl:1: malformed JSON" if content else "no such directory"):
+        evaluate(Scripted(right_json), ["turkic_idiom_span"], fresh)
+    found = evaluate(Scripted(lambda document, _: "four"), ["plain_question"], fresh)
+    assert found["results"]["plain_question"]["exact_match,none"] == 1
