@@ -33,7 +33,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def _add_review(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the commands that look at a lexicon: check, stats, attest, show, browse."""
+    """Adds the commands that look at a lexicon: check, stats, attest, show, browse, card."""
     check = commands.add_parser("check", help="print every mistake in a lexicon directory as file:line: message")
     check.add_argument("--format-only", action="store_true",
                        help="leave out the rules for good entries (lengths, circular meanings, duplicates, …), which "
@@ -53,7 +53,9 @@ def _add_review(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     browse = commands.add_parser("browse", help="write a searchable HTML page of all concepts side by side")
     browse.add_argument("--out", default="lexicon.html", metavar="FILE", help="default: %(default)s")
     browse.set_defaults(handler=_browse)
-    for command in (check, stats, attest, show, browse):
+    card = commands.add_parser("card", help="print the card of a lexicon directory, its README.md")
+    card.set_defaults(handler=_card)
+    for command in (check, stats, attest, show, browse, card):
         command.add_argument("directory", nargs="?", metavar="DIR", help="default: the bundled lexicon")
 
 
@@ -217,6 +219,14 @@ def _browse(options: argparse.Namespace) -> int:
     lexicon = _lexicon(options)
     write_text(Path(options.out), page(lexicon))
     sys.stdout.write(f"{options.out}: {len(lexicon.concepts)} concepts\n")
+    return 0
+
+
+def _card(options: argparse.Namespace) -> int:
+    from hub_datasets.card import card, read_readings
+
+    lexicon = _lexicon(options)
+    sys.stdout.write(card(lexicon, read_readings(Path(lexicon.source))))
     return 0
 
 

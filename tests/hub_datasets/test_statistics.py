@@ -4,11 +4,12 @@ import pytest
 
 from hub_datasets.attest import attest
 from hub_datasets.browse import page, show
+from hub_datasets.card import card, read_readings
 from hub_datasets.statistics import language_figures, table, to_json
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
 from turkic_idiom_tasks.orthography import share_stem
 from turkic_idiom_tasks.spans import Span
 
@@ -82,3 +83,26 @@ def test_the_page_holds_every_concept_and_escapes_their_text(lexicon):
     assert "to be &lt;angry&gt; &amp; loud" in html
     assert "<mark>Küplere</mark> o gün <mark>bindi</mark>" in html
     assert "{" not in html.split("</style>")[1].split("<script>")[0]
+
+
+def test_the_card_beside_the_bundled_lexicon_is_up_to_date():
+    committed = (BUNDLED / "README.md").read_text("utf-8")
+    assert committed == card(load_lexicon(), read_readings(BUNDLED)), (
+        "run: turkic-idiom dataset card > lexicon/data/README.md"
+    )
+
+
+def test_the_readings_account_for_the_entries_of_the_bundled_lexicon():
+    """Written less rejected less dropped is what is there, beside the first 279 concepts that were not counted so."""
+    readings = read_readings(BUNDLED)["by_language"]
+    first = {"tr": 279, "az": 279, "uz": 266, "tk": 234, "gag": 77}
+    for code, row in readings.items():
+        kept = row["written"] - row["rejected"] - row["dropped"]
+        assert len(load_lexicon().of(code)) == first[code] + kept, code
+
+
+def test_a_damaged_account_of_the_readings_is_named(lexicon, tmp_path):
+    assert "No account of the readings" in card(lexicon, read_readings(tmp_path))
+    (tmp_path / "readings.json").write_text("{")
+    with pytest.raises(InputError, match=r"readings.json: damaged"):
+        read_readings(tmp_path)
