@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 
 from tests.retrieval.test_stock_mteb import RANDOM, by_subset, results
-from turkic_idiom_tasks.lexicon.load import load_lexicon
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.retrieval.relevance import build_retrieval
+from turkic_idiom_tasks.splits import retrieval_split
 
 BASELINE = "turkic-idiom/char-ngrams"
 POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
@@ -88,6 +90,25 @@ def test_table_csv_and_json_say_the_same(command, tmp_path, lexicon_directory):
             assert f"{row['ndcg']:.3f} [{row['ndcg_low']:.3f}, {row['ndcg_high']:.3f}]" in table.stdout
     assert "not in this data: tur-tuk tur-gag" in table.stdout
     assert "* fewer than 30 queries" in table.stdout
+
+
+def test_t1_is_also_scored_apart_for_pairs_without_a_common_word(command, tmp_path):
+    """A lexicon of two test concepts: one whose idioms share `göz`, one whose idioms share nothing."""
+    concepts = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "test"][:2]
+    words = {"tr": ["göz yummak", "küplere binmek"], "az": ["göz yummaq", "özündən çıxmaq"]}
+    entries = {
+        code: [Entry(concept, idiom) for concept, idiom in zip(concepts, found, strict=True)]
+        for code, found in words.items()
+    }
+    write_lexicon(tmp_path / "two", [Concept(concept, "") for concept in concepts], entries)
+    arguments = ("turkic-idiom", "run", "-m", BASELINE, "-t", "T1", "--data", tmp_path / "two")
+    row = json.loads(command(*arguments, "--format", "json").stdout)[0]
+    assert row["n_no_shared_stem"] == 1
+    assert row["ndcg"] == pytest.approx((row["ndcg_shared_stem"] + row["ndcg_no_shared_stem"]) / 2)
+    assert row["ndcg_shared_stem"] == 1.0  # the baseline finds the cognate
+    table = command(*arguments).stdout
+    assert "queries that share a stem / do not" in table
+    assert "1 / 1" in table
 
 
 def test_rankings_recompute_every_score(command, tmp_path, lexicon_directory):

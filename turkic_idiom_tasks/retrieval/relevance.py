@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.orthography import share_stem
 from turkic_idiom_tasks.splits import retrieval_split
 
 
@@ -108,6 +109,16 @@ def build_retrieval(lexicon: Lexicon, task: str, subset: str) -> RetrievalData |
     if not queries:
         return None
     return RetrievalData(queries, documents, qrels)
+
+
+def queries_with_shared_stem(data: RetrievalData, task: str, subset: str) -> frozenset[str]:
+    """The queries that have a content word in common with one of their relevant documents, as far as spelling shows."""
+    source, target = TASKS[task].subsets[subset]
+    return frozenset(
+        query
+        for query, documents in data.qrels.items()
+        if any(share_stem(data.queries[query], source, data.documents[document], target) for document in documents)
+    )
 
 
 def concept_of(identifier: str) -> str:

@@ -17,7 +17,7 @@ from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.files import check_writable
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.retrieval.ranking import SubsetRanking
-from turkic_idiom_tasks.retrieval.relevance import TASKS, find_task
+from turkic_idiom_tasks.retrieval.relevance import TASKS, find_task, queries_with_shared_stem
 from turkic_idiom_tasks.retrieval.results import ResultFiles
 from turkic_idiom_tasks.retrieval.source import SPLIT, current_source
 
@@ -76,6 +76,7 @@ class ModelRun:
         model: display name, with the pooling where one was chosen.
         task: full name of the task.
         rankings: subset -> ranking with its scores.
+        shared_stem: subset -> the queries that have a content word in common with a relevant document.
         left_out: subsets of the task that the data does not have.
         folder: where the result files stand.
     """
@@ -83,6 +84,7 @@ class ModelRun:
     model: str
     task: str
     rankings: dict[str, SubsetRanking]
+    shared_stem: dict[str, frozenset[str]]
     left_out: tuple[str, ...]
     folder: Path
 
@@ -141,14 +143,17 @@ def _run_model(name: str, tasks: list[Any], options: RunOptions) -> Iterator[Mod
     pooled = [cell for cell in cells if cell.variant.pooling]
     if any(cell.is_missing for cell in pooled):
         _evaluate_pooled(loaded, pooled, options=options)
+    source = current_source()
     for cell in cells:
         if cell.is_missing:
             _evaluate_with_mteb(loaded, cell, options=options)
         task, spec = cell.task, TASKS[cell.task.short]
+        subsets = task.hf_subsets
         yield ModelRun(
             model=cell.variant.meta.name,
             task=task.metadata.name,
-            rankings={subset: cell.rankings[subset] for subset in task.hf_subsets},
+            rankings={subset: cell.rankings[subset] for subset in subsets},
+            shared_stem={s: queries_with_shared_stem(source.load(task.short, s), task.short, s) for s in subsets},
             left_out=tuple(subset for subset in spec.subsets if subset not in task.metadata.hf_subsets),
             folder=cell.files.scores.parent,
         )

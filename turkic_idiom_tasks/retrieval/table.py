@@ -8,11 +8,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from turkic_idiom_tasks.metrics.statistics import SMALL_N, Interval, bootstrap_interval
 from turkic_idiom_tasks.retrieval.ranking import SubsetRanking
 from turkic_idiom_tasks.retrieval.relevance import concept_of
 from turkic_idiom_tasks.retrieval.suite import ModelRun
 
+OVERLAP_TASK = "TurkicIdiomT1"  # elsewhere a meaning hardly ever has a word of its idiom
 _SCORES = ("ndcg", "ndcg_floor", "ndcg_corrected", "ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_10")
 MACRO = "mean"
 
@@ -45,8 +48,9 @@ def _records(runs: Sequence[ModelRun]) -> list[dict[str, Any]]:
         by_subset = {subset: ranking.scores() for subset, ranking in run.rankings.items()}
         for subset, scores in by_subset.items():
             bounds = interval({subset: run.rankings[subset]})
-            records.append(_record(run, subset, scores=scores, bounds=bounds))
+            records.append(_record(run, subset, scores=scores, bounds=bounds) | _overlap(run, subset))
         records.append(_record(run, MACRO, scores=_macro(list(by_subset.values())), bounds=interval(run.rankings)))
+        records[-1] |= dict.fromkeys(_overlap(run, next(iter(by_subset))))  # no mean: the shares differ by subset
     return records
 
 
@@ -55,6 +59,37 @@ def _record(run: ModelRun, subset: str, *, scores: dict[str, float], bounds: Int
     record |= {name: scores[name] for name in _SCORES}
     record |= {"ndcg_low": bounds.low, "ndcg_high": bounds.high}
     return record | {"n_queries": int(scores["n_queries"]), "n_documents": int(scores["n_documents"])}
+
+
+def _overlap(run: ModelRun, subset: str) -> dict[str, Any]:
+    """Mean nDCG of the queries that share a stem with a relevant document, and of the others; None of no query."""
+    ranking, shared = run.rankings[subset], run.shared_stem[subset]
+    mask = np.array([query in shared for query in ranking.queries])
+    means = {
+        f"ndcg_{name}": float(ranking.per_query.ndcg[part].mean()) if part.any() else None
+        for name, part in (("shared_stem", mask), ("no_shared_stem", ~mask))
+    }
+    return means | {"n_no_shared_stem": int((~mask).sum())}
+
+
+def _overlap_block(runs: list[ModelRun]) -> str:
+    subsets = list(runs[0].rankings)
+    found = [[_overlap(run, subset) for subset in subsets] for run in runs]
+    header = ["queries that share a stem / do not", *subsets]
+    counts = [
+        f"{len(runs[0].rankings[subset].queries) - part['n_no_shared_stem']} / {part['n_no_shared_stem']}"
+        for subset, part in zip(subsets, found[0], strict=True)
+    ]
+    rows = [["queries", *counts]]
+    for run, parts in zip(runs, found, strict=True):
+        cells = [f"{_or_none(part['ndcg_shared_stem'])} / {_or_none(part['ndcg_no_shared_stem'])}" for part in parts]
+        rows.append([run.model, *cells])
+    lines = _aligned([header, *rows])
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]]) + "\n"
+
+
+def _or_none(value: float | None) -> str:
+    return "–" if value is None else _number(value)
 
 
 def _macro(subsets: list[dict[str, float]]) -> dict[str, float]:
@@ -97,7 +132,8 @@ def _block(runs: list[ModelRun]) -> str:
         lines.append(f"* fewer than {SMALL_N} queries: read the interval, not the score")
     if runs[0].left_out:
         lines.append(f"not in this data: {' '.join(runs[0].left_out)}")
-    return "nDCG over the whole pool [95% bootstrap interval]\n" + "\n".join(lines) + "\n"
+    text = "nDCG over the whole pool [95% bootstrap interval]\n" + "\n".join(lines) + "\n"
+    return text + ("\n" + _overlap_block(runs) if runs[0].task == OVERLAP_TASK else "")
 
 
 def _count(n_queries: float) -> str:
