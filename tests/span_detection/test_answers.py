@@ -280,6 +280,12 @@ def test_another_idiom_is_not_taken_for_this_one(idiom):
     assert read(json.dumps({"idioms": [idiom]})) == (NOTHING, False, 1)
 
 
+def test_words_that_share_two_letters_are_not_one_stem():
+    sentence = "Köşe kuruyor."
+    assert read('{"idioms": ["köprü kurmak"]}', sentence) == ("OOO", False, 1)
+    assert read('{"idioms": ["köşe kurmak"]}', sentence) == ("BIO", False, 0)
+
+
 def test_a_tag_around_the_stem_marks_its_word():
     # models leave the ending outside; a word that a span touches is inside it
     assert read("Komşusunun yaptıklarına <idiom>göz yum</idiom>du.") == (FOUND, False, 0)
@@ -388,6 +394,13 @@ def test_hostile_answers_about_a_long_sentence_are_read_fast(name):
     began = time.process_time()
     read(HOSTILE[name], sentence)
     assert time.process_time() - began < 2
+
+
+def test_an_answer_of_more_than_twenty_thousand_characters_is_a_format_error():
+    answer = '{"idioms": ["göz yumdu"]}'
+    prose = "a" * (20_000 - len(answer))
+    assert read(prose + answer) == (FOUND, False, 0)
+    assert read("a" + prose + answer) == FORMAT_ERROR
 
 
 def test_a_megabyte_of_reasoning_before_a_good_answer():

@@ -339,6 +339,8 @@ def test_examples_come_from_train_with_their_right_answers(manager, suffix):
             prompt = sample["arguments"][0][0]
             shown = [sentence for sentence in train if f": {sentence}\n" in prompt]
             assert len(shown) == 2
+            assert ("<idiom>" in prompt, "JSON" in prompt) == (suffix == "_xml", suffix != "_xml")
+            assert ("sentence" in prompt) == (suffix != "_native")
             for sentence in shown:  # the answer, and nothing of it in the question
                 text = right_xml(train[sentence]) if suffix == "_xml" else None
                 idioms = [span["text"] for span in train[sentence]["spans"]]
@@ -369,6 +371,8 @@ def test_the_model_class_in_python(manager, first_letter_classifier):
     by_name = evaluate("token-classifier", ["turkic_idiom_span_gag"], manager, batch_size=7,
                        model_args={"pretrained": str(first_letter_classifier)})  # fmt: skip
     one, other = (found["results"]["turkic_idiom_span_gag"] for found in (by_class, by_name))
+    for name in FILTERS:
+        assert_subword_scores(one, by_class["samples"]["turkic_idiom_span_gag"], name)
     assert one["subword_f1,strict"] > 0
     assert {k: v for k, v in one.items() if k.endswith(FILTERS)} == {
         k: v for k, v in other.items() if k.endswith(FILTERS)
