@@ -53,13 +53,16 @@ def attest(lexicon: Lexicon, dictionary: Lexicon | dict[str, list[Entry]], langu
     theirs = dictionary[language] if isinstance(dictionary, dict) else list(dictionary.of(language).values())
     record = LANGUAGES[language]
     forms = {_form(form, record) for entry in theirs for form in (entry.idiom, *entry.variants)}
-    stems = {_stem(form, record) for form in forms if " " in form}
+    verbs: dict[str, list[str]] = {}
+    for form in forms:
+        head, _, last = form.rpartition(" ")
+        verbs.setdefault(head, []).append(last)
     listed, inflected, absent = [], [], []
     for concept, entry in sorted(lexicon.of(language).items()):
         ours = {_form(form, record) for form in (entry.idiom, *entry.variants)}
         if ours & forms:
             listed.append(concept)
-        elif any(_stem(form, record) in stems for form in ours if " " in form):
+        elif any(_is_inflected(form, verbs, record) for form in ours):
             inflected.append(concept)
         else:
             absent.append(concept)
@@ -71,8 +74,9 @@ def _form(text: str, language: Language) -> str:
     return " ".join(fold(text, language).replace("-", " ").split())
 
 
-def _stem(form: str, language: Language) -> tuple[str, str]:
-    """All but the last word of a form, and of that one the first three letters, its infinitive ending left out."""
+def _is_inflected(form: str, verbs: dict[str, list[str]], language: Language) -> bool:
+    """Whether a form in the infinitive is listed with other endings of its last word, the rest of it word for word."""
     head, _, last = form.rpartition(" ")
     ending = next((e for e in language.infinitives if last.endswith(e) and len(last) > len(e) + 1), "")
-    return head, last.removesuffix(ending)[:3]
+    stem = last.removesuffix(ending)
+    return bool(head and ending) and any(word.startswith(stem) for word in verbs.get(head, ()))

@@ -67,6 +67,18 @@ def test_the_stock_command_runs_after_a_plain_installation(installed):
     assert "TurkicIdiomT2" in python(executable, "-m", "mteb", "available-tasks", folder=folder)
 
 
+def test_lm_eval_knows_the_span_tasks_after_a_plain_installation(installed):
+    executable, folder = installed
+    arguments = ("run", "--model", "dummy", "--tasks", "turkic_idiom_span_gag", "--output_path", "spans")
+    python(executable, "-m", "lm_eval", *arguments, folder=folder)
+    (path,) = folder.glob("spans/**/results_*.json")
+    scores = json.loads(path.read_text())["results"]["turkic_idiom_span_gag"]
+    assert scores["format_error,strict"] == 1.0  # the dummy model answers "lol"
+    assert scores["n_sentences,strict"] > 30
+    listed = python(executable, "-m", "pip", "show", "--files", "turkic-idiom-tasks", folder=folder)
+    assert "  turkic_idiom_tasks/span_detection/harness/_span_common\n" in listed
+
+
 def test_uninstalling_leaves_mteb_as_it_was(installed):
     executable, folder = installed
     python(executable, "-m", "pip", "uninstall", "--yes", "--quiet", "turkic-idiom-tasks", folder=folder)

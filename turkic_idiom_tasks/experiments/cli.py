@@ -88,7 +88,14 @@ def _span(options: argparse.Namespace) -> int:
         from turkic_idiom_tasks.lexicon.sources import DATA_VARIABLE
 
         os.environ[DATA_VARIABLE] = options.data
-    from turkic_idiom_tasks.experiments.span_grid import SIZES, SpanGrid, read_results, run_grid, source_first
+    from turkic_idiom_tasks.experiments.span_grid import (
+        SIZES,
+        SpanGrid,
+        is_first_process,
+        read_results,
+        run_grid,
+        source_first,
+    )
     from turkic_idiom_tasks.experiments.span_tables import span_tables, write_tables
     from turkic_idiom_tasks.finetuning.span import SEEDS, SpanConfig
     from turkic_idiom_tasks.span_detection.sentences import current_spans
@@ -112,7 +119,7 @@ def _span(options: argparse.Namespace) -> int:
         config=SpanConfig(**{name: getattr(options, name) for name in (*names, *flags)}),
     )
     failed = run_grid(grid)
-    if int(os.environ.get("RANK", "0")) > 0:  # under torchrun the first process reports
+    if not is_first_process():
         return 1 if failed else 0
     tables = span_tables(read_results(grid))
     write_tables(tables, options.out / "tables")

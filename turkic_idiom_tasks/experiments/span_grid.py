@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -116,6 +117,11 @@ def revision_of(model: str) -> str | None:
     return None if pinned == NO_REVISION else pinned
 
 
+def is_first_process() -> bool:
+    """Whether this process writes: the only one, or the first of those that torchrun started."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
 def model_slug(model: str) -> str:
     """A name for files."""
     parts = [part for part in model.replace("\\", "/").split("/") if part not in ("", ".", "..", "~")]
@@ -166,7 +172,9 @@ def run_model(grid: SpanGrid, model: str, seed: int) -> None:
             size = None if cell.size == ALL else int(cell.size)
             sample = few_shot_sample(splits["train"], size, seed=seed)
             tuned = _tune(grid, classifier, sample, splits["validation"], seed=seed)
-        _write_result(grid, cell, tuned, splits, seconds=time.perf_counter() - start)
+        record = _result(grid, cell, tuned, splits, seconds=time.perf_counter() - start)
+        if is_first_process():
+            write_json(grid.result_path(cell), record)
 
 
 def _source_checkpoint(grid: SpanGrid, model: str, seed: int) -> TokenClassifier:
@@ -181,9 +189,10 @@ def _source_checkpoint(grid: SpanGrid, model: str, seed: int) -> TokenClassifier
     classifier = load_untuned(model, seed=seed, revision=revision)
     tuned = _tune(grid, classifier, splits["train"], splits["validation"], seed=seed)
     record = _result(grid, cell, tuned, splits, seconds=time.perf_counter() - start)
-    shutil.rmtree(folder, ignore_errors=True)
-    save_checkpoint(tuned.classifier, folder, record)
-    write_json(grid.result_path(cell), record)
+    if is_first_process():
+        shutil.rmtree(folder, ignore_errors=True)
+        save_checkpoint(tuned.classifier, folder, record)
+        write_json(grid.result_path(cell), record)
     return classifier
 
 
@@ -196,10 +205,6 @@ def _tune(
     seed: int,
 ) -> FineTuned:
     return fine_tune(classifier, train, validation, config=grid.config, seed=seed)
-
-
-def _write_result(grid: SpanGrid, cell: SpanCell, tuned: FineTuned, splits: Splits, *, seconds: float) -> None:
-    write_json(grid.result_path(cell), _result(grid, cell, tuned, splits, seconds=seconds))
 
 
 def _result(grid: SpanGrid, cell: SpanCell, tuned: FineTuned, splits: Splits, *, seconds: float) -> dict[str, Any]:
