@@ -97,8 +97,12 @@ def _rig(model, vocabulary, pieces, positions):
 
 @pytest.fixture(scope="session")
 def first_letter_classifier(make_classifier):
-    """Folder of a classifier for which a word that begins with g, d or b begins an idiom, with a, y, e or ç goes on."""
-    return make_classifier(pieces=dict.fromkeys("gdbGDBk", "B-IDIOM") | dict.fromkeys("ayeçvt", "I-IDIOM"))
+    """Folder of a classifier for which a word that begins with g, d or b begins an idiom, with a, y, e or ç goes on.
+
+    Within a word a, i and u go on with an idiom, which only the scores of the pieces see.
+    """
+    inside = dict.fromkeys([*"ayeçvt", "##a", "##i", "##u"], "I-IDIOM")
+    return make_classifier(pieces=dict.fromkeys("gdbGDBk", "B-IDIOM") | inside)
 
 
 def concepts_of(split, n, prefix="c"):

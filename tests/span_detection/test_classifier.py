@@ -60,7 +60,7 @@ def random_bert(make_classifier):
 def test_words_have_the_tag_of_their_first_piece(first_letter_classifier):
     found = predict(TokenClassifier.load(str(first_letter_classifier)), SENTENCES)
     assert [tags(one) for one in found] == ["BIO", "B", "OBOBOIOO", "B", "BIBI", "IBOO"]
-    assert found[0].piece_tags == (B, O, O, I, O, O, O, O, O)  # the pieces within a word, ##d among them, are O
+    assert found[0].piece_tags == (B, O, O, I, I, O, O, I, O)  # within a word u is I, ##d is O
     assert found[0].owners == (0, 0, 0, 1, 1, 1, 1, 1, 2)
 
 

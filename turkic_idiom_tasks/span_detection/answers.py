@@ -283,10 +283,11 @@ def _find(idiom: str, question: _Question, taken: Sequence[Span], *, strict: boo
     if len(idiom) > 2 * len(question.sentence):
         return None
     text = idiom if strict else fold(idiom.strip(_QUOTES), question.language)
-    pattern = r"\s+".join(map(re.escape, text.split()))
+    words_of_idiom = r"\s+".join(map(re.escape, text.split()))
+    pattern = f"(?=({words_of_idiom}))"  # looked for at every letter, for finds may overlap
     starts, ends = question.edges
-    for found in re.finditer(pattern, question.sentence if strict else question.folded) if pattern else ():
-        place = Span(*found.span())
+    for found in re.finditer(pattern, question.sentence if strict else question.folded) if text.strip() else ():
+        place = Span(*found.span(1))
         if place.start in starts and place.end in ends and _is_free(place, taken):
             return place
     return None if strict else _find_stems(text, question, taken)
