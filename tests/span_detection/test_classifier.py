@@ -107,7 +107,7 @@ def loaded_parts(folder):
     return classifier.model, classifier.tokenizer
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.lists(st.text("gözyuma.", min_size=1, max_size=9), min_size=1, max_size=25), min_size=1, max_size=5),
     st.integers(8, 40),
@@ -310,3 +310,16 @@ def test_bfloat16(first_letter_classifier):
     classifier = TokenClassifier.load(str(first_letter_classifier), dtype="bfloat16", device="cpu")
     assert classifier.model.dtype == torch.bfloat16
     assert [tags(one) for one in predict(classifier, SENTENCES)] == [by_first_letter(words) for words in SENTENCES]
+
+
+def test_an_encoder_without_a_head_is_no_classifier(first_letter_classifier, tmp_path):
+    import shutil
+
+    from transformers import AutoModel
+
+    shutil.copytree(first_letter_classifier, tmp_path / "encoder")
+    AutoModel.from_pretrained(first_letter_classifier).save_pretrained(tmp_path / "encoder")
+    config = (first_letter_classifier / "config.json").read_text()
+    (tmp_path / "encoder" / "config.json").write_text(config)  # our labels, but no head
+    with pytest.raises(InputError, match=r"has no weights for classifier\.bias, classifier\.weight; it is not fine-tuned"):
+        TokenClassifier.load(str(tmp_path / "encoder"))

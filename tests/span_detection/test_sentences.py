@@ -257,3 +257,26 @@ def test_the_right_answer_scores_full_marks_whatever_the_tokenisation(hub_layout
                 answer,
                 strict,
             )
+
+
+def test_numbers_of_other_labels_are_refused(tmp_path):
+    """`datasets` writes the names of a ClassLabel into the parquet file."""
+    from datasets import ClassLabel, Dataset, Features, List, Value
+
+    texts = {name: Value("string") for name in ("id", "idiom", "sentence")}
+    for order, is_ours in ((["O", "B-IDIOM", "I-IDIOM"], True), (["B-IDIOM", "I-IDIOM", "O"], False)):
+        folder = tmp_path / order[0]
+        features = Features(texts | {"tokens": List(Value("string")), "ner_tags": List(ClassLabel(names=order))})
+        row = {key: [ROW[key]] for key in ("idiom", "sentence", "tokens", "ner_tags")} | {"id": ["s1"]}
+        (folder / "data").mkdir(parents=True)
+        Dataset.from_dict(row, features=features).to_parquet(str(folder / "data" / "test.parquet"))
+        (folder / "README.md").write_text(
+            "---\nconfigs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    path: data/test.parquet\n---\n"
+        )
+        if is_ours:
+            assert len(open_spans(str(folder)).load("tr")["test"]) == 1
+        else:
+            with pytest.raises(
+                InputError, match="ner_tags are numbers of B-IDIOM, I-IDIOM, O; number them as O, B-IDIOM"
+            ):
+                open_spans(str(folder)).load("tr")

@@ -66,6 +66,22 @@ class HubDataset:
             raise InputError(f"{self.path}: config {config} lacks the columns {missing}; found {table.column_names}")
         return {name: table.column(name).to_pylist() for name in wanted}
 
+    def label_names(self, config: str, split: str, column: str) -> list[str] | None:
+        """The names of a ClassLabel column (or a list of such) as `datasets` writes them into parquet; None without."""
+        import json
+
+        import pyarrow.parquet
+
+        for path in self.configs[config][split]:
+            if path.suffix == ".parquet":
+                metadata = pyarrow.parquet.read_schema(path).metadata or {}
+                info = json.loads(metadata.get(b"huggingface", b"{}"))
+                feature = info.get("info", {}).get("features", {}).get(column, {})
+                feature = feature.get("feature", feature) if isinstance(feature, dict) else {}
+                if isinstance(feature, dict) and feature.get("names"):
+                    return [str(name) for name in feature["names"]]
+        return None
+
 
 def asked_data() -> str:
     """What TURKIC_IDIOM_DATA names; empty for the bundled lexicon."""

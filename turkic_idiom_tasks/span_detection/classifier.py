@@ -93,18 +93,24 @@ class TokenClassifier:
         tokenizer = load_tokenizer(name_or_path, revision=revision)
         try:
             with quiet_loading():
-                model = AutoModelForTokenClassification.from_pretrained(
+                model, report = AutoModelForTokenClassification.from_pretrained(
                     path,
                     revision=revision or "main",
                     dtype=getattr(torch, dtype),
                     use_safetensors=True,
                     trust_remote_code=False,
                     local_files_only=is_local(name_or_path),
+                    output_loading_info=True,
                 )
         except (
             Exception
         ) as error:  # the libraries below raise a dozen unrelated types for a bad name, folder or connection
             raise load_error(name_or_path, error) from error
+        if report["missing_keys"]:
+            raise InputError(
+                f"{name_or_path}: has no weights for {', '.join(sorted(report['missing_keys'])[:3])}; it is not "
+                "fine-tuned for tagging words: use turkic-idiom finetune span"
+            )
         try:
             model = model.to(device)
         except (RuntimeError, AssertionError) as error:  # torch: no such device, or none of that kind here

@@ -24,7 +24,7 @@ class TokenClassifierLM(LM):
         revision: Hub commit; None is the newest.
         device: lm-eval asks for a GPU where nothing is said; the CPU takes its place where there is none.
         dtype: float32, bfloat16 or float16.
-        batch_size: sentences per forward pass; ``auto`` is 32.
+        batch_size: sentences per forward pass; ``auto`` and lm-eval's default of 1 are 32, which changes no answer.
         max_length: pieces in one window; None is the model's own limit.
         other: what lm-eval passes to every model; anything that would change the result is refused.
 
@@ -56,7 +56,8 @@ class TokenClassifierLM(LM):
             )
         except InputError as error:
             raise for_command_line(error) from None
-        self._batch_size = int(str(batch_size)) if str(batch_size).isdigit() else BATCH_SIZE
+        asked = int(str(batch_size)) if str(batch_size).isdigit() else 1
+        self._batch_size = asked if asked > 1 else BATCH_SIZE
 
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
         """One JSON answer per request.

@@ -145,6 +145,9 @@ def _hub_sentences(dataset: HubDataset, language: str, split: str) -> list[Tagge
     columns = dataset.columns(config, split, COLUMNS)
     rows = zip(*(columns[name] for name in COLUMNS), strict=True)
     place = f"{dataset.path}, config {config}, split {split}"
+    names = dataset.label_names(config, split, "ner_tags")
+    if names is not None and names != list(LABELS):
+        raise InputError(f"{place}: ner_tags are numbers of {', '.join(names)}; number them as {', '.join(LABELS)}")
     sentences = [_hub_sentence(row, language, place=place) for row in rows]
     seen: set[str] = set()
     for sentence in sentences:
