@@ -1,0 +1,301 @@
+"""Paired comparisons against scipy, hand arithmetic, and simulations whose answer is known."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import bootstrap, kstest, wilcoxon
+
+from turkic_idiom_tasks.metrics.comparison import (
+    Paired,
+    compare,
+    difference_interval,
+    holm,
+    rank_biserial,
+    sign_flip_p,
+)
+
+
+def names(n, start=0):
+    return [f"c{number:04d}" for number in range(start, start + n)]
+
+
+def means(first, second, clusters=None):
+    """Items whose score is a mean: each adds its score and 1."""
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    ones = np.ones_like(first)
+    return Paired(clusters or names(len(first)), np.stack([first, ones], axis=1), np.stack([second, ones], axis=1))
+
+
+def sums(scores):
+    """(1, C, 2) of single-item concepts whose score is a mean."""
+    return np.stack([np.asarray(scores, dtype=float), np.ones(len(scores))], axis=1)[None]
+
+
+def ndcg_like(generator, n, *, ties=0.4):
+    """nDCG of one relevant document each, under two systems that often put it at the same rank."""
+    first = generator.integers(1, 700, n)
+    moved = np.maximum(1, (first * generator.uniform(0.6, 1.3, n)).astype(int))
+    second = np.where(generator.random(n) < ties, first, moved)
+    return 1 / np.log2(first + 1), 1 / np.log2(second + 1)
+
+
+@pytest.mark.parametrize("n", [35, 60, 689])
+@pytest.mark.parametrize("ties", [0.0, 0.4])
+def test_wilcoxon_is_scipys(n, ties):
+    first, second = ndcg_like(np.random.default_rng(n), n, ties=ties)
+    found = compare({"tur": means(first, second)})
+    assert found.p_wilcox == pytest.approx(wilcoxon(second - first, zero_method="wilcox").pvalue, rel=1e-9)
+    assert found.p_pratt == pytest.approx(wilcoxon(second - first, zero_method="pratt").pvalue, rel=1e-9)
+    assert (found.p_pratt == found.p_wilcox) == bool((first != second).all())
+    assert (found.wins, found.ties, found.losses) == (
+        (second > first).sum(),
+        (second == first).sum(),
+        (second < first).sum(),
+    )
+
+
+def test_wilcoxon_by_hand():
+    # 30 pairs: 20 ties, and 10 that differ by 1 … 10, all in favour of the second. Without the zeros the smaller rank
+    # sum is 0 of 10 pairs: two of 2 ** 10 sign patterns are as extreme. The exact p is 2 / 1024.
+    difference = np.concatenate([np.zeros(20), np.arange(1, 11) / 100])
+    found = compare({"tur": means(np.full(30, 0.5), 0.5 + difference)})
+    assert found.effect == 1
+    # scipy falls back to the normal approximation where there are zeros: W = 0, mean 10 * 11 / 4 = 27.5, variance
+    # 10 * 11 * 21 / 24 = 96.25, z = -2.803, p = 0.00506
+    assert found.p_wilcox == pytest.approx(0.00506, abs=5e-6)
+    # Pratt: ranks 21 … 30, mean (30 * 31 - 20 * 21) / 4 = 127.5, variance (30 * 31 * 61 - 20 * 21 * 41) / 24
+    # = 1646.25, z = -127.5 / 40.574 = -3.1424, p = 0.001676
+    assert found.p_pratt == pytest.approx(math.erfc(127.5 / math.sqrt(1646.25) / math.sqrt(2)), rel=1e-6)
+
+
+def test_rounding_is_a_tie():
+    first = np.random.default_rng(0).random(50)
+    noise = np.random.default_rng(1).choice([-1e-15, 1e-15], 50)
+    noise[:10] = 0.1
+    found = compare({"tur": means(first, first + noise)})
+    assert (found.wins, found.ties, found.losses) == (10, 40, 0)
+
+
+def test_rank_biserial_by_hand():
+    # |d| 3 1 2 2 without the zero: ranks 4, 1, 2.5, 2.5; positive 4 + 2.5, negative 1 + 2.5: (6.5 - 3.5) / 10
+    assert rank_biserial(np.array([3.0, -1.0, 2.0, 0.0, -2.0])) == pytest.approx(0.3)
+    assert rank_biserial(np.array([0.2, 0.1])) == 1
+    assert rank_biserial(np.array([-0.2, 0.0])) == -1
+    assert rank_biserial(np.zeros(4)) is None
+
+
+def test_holm_by_hand():
+    # four tests, smallest first: 4 * .005 = .02, 3 * .01 = .03, 2 * .03 = .06, 1 * .04 raised to .06
+    assert holm([0.01, 0.04, 0.03, None, 0.005]) == pytest.approx([0.03, 0.06, 0.06, None, 0.02])
+    assert holm([0.4, 0.9]) == pytest.approx([0.8, 0.9])
+    assert holm([0.6, 0.9]) == [1.0, 1.0]
+    assert holm([None]) == [None]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(1e-9, 1), min_size=1, max_size=12))
+def test_holm_laws(p_values):
+    adjusted = holm(p_values)
+    assert all(p <= a <= min(1, p * len(p_values) + 1e-12) for p, a in zip(p_values, adjusted, strict=True))
+    for one, other in itertools.combinations(range(len(p_values)), 2):
+        if p_values[one] < p_values[other]:
+            assert adjusted[one] <= adjusted[other]
+
+
+def test_the_sign_flip_p_is_that_of_all_sign_patterns():
+    generator = np.random.default_rng(5)
+    for shift in (0.0, 0.2, 0.6):
+        first, second = generator.random(9), generator.random(9) + shift
+        difference = second - first
+        patterns = np.array(list(itertools.product([-1, 1], repeat=9)))
+        exact = np.mean(np.abs(patterns @ difference) >= abs(difference.sum()) - 1e-12)
+        # of 10,000 flips the standard error is at most 0.005
+        assert sign_flip_p(sums(first), sums(second)) == pytest.approx(exact, abs=0.02)
+
+
+def test_p_is_never_zero_and_at_most_one():
+    clear = compare({"tur": means(np.zeros(200), np.ones(200))})
+    assert clear.p == 1 / 10_001  # no flip of 200 signs is as extreme
+    same = np.random.default_rng(0).random(40)
+    equal = compare({"tur": means(same, same)})
+    assert (equal.p, equal.effect, equal.p_pratt, equal.p_wilcox) == (1, None, None, None)
+    assert (equal.wins, equal.ties, equal.losses) == (0, 40, 0)
+    assert (equal.difference, equal.interval.low, equal.interval.high) == (0, 0, 0)
+
+
+def test_the_interval_agrees_with_scipys():
+    first, second = ndcg_like(np.random.default_rng(3), 150)
+    ours = compare({"tur": means(first, second)}).interval
+    theirs = bootstrap(
+        (first, second), lambda a, b: b.mean() - a.mean(), paired=True, vectorized=False, method="percentile", rng=1
+    ).confidence_interval
+    width = theirs.high - theirs.low
+    assert ours.low == pytest.approx(theirs.low, abs=0.05 * width)
+    assert ours.high == pytest.approx(theirs.high, abs=0.05 * width)
+
+
+def test_the_interval_covers_the_true_difference():
+    # 40% ties, otherwise normal around 0.1: the true mean difference is 0.06. Of 300 intervals 95% must hold it; the
+    # standard error of the share is 1.3 points, and percentile intervals of 40 items are known to be a little short.
+    generator = np.random.default_rng(11)
+    hits = 0
+    for _ in range(300):
+        difference = np.where(generator.random(40) < 0.4, 0.0, generator.normal(0.1, 0.3, 40))
+        interval = difference_interval(sums(np.zeros(40)), sums(difference))
+        hits += interval.low <= 0.06 <= interval.high
+    assert 0.91 <= hits / 300 <= 0.98
+
+
+def two_languages(generator, n, *, shift):
+    """Scores in two languages whose differences come mostly from the concept, which both share."""
+    concept = generator.normal(shift, 0.3, n)
+    return [(np.zeros(n), concept + generator.normal(0, 0.05, n)) for _ in range(2)]
+
+
+def test_the_stratified_interval_covers_because_concepts_are_drawn_together():
+    generator = np.random.default_rng(12)
+    together = apart = 0
+    for _ in range(120):
+        (a1, b1), (a2, b2) = two_languages(generator, 35, shift=0.1)
+        joint = compare({"azj": means(a1, b1), "uzn": means(a2, b2)}).interval
+        other = compare({"azj": means(a1, b1), "uzn": means(a2, b2, names(35, start=35))}).interval
+        together += joint.low <= 0.1 <= joint.high
+        apart += other.low <= 0.1 <= other.high
+    assert 0.89 <= together / 120 <= 0.99
+    # the same scores taken for 70 independent concepts: too short by sqrt(2), which covers about 83%
+    assert apart / 120 < 0.89
+
+
+def test_the_interval_of_an_f1_covers_the_true_difference():
+    # every idiom has 1 to 3 sentences with one span each; the systems mark one span per sentence and find that of an
+    # idiom with a chance of its own, 0.5 on average for A and 0.6 for B, so F1 = found / sentences: 0.1 apart
+    generator = np.random.default_rng(13)
+    hits = 0
+    for _ in range(200):
+        sentences = generator.integers(1, 4, 50)
+        found = [generator.binomial(sentences, generator.beta(2 * m, 2 * (1 - m), 50)) for m in (0.5, 0.6)]
+        a, b = (np.stack([2.0 * part, 2.0 * sentences], axis=1)[None] for part in found)
+        interval = difference_interval(a, b)
+        hits += interval.low <= 0.1 <= interval.high
+    assert 0.90 <= hits / 200 <= 0.985
+
+
+def test_p_is_uniform_where_there_is_no_difference():
+    generator = np.random.default_rng(14)
+    found = np.array([sign_flip_p(sums(np.zeros(40)), sums(generator.normal(0, 0.3, 40))) for _ in range(500)])
+    assert kstest(found, "uniform").pvalue > 0.01
+    assert 0.03 <= np.mean(found <= 0.05) <= 0.07  # the standard error is 1 point
+    assert found.min() > 0
+
+
+def test_the_stratified_p_keeps_its_level_because_concepts_are_flipped_together():
+    generator = np.random.default_rng(15)
+    together, apart = [], []
+    for _ in range(250):
+        (a1, b1), (a2, b2) = two_languages(generator, 35, shift=0.0)
+        blocks = [np.concatenate([sums(scores), sums(other)]) for scores, other in ((a1, a2), (b1, b2))]
+        together.append(sign_flip_p(*blocks))
+        nothing = np.zeros((35, 2))
+        split = [
+            np.stack([np.concatenate([sums(one)[0], nothing]), np.concatenate([nothing, sums(two)[0]])])
+            for one, two in ((a1, a2), (b1, b2))
+        ]
+        apart.append(sign_flip_p(*split))
+    assert np.mean(np.array(together) <= 0.05) <= 0.09
+    assert np.mean(np.array(apart) <= 0.05) >= 0.11  # taken for independent concepts: about 17%
+
+
+def test_power():
+    # half a standard deviation apart in 60 pairs: t = 3.9, found by every test
+    generator = np.random.default_rng(16)
+    first = generator.random(60)
+    found = compare({"tur": means(first, first + generator.normal(0.1, 0.2, 60))})
+    assert max(found.p, found.p_pratt, found.p_wilcox) < 0.01
+    assert 0 < found.interval.low < found.difference < found.interval.high
+    assert found.effect > 0.3
+
+
+def test_languages_weigh_alike():
+    # +0.2 on each of 40 concepts in one language, -0.1 on each of 10 of them in the other: (0.2 - 0.1) / 2
+    strata = {
+        "azj": means(np.full(40, 0.5), np.full(40, 0.7)),
+        "gag": means(np.full(10, 0.5), np.full(10, 0.4)),
+    }
+    found = compare(strata)
+    assert found.difference == pytest.approx(0.05)
+    assert (found.first, found.second) == pytest.approx((0.5, 0.55))
+    assert (found.n, found.n_clusters) == (50, 40)
+    # a concept's part: 0.2 / 40 - 0.1 / 10 < 0 where both languages have it, 0.2 / 40 elsewhere
+    assert (found.wins, found.ties, found.losses) == (30, 0, 10)
+    # |part| is 0.005 for either sign: all ranks tie, (30 - 10) / 40
+    assert found.effect == pytest.approx(0.5)
+
+
+def test_an_f1_weighs_spans_not_idioms():
+    # A finds 3 of 4 spans with 4 marked: 6 / 8; B finds 2 with 2 marked: 4 / 6
+    first = np.array([[6.0, 6.0], [0.0, 2.0]])
+    second = np.array([[2.0, 4.0], [2.0, 2.0]])
+    found = compare({"tr": Paired(["a", "b"], first, second)})
+    assert (found.first, found.second) == pytest.approx((0.75, 4 / 6))
+    # missed and invented spans: a 0 under A, 2 under B; b 2 under A, 0 under B
+    assert (found.wins, found.ties, found.losses) == (1, 0, 1)
+
+
+def test_sentences_of_an_idiom_are_one():
+    # one idiom of 40 sentences is one concept: no interval to speak of, and no test
+    found = compare({"tr": means(np.zeros(40), np.ones(40), ["göz yummak"] * 40)})
+    assert (found.n, found.n_clusters, found.small) == (40, 1, True)
+    assert (found.wins, found.ties, found.losses) == (1, 0, 0)
+    assert (found.interval.low, found.interval.high) == (1, 1)
+    assert found.p is None
+
+
+@pytest.mark.parametrize(("n", "small"), [(29, True), (30, False)])
+def test_small_samples_get_an_interval_alone(n, small):
+    first, second = ndcg_like(np.random.default_rng(2), n)
+    found = compare({"tur": means(first, second)})
+    assert found.small == small
+    tests = (found.effect, found.p, found.p_pratt, found.p_wilcox)
+    assert all((value is None) == small for value in tests)
+    assert found.interval.low < found.difference < found.interval.high
+
+
+def test_the_other_way_round():
+    first, second = ndcg_like(np.random.default_rng(4), 80)
+    one, other = compare({"tur": means(first, second)}), compare({"tur": means(second, first)})
+    assert other.difference == pytest.approx(-one.difference)
+    assert (other.interval.low, other.interval.high) == pytest.approx((-one.interval.high, -one.interval.low))
+    assert (other.wins, other.losses, other.effect) == (one.losses, one.wins, pytest.approx(-one.effect))
+    assert (other.p, other.p_pratt, other.p_wilcox) == pytest.approx((one.p, one.p_pratt, one.p_wilcox))
+
+
+def test_same_seed_same_figures_in_any_order():
+    generator = np.random.default_rng(6)
+    first, second = ndcg_like(generator, 60)
+    clusters = [f"c{number}" for number in generator.integers(0, 45, 60)]
+    order = generator.permutation(60)
+    turned = means(first[order], second[order], [clusters[number] for number in order])
+    straight, half = means(first, second, clusters), means(first[:30], second[:30], clusters[:30])
+    one = compare({"azj": straight, "uzn": half})
+    assert one == compare({"azj": straight, "uzn": half})
+    assert one == compare({"uzn": half, "azj": turned})  # to the last bit
+    other = compare({"azj": straight, "uzn": half}, seed=1)
+    assert other.interval != one.interval
+    assert (other.difference, other.effect, other.p_pratt) == (one.difference, one.effect, one.p_pratt)
+
+
+def test_undefined_input_is_refused():
+    with pytest.raises(ValueError, match="at least one language"):
+        compare({})
+    with pytest.raises(ValueError, match="something to score"):
+        means([], [])
+    with pytest.raises(ValueError, match="something to score"):
+        Paired(["a"], np.zeros((1, 2)), np.ones((1, 2)))
+    with pytest.raises(ValueError, match="NaN"):
+        means([math.nan], [0.5])
+    with pytest.raises(ValueError, match="shape"):
+        Paired(["a", "b"], np.ones((1, 2)), np.ones((1, 2)))
