@@ -111,6 +111,16 @@ def test_t1_is_also_scored_apart_for_pairs_without_a_common_word(command, tmp_pa
     assert "1 / 1" in table
 
 
+def test_a_file_with_one_cut_subset_says_so(command, tmp_path, lexicon_directory):
+    arguments = ("turkic-idiom", "run", "-m", BASELINE, "-t", "T1", "--data", lexicon_directory)
+    assert command(*arguments, "-l", "az", "--top-k", 3).returncode == 0
+    assert command(*arguments, "-l", "uz").returncode == 0
+    (path,) = (tmp_path / "results").rglob("TurkicIdiomT1.rankings.jsonl.gz")
+    head, *lines = [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
+    assert {line["subset"] for line in lines} == {"tur-azj", "tur-uzn"}
+    assert head["top_k"] == 3
+
+
 def test_rankings_recompute_every_score(command, tmp_path, lexicon_directory):
     assert command("turkic-idiom", "run", "-m", BASELINE, "--data", lexicon_directory).returncode == 0
     (path,) = (tmp_path / "results").rglob("TurkicIdiomT1.rankings.jsonl.gz")

@@ -95,9 +95,11 @@ class ResultFiles:
         """
         from mteb.results import TaskResult
 
-        kept_scores, kept_lines = self._other_subsets(task.metadata.revision, set(rankings))
+        kept_scores, kept_lines, kept_top_k = self._other_subsets(task.metadata.revision, set(rankings))
+        cuts = [cut for cut in (top_k, kept_top_k if kept_lines else None) if cut is not None]
         head = {"format": RANKINGS_FORMAT, "task": task.metadata.name, "dataset": dict(task.metadata.dataset)}
-        head |= {"model": meta.name, "model_revision": meta.revision, "settings": dict(settings), "top_k": top_k}
+        head |= {"model": meta.name, "model_revision": meta.revision, "settings": dict(settings)}
+        head["top_k"] = min(cuts, default=None)  # of the subset that was cut most
         lines = [json.dumps(head, ensure_ascii=False, default=str), *kept_lines]
         for subset, ranking in rankings.items():
             for query, documents in ranking.groups(top_k).items():
@@ -112,16 +114,17 @@ class ResultFiles:
         write_text(self.scores.with_name("model_meta.json"), description)
         write_json(self.scores, json.loads(result.model_dump_json()))
 
-    def _other_subsets(self, revision: str, subsets: set[str]) -> tuple[dict[str, Any], list[str]]:
-        """Scores and ranking lines of the same data that stand in the files and are not about to be written."""
+    def _other_subsets(self, revision: str, subsets: set[str]) -> tuple[dict[str, Any], list[str], int | None]:
+        """Scores, ranking lines and their cut, of the same data, that are there and not about to be written."""
         try:
             result = json.loads(self.scores.read_text("utf-8"))
-            _, *lines = gzip.decompress(self.rankings.read_bytes()).decode("utf-8").splitlines()
+            header, *lines = gzip.decompress(self.rankings.read_bytes()).decode("utf-8").splitlines()
             rows = [row for row in result["scores"][SPLIT] if row["hf_subset"] not in subsets]
             lines = [line for line in lines if json.loads(line)["subset"] not in subsets]
         except (OSError, EOFError, ValueError, KeyError):  # nothing there, or to be overwritten
-            return {}, []
+            return {}, [], None
         if result["dataset_revision"] != revision:
-            return {}, []
+            return {}, [], None
         drop = ("hf_subset", "languages", "mteb_version")
-        return {row["hf_subset"]: {k: v for k, v in row.items() if k not in drop} for row in rows}, lines
+        scores = {row["hf_subset"]: {k: v for k, v in row.items() if k not in drop} for row in rows}
+        return scores, lines, json.loads(header)["top_k"]
