@@ -7,6 +7,7 @@ from html import escape
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.lexicon.load import BUNDLED
 
 _TEXTS = ("meaning", "example", "literal_example", "paraphrase", "literal_paraphrase")
 
@@ -98,7 +99,8 @@ def show(lexicon: Lexicon, concept: str) -> str:
 def page(lexicon: Lexicon) -> str:
     """All concepts side by side, as one HTML file that needs nothing else."""
     sections = "\n".join(_section(lexicon, concept) for concept in sorted(lexicon.concepts))
-    return _PAGE.format(n=len(lexicon.concepts), intro=_INTRO, sections=sections)
+    intro = _INTRO if lexicon.source == str(BUNDLED) else f"From {escape(lexicon.source)}."
+    return _PAGE.format(n=len(lexicon.concepts), intro=intro, sections=sections)
 
 
 def _section(lexicon: Lexicon, concept: str) -> str:

@@ -11,21 +11,30 @@ from hub_datasets.statistics import language_figures, table
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.lexicon.load import BUNDLED
 
 TEMPLATE = Path(__file__).with_name("lexicon_card.md")
+OTHER_TEMPLATE = """# Idioms of {languages}
+
+{n_concepts} concepts. This is not the lexicon that turkic-idiom-tasks carries: where its texts come from, how they were
+checked and under which licence they stand is for its source to say.
+
+{figures}
+"""
 READINGS = "readings.json"  # beside the lexicon: how many entries were written, rejected, repaired and dropped
 VERDICTS = ("written", "rejected", "repaired", "dropped")
 
 
 def card(lexicon: Lexicon, readings: Mapping[str, Any]) -> str:
-    """The card as Markdown.
+    """The card as Markdown; of a lexicon that is not the bundled one it makes no claims but figures.
 
     Args:
         lexicon: its entries.
         readings: from `read_readings`.
     """
     languages = [f"{LANGUAGES[code].name} (`{code}`)" for code in language_figures(lexicon)]
-    return TEMPLATE.read_text("utf-8").format(
+    is_ours = lexicon.source == str(BUNDLED)
+    return (TEMPLATE.read_text("utf-8") if is_ours else OTHER_TEMPLATE).format(
         n_concepts=len(lexicon.concepts),
         languages=", ".join(languages),
         figures=table(lexicon).rstrip(),

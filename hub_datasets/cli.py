@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from turkic_idiom_tasks.lexicon.entries import Lexicon
 
 # as hub_datasets.importing and tagged_corpus have them; named here to keep --help fast
-FORMATS = ("paper", "uz-idioms", "kevser", "tdk", "dodiom")
+DICTIONARIES = ("paper", "uz-idioms", "kevser", "tdk")
+FORMATS = (*DICTIONARIES, "dodiom")
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -43,7 +44,7 @@ def _add_review(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     stats.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     stats.set_defaults(handler=_stats)
     attest = commands.add_parser("attest", help="say how many idioms an outside dictionary lists")
-    attest.add_argument("--format", required=True, choices=FORMATS, help="of the dictionary, as in dataset import")
+    attest.add_argument("--format", required=True, choices=DICTIONARIES, help="of the dictionary, as in dataset import")
     attest.add_argument("file", metavar="FILE")
     attest.add_argument("--list", action="store_true", help="also print every idiom that is not listed")
     attest.set_defaults(handler=_attest)
@@ -52,6 +53,7 @@ def _add_review(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     show.set_defaults(handler=_show)
     browse = commands.add_parser("browse", help="write a searchable HTML page of all concepts side by side")
     browse.add_argument("--out", default="lexicon.html", metavar="FILE", help="default: %(default)s")
+    browse.add_argument("--overwrite", action="store_true", help="replace --out if it exists")
     browse.set_defaults(handler=_browse)
     card = commands.add_parser("card", help="print the card of a lexicon directory, its README.md")
     card.set_defaults(handler=_card)
@@ -86,8 +88,10 @@ def _add_annotate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         epilog="Example: turkic-idiom dataset annotate --lang tr --in rows.jsonl --out tagged.jsonl",
     )
     parser.add_argument("--lang", metavar="CODE", help="language of the rows: tr, az, tk, gag, uz")
-    parser.add_argument("--in", dest="file", metavar="FILE", help="JSONL with the keys id, idiom, sentence")
-    parser.add_argument("--out", metavar="FILE", help="JSONL to write")
+    parser.add_argument("--in", dest="file", metavar="FILE",
+                        help="JSONL with the keys id, idiom, sentence; or a lexicon directory, whose entries get the "
+                             "spans of their examples (without --lang)")  # fmt: skip
+    parser.add_argument("--out", metavar="FILE", help="JSONL, or lexicon directory, to write")
     parser.add_argument("--overwrite", action="store_true", help="replace --out if it exists")
     parser.add_argument("--evaluate", nargs=2, metavar=("CORPUS", "FILE"),
                         help="instead: score the annotator on a corpus with gold words, as JSON; CORPUS: dodiom, with "
@@ -102,19 +106,34 @@ def _annotate(options: argparse.Namespace) -> int:
         if options.lang or options.file or options.out:
             raise usage_error("--evaluate goes without --lang, --in and --out")
         return _evaluate(*options.evaluate)
+    if options.file and options.out and Path(options.file).is_dir():
+        return _annotate_lexicon(options)
     for option, value in (("--lang", options.lang), ("--in", options.file), ("--out", options.out)):
         if not value:
             raise usage_error(f"{option} is missing; see: turkic-idiom dataset annotate --help")
     return _annotate_file(options)
 
 
+def _annotate_lexicon(options: argparse.Namespace) -> int:
+    from hub_datasets.annotation.lexicon import annotate_lexicon
+
+    outcomes = annotate_lexicon(Path(options.file), Path(options.out), overwrite=options.overwrite)
+    for code, counts in outcomes.items():
+        found = ", ".join(f"{count} {what}" for what, count in counts.most_common())
+        sys.stdout.write(f"{options.out}: {code}: {found}\n")
+    return 0
+
+
 def _annotate_file(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from hub_datasets.annotation.rows import Account, annotated_rows, check_out, read_rows, write_rows
+    from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.languages import get_language
 
     language, out = get_language(options.lang), Path(options.out)
+    if out.resolve() == Path(options.file).resolve():
+        raise usage_error(f"{out}: is the file that is read; choose another --out")
     check_out(out, overwrite=options.overwrite)
     account = Account()
     rows = tqdm(read_rows(Path(options.file)), desc="annotate", unit="row", delay=2, disable=None)
@@ -191,10 +210,14 @@ def _stats(options: argparse.Namespace) -> int:
 def _attest(options: argparse.Namespace) -> int:
     from hub_datasets.attest import attest
     from hub_datasets.importing import find_format, import_source
+    from turkic_idiom_tasks.errors import InputError
 
     lexicon = _lexicon(options)
     entries = import_source(find_format(options.format), Path(options.file)).entries
-    for language in (code for code in entries if lexicon.of(code)):
+    languages = [code for code in entries if lexicon.of(code)]
+    if not languages:
+        raise InputError(f"{lexicon.source}: has no entries in {', '.join(entries)}, the languages of {options.file}")
+    for language in languages:
         found = attest(lexicon, entries, language)
         sys.stdout.write(
             f"{language}: {len(found.listed)} of {found.total} idioms are listed ({found.share:.1%}), another "
@@ -213,9 +236,11 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _browse(options: argparse.Namespace) -> int:
+    from hub_datasets.annotation.rows import check_out
     from hub_datasets.browse import page
     from turkic_idiom_tasks.files import write_text
 
+    check_out(Path(options.out), overwrite=options.overwrite)
     lexicon = _lexicon(options)
     write_text(Path(options.out), page(lexicon))
     sys.stdout.write(f"{options.out}: {len(lexicon.concepts)} concepts\n")

@@ -15,6 +15,7 @@ from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import Problem, line_numbers
 from turkic_idiom_tasks.orthography import content_stems, fold, skeleton
+from turkic_idiom_tasks.span_detection.words import words
 
 EXAMPLE_WORDS = (5, 20)
 MEANING_WORDS = (1, 25)
@@ -73,6 +74,17 @@ def idiom_in_example(entries: list[Entry], language: Language) -> Found:
             yield entry.concept, f"spans {marked!r} lack {', '.join(missing[0])} of the idiom {entry.idiom!r}"
 
 
+def whole_words(entries: list[Entry], language: Language) -> Found:
+    """A span begins and ends with a word."""
+    for entry in entries:
+        example = entry.example or ""
+        places = words(example)
+        starts, ends = {place.start for place in places}, {place.end for place in places}
+        for span in entry.spans or ():
+            if span.start not in starts or span.end not in ends:
+                yield entry.concept, f"span [{span.start}, {span.end}] cuts a word: {span.of(example)!r} in {example!r}"
+
+
 def circular_meaning(entries: list[Entry], language: Language) -> Found:
     """The meaning is said without the idiom's own content words."""
     for entry in entries:
@@ -112,12 +124,12 @@ def templates(entries: list[Entry], language: Language) -> Found:
 def names(entries: list[Entry], language: Language) -> Found:
     """No person turns up all the time; taken for a name is what has a capital in the middle of a sentence."""
     examples = [(entry.concept, entry.example) for entry in entries if entry.example is not None]
-    words = [(concept, _WORD.findall(example)) for concept, example in examples]
-    capitals = {word for _, found in words for word in found[1:] if word[0].isupper() and len(word) > 1}
-    uses = Counter(word for _, found in words for word in set(found) & capitals)
+    tokens = [(concept, _WORD.findall(example)) for concept, example in examples]
+    capitals = {word for _, found in tokens for word in found[1:] if word[0].isupper() and len(word) > 1}
+    uses = Counter(word for _, found in tokens for word in set(found) & capitals)
     for word, count in sorted(uses.items()):
         if count > max(NAME_USES, NAME_SHARE * len(examples)):
-            concept = next(concept for concept, found in words if word in found)
+            concept = next(concept for concept, found in tokens if word in found)
             yield concept, f"the name {word!r} is in {count} of {len(examples)} examples, more than {NAME_SHARE:.0%}"
 
 
@@ -142,6 +154,7 @@ def optional_texts(entries: list[Entry], language: Language) -> Found:
 RULES: tuple[Callable[[list[Entry], Language], Found], ...] = (
     lengths,
     idiom_in_example,
+    whole_words,
     circular_meaning,
     duplicates,
     templates,

@@ -10,7 +10,8 @@ from typing import Any
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import fold, share_stem
-from turkic_idiom_tasks.splits import retrieval_split, span_split
+from turkic_idiom_tasks.retrieval.relevance import build_retrieval
+from turkic_idiom_tasks.splits import span_split
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class LanguageFigures:
         literal_triples: entries with literal_example, paraphrase and literal_paraphrase.
         discontinuous: examples whose idiom other words interrupt.
         not_citation_form: examples in which the idiom does not stand as it is cited.
-        test_queries: entries of the retrieval tasks' test split.
+        test_queries: queries of T2.
         test_sentences: annotated examples of the span tasks' test split.
         paired: entries whose concept the pivot language has too; None for the pivot itself.
         without_shared_stem: share of those pairs that have no content word in common, in [0, 1]; None without pairs.
@@ -64,7 +65,8 @@ def table(lexicon: Lexicon) -> str:
     ]
     states = sorted({state for row in figures.values() for state in row["status"]})
     lines += [
-        f"| {state} | {' | '.join(str(row['status'].get(state, 0)) for row in figures.values())} |" for state in states
+        f"| status: {state} | {' | '.join(str(row['status'].get(state, 0)) for row in figures.values())} |"
+        for state in states
     ]
     return "\n".join([*lines, ""])
 
@@ -73,6 +75,7 @@ def _figures(lexicon: Lexicon, code: str) -> LanguageFigures:
     entries = lexicon.of(code)
     rows = entries.values()
     pairs = _pairs(lexicon, code) if code != PIVOT else None
+    meanings = build_retrieval(lexicon, "T2", LANGUAGES[code].subset)
     return LanguageFigures(
         entries=len(entries),
         meanings=_count(row.meaning for row in rows),
@@ -81,7 +84,7 @@ def _figures(lexicon: Lexicon, code: str) -> LanguageFigures:
         literal_triples=sum(None not in (r.literal_example, r.paraphrase, r.literal_paraphrase) for r in rows),
         discontinuous=sum(len(row.spans or ()) > 1 for row in rows),
         not_citation_form=sum(_is_inflected(row, code) for row in rows),
-        test_queries=sum(retrieval_split(concept) == "test" for concept in entries),
+        test_queries=len(meanings.queries) if meanings else 0,
         test_sentences=sum(span_split(c) == "test" for c, row in entries.items() if row.example and row.spans),
         paired=None if pairs is None else len(pairs),
         without_shared_stem=sum(not shared for shared in pairs) / len(pairs) if pairs else None,

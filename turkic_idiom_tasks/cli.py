@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """The parser of every subcommand; each sets `handler`."""
     from hub_datasets.cli import add_parser as add_dataset_parser
-    from turkic_idiom_tasks.experiments.cli import add_finetune_parser
+    from turkic_idiom_tasks.experiments.cli import add_compare_parser, add_finetune_parser
 
     parser = argparse.ArgumentParser(prog="turkic-idiom", description="Idiom understanding in Turkic languages.")
     parser.add_argument("--version", action="version", version=f"turkic-idiom-tasks {__version__}")
@@ -50,6 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     path = commands.add_parser("lm-eval-path", help="print the folder of the span tasks, for lm-eval's --include_path")
     path.set_defaults(handler=_lm_eval_path)
     add_finetune_parser(commands)
+    add_compare_parser(commands)
     add_dataset_parser(commands)
     return parser
 

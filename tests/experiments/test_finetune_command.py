@@ -83,7 +83,7 @@ def test_two_processes_under_torchrun_write_every_cell_once(data, untrained_bert
         (("-m", "{bert}", "--language", "uz"), "no annotated uz sentences to train on; found tr, az", 1),
         (
             ("-m", "{bert}", "--target", "gag"),
-            "--target gag: the data has no annotated test sentence in it; known: az",
+            "--target gag: no language of the data besides the source language; known: az",
             2,
         ),
         (("-m", "{bert}", "--size", "0"), "--size must be at least 1, not 0", 2),

@@ -64,8 +64,9 @@ def test_a_result_can_be_scored_again_from_its_tags(finished):
     records = read_results(finished)
     assert [(r["language"], r["size"], r["seed"]) for r in records] == [
         (language, size, seed)
+        for language, sizes in (("tr", ["all"]), ("az", [0, 5, "all"]))
         for seed in (1, 2)
-        for language, size in (("tr", "all"), ("az", 0), ("az", 5), ("az", "all"))
+        for size in sizes
     ]
     labels = {"O": "O", "B": "B-IDIOM", "I": "I-IDIOM"}
     for record in records:
@@ -120,6 +121,18 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(source, untraine
     failed = run_grid(grid)
     assert list(failed) == ["./absent"]
     assert [record["model"] for record in read_results(grid)] == [str(untrained_bert)] * 2
+
+
+def test_results_of_earlier_runs_stay_in_the_tables_and_those_of_other_settings_do_not(finished, tmp_path):
+    shutil.copytree(finished.output, tmp_path / "copy")
+    of_one_seed = SpanGrid(
+        finished.models, tmp_path / "copy", finished.source, finished.languages, seeds=(2,), adapts=False,
+        config=finished.config,
+    )  # fmt: skip
+    assert read_results(of_one_seed) == read_results(finished)
+    other = SpanGrid(finished.models, tmp_path / "copy", finished.source, finished.languages,
+                     config=SpanConfig(learning_rate=1e-5))  # fmt: skip
+    assert read_results(other) == []
 
 
 def test_a_damaged_result_is_named(finished, tmp_path):

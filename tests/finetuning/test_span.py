@@ -98,6 +98,15 @@ def test_every_option_trains(untrained_bert, options):
     assert found.validation_f1 > 0.9
 
 
+def test_a_diverging_training_is_an_error(untrained_bert):
+    classifier = load_untuned(str(untrained_bert), seed=1)
+    config = SpanConfig(epochs=2, learning_rate=1e30)
+    with pytest.raises(
+        InputError, match=r"training diverged, a loss is not finite; use a smaller learning rate than 1e\+30"
+    ):
+        fine_tune(classifier, sentences(30), sentences(40)[30:], config=config, seed=1)
+
+
 def test_bad_settings_and_no_sentences(untrained_bert):
     with pytest.raises(InputError, match="unknown labelling 'last'; known: all, first"):
         SpanConfig(labelling="last")

@@ -53,6 +53,7 @@ def test_a_problem_names_file_line_concept_and_value(problems):
     [
         ({"example": "Sonunda gözden düştü.", "marked": ("gözden düştü",)}, "example has 3 words, not 5 to 20"),
         ({"marked": ("müdürün",)}, "spans 'müdürün' lack"),
+        ({"marked": ("gözünden düşt",)}, "span [30, 43] cuts a word: 'gözünden düşt'"),
         ({"idiom": "gözden ırak düşmek"}, "lack irak of the idiom"),
         ({"paraphrase": "Müdür onu artık sevmiyor."}, "must come together"),
         (

@@ -12,6 +12,7 @@ from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
 from turkic_idiom_tasks.orthography import share_stem
 from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.splits import retrieval_split
 
 
 @pytest.fixture
@@ -34,6 +35,7 @@ def lexicon(tmp_path):
 
 def test_figures_of_a_small_lexicon(lexicon):
     turkish, uzbek = language_figures(lexicon)["tr"], language_figures(lexicon)["uz"]
+    assert turkish.test_queries == sum(retrieval_split(concept) == "test" for concept in lexicon.of("tr"))
     assert (turkish.entries, turkish.examples, turkish.literal_triples, turkish.discontinuous) == (2, 2, 1, 1)
     assert turkish.not_citation_form == 2
     assert turkish.paired is None
@@ -98,8 +100,16 @@ def test_the_readings_account_for_the_entries_of_the_bundled_lexicon():
         assert len(lexicon.of(code)) == row["written"] - row["rejected"] - row["dropped"], code
 
 
+def test_a_lexicon_of_somebody_else_is_not_said_to_be_ours(lexicon):
+    text = card(lexicon, {})
+    assert "language model" not in text
+    assert "CC BY" not in text
+    assert "| entries | 2 |" in text
+    assert "Machine-written" not in page(lexicon)
+
+
 def test_a_damaged_account_of_the_readings_is_named(lexicon, tmp_path):
-    assert "No account of the readings" in card(lexicon, read_readings(tmp_path))
+    assert "No account of the readings" in card(load_lexicon(), read_readings(tmp_path))
     (tmp_path / "readings.json").write_text("{")
     with pytest.raises(InputError, match=r"readings.json: damaged"):
         read_readings(tmp_path)

@@ -153,6 +153,10 @@ def test_a_language_model_with_examples_limit_and_other_data(command, tmp_path, 
             assert math.isnan(row[f"span_precision,{name}"])
             assert math.isnan(row[f"subword_f1,{name}"])
     said = " ".join((run.stdout + run.stderr).split())
+    assert f"{turkish_only} has no span sentences in az, tk, gag, uz; left out of the groups" in said
+    metadata = result["configs"]["turkic_idiom_span_tr"]["metadata"]
+    assert metadata["data"] == str(turkish_only)
+    assert metadata["data_revision"] == open_spans(str(turkish_only)).revision
     assert f"turkic_idiom_span_tr: only 4 test sentences in {turkish_only}; read the interval, not the score" in said
 
 

@@ -87,8 +87,17 @@ def is_local(name_or_path: str) -> bool:
 
 
 def local_path(name_or_path: str) -> str:
-    """A folder's name with ~ expanded, which no shell does within another argument; a Hub id as it is."""
-    return str(Path(name_or_path).expanduser()) if is_local(name_or_path) else name_or_path
+    """A folder's name with ~ expanded, which no shell does within another argument; a Hub id as it is.
+
+    Raises:
+        InputError: it can only be a folder, and there is none.
+    """
+    if not is_local(name_or_path):
+        return name_or_path
+    path = Path(name_or_path).expanduser()
+    if not path.is_dir():
+        raise InputError(f"{name_or_path}: no such folder")
+    return str(path)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""``turkic-idiom finetune``: arguments and output. Heavy packages are imported by the handlers."""
+"""``turkic-idiom finetune`` and ``compare``: arguments and output. Heavy packages are imported by the handlers."""
 
 from __future__ import annotations
 
@@ -16,6 +16,42 @@ def add_finetune_parser(subparsers: argparse._SubParsersAction[argparse.Argument
     parser = subparsers.add_parser("finetune", help="fine-tune encoders")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_span(commands)
+    _add_retrieval(commands)
+
+
+def add_compare_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds `compare`."""
+    parser = subparsers.add_parser(
+        "compare",
+        help="test whether one result is better than another",
+        description="Compare two results query by query (retrieval) or sentence by sentence (spans): difference with "
+        "its interval, effect size, and tests. Both must be of the same data.",
+        epilog="Example: turkic-idiom compare results/results/turkic-idiom__char-ngrams results/results/my__model",
+    )
+    parser.add_argument("a", metavar="A", type=Path, help="result file, or the folder of one model")
+    parser.add_argument("b", metavar="B", type=Path, help="the result that may be better")
+    parser.add_argument(
+        "-t",
+        "--task",
+        action="append",
+        dest="tasks",
+        metavar="TASK",
+        help="T1, T2, T3, the full name, or spans; may be repeated (default: all)",
+    )
+    parser.add_argument("--data", metavar="DATA", help="the data that was scored, as in `turkic-idiom run`")
+    parser.add_argument(
+        "--format", choices=("table", "csv", "json"), default="table", help="of the output (default: %(default)s)"
+    )
+    parser.set_defaults(handler=_compare)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    _use_data(options.data)
+    from turkic_idiom_tasks.experiments.compare import compare_results, render
+
+    report = compare_results(options.a, options.b, tasks=options.tasks or ())
+    sys.stdout.write(render(report, style=options.format))
+    return 0
 
 
 def _add_span(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -83,11 +119,123 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group-by-length", action="store_true", help="sentences of like length in a batch")
 
 
-def _span(options: argparse.Namespace) -> int:
-    if options.data is not None:
-        from turkic_idiom_tasks.lexicon.sources import DATA_VARIABLE
+def _add_retrieval(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "retrieval",
+        help="fine-tune an encoder on idioms and their meanings",
+        description="Fine-tune on the training concepts in one of the paper's regimes and save the weights that are "
+        "best on the development concepts, the untuned ones among them. Defaults are the paper's. Under torchrun it "
+        "uses every GPU.",
+        epilog="Example: turkic-idiom finetune retrieval -m FacebookAI/xlm-roberta-base --regime monolingual "
+        "--language uz --out xlmr-uz && turkic-idiom run -m ./xlmr-uz",
+    )
+    parser.add_argument(
+        "-m", "--model", required=True, metavar="MODEL", help="mteb or Hugging Face name, or a local checkpoint"
+    )
+    parser.add_argument(
+        "--regime",
+        required=True,
+        metavar="REGIME",
+        help="tr-only (Turkish idioms and meanings), monolingual (those of --language) or cross-lingual (Turkish "
+        "idioms, meanings in --language, or in all other languages)",
+    )
+    parser.add_argument("--language", metavar="LANG", help="of the meanings: tr, az, tk, gag or uz")
+    parser.add_argument(
+        "--pooling",
+        metavar="POOLING",
+        help="cls, mean, max, first_last or last_four (default: the model's own, mean for a plain encoder)",
+    )
+    parser.add_argument(
+        "-o", "--out", type=Path, metavar="DIR", help="of the saved model (default: tuned/MODEL-REGIME-…-SEED)"
+    )
+    parser.add_argument("--data", metavar="DATA", help="lexicon directory (default: as in `turkic-idiom run`)")
+    parser.add_argument("--revision", help="revision of the model on the Hub")
+    _add_retrieval_training(parser)
+    parser.set_defaults(handler=_retrieval)
 
-        os.environ[DATA_VARIABLE] = options.data
+
+def _add_retrieval_training(parser: argparse.ArgumentParser) -> None:
+    default = "default: %(default)s"
+    parser.add_argument("--seed", type=int, default=42, metavar="N", help=default)
+    parser.add_argument("--epochs", type=int, default=1, metavar="N", help=default)
+    parser.add_argument("--batch-size", type=int, default=16, metavar="N", help=f"pairs per device ({default})")
+    parser.add_argument("--learning-rate", type=float, default=2e-5, metavar="X", help=default)
+    parser.add_argument("--weight-decay", type=float, default=0.01, metavar="X", help=default)
+    parser.add_argument(
+        "--loss",
+        choices=("mnrl", "cosine"),
+        help="default: mnrl for sentence-transformers models, cosine for plain encoders",
+    )
+    parser.add_argument(
+        "--negatives",
+        type=int,
+        default=1,
+        metavar="N",
+        help=f"wrong meanings per pair for the cosine loss; 0 is the paper to the letter, and collapses ({default})",
+    )
+    parser.add_argument("--evaluations", type=int, default=4, metavar="N", help=f"per epoch ({default})")
+    parser.add_argument(
+        "--patience",
+        type=int,
+        default=3,
+        metavar="N",
+        help=f"evaluations without a new best before it stops ({default})",
+    )
+    parser.add_argument("--cached", action="store_true", help="mnrl with large batches in the memory of --mini-batch")
+    parser.add_argument("--mini-batch", type=int, default=32, metavar="N", help=f"pairs at a time ({default})")
+    parser.add_argument("--bf16", action="store_true", help="train in bfloat16 autocast")
+    parser.add_argument("--gradient-checkpointing", action="store_true", help="less memory, a third more time")
+    parser.add_argument(
+        "--lora", type=int, nargs="?", const=16, default=0, metavar="RANK", help="train low-rank adapters (16 if bare)"
+    )
+
+
+def _retrieval(options: argparse.Namespace) -> int:
+    _use_data(options.data)
+    from dataclasses import fields
+
+    from turkic_idiom_tasks.finetuning.regimes import build_regime
+    from turkic_idiom_tasks.finetuning.retrieval import RetrievalConfig, fine_tune_retrieval
+    from turkic_idiom_tasks.finetuning.retrieval_card import check_new, save_tuned, tuning_record
+    from turkic_idiom_tasks.finetuning.trainee import load_trainee
+    from turkic_idiom_tasks.lexicon.entries import Lexicon
+    from turkic_idiom_tasks.lexicon.sources import asked_data, open_data
+
+    is_first = int(os.environ.get("RANK", "0")) == 0  # under torchrun the first process saves and reports
+    logging.getLogger("turkic_idiom_tasks").setLevel(logging.INFO if is_first else logging.ERROR)
+    config = RetrievalConfig(**{field.name: getattr(options, field.name) for field in fields(RetrievalConfig)})
+    path, lexicon = open_data(asked_data())
+    if not isinstance(lexicon, Lexicon):
+        raise usage_error(f"{path}: this layout holds only the test queries; give --data a lexicon directory")
+    data = build_regime(lexicon, options.regime, language=options.language)
+    folder = options.out or _tuned_folder(options)
+    check_new(folder)
+    trainee = load_trainee(options.model, task=data.task, pooling=options.pooling, revision=options.revision)
+    tuned = fine_tune_retrieval(trainee, data, config=config)
+    if not is_first:
+        return 0
+    record = tuning_record(trainee, data, tuned, config=config, path=path, revision=lexicon.revision)
+    save_tuned(tuned, folder, record)
+    dropped = data.dropped_for_test + data.dropped_for_development
+    sys.stdout.write(
+        f"{data.regime}, {' '.join(data.languages)}: {len(data.pairs)} training pairs, {data.n_development} "
+        f"development queries; {dropped} pairs left out, whose texts test or development concepts have\n"
+        f"development nDCG untuned {tuned.untuned.ndcg:.4f}\n"
+        f"development nDCG tuned   {f'{tuned.tuned.ndcg:.4f}' if tuned.tuned else 'undefined'}\n"
+        f"{tuned.verdict}\n\nModel: {folder}\nScore it: turkic-idiom run -m {folder}\n"
+    )
+    return 0
+
+
+def _tuned_folder(options: argparse.Namespace) -> Path:
+    """``tuned/MODEL-REGIME[-LANGUAGE][-POOLING]-SEED``."""
+    model = options.model.rstrip("/").split("/")[-1].replace(" ", "-")
+    parts = [model, options.regime, options.language, options.pooling, options.seed]
+    return Path("tuned") / "-".join(str(part) for part in parts if part is not None)
+
+
+def _span(options: argparse.Namespace) -> int:
+    _use_data(options.data)
     from turkic_idiom_tasks.experiments.span_grid import (
         SIZES,
         SpanGrid,
@@ -121,20 +269,28 @@ def _span(options: argparse.Namespace) -> int:
     failed = run_grid(grid)
     if not is_first_process():
         return 1 if failed else 0
-    tables = span_tables(read_results(grid))
-    write_tables(tables, options.out / "tables")
-    shown = tables[:4] if options.grid else tables[:2]
-    sys.stdout.write("\n".join(table.to_markdown() for table in shown if table.rows))
-    sys.stdout.write(f"\nTables: {options.out / 'tables'}\nCheckpoints: {options.out / 'checkpoints'}\n")
+    records = read_results(grid)
+    if records:
+        tables = [table for table in span_tables(records) if table.rows]
+        write_tables(tables, options.out / "tables")
+        sys.stdout.write("\n".join(table.to_markdown() for table in tables[:-1]))
+        sys.stdout.write(f"\nTables: {options.out / 'tables'}\nCheckpoints: {options.out / 'checkpoints'}\n")
     for model, error in failed.items():
         sys.stderr.write(f"turkic-idiom: {model} failed: {error}\n")
     return 1 if failed else 0
+
+
+def _use_data(data: str | None) -> None:
+    if data is not None:
+        from turkic_idiom_tasks.lexicon.sources import DATA_VARIABLE
+
+        os.environ[DATA_VARIABLE] = data
 
 
 def _known(asked: list[str], languages: tuple[str, ...]) -> tuple[str, ...]:
     unknown = [code for code in asked if code not in languages]
     if unknown:
         raise usage_error(
-            f"--target {unknown[0]}: the data has no annotated test sentence in it; known: {', '.join(languages)}"
+            f"--target {unknown[0]}: no language of the data besides the source language; known: {', '.join(languages)}"
         )
     return tuple(dict.fromkeys(asked))

@@ -27,7 +27,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import check_writable, write_json
 from turkic_idiom_tasks.finetuning.card import save_checkpoint
 from turkic_idiom_tasks.finetuning.span import SEEDS, FineTuned, SpanConfig, few_shot_sample, fine_tune, load_untuned
-from turkic_idiom_tasks.languages import PIVOT
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.span_detection.classifier import TokenClassifier
 from turkic_idiom_tasks.span_detection.scoring import score_predictions
 from turkic_idiom_tasks.span_detection.sentences import SpanSource, TaggedSentence
@@ -146,7 +146,6 @@ def run_grid(grid: SpanGrid) -> dict[str, str]:
             run_model(grid, model, seed)
         except InputError as error:
             failed[model] = str(error)
-            log.warning("%s: left out: %s", model, error)
     return failed
 
 
@@ -173,8 +172,7 @@ def run_model(grid: SpanGrid, model: str, seed: int) -> None:
             sample = few_shot_sample(splits["train"], size, seed=seed)
             tuned = _tune(grid, classifier, sample, splits["validation"], seed=seed)
         record = _result(grid, cell, tuned, splits, seconds=time.perf_counter() - start)
-        if is_first_process():
-            write_json(grid.result_path(cell), record)
+        _keep(grid, cell, record)
 
 
 def _source_checkpoint(grid: SpanGrid, model: str, seed: int) -> TokenClassifier:
@@ -192,8 +190,16 @@ def _source_checkpoint(grid: SpanGrid, model: str, seed: int) -> TokenClassifier
     if is_first_process():
         shutil.rmtree(folder, ignore_errors=True)
         save_checkpoint(tuned.classifier, folder, record)
-        write_json(grid.result_path(cell), record)
+    _keep(grid, cell, record)
     return classifier
+
+
+def _keep(grid: SpanGrid, cell: SpanCell, record: Mapping[str, Any]) -> None:
+    """Writes the result, which makes the cell a finished one."""
+    if is_first_process():
+        write_json(grid.result_path(cell), record)
+        what = f"{cell.model}, {cell.language}, {cell.size} sentences, seed {cell.seed}"
+        log.info("%s: span F1 %s (%.0f s)", what, record["scores"]["span_f1"], record["seconds"])
 
 
 def _tune(
@@ -242,22 +248,26 @@ def _json_number(value: float) -> float | None:
 
 
 def read_results(grid: SpanGrid) -> list[dict[str, Any]]:
-    """The records of the grid's finished cells, in its order.
+    """Every finished cell in the output folder with the grid's data, source language and settings, earlier runs' too.
 
     Raises:
         InputError: a file is damaged; names it and says to delete it.
     """
     found = []
-    for model in grid.models:
-        for seed in grid.seeds:
-            for cell in grid.cells(model, seed):
-                path = grid.result_path(cell)
-                if path.is_file():
-                    try:
-                        found.append(json.loads(path.read_text("utf-8")))
-                    except ValueError as error:
-                        raise InputError(f"{path}: damaged ({error}); delete it and run the grid again") from error
-    return found
+    for path in sorted((grid.output / "cells").glob("*.json")):
+        try:
+            record = json.loads(path.read_text("utf-8"))
+            decides = (record["data"]["revision"], record["source_language"], record["config"], record["format"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path}: damaged ({error}); delete it and run the grid again") from error
+        if decides == (grid.source.revision, grid.languages[0], asdict(grid.config), RESULT_FORMAT):
+            found.append(record)
+    order = {code: position for position, code in enumerate((grid.languages[0], *LANGUAGES))}
+    return sorted(found, key=lambda r: (r["model"], order[r["language"]], r["seed"], _sample_order(r["size"])))
+
+
+def _sample_order(size: int | str) -> float:
+    return float("inf") if size == ALL else float(size)
 
 
 def source_first(languages: Sequence[str], source: str = PIVOT) -> tuple[str, ...]:

@@ -126,7 +126,7 @@ def fine_tune(
         seed: of the order of the sentences and of dropout.
 
     Raises:
-        InputError: there is no training sentence.
+        InputError: there is no training sentence, or the loss is not finite.
     """
     from transformers import DataCollatorForTokenClassification, PrinterCallback, set_seed
 
@@ -148,8 +148,14 @@ def fine_tune(
         callbacks=[best],
     )
     trainer.remove_callback(PrinterCallback)  # stdout is for results
-    trainer.train()
+    outcome = trainer.train()
     classifier.model.eval()
+    losses = [outcome.training_loss, *(row["eval_loss"] for row in trainer.state.log_history if "eval_loss" in row)]
+    if not all(map(math.isfinite, losses)):
+        raise InputError(
+            f"{classifier.name}: training diverged, a loss is not finite; use a smaller learning rate than "
+            f"{config.learning_rate:g}"
+        )
     history = tuple(
         {"epoch": row["epoch"], "loss": row["eval_loss"], "span_f1": row["eval_span_f1"]}
         for row in trainer.state.log_history

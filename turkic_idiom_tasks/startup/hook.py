@@ -17,6 +17,7 @@ TARGETS = {  # module whose execution completes -> (module of ours, function to 
     "mteb.models.model_implementations": (_PLUGIN, "add_models"),
     "mteb.cache.result_cache": (_PLUGIN, "guard_cached_results"),
     "lm_eval.tasks.manager": (_LM_EVAL_PLUGIN, "add_tasks"),
+    "lm_eval.evaluator": (_LM_EVAL_PLUGIN, "add_provenance"),
     "lm_eval.models": (_LM_EVAL_PLUGIN, "add_model"),
 }
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+import logging
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.sources import asked_data
+
+log = logging.getLogger("turkic_idiom_tasks")
 
 TASK_FOLDER = Path(__file__).parent.parent / "span_detection" / "harness"
 MODEL_NAME = "token-classifier"
@@ -53,6 +57,27 @@ def add_model(module: ModuleType) -> None:
         model_registry.register(MODEL_NAME, target=MODEL_TARGET)
 
 
+def add_provenance(module: ModuleType) -> None:
+    """Makes `lm_eval.evaluator.simple_evaluate` say in the results of our tasks which data they are of."""
+    original = module.simple_evaluate
+
+    @functools.wraps(original)
+    def simple_evaluate(*args: Any, **options: Any) -> Any:
+        results = original(*args, **options)
+        ours = [name for name in (results or {}).get("configs", {}) if name.startswith(GROUPS[0])]
+        if ours:
+            from turkic_idiom_tasks.span_detection.sentences import current_spans
+
+            source = current_spans()
+            for name in ours:
+                metadata = results["configs"][name].get("metadata") or {}
+                data = {"data": source.path, "data_revision": source.revision}
+                results["configs"][name]["metadata"] = {**metadata, **data}
+        return results
+
+    module.simple_evaluate = simple_evaluate  # type: ignore[attr-defined]
+
+
 def add_late() -> None:
     """Extends an lm-eval that is imported already, where the hook could not run; safe to call again."""
     manager = sys.modules.get("lm_eval.tasks.manager")
@@ -72,6 +97,9 @@ def _leave_out_absent_languages(manager: Any) -> None:
         languages = open_spans(asked_data()).languages
     except InputError:
         return  # the task says so when it is loaded; other tasks are none of our business
+    absent = [code for code in LANGUAGES if code not in languages]
+    if absent:
+        log.warning("%s has no span sentences in %s; left out of the groups", asked_data(), ", ".join(absent))
     present = {f"turkic_idiom_span_{code}{suffix}" for code in languages for suffix in ("", "_xml", "_native")}
     for name in GROUPS:
         entry = manager.task_index.get(name)

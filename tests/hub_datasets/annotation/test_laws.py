@@ -75,10 +75,11 @@ def test_a_citation_form_is_found_whole(code):
     for idiom in IDIOMS[code]:
         sentence = f"“7 {idiom} 9”"
         found = [span.of(sentence) for span in annotate(idiom, sentence, LANGUAGES[code]).spans]
-        assert found == [idiom.rstrip(".!?…")], idiom
+        assert found == [idiom.rstrip(".!?…").lstrip("«")], idiom
 
 
-# Share of the bundled examples whose spans are exactly the lexicon's; they were set without this annotator.
+# Share of the bundled examples whose spans are exactly the lexicon's. Writers set them without this annotator; later
+# some thirty were shortened to what it marks, where an auxiliary verb had been taken in.
 @pytest.mark.parametrize("code", list(LANGUAGES))
 def test_the_examples_of_the_lexicon_are_annotated_as_they_are_there(code):
     entries = [entry for entry in LEXICON.of(code).values() if entry.example and entry.spans]

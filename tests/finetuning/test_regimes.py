@@ -1,0 +1,217 @@
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.finetuning.regimes import MIN_TRAINING_PAIRS, Pair, build_regime, is_development, labelled_pairs
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.retrieval.relevance import build_retrieval
+from turkic_idiom_tasks.splits import retrieval_split
+
+IDS = [f"t-{n}" for n in range(400)]
+TEST = [key for key in IDS if retrieval_split(key) == "test"]
+DEVELOPMENT = [key for key in IDS if is_development(key)]
+TRAIN = [key for key in IDS if retrieval_split(key) == "train" and key not in DEVELOPMENT]
+LETTERS = "abcdefghjklmnoprst"
+SETTINGS = [("tr-only", None), ("monolingual", "uz"), ("cross-lingual", "az"), ("cross-lingual", None)]
+
+
+def name(number):
+    """A word of letters that stands for a number: 0 -> a, 1 -> b, 18 -> ba."""
+    word = LETTERS[number % 18]
+    return word if number < 18 else name(number // 18) + word
+
+
+def entry(concept, idiom=None, meaning=None, **more):
+    """An entry whose texts are the concept's own unless they are given."""
+    own = name(IDS.index(concept))
+    return Entry(concept, idiom or f"x {own}", meaning or f"y {own}", **more)
+
+
+def lexicon(**entries):
+    return Lexicon({}, {code: {one.concept: one for one in rows} for code, rows in entries.items()}, "0" * 40)
+
+
+def turkish(*special):
+    """Two test, one development and 22 training concepts, some of them replaced."""
+    rows = {key: entry(key) for key in (*TEST[:2], DEVELOPMENT[0], *TRAIN[:22])}
+    return list((rows | {one.concept: one for one in special}).values())
+
+
+def plain(text):
+    return text.lower().replace(".", "").strip()
+
+
+def texts_of(lexicon, chosen):
+    return {
+        plain(text)
+        for entries in lexicon.entries.values()
+        for concept, one in entries.items()
+        if chosen(concept)
+        for text in (one.idiom, one.meaning)
+        if text
+    }
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 2**32 - 1), st.integers(500, 3000), st.sampled_from(SETTINGS), st.sampled_from(["", ".", " ."]))
+def test_no_test_concept_and_none_of_its_texts_is_ever_trained_on(seed, n_texts, setting, ending):
+    """Lexica whose texts repeat, in other case and punctuation too, within and across languages."""
+    rng = np.random.default_rng(seed)
+
+    def text():
+        word = f"söz {name(int(rng.integers(n_texts)))}{ending if rng.random() < 0.3 else ''}"
+        return word.capitalize() if rng.random() < 0.3 else word
+
+    made = lexicon(**{
+        code: [Entry(key, text(), text() if rng.random() < 0.9 else None) for key in IDS[:150] if rng.random() < 0.8]
+        for code in LANGUAGES
+    })  # fmt: skip
+    regime, language = setting
+    try:
+        found = build_regime(made, regime, language=language)
+    except InputError:
+        assume(False)
+    test_texts = texts_of(made, lambda key: retrieval_split(key) == "test")
+    held_texts = texts_of(made, is_development)
+    queries = {text for data in found.development.values() for text in data.queries.values()}
+    for pair in found.pairs:
+        assert retrieval_split(pair.concept) == "train"
+        assert not is_development(pair.concept)
+        assert {plain(pair.idiom), plain(pair.meaning)}.isdisjoint(test_texts | held_texts)
+        assert pair.idiom not in queries
+        assert made.of(pair.language)[pair.concept].meaning == pair.meaning
+    assert {plain(query) for query in queries}.isdisjoint(test_texts)
+    assert len(set(found.pairs)) == len(found.pairs) >= MIN_TRAINING_PAIRS
+
+
+def test_counts_by_hand():
+    """25 Turkish concepts: 2 test, 1 development, 22 training, of which 4 repeat a text that they must not."""
+    special = [
+        entry(TRAIN[0], idiom=f"X {name(IDS.index(TEST[0]))}!"),  # a test idiom, written otherwise
+        entry(TRAIN[1], meaning=f"y {name(IDS.index(TEST[1]))}"),  # a test meaning
+        entry(TRAIN[2], meaning="eski söz"),  # a variant of a test idiom
+        entry(TEST[0], variants=("eski söz",)),
+        entry(TRAIN[3], idiom=f"x {name(IDS.index(DEVELOPMENT[0]))}"),  # a development idiom
+        entry(TRAIN[5], idiom="aynı", meaning="bir"),
+        entry(TRAIN[6], idiom="aynı", meaning="bir"),  # the same pair again: trained on once
+    ]
+    found = build_regime(lexicon(tr=turkish(*special)), "tr-only")
+    assert found.dropped_for_test == 3
+    assert found.dropped_for_development == 1
+    assert len(found.pairs) == 22 - 3 - 1 - 1
+    assert found.n_development == 1
+    assert found.task == "T2"
+    data = found.development["tr"]
+    assert len(data.documents) == 22  # 23 training and development concepts, two of them with one meaning
+    own, other = f"tur:{DEVELOPMENT[0]}", f"tur:{TRAIN[3]}"
+    assert data.qrels == {own: {own: 1, other: 1}}  # whatever the query's idiom means, in any concept
+
+
+def test_a_test_text_of_another_language_counts():
+    azerbaijani = [entry(TEST[0], idiom=f"x {name(IDS.index(TRAIN[0]))}", meaning="başqa söz")]
+    alone = build_regime(lexicon(tr=turkish()), "tr-only")
+    found = build_regime(lexicon(tr=turkish(), az=azerbaijani), "tr-only")
+    assert {pair.concept for pair in alone.pairs} - {pair.concept for pair in found.pairs} == {TRAIN[0]}
+    assert found.dropped_for_test == 1
+
+
+def test_a_development_query_with_a_test_text_is_left_out():
+    rows = turkish(entry(DEVELOPMENT[0], idiom=f"x {name(IDS.index(TEST[0]))}"), entry(DEVELOPMENT[1]))
+    found = build_regime(lexicon(tr=rows), "tr-only")
+    assert list(found.development["tr"].queries) == [f"tur:{DEVELOPMENT[1]}"]
+    assert found.dropped_for_test == 1
+
+
+def test_each_regime_pairs_the_right_languages():
+    made = lexicon(**{
+        code: [entry(key, idiom=f"{code} x {name(n)}", meaning=f"{code} y {name(n)}") for n, key in enumerate(IDS)]
+        for code in LANGUAGES
+    })  # fmt: skip
+
+    def languages(regime, language=None):
+        found = build_regime(made, regime, language=language)
+        assert set(found.development) == {pair.language for pair in found.pairs} == set(found.languages)
+        return {(pair.idiom.split()[0], pair.meaning.split()[0]) for pair in found.pairs}, found.task
+
+    assert languages("tr-only") == ({("tr", "tr")}, "T2")
+    assert languages("monolingual", "gag") == ({("gag", "gag")}, "T2")
+    assert languages("cross-lingual", "uzn") == ({("tr", "uz")}, "T3")
+    assert languages("cross-lingual") == ({("tr", "az"), ("tr", "tk"), ("tr", "gag"), ("tr", "uz")}, "T3")
+
+
+def test_the_development_pool_and_judgements_are_made_like_the_task():
+    """A lexicon whose test concepts are the development concepts of another gives the same data but for the ids."""
+    words = [(n % 7, n % 5) for n in range(60)]  # idioms and meanings repeat
+    train = [(TRAIN[n], *words[n]) for n in range(40)]
+    held = sorted(DEVELOPMENT[:10])
+    hidden = dict(zip(held, sorted(TEST)[:10], strict=True))
+    rows = [*train, *((key, 50 + n % 3, 60 + n % 4) for n, key in enumerate(held))]
+    rows += [(TRAIN[40 + n], 70 + n, 80 + n) for n in range(20)]
+    made = lexicon(tr=[Entry(key, f"x {name(a)}", f"y {name(b)}") for key, a, b in rows])
+    renamed = lexicon(tr=[Entry(hidden.get(key, key), f"x {name(a)}", f"y {name(b)}") for key, a, b in rows])
+    found = build_regime(made, "tr-only").development["tr"]
+    expected = build_retrieval(renamed, "T2", "tur")
+    judged = [
+        {
+            (data.queries[query], frozenset(data.documents[d] for d in documents))
+            for query, documents in data.qrels.items()
+        }
+        for data in (found, expected)
+    ]
+    assert judged[0] == judged[1]
+    assert sorted(found.documents.values()) == sorted(expected.documents.values())
+
+
+def test_the_development_set_is_a_stable_tenth_of_the_training_concepts():
+    ids = [f"concept-{n}" for n in range(20000)]
+    train = [key for key in ids if retrieval_split(key) == "train"]
+    share = sum(is_development(key) for key in ids) / len(train)
+    assert abs(share - 0.10) < 0.01  # four standard deviations are 0.0095
+    for key in train[:200]:
+        digest = hashlib.sha256(f"retrieval/development\n{key}".encode()).hexdigest()
+        assert is_development(key) == (int(digest[:16], 16) < 2**64 // 10)
+        assert is_development(key) == is_development(f"{key}--2")
+    assert not any(is_development(key) for key in ids if retrieval_split(key) == "test")
+
+
+def test_negatives_are_never_a_meaning_of_the_idiom_nor_of_another_language():
+    pairs = [Pair(f"c-{n}", "tr", f"idiom {n % 6}", f"anlam {n % 9}") for n in range(18)]
+    pairs += [Pair(f"c-{n}", "az", f"idiom {n % 6}", f"məna {n % 9}") for n in range(18)]
+    true = {(pair.idiom, pair.meaning) for pair in pairs}
+    rows = labelled_pairs(pairs, negatives=3, rng=np.random.default_rng(1))
+    assert [row[2] for row in rows] == [1.0, -1.0, -1.0, -1.0] * 36
+    for start in range(0, len(rows), 4):
+        (idiom, meaning, _), *wrong = rows[start : start + 4]
+        assert {row[0] for row in wrong} == {idiom}
+        assert len({row[1] for row in wrong}) == 3
+        assert all((row[0], row[1]) not in true and row[1].split()[0] == meaning.split()[0] for row in wrong)
+    assert rows == labelled_pairs(pairs, negatives=3, rng=np.random.default_rng(1))
+    assert rows != labelled_pairs(pairs, negatives=3, rng=np.random.default_rng(2))
+    assert [row[2] for row in labelled_pairs(pairs, negatives=0, rng=np.random.default_rng(1))] == [1.0] * 36
+    few = [Pair("a", "tr", "bir", "anlam"), Pair("b", "tr", "iki", "anlam")]  # there is no other meaning
+    assert [row[2] for row in labelled_pairs(few, negatives=1, rng=np.random.default_rng(1))] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("regime", "language", "rows", "message"),
+    [
+        ("zero-shot", None, 20, "unknown regime 'zero-shot'; known: tr-only, monolingual, cross-lingual"),
+        ("monolingual", "xx", 20, "unknown language 'xx'; known: tr"),
+        ("monolingual", None, 20, "needs a language: --language tr|az"),
+        ("tr-only", "az", 20, "use --regime monolingual"),
+        ("cross-lingual", "tr", 20, "from Turkish to another language"),
+        ("monolingual", "az", 20, "0 to train on and 0 development queries"),
+        ("cross-lingual", None, 20, "choose another lexicon with --data"),
+        ("tr-only", None, 10, "10 to train on and 1 development queries"),
+    ],
+)
+def test_bad_input(regime, language, rows, message):
+    made = lexicon(tr=[entry(key) for key in (TEST[0], DEVELOPMENT[0], *TRAIN[:rows])])
+    with pytest.raises(InputError) as found:
+        build_regime(made, regime, language=language)
+    assert message in str(found.value)
