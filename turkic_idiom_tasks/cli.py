@@ -192,11 +192,10 @@ def _lm_eval_path(options: argparse.Namespace) -> int:
 
 def _use_data(data: str | None) -> None:
     """Makes `data` the data of every task in this process, and fails now rather than later if it cannot be used."""
-    from turkic_idiom_tasks.lexicon.sources import DATA_VARIABLE
+    from turkic_idiom_tasks.lexicon.sources import use_data
     from turkic_idiom_tasks.retrieval.source import current_source
 
-    if data is not None:
-        os.environ[DATA_VARIABLE] = data
+    use_data(data)
     current_source()
 
 

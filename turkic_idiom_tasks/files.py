@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +48,30 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """`write_text` of indented JSON; NaN is refused."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """A folder to fill, which gets its name when all of it is there; a failure leaves nothing.
+
+    Args:
+        folder: the name; must not exist.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    from safetensors import SafetensorError  # how a full disk shows while weights are written
+
+    check_writable(folder.parent)
+    unfinished = folder.with_name(f".{folder.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    try:
+        yield unfinished
+        unfinished.rename(folder)
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"{folder}: cannot be written ({error}); make room or choose another --out") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def check_writable(directory: Path) -> None:

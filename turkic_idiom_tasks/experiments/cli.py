@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 from pathlib import Path
 
 from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.lexicon.sources import use_data
 
 
 def add_finetune_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -46,7 +46,7 @@ def add_compare_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentP
 
 
 def _compare(options: argparse.Namespace) -> int:
-    _use_data(options.data)
+    use_data(options.data)
     from turkic_idiom_tasks.experiments.compare import compare_results, render
 
     report = compare_results(options.a, options.b, tasks=options.tasks or ())
@@ -191,9 +191,10 @@ def _add_retrieval_training(parser: argparse.ArgumentParser) -> None:
 
 
 def _retrieval(options: argparse.Namespace) -> int:
-    _use_data(options.data)
+    use_data(options.data)
     from dataclasses import fields
 
+    from turkic_idiom_tasks.finetuning.processes import is_first_process
     from turkic_idiom_tasks.finetuning.regimes import build_regime
     from turkic_idiom_tasks.finetuning.retrieval import RetrievalConfig, fine_tune_retrieval
     from turkic_idiom_tasks.finetuning.retrieval_card import check_new, save_tuned, tuning_record
@@ -201,8 +202,7 @@ def _retrieval(options: argparse.Namespace) -> int:
     from turkic_idiom_tasks.lexicon.entries import Lexicon
     from turkic_idiom_tasks.lexicon.sources import asked_data, open_data
 
-    is_first = int(os.environ.get("RANK", "0")) == 0  # under torchrun the first process saves and reports
-    logging.getLogger("turkic_idiom_tasks").setLevel(logging.INFO if is_first else logging.ERROR)
+    logging.getLogger("turkic_idiom_tasks").setLevel(logging.INFO if is_first_process() else logging.ERROR)
     config = RetrievalConfig(**{field.name: getattr(options, field.name) for field in fields(RetrievalConfig)})
     path, lexicon = open_data(asked_data())
     if not isinstance(lexicon, Lexicon):
@@ -212,7 +212,7 @@ def _retrieval(options: argparse.Namespace) -> int:
     check_new(folder)
     trainee = load_trainee(options.model, task=data.task, pooling=options.pooling, revision=options.revision)
     tuned = fine_tune_retrieval(trainee, data, config=config)
-    if not is_first:
+    if not is_first_process():
         return 0
     record = tuning_record(trainee, data, tuned, config=config, path=path, revision=lexicon.revision)
     save_tuned(tuned, folder, record)
@@ -235,16 +235,16 @@ def _tuned_folder(options: argparse.Namespace) -> Path:
 
 
 def _span(options: argparse.Namespace) -> int:
-    _use_data(options.data)
+    use_data(options.data)
     from turkic_idiom_tasks.experiments.span_grid import (
         SIZES,
         SpanGrid,
-        is_first_process,
         read_results,
         run_grid,
         source_first,
     )
     from turkic_idiom_tasks.experiments.span_tables import span_tables, write_tables
+    from turkic_idiom_tasks.finetuning.processes import is_first_process
     from turkic_idiom_tasks.finetuning.span import SEEDS, SpanConfig
     from turkic_idiom_tasks.span_detection.sentences import current_spans
 
@@ -278,13 +278,6 @@ def _span(options: argparse.Namespace) -> int:
     for model, error in failed.items():
         sys.stderr.write(f"turkic-idiom: {model} failed: {error}\n")
     return 1 if failed else 0
-
-
-def _use_data(data: str | None) -> None:
-    if data is not None:
-        from turkic_idiom_tasks.lexicon.sources import DATA_VARIABLE
-
-        os.environ[DATA_VARIABLE] = data
 
 
 def _known(asked: list[str], languages: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from turkic_idiom_tasks.encoders.registry import NO_REVISION, PAPER_ENCODERS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import check_writable, write_json
 from turkic_idiom_tasks.finetuning.card import save_checkpoint
+from turkic_idiom_tasks.finetuning.processes import is_first_process
 from turkic_idiom_tasks.finetuning.span import SEEDS, FineTuned, SpanConfig, few_shot_sample, fine_tune, load_untuned
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.span_detection.classifier import TokenClassifier
@@ -115,11 +115,6 @@ def revision_of(model: str) -> str | None:
         return folder_revision(Path(model).expanduser())
     pinned = PAPER_ENCODERS.get(model, (NO_REVISION, None))[0]
     return None if pinned == NO_REVISION else pinned
-
-
-def is_first_process() -> bool:
-    """Whether this process writes: the only one, or the first of those that torchrun started."""
-    return int(os.environ.get("RANK", "0")) == 0
 
 
 def model_slug(model: str) -> str:

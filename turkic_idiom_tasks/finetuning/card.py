@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from turkic_idiom_tasks.encoders.checkpoints import is_local, quiet_loading
-from turkic_idiom_tasks.files import check_writable, write_json, write_text
+from turkic_idiom_tasks.files import whole_folder, write_json, write_text
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.span_detection.classifier import TokenClassifier
 
@@ -21,21 +20,18 @@ def save_checkpoint(classifier: TokenClassifier, folder: Path, record: Mapping[s
 
     Args:
         classifier: what to save.
-        folder: must not exist; made by renaming a finished one.
+        folder: must not exist.
         record: of the run, as the grid writes it.
 
     Raises:
-        InputError: the parent folder cannot be written to.
+        InputError: it cannot be written.
     """
-    check_writable(folder.parent)
-    unfinished = folder.with_name(f".{folder.name}.unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    with quiet_loading():
-        classifier.model.save_pretrained(unfinished)
-        classifier.tokenizer.save_pretrained(unfinished)
-    write_json(unfinished / RECORD, {key: value for key, value in record.items() if key != "tags"})
-    write_text(unfinished / "README.md", model_card(record))
-    unfinished.rename(folder)
+    with whole_folder(folder) as unfinished:
+        with quiet_loading():
+            classifier.model.save_pretrained(unfinished)
+            classifier.tokenizer.save_pretrained(unfinished)
+        write_json(unfinished / RECORD, {key: value for key, value in record.items() if key != "tags"})
+        write_text(unfinished / "README.md", model_card(record))
 
 
 def model_card(record: Mapping[str, Any]) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import math
-import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import numpy as np
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.development import BestWeights, DevelopmentScore, Evaluation
+from turkic_idiom_tasks.finetuning.processes import n_processes
 from turkic_idiom_tasks.finetuning.regimes import RegimeData, labelled_pairs
 from turkic_idiom_tasks.finetuning.trainee import Trainee
 
@@ -278,7 +278,7 @@ def _loss(model: Any, name: str, *, config: RetrievalConfig) -> Any:
 
     if name == COSINE:
         return _cosine_loss_class()(model)
-    gather = _n_processes() > 1  # the negatives of all of them
+    gather = n_processes() > 1  # the negatives of all of them
     if config.cached:
         return CachedMultipleNegativesRankingLoss(
             model, mini_batch_size=config.mini_batch, gather_across_devices=gather
@@ -352,13 +352,8 @@ def _check(config: RetrievalConfig, *, n_pairs: int) -> None:
         raise InputError(
             f"fine-tuning needs {' and '.join(missing)}; install with: pip install 'turkic-idiom-tasks[finetune]'"
         )
-    if _n_processes() > 1 and n_pairs < _n_processes() * config.batch_size:  # uneven batches are dropped there
+    if n_processes() > 1 and n_pairs < n_processes() * config.batch_size:  # uneven batches are dropped there
         raise InputError(
-            f"{n_pairs} training pairs are not one batch of {config.batch_size} for each of {_n_processes()} "
+            f"{n_pairs} training pairs are not one batch of {config.batch_size} for each of {n_processes()} "
             "processes; take fewer, or a smaller --batch-size"
         )
-
-
-def _n_processes() -> int:
-    """How many torchrun has started; 1 without it."""
-    return int(os.environ.get("WORLD_SIZE", "1"))

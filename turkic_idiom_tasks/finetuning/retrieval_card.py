@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
@@ -11,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from turkic_idiom_tasks.encoders.checkpoints import is_local, quiet_loading
-from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.files import check_writable, write_json, write_text
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.files import check_writable, whole_folder, write_json, write_text
 from turkic_idiom_tasks.finetuning.regimes import MONOLINGUAL, TR_ONLY, RegimeData
 from turkic_idiom_tasks.finetuning.retrieval import COSINE, RetrievalConfig, TunedEncoder
 from turkic_idiom_tasks.finetuning.trainee import Trainee
@@ -81,26 +80,18 @@ def save_tuned(tuned: TunedEncoder, folder: Path, record: Mapping[str, Any]) -> 
 
     Args:
         tuned: what to save.
-        folder: must not exist; made by renaming a finished one.
+        folder: must not exist.
         record: from `tuning_record`.
 
     Raises:
         InputError: the folder exists, cannot be written to, or the disk is full.
     """
-    from safetensors import SafetensorError
-
     check_new(folder)
-    unfinished = folder.with_name(f".{folder.name}.unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    try:
+    with whole_folder(folder) as unfinished:
         with quiet_loading():
             tuned.model.save_pretrained(str(unfinished), create_model_card=False)
         write_json(unfinished / RECORD, record)
         write_text(unfinished / "README.md", model_card(record))
-        unfinished.rename(folder)
-    except (OSError, SafetensorError) as error:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise InputError(f"{folder}: cannot be written ({error}); make room or choose another --out") from error
 
 
 def model_card(record: Mapping[str, Any]) -> str:

@@ -83,6 +83,12 @@ class HubDataset:
         return None
 
 
+def use_data(data: str | None) -> None:
+    """Makes `data` what every task of this process uses; None leaves it as it is."""
+    if data is not None:
+        os.environ[DATA_VARIABLE] = data
+
+
 def asked_data() -> str:
     """What TURKIC_IDIOM_DATA names; empty for the bundled lexicon."""
     return os.environ.get(DATA_VARIABLE, "")

@@ -222,6 +222,10 @@ def _tags_in(text: str) -> list[str] | None:
 def _tagged(text: str, question: _Question) -> Answer:
     """The words that tags touch, aligned with those of the sentence: a slip elsewhere in the copy does no harm."""
     plain, marks = _without_tags(text)
+    if plain.strip() == question.sentence.strip():  # copied to the letter: the very characters count
+        shift = len(question.sentence) - len(question.sentence.lstrip()) - (len(plain) - len(plain.lstrip()))
+        spans = [Span(mark.start + shift, mark.end + shift) for mark in marks if mark.start < mark.end]
+        return question.answer(spans, unmatched=len(marks) - len(spans))
     copied = words(plain)
     ours, theirs = (
         [fold(word.of(source), question.language) for word in places]
@@ -236,11 +240,7 @@ def _tagged(text: str, question: _Question) -> Answer:
             )
             if touched is not None:
                 members.setdefault(touched, []).append(ours_at + step)
-    if plain.strip() == question.sentence.strip():  # copied to the letter: the very characters count
-        shift = len(question.sentence) - len(question.sentence.lstrip()) - (len(plain) - len(plain.lstrip()))
-        spans = [Span(mark.start + shift, mark.end + shift) for mark in marks if mark.start < mark.end]
-    else:
-        spans = [Span(question.words[m[0]].start, question.words[m[-1]].end) for m in members.values()]
+    spans = [Span(question.words[m[0]].start, question.words[m[-1]].end) for m in members.values()]
     return question.answer(spans, unmatched=len(marks) - len(spans))
 
 

@@ -75,6 +75,7 @@ def add_provenance(module: ModuleType) -> None:
                 results["configs"][name]["metadata"] = {**metadata, **data}
         return results
 
+    simple_evaluate.names_data = True  # type: ignore[attr-defined]
     module.simple_evaluate = simple_evaluate  # type: ignore[attr-defined]
 
 
@@ -86,6 +87,9 @@ def add_late() -> None:
     models = sys.modules.get("lm_eval.models")
     if models is not None:
         add_model(models)
+    evaluator = sys.modules.get("lm_eval.evaluator")
+    if evaluator is not None and not hasattr(evaluator.simple_evaluate, "names_data"):
+        add_provenance(evaluator)
 
 
 def _leave_out_absent_languages(manager: Any) -> None:
