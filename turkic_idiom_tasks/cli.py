@@ -36,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """The parser of every subcommand; each sets `handler`."""
     from hub_datasets.cli import add_parser as add_dataset_parser
+    from leaderboard.cli import add_parser as add_leaderboard_parser
+    from leaderboard.cli import add_submit_parser
     from turkic_idiom_tasks.experiments.cli import add_compare_parser, add_finetune_parser
 
     parser = argparse.ArgumentParser(prog="turkic-idiom", description="Idiom understanding in Turkic languages.")
@@ -52,6 +54,8 @@ def build_parser() -> argparse.ArgumentParser:
     add_finetune_parser(commands)
     add_compare_parser(commands)
     add_dataset_parser(commands)
+    add_submit_parser(commands)
+    add_leaderboard_parser(commands)
     return parser
 
 

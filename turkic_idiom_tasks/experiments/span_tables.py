@@ -18,7 +18,7 @@ from typing import Any
 from turkic_idiom_tasks.experiments.span_grid import ALL
 from turkic_idiom_tasks.files import write_text
 
-PUBLISHED = Path(__file__).with_name("published.json")
+PUBLISHED = Path(__file__).parent.parent / "published.json"
 PUBLISHED_LANGUAGES = ("az", "tk", "gag", "uz")
 TURKISH_SCORES = ("subword_precision", "subword_recall", "subword_f1", "subword_accuracy")
 F1_SCORES = ("subword_f1", "token_f1", "span_f1")

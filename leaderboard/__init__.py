@@ -1,0 +1,1 @@
+"""From submitted predictions to a static leaderboard: every score on it is computed here, from the predictions."""
