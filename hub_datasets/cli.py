@@ -1,4 +1,4 @@
-"""`turkic-idiom dataset`: import, annotate, check, export. Heavy packages are imported by the handlers."""
+"""`turkic-idiom dataset`: import, annotate, check, export, publish. Heavy packages are imported by the handlers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ FORMATS = (*DICTIONARIES, "dodiom")
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds ``dataset import``, ``annotate``, ``check`` and ``export``; each sets `handler`."""
+    """Adds ``dataset`` and its subcommands; each sets `handler`."""
     parser = subparsers.add_parser(
-        "dataset", help="import a source, tag idioms in sentences, check or export a lexicon"
+        "dataset", help="import a source, tag idioms in sentences, check, export or publish a lexicon"
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_import(commands)
@@ -27,10 +27,41 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     export = commands.add_parser("export", help="write a lexicon as a dataset in the layout of the Hub")
     export.add_argument("directory", nargs="?", metavar="DIR", help="default: the bundled lexicon")
     export.add_argument("--out", required=True, metavar="DIR", help="new, empty, or an earlier export")
-    export.add_argument("--licence", "--license", metavar="ID",
+    _add_licence(export)
+    export.set_defaults(handler=_export)
+    _add_hub(commands)
+
+
+def _add_licence(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--licence", "--license", metavar="ID",
                         help="for the README, as the Hub names it (default: cc-by-4.0 for the bundled lexicon, "
                              "otherwise unknown)")  # fmt: skip
-    export.set_defaults(handler=_export)
+
+
+def _add_hub(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    publish = commands.add_parser(
+        "publish",
+        help="send a lexicon to a dataset repository on the Hub, in the layout that export writes",
+        description="Show what would change in a dataset repository on the Hub and, with --yes, change it in one "
+        "commit. Files that an earlier publish sent and that are no longer part of the data are deleted in it; nothing "
+        "else is. The token is that of `hf auth login`, or HF_TOKEN.",
+        epilog="Example: turkic-idiom dataset publish --repo my-org/turkic-idioms --version v1.0.0 --yes",
+    )
+    publish.add_argument("directory", nargs="?", metavar="DIR", help="lexicon directory (default: the bundled lexicon)")
+    publish.add_argument("--repo", required=True, metavar="ORG/NAME", help="created if there is none")
+    publish.add_argument("--version", metavar="TAG", help="tag for the commit, such as v1.0.0; tags are never moved")
+    publish.add_argument("--yes", action="store_true", help="publish; without it only the plan is shown")
+    _add_licence(publish)
+    publish.set_defaults(handler=_publish)
+    pull = commands.add_parser(
+        "pull",
+        help="download a dataset in the Hub layout into a directory for --data",
+        epilog="Example: turkic-idiom dataset pull my-org/turkic-idioms@v1.0.0 && turkic-idiom run -m MODEL --data "
+        "turkic-idioms",
+    )
+    pull.add_argument("name", metavar="ORG/NAME[@REVISION]", help="revision: a commit, tag or branch (default: main)")
+    pull.add_argument("--out", metavar="DIR", help="new, empty, or an earlier export or pull (default: NAME)")
+    pull.set_defaults(handler=_pull)
 
 
 def _add_review(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -265,7 +296,30 @@ def _export(options: argparse.Namespace) -> int:
     from hub_datasets.layout import export_hub_layout
 
     export = export_hub_layout(_lexicon(options), Path(options.out), licence=options.licence)
-    if export.left_out:
-        sys.stderr.write(f"left out, the lexicon has nothing for them: {', '.join(export.left_out)}\n")
+    _say_left_out(export.left_out)
     sys.stdout.write(f"{export.directory}: {len(export.configs)} configs, {sum(export.configs.values())} rows\n")
     return 0
+
+
+def _publish(options: argparse.Namespace) -> int:
+    from hub_datasets.layout import hub_layout
+    from hub_datasets.publish import publish_dataset
+
+    layout = hub_layout(_lexicon(options), licence=options.licence)
+    _say_left_out(layout.left_out)
+    publish_dataset(layout, options.repo, version=options.version, confirmed=options.yes, write=sys.stdout.write)
+    return 0
+
+
+def _pull(options: argparse.Namespace) -> int:
+    from hub_datasets.publish import pull_dataset
+
+    name = options.name.partition("@")[0].rpartition("/")[2]
+    pulled = pull_dataset(options.name, Path(options.out or name))
+    sys.stdout.write(f"{pulled.directory}: {pulled.n_files} files, commit {pulled.commit}\n")
+    return 0
+
+
+def _say_left_out(left_out: tuple[str, ...]) -> None:
+    if left_out:
+        sys.stderr.write(f"left out, the lexicon has nothing for them: {', '.join(left_out)}\n")

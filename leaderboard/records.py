@@ -67,6 +67,7 @@ class SubsetScore:
         items: (n) ids of the queries or sentences, sorted.
         clusters: (n) concept or idiom of each, drawn as one by a bootstrap.
         values: (n, 1) nDCG of each query; or (n, 3) spans of each sentence that are right, found, and true.
+        cut: the fewest documents that a query ranks, the others tying at the end; None if every query ranks all.
     """
 
     task: str
@@ -79,6 +80,7 @@ class SubsetScore:
     items: tuple[str, ...]
     clusters: tuple[str, ...]
     values: npt.NDArray[np.float64]
+    cut: int | None = None
 
     @property
     def main(self) -> float:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.encoders.untrained_models import make_untrained, texts, untrained_bert  # noqa: F401
+from tests.hub_server import TOKEN, running_hub
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -50,3 +51,22 @@ def command(tmp_path):
         )
 
     return run
+
+
+@pytest.fixture
+def hub():
+    """A Hugging Face Hub on the loopback interface, with no repository."""
+    with running_hub() as server:
+        yield server
+
+
+@pytest.fixture
+def online(hub, tmp_path):
+    """What the clients take from the environment to use that Hub, logged in."""
+    return {
+        "HF_ENDPOINT": hub.url,
+        "HF_HUB_OFFLINE": "0",
+        "HF_HOME": str(tmp_path / "home"),
+        "HF_HUB_DISABLE_XET": "1",
+        "HF_TOKEN": TOKEN,
+    }

@@ -1,92 +1,280 @@
-"""A Hugging Face Hub on the loopback interface, for the unmodified clients: datasets, read at any commit."""
+"""A Hugging Face Hub on the loopback interface, for the unmodified clients: reading, publishing, and failing to order.
+
+It speaks as much of the Hub's HTTP API as huggingface_hub and datasets use here, without Xet (HF_HUB_DISABLE_XET=1).
+Repositories live in memory. A test says beforehand which requests shall fail, and how: see `Hub.order`.
+"""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import re
+import socket
+import struct
 import threading
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+TOKEN = "hf_LoopbackTokenThatMustNotLeak"
+READ_TOKEN = "hf_LoopbackTokenThatMayOnlyRead"
+CUT, LOSE_ANSWER = "cut", "lose answer"
+KINDS = {"models": "model", "datasets": "dataset", "spaces": "space"}
+LFS_SUFFIXES = (".parquet", ".safetensors", ".bin")
+OWN_FILES = {".gitattributes": b"*.parquet filter=lfs diff=lfs merge=lfs -text\n"}  # the Hub starts a repository so
+SPACE_FILES = {"README.md": b"---\nsdk: static\n---\n", "index.html": b"template", "style.css": b"template"}
 
 
 class Repository:
-    """Commits of one dataset, oldest first; ``main`` is the newest."""
+    """Commits of one repository, oldest first; ``main`` is the newest that is no pull request."""
 
-    def __init__(self, name):
-        self.name = name
-        self.commits = {}
+    def __init__(self, name, kind="dataset"):
+        self.name, self.kind = name, kind
+        self.commits, self.titles, self.tags, self.pulls = {}, {}, {}, {}
+        self.main = None
+
+    @property
+    def files(self):
+        return self.commits[self.main]
 
     def commit(self, folder: Path) -> str:
         """Adds the files below a folder as a new commit and returns its SHA."""
         files = {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-        digest = hashlib.sha1(str(len(self.commits)).encode())
+        self.main = self.add(files)
+        return self.main
+
+    def add(self, files, title="") -> str:
+        digest = hashlib.sha1(f"{len(self.commits)}{title}".encode())
         for path, data in files.items():
             digest.update(path.encode() + data)
         self.commits[digest.hexdigest()] = files
+        self.titles[digest.hexdigest()] = title
         return digest.hexdigest()
 
     def resolve(self, revision):
         if revision == "main":
-            return next(reversed(self.commits))
-        return revision if revision in self.commits else None
+            return self.main
+        if revision.startswith("refs/pr/"):
+            return self.pulls.get(int(revision.rpartition("/")[2]))
+        tag = revision.removeprefix("refs/tags/")
+        return self.tags.get(tag) or (revision if revision in self.commits else None)
+
+
+@dataclass
+class Fault:
+    """What shall happen to the next requests of a kind: a status, `CUT`, `LOSE_ANSWER`, or a call before the answer."""
+
+    method: str
+    path: str
+    answer: Any
+    times: int
+
+
+class Hub(ThreadingHTTPServer):
+    """The server; `repositories` are by kind and name, `requests` are those so far."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, repositories=()):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.repositories = {(repository.kind, repository.name): repository for repository in repositories}
+        self.requests, self.faults, self.lfs = [], [], {}
+        self.lock = threading.Lock()
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def order(self, method, path, answer, times=1):
+        """The next requests whose method is this and whose path matches are answered so."""
+        self.faults.append(Fault(method, path, answer, times))
+
+    def fault(self, method, path):
+        with self.lock:
+            for fault in self.faults:
+                if fault.times and fault.method == method and re.search(fault.path, path):
+                    fault.times -= 1
+                    return fault.answer
+        return None
+
+    def repository(self, name, kind="dataset"):
+        return self.repositories[kind, name]
+
+    def handle_error(self, request, client_address):
+        pass  # clients that were cut off
+
+
+def is_lfs(path):
+    return path.endswith(LFS_SUFFIXES)
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
 
 
 def describe(path, data):
-    blob = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-    return {"type": "file", "path": path, "size": len(data), "oid": blob}
+    stored = data
+    if is_lfs(path):
+        stored = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256(data)}\nsize {len(data)}\n".encode()
+    blob = hashlib.sha1(b"blob %d\0" % len(stored) + stored).hexdigest()
+    row = {"type": "file", "path": path, "size": len(data), "oid": blob}
+    return row | ({"lfs": {"oid": sha256(data), "size": len(data), "pointerSize": len(stored)}} if is_lfs(path) else {})
+
+
+class HubError(Exception):
+    """An answer that is an error."""
+
+    def __init__(self, status, code, message, commit=None):
+        self.status, self.code, self.message, self.commit = status, code, message, commit
 
 
 class Handler(BaseHTTPRequestHandler):
-    """The part of the Hub's HTTP API that reading a dataset takes."""
+    """One connection of a client."""
 
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *args):
         pass
 
-    def do_GET(self):
-        self.answer()
-
-    def do_HEAD(self):
-        self.answer()
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        if "json" in (self.headers.get("Content-Type") or ""):
-            self.answer(paths=json.loads(body)["paths"])
-        else:
-            self.answer(paths=parse_qs(body).get("paths", []))
-
-    def answer(self, paths=None):
-        parts = [unquote(part) for part in urlsplit(self.path).path.strip("/").split("/")]
+    def handle_one(self):
         self.server.requests.append(f"{self.command} {self.path}")
-        is_api = parts[0] == "api"
-        kind, owner, name, *rest = parts[1:] if is_api else parts
-        repository = self.server.repositories.get(f"{owner}/{name}") if kind == "datasets" else None
-        if repository is None:
-            return self.error(404, "RepoNotFound", "Repository not found")
-        commit = repository.resolve(rest[1] if len(rest) > 1 else "main")
-        if commit is None:
-            return self.error(404, "RevisionNotFound", f"Invalid rev id: {rest[1]}")
-        files = repository.commits[commit]
-        match rest[:1]:
-            case [] | ["revision"]:
-                return self.json(self.info(repository, commit))
-            case ["tree"]:
-                return self.tree(files, "/".join(rest[2:]))
-            case ["paths-info"]:
-                return self.json([describe(path, files[path]) for path in paths if path in files])
-            case ["resolve"]:
-                return self.file(files, commit, "/".join(rest[2:]))
-        return self.error(404, "EntryNotFound", f"no such endpoint: {self.path}")
+        length = int(self.headers.get("Content-Length") or 0)
+        fault = self.server.fault(self.command, self.path)
+        if fault == CUT:
+            self.rfile.read(length // 2)
+            return self.hang_up()
+        body = self.rfile.read(length)
+        try:
+            if callable(fault):
+                fault()
+            if isinstance(fault, int):
+                raise HubError(fault, "", "ordered by the test")
+            self.authorise()
+            answer = self.answer(body)
+        except HubError as error:
+            answer = self.refuse(error)
+        return self.hang_up() if fault == LOSE_ANSWER else self.send(*answer)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_one  # noqa: N815
+
+    def hang_up(self):
+        """Ends the connection as a broken network does, with a reset."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+        self.connection.close()
+
+    def send(self, status, data, headers):
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(data))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
 
     @staticmethod
-    def info(repository, commit):
+    def json(value, status=200, **headers):
+        return status, json.dumps(value).encode(), {"Content-Type": "application/json", **headers}
+
+    def refuse(self, error):
+        headers = {"X-Error-Code": error.code, "X-Error-Message": error.message}
+        headers |= {"X-Repo-Commit": error.commit} if error.commit else {}
+        return self.json({"error": error.message}, error.status, **headers)
+
+    def authorise(self):
+        given = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
+        if given not in ("", TOKEN, READ_TOKEN):
+            raise HubError(401, "", "Invalid credentials in Authorization header")
+
+    def must_write(self):
+        given = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
+        if given != TOKEN:
+            raise HubError(
+                403 if given else 401, "", "You don't have the rights" if given else "Invalid username or password."
+            )
+
+    # ---------------------------------------------------------------- routes
+    def answer(self, body):
+        parts = [unquote(part) for part in urlsplit(self.path).path.strip("/").split("/")]
+        match [self.command, *parts]:
+            case [_, "api", "whoami-v2"]:
+                self.must_write()
+                return self.json({"type": "user", "name": "tester", "orgs": [], "auth": {"type": "access_token"}})
+            case ["POST", "api", "validate-yaml"]:
+                return self.json({"errors": [], "warnings": []})
+            case ["POST", "api", "repos", "create"]:
+                return self.create(json.loads(body))
+            case ["PUT", "_lfs", oid]:
+                if sha256(body) != oid:
+                    raise HubError(422, "", "sha256 does not match")
+                self.server.lfs[oid] = body
+                return 200, b"", {}
+            case [_, "api", plural, owner, name, *rest] if plural in KINDS:
+                return self.api(self.find(KINDS[plural], f"{owner}/{name}"), rest, body)
+            case ["POST", *place, owner, name, "info", "lfs", "objects", "batch"]:
+                self.must_write()
+                self.find(KINDS[place[0]] if place else "model", f"{owner}/{name.removesuffix('.git')}")
+                return self.batch(json.loads(body)["objects"])
+            case [_, plural, owner, name, "resolve", revision, *path] if plural in KINDS:
+                return self.file(self.find(KINDS[plural], f"{owner}/{name}"), revision, "/".join(path))
+            case [_, owner, name, "resolve", revision, *path]:
+                return self.file(self.find("model", f"{owner}/{name}"), revision, "/".join(path))
+        raise HubError(404, "EntryNotFound", f"no such endpoint: {self.path}")
+
+    def find(self, kind, name):
+        if (kind, name) not in self.server.repositories:
+            raise HubError(404, "RepoNotFound", "Repository not found")
+        return self.server.repositories[kind, name]
+
+    @staticmethod
+    def at(repository, revision):
+        commit = repository.resolve(revision)
+        if commit is None:
+            raise HubError(404, "RevisionNotFound", f"Invalid rev id: {revision}")
+        return commit
+
+    def api(self, repository, rest, body):
+        match [self.command, *rest]:
+            case ["GET"]:
+                return self.info(repository, "main")
+            case ["GET", "revision", revision]:
+                return self.info(repository, revision)
+            case ["GET", "tree", revision, *path]:
+                return self.tree(repository.commits[self.at(repository, revision)], "/".join(path))
+            case ["POST", "paths-info", revision]:
+                is_json = "json" in (self.headers.get("Content-Type") or "")
+                paths = json.loads(body)["paths"] if is_json else parse_qs(body.decode()).get("paths", [])
+                files = repository.commits[self.at(repository, revision)]
+                return self.json([describe(path, files[path]) for path in paths if path in files])
+            case ["GET", "refs"]:
+                tags = [{"name": n, "ref": f"refs/tags/{n}", "targetCommit": c} for n, c in repository.tags.items()]
+                return self.json({"branches": [], "converts": [], "tags": tags})
+            case ["GET", "discussions"]:
+                return self.json(
+                    {"discussions": self.discussions(repository), "count": len(repository.pulls), "start": 0}
+                )
+            case ["POST", "preupload", revision]:
+                self.must_write()
+                return self.preupload(repository.commits[self.at(repository, revision)], json.loads(body)["files"])
+            case ["POST", "commit", revision]:
+                self.must_write()
+                return self.commit(repository, self.at(repository, revision), body)
+            case ["POST", "tag", revision]:
+                self.must_write()
+                tag = json.loads(body)["tag"]
+                if tag in repository.tags:
+                    raise HubError(409, "", "Tag already exists")
+                repository.tags[tag] = self.at(repository, revision)
+                return self.json({})
+        raise HubError(404, "EntryNotFound", f"no such endpoint: {self.path}")
+
+    # ---------------------------------------------------------------- reading
+    def info(self, repository, revision):
+        commit = self.at(repository, revision)
         siblings = [{"rfilename": path} for path in repository.commits[commit]]
         common = {"private": False, "gated": False, "disabled": False, "downloads": 0, "likes": 0, "tags": []}
-        return {"_id": "0" * 24, "id": repository.name, "sha": commit, "siblings": siblings, **common}
+        return self.json({"_id": "0" * 24, "id": repository.name, "sha": commit, "siblings": siblings, **common})
 
     def tree(self, files, under):
         prefix = f"{under}/" if under else ""
@@ -101,45 +289,107 @@ class Handler(BaseHTTPRequestHandler):
                 if recursive or not tail:
                     rows[path] = describe(path, data)
         if under and not rows:
-            return self.error(404, "EntryNotFound", f"{under} does not exist")
+            raise HubError(404, "EntryNotFound", f"{under} does not exist")
         return self.json(list(rows.values()))
 
-    def file(self, files, commit, path):
-        if path not in files:
-            return self.error(404, "EntryNotFound", f"Entry not found: {path}", commit=commit)
-        data = files[path]
-        etag = describe(path, data)["oid"]
-        return self.send(
-            200, data, {"X-Repo-Commit": commit, "ETag": f'"{etag}"', "Content-Type": "application/octet-stream"}
-        )
+    def file(self, repository, revision, path):
+        commit = self.at(repository, revision)
+        if path not in repository.commits[commit]:
+            raise HubError(404, "EntryNotFound", f"Entry not found: {path}", commit)
+        data = repository.commits[commit][path]
+        etag = sha256(data) if is_lfs(path) else describe(path, data)["oid"]
+        return 200, data, {"X-Repo-Commit": commit, "ETag": f'"{etag}"', "Content-Type": "application/octet-stream"}
 
-    def json(self, value):
-        self.send(200, json.dumps(value).encode(), {"Content-Type": "application/json"})
+    @staticmethod
+    def discussions(repository):
+        return [
+            {
+                "num": number,
+                "title": repository.titles[commit],
+                "status": "open",
+                "isPullRequest": True,
+                "author": {"name": "tester"},
+                "createdAt": "2026-01-01T00:00:00.000Z",
+                "repo": {"name": repository.name, "type": repository.kind},
+            }
+            for number, commit in repository.pulls.items()
+        ]
 
-    def error(self, status, code, message, commit=None):
-        headers = {"X-Error-Code": code, "X-Error-Message": message, "Content-Type": "application/json"}
-        headers |= {"X-Repo-Commit": commit} if commit else {}
-        self.send(status, json.dumps({"error": message}).encode(), headers)
+    # ---------------------------------------------------------------- writing
+    def create(self, wanted):
+        self.must_write()
+        kind, name = wanted.get("type") or "model", f"{wanted['organization']}/{wanted['name']}"
+        if (kind, name) in self.server.repositories:
+            return self.json({"error": "You already created this repo", "url": f"{self.server.url}/{name}"}, 409)
+        repository = self.server.repositories[kind, name] = Repository(name, kind)
+        repository.main = repository.add(OWN_FILES | (SPACE_FILES if kind == "space" else {}), "initial commit")
+        return self.json({"url": f"{self.server.url}/{'' if kind == 'model' else kind + 's/'}{name}"})
 
-    def send(self, status, data, headers):
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(data))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
+    def preupload(self, files, wanted):
+        rows = []
+        for row in wanted:
+            path = row["path"]
+            there = describe(path, files[path]) if path in files else {}
+            oid = there.get("lfs", there).get("oid")
+            mode = "lfs" if is_lfs(path) else "regular"
+            rows.append({"path": path, "uploadMode": mode, "shouldIgnore": False, "oid": oid})
+        return self.json({"files": rows})
+
+    def batch(self, objects):
+        rows = []
+        for wanted in objects:
+            row = {"oid": wanted["oid"], "size": wanted["size"]}
+            if wanted["oid"] not in self.server.lfs:
+                row["actions"] = {"upload": {"href": f"{self.server.url}/_lfs/{wanted['oid']}"}}
+            rows.append(row)
+        return self.json({"transfer": "basic", "objects": rows}, **{"Content-Type": "application/vnd.git-lfs+json"})
+
+    def commit(self, repository, parent, body):
+        lines = [json.loads(line) for line in body.splitlines() if line.strip()]
+        header = next(line["value"] for line in lines if line["key"] == "header")
+        if header.get("parentCommit") not in (None, parent):
+            raise HubError(412, "", "A commit has happened since. Please refresh and try again.")
+        files = dict(repository.commits[parent])
+        for line in lines:
+            value = line["value"]
+            match line["key"]:
+                case "file":
+                    files[value["path"]] = base64.b64decode(value["content"])
+                case "lfsFile":
+                    files[value["path"]] = self.server.lfs[value["oid"]]
+                case "deletedFile":
+                    del files[value["path"]]
+        commit = repository.add(files, header["summary"])
+        answer = {
+            "success": True,
+            "commitOid": commit,
+            "commitUrl": f"{self.server.url}/{repository.name}/commit/{commit}",
+        }
+        if parse_qs(urlsplit(self.path).query).get("create_pr") == ["1"]:
+            number = len(repository.pulls) + 1
+            repository.pulls[number] = commit
+            answer["pullRequestUrl"] = f"{self.server.url}/{repository.name}/discussions/{number}"
+        else:
+            repository.main = commit
+        return self.json(answer)
+
+
+@contextmanager
+def running_hub(repositories=()):
+    """Serves repositories and yields the `Hub`."""
+    hub = Hub(repositories)
+    thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield hub
+    finally:
+        hub.shutdown()
+        hub.server_close()
+        thread.join()
 
 
 @contextmanager
 def hub_server(repositories):
     """Serves datasets by name and yields (URL, list of the requests so far)."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.repositories = {repository.name: repository for repository in repositories}
-    server.requests = []
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", server.requests
-    finally:
-        server.shutdown()
-        thread.join()
+    with running_hub(repositories) as hub:
+        yield hub.url, hub.requests

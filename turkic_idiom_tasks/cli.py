@@ -39,6 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
     from leaderboard.cli import add_parser as add_leaderboard_parser
     from leaderboard.cli import add_submit_parser
     from turkic_idiom_tasks.experiments.cli import add_compare_parser, add_finetune_parser
+    from turkic_idiom_tasks.experiments.grid_cli import add_grid_parser
 
     parser = argparse.ArgumentParser(prog="turkic-idiom", description="Idiom understanding in Turkic languages.")
     parser.add_argument("--version", action="version", version=f"turkic-idiom-tasks {__version__}")
@@ -52,6 +53,7 @@ def build_parser() -> argparse.ArgumentParser:
     path = commands.add_parser("lm-eval-path", help="print the folder of the span tasks, for lm-eval's --include_path")
     path.set_defaults(handler=_lm_eval_path)
     add_finetune_parser(commands)
+    add_grid_parser(commands)
     add_compare_parser(commands)
     add_dataset_parser(commands)
     add_submit_parser(commands)

@@ -8,7 +8,8 @@ from tests.finetuning.test_span import sentences
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments import span_grid
 from turkic_idiom_tasks.experiments.span_grid import SpanCell, SpanGrid, read_results, run_grid, source_first
-from turkic_idiom_tasks.experiments.span_tables import span_tables, write_tables
+from turkic_idiom_tasks.experiments.span_tables import span_tables
+from turkic_idiom_tasks.experiments.tables import write_tables
 from turkic_idiom_tasks.finetuning.span import SpanConfig
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon

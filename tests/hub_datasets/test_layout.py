@@ -3,8 +3,9 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from hub_datasets.layout import MANIFEST, export_hub_layout
+from hub_datasets.layout import export_hub_layout
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.hub_upload import MANIFEST
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.retrieval.relevance import build_retrieval
@@ -107,7 +108,7 @@ def test_same_lexicon_gives_the_same_bytes(lexicon, tmp_path):
     for name in ("one", "two"):
         export_hub_layout(lexicon, tmp_path / name)
     files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file())
-    assert len(files) == 11  # six retrieval configs, two lexicon configs, one sentence, README, manifest
+    assert len(files) == 12  # six retrieval configs, two lexicon configs, one sentence, README, eval.yaml, manifest
     assert all((tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes() for name in files)
 
 
@@ -131,6 +132,7 @@ def test_new_export_removes_its_own_old_files_and_nothing_else(lexicon, tmp_path
         "data/lexicon-az/note.txt",
         "data/lexicon-tr/test.parquet",
         "data/span-tr/test.parquet",
+        "eval.yaml",
         "figure.png",
     ]
     assert not (out / "data" / "T1-tur-azj-corpus").exists()
@@ -162,7 +164,7 @@ def test_a_killed_export_can_be_run_again(lexicon, tmp_path, monkeypatch):
     export_hub_layout(lexicon, out)
     write_lexicon(tmp_path / "smaller", list(lexicon.concepts.values()), {"tr": list(lexicon.of("tr").values())[:4]})
     smaller = load_lexicon(tmp_path / "smaller")
-    import hub_datasets.layout as layout
+    import hub_datasets.exported_folder as exported_folder
 
     written = []
 
@@ -173,7 +175,7 @@ def test_a_killed_export_can_be_run_again(lexicon, tmp_path, monkeypatch):
         path.write_bytes(data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(layout, "write_bytes", write_two)
+        patch.setattr(exported_folder, "write_bytes", write_two)
         with pytest.raises(KeyboardInterrupt):
             export_hub_layout(smaller, out)
     export_hub_layout(smaller, out)

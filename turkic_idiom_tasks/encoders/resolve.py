@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,7 +165,9 @@ def _wrapped(
 ) -> LoadedModel:
     from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
 
-    wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=prompts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # mteb calls methods that sentence-transformers has renamed
+        wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=prompts)
     wrapper.mteb_model_meta = meta
     return LoadedModel(meta, wrapper, _transformer_or_none(model), pooling)
 

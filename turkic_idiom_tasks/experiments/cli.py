@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.hub_client import check_login
+from turkic_idiom_tasks.hub_upload import MODEL, Target, folder_files, publish
 from turkic_idiom_tasks.lexicon.sources import use_data
 
 
@@ -96,6 +99,7 @@ def _add_span(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "--seed", action="append", type=int, dest="seeds", metavar="N", help="may be repeated (default: 42 43 44)"
     )
     _add_training(parser)
+    _add_push(parser, "one model only; with several seeds each checkpoint goes to ORG/NAME-SEED")
     parser.set_defaults(handler=_span)
 
 
@@ -151,7 +155,12 @@ def _add_retrieval(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     parser.add_argument("--data", metavar="DATA", help="lexicon directory (default: as in `turkic-idiom run`)")
     parser.add_argument("--revision", help="revision of the model on the Hub")
     _add_retrieval_training(parser)
+    _add_push(parser, "the saved model")
     parser.set_defaults(handler=_retrieval)
+
+
+def _add_push(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("--push", metavar="ORG/NAME", help=f"publish the outcome as a model on the Hub: {what}")
 
 
 def _add_retrieval_training(parser: argparse.ArgumentParser) -> None:
@@ -210,6 +219,7 @@ def _retrieval(options: argparse.Namespace) -> int:
     data = build_regime(lexicon, options.regime, language=options.language)
     folder = options.out or _tuned_folder(options)
     check_new(folder)
+    target = _push_target(options.push, models=[options.model])
     trainee = load_trainee(options.model, task=data.task, pooling=options.pooling, revision=options.revision)
     tuned = fine_tune_retrieval(trainee, data, config=config)
     if not is_first_process():
@@ -224,6 +234,8 @@ def _retrieval(options: argparse.Namespace) -> int:
         f"development nDCG tuned   {f'{tuned.tuned.ndcg:.4f}' if tuned.tuned else 'undefined'}\n"
         f"{tuned.verdict}\n\nModel: {folder}\nScore it: turkic-idiom run -m {folder}\n"
     )
+    if target:
+        _push(folder, target)
     return 0
 
 
@@ -243,7 +255,8 @@ def _span(options: argparse.Namespace) -> int:
         run_grid,
         source_first,
     )
-    from turkic_idiom_tasks.experiments.span_tables import span_tables, write_tables
+    from turkic_idiom_tasks.experiments.span_tables import span_tables
+    from turkic_idiom_tasks.experiments.tables import write_tables
     from turkic_idiom_tasks.finetuning.processes import is_first_process
     from turkic_idiom_tasks.finetuning.span import SEEDS, SpanConfig
     from turkic_idiom_tasks.span_detection.sentences import current_spans
@@ -256,6 +269,7 @@ def _span(options: argparse.Namespace) -> int:
     wanted = languages[1:] if options.targets is None else _known(options.targets, languages[1:])
     names = ("epochs", "batch_size", "learning_rate", "weight_decay", "labelling", "max_length")
     flags = ("bf16", "pad_to_max", "group_by_length")
+    _push_target(options.push, models=options.models)
     grid = SpanGrid(
         models=tuple(dict.fromkeys(options.models)),
         output=options.out,
@@ -277,7 +291,32 @@ def _span(options: argparse.Namespace) -> int:
         sys.stdout.write(f"\nTables: {options.out / 'tables'}\nCheckpoints: {options.out / 'checkpoints'}\n")
     for model, error in failed.items():
         sys.stderr.write(f"turkic-idiom: {model} failed: {error}\n")
+    if options.push and not failed:
+        checkpoints = {seed: grid.checkpoint_path(grid.models[0], seed) for seed in grid.seeds}
+        for seed, folder in checkpoints.items():
+            _push(folder, Target(options.push if len(checkpoints) == 1 else f"{options.push}-{seed}", MODEL))
     return 1 if failed else 0
+
+
+def _push_target(repository: str | None, *, models: Sequence[str]) -> Target | None:
+    """Where the model shall go; makes sure before the training that it is one, and that there is a token."""
+    from turkic_idiom_tasks.finetuning.processes import is_first_process
+
+    if repository and len(set(models)) > 1:
+        raise usage_error(f"--push {repository}: goes with one --model; run the models one by one")
+    target = Target(repository, MODEL) if repository else None
+    if target and is_first_process():
+        check_login(str(target))
+    return target
+
+
+def _push(folder: Path, target: Target) -> None:
+    try:
+        publish(folder_files(folder), target, message="Publish the model", confirmed=True, write=sys.stdout.write)
+    except InputError as error:
+        raise InputError(
+            f"{folder}: is saved but not published: {error}. To send it alone: hf upload {target.name} {folder}"
+        ) from error
 
 
 def _known(asked: list[str], languages: tuple[str, ...]) -> tuple[str, ...]:

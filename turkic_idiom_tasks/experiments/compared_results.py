@@ -84,7 +84,7 @@ def find_results(place: Path, tasks: Sequence[str] = ()) -> list[ResultFile]:
     if not place.exists():
         raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")
     candidates = sorted(_candidates(place)) if place.is_dir() else [place]
-    found = [result for path in candidates if (result := _open(path, required=path == place)) is not None]
+    found = [result for path in candidates if (result := open_result(path, required=path == place)) is not None]
     chosen = [result for result in found if not wanted or result.task in wanted]
     if not chosen:
         have = ", ".join(dict.fromkeys(result.task for result in found))
@@ -103,8 +103,12 @@ def _candidates(folder: Path) -> set[Path]:
     return named | set(folder.glob("*.json")) | set(folder.rglob("cells/*.json"))
 
 
-def _open(path: Path, *, required: bool) -> ResultFile | None:
-    """A result file; None, or with `required` an error, if it is something else."""
+def open_result(path: Path, *, required: bool) -> ResultFile | None:
+    """A result file; None, or with `required` an error, if it is something else.
+
+    Raises:
+        InputError: it cannot be read, or it is required and something else.
+    """
     try:
         record = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -173,7 +177,7 @@ def _damage_named(path: Path) -> Iterator[None]:
 
 def _read_retrieval(result: ResultFile) -> dict[Key, Scored]:
     files = ResultFiles(result.path)
-    header, groups = _read_rankings(files.rankings)
+    header, groups = read_rankings(files.rankings)
     if header["top_k"] is not None:
         raise InputError(
             f"{files.rankings}: cut at {header['top_k']} documents per query, so that nDCG cannot be computed from it; "
@@ -197,10 +201,16 @@ def _read_retrieval(result: ResultFile) -> dict[Key, Scored]:
     return found
 
 
-def _read_rankings(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Groups]]]:
-    """The head of a ranking file, and subset -> query -> ranking."""
+def read_rankings(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Groups]]]:
+    """The head of a ranking file, and subset -> query -> ranking.
+
+    Raises:
+        InputError: there is none, or it is of another format or damaged.
+    """
     if not path.is_file():
-        raise InputError(f"{path}: no such file, but a comparison needs the rankings; turkic-idiom run writes them")
+        raise InputError(
+            f"{path}: no such file, but scores are computed from the rankings; turkic-idiom run writes them"
+        )
     groups: dict[str, dict[str, Groups]] = {}
     try:
         header, *lines = map(json.loads, gzip.decompress(path.read_bytes()).decode("utf-8").splitlines())
@@ -242,7 +252,7 @@ def _read_spans(results: Sequence[ResultFile], key: Key) -> Scored:
     return Scored(
         results[0].path,
         str(results[0].record["model"]),
-        clusters=_idioms(test),
+        clusters=idiom_clusters(test),
         sums={sentence.id: (above, below) for sentence, (above, below) in zip(test, total.tolist(), strict=True)},
         seeds=tuple(sorted(by_seed)),
     )
@@ -277,7 +287,7 @@ def _tags(tags: Mapping[str, str], test: Sequence[TaggedSentence], *, place: Pat
     return [[_LABEL_OF_LETTER[letter] for letter in tags[sentence.id]] for sentence in test]
 
 
-def _idioms(test: Sequence[TaggedSentence]) -> dict[str, str]:
+def idiom_clusters(test: Sequence[TaggedSentence]) -> dict[str, str]:
     """Sentence -> its idiom, named by its first sentence: in a lexicon the concept, the same in every language."""
     first: dict[str, str] = {}
     for sentence in test:

@@ -97,7 +97,7 @@ class SpanGrid:
         """Where the result of a cell stands; named by everything that decides it."""
         decides = asdict(cell) | asdict(self.config)
         decides |= {"revision": revision_of(cell.model), "data": self.source.revision, "format": RESULT_FORMAT}
-        decides |= {"source": self.languages[0]}
+        decides |= {"source": self.languages[0], "code": version("turkic-idiom-tasks")}
         digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
         name = f"{model_slug(cell.model)}-{cell.language}-{cell.size}-{cell.seed}-{digest}.json"
         return self.output / "cells" / name

@@ -30,6 +30,7 @@ class Trainee:
         pooling: one of the five; None where the model's own modules are something else.
         is_plain: a transformers encoder, not a sentence-transformers model.
         prompts: role (``query``, ``document``) -> what stands before a text, in training as at evaluation.
+        task_prompts: short name of a task -> the same for that task.
     """
 
     model: SentenceTransformer
@@ -38,6 +39,7 @@ class Trainee:
     pooling: str | None
     is_plain: bool
     prompts: Mapping[str, str]
+    task_prompts: Mapping[str, Mapping[str, str]]
 
 
 def load_trainee(
@@ -79,6 +81,7 @@ def load_trainee(
         pooling=asked or native_pooling(model),
         is_plain=is_plain,
         prompts=prompts[task],
+        task_prompts=prompts,
     )
 
 

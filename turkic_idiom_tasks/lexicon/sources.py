@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.hub_client import explanation, quiet_client
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED, is_lexicon_directory, load_lexicon
@@ -19,7 +20,7 @@ DATA_VARIABLE = "TURKIC_IDIOM_DATA"
 BUNDLED_PATH = "turkic-idiom-tasks/lexicon"  # what results name as the dataset when nothing else is asked for
 _COMMIT = re.compile("[0-9a-f]{40}")
 _SUFFIXES = (".parquet", ".jsonl")
-_DATA_PATTERNS = ["README.md", *(f"**{suffix}" for suffix in _SUFFIXES)]
+_DATA_PATTERNS = ["README.md", "eval.yaml", *(f"**{suffix}" for suffix in _SUFFIXES)]
 _HUB_ID = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?")
 
 
@@ -113,7 +114,7 @@ def open_data(name: str) -> tuple[str, Lexicon | HubDataset]:
         return str(directory), _local_hub_layout(directory)
     hub = _HUB_ID.fullmatch(name)
     if hub and not name.startswith((".", "/")):
-        return hub["repo"], _hub_dataset(hub["repo"], hub["revision"])
+        return hub["repo"], download(name)[0]
     raise InputError(f"{name}: no such directory, and not a dataset on the Hub (ORG/NAME or ORG/NAME@REVISION)")
 
 
@@ -132,20 +133,32 @@ def _local_hub_layout(directory: Path) -> HubDataset:
     return HubDataset(str(directory), digest.hexdigest(), configs)
 
 
-def _hub_dataset(repo: str, revision: str | None) -> HubDataset:
+def download(name: str) -> tuple[HubDataset, Path]:
+    """A dataset in the Hub layout from the Hub, and the folder in the client's cache that its files stand in.
+
+    Args:
+        name: ``ORG/NAME`` or ``ORG/NAME@REVISION``.
+
+    Raises:
+        InputError: it is no such name, or cannot be read.
+    """
     from huggingface_hub import HfApi, snapshot_download
 
+    hub = _HUB_ID.fullmatch(name)
+    if not hub:
+        raise usage_error(f"{name!r}: a dataset on the Hub is named ORG/NAME or ORG/NAME@REVISION")
+    repo, revision = hub["repo"], hub["revision"]
     try:
-        if revision and _COMMIT.fullmatch(revision):
-            commit = revision  # needs no network once downloaded
-        else:
-            commit = str(HfApi().dataset_info(repo, revision=revision, timeout=30).sha)
-        folder = snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=_DATA_PATTERNS)
-        configs = _declared_configs(Path(folder))
+        with quiet_client():
+            if revision and _COMMIT.fullmatch(revision):
+                commit = revision  # needs no network once downloaded
+            else:
+                commit = str(HfApi().dataset_info(repo, revision=revision, timeout=30).sha)
+            folder = Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=_DATA_PATTERNS))
+            configs = _declared_configs(folder)
     except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
-        where = f"{repo}@{revision}" if revision else repo
-        raise InputError(f"{where}: cannot be read from the Hub: {_first_line(error)}") from error
-    return HubDataset(repo, commit, configs)
+        raise InputError(f"{name}: cannot be read from the Hub: {explanation(error)}") from error
+    return HubDataset(repo, commit, configs), folder
 
 
 def _declared_configs(directory: Path) -> dict[str, dict[str, tuple[Path, ...]]]:

@@ -13,6 +13,7 @@ from turkic_idiom_tasks.metrics.ranking import (
     score_rankings,
     similarities_of_groups,
 )
+from turkic_idiom_tasks.retrieval.relevance import RetrievalData
 
 Groups = list[str | list[str]]
 
@@ -83,6 +84,28 @@ class SubsetRanking:
     def scores(self) -> dict[str, float]:
         """Mean scores and sizes, as they stand in the result file."""
         return self.per_query.means() | {"n_queries": len(self.queries), "n_documents": len(self.documents)}
+
+
+def rank_subset(
+    vectors: npt.NDArray[np.float32],
+    rows: Mapping[str, int],
+    data: RetrievalData,
+    *,
+    prompts: Mapping[str, str],
+) -> SubsetRanking:
+    """The ranking of one subset by cosine similarity.
+
+    Args:
+        vectors: (texts, H) float32, rows of length 1.
+        rows: text with its prompt -> its row.
+        data: queries, documents and judgements.
+        prompts: ``query`` and ``document`` -> what stands before the texts.
+    """
+    queries = vectors[[rows[prompts["query"] + text] for text in data.queries.values()]]
+    documents = vectors[[rows[prompts["document"] + text] for text in data.documents.values()]]
+    return SubsetRanking(
+        list(data.queries), list(data.documents), similarities=queries @ documents.T, qrels=data.qrels
+    )
 
 
 def _cut(groups: Groups, top_k: int) -> Groups:

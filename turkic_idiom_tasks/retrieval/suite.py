@@ -10,13 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.files import check_writable
 from turkic_idiom_tasks.languages import get_language
-from turkic_idiom_tasks.retrieval.ranking import SubsetRanking
+from turkic_idiom_tasks.retrieval.ranking import SubsetRanking, rank_subset
 from turkic_idiom_tasks.retrieval.relevance import TASKS, find_task, queries_with_shared_stem
 from turkic_idiom_tasks.retrieval.results import ResultFiles
 from turkic_idiom_tasks.retrieval.source import SPLIT, current_source
@@ -271,7 +268,9 @@ def _evaluate_pooled(loaded: LoadedModel, cells: list[_Cell], *, options: RunOpt
     for cell in missing:
         begin = time.monotonic()
         prompt = prompts[cell.task.metadata.name]
-        rankings = dict(_rank(vectors[str(cell.variant.pooling)], rows, task=cell.task, prompts=prompt))
+        found = vectors[str(cell.variant.pooling)]
+        data = cell.task.data
+        rankings = {subset: rank_subset(found, rows, data[subset], prompts=prompt) for subset in cell.task.hf_subsets}
         cell.write(
             rankings,
             settings=encoder.describe() | {"prompts": prompt},
@@ -300,22 +299,6 @@ def _prompted_texts(tasks: list[Any], prompts: dict[str, dict[str, str]]) -> Ite
             data = task.data[subset]
             yield from (prompt["query"] + text for text in data.queries.values())
             yield from (prompt["document"] + text for text in data.documents.values())
-
-
-def _rank(
-    matrix: npt.NDArray[np.float32], rows: dict[str, int], *, task: Any, prompts: dict[str, str]
-) -> Iterator[tuple[str, SubsetRanking]]:
-    """(subset, ranking) for the subsets of a task, by cosine similarity of (texts, H) normalised vectors."""
-    for subset in task.hf_subsets:
-        data = task.data[subset]
-        queries = matrix[[rows[prompts["query"] + text] for text in data.queries.values()]]
-        documents = matrix[[rows[prompts["document"] + text] for text in data.documents.values()]]
-        yield (
-            subset,
-            SubsetRanking(
-                list(data.queries), list(data.documents), similarities=queries @ documents.T, qrels=data.qrels
-            ),
-        )
 
 
 def _evaluate_with_mteb(loaded: LoadedModel, cell: _Cell, *, options: RunOptions) -> None:

@@ -1,0 +1,140 @@
+"""The site as a Space, and scores as a pull request, against a Hub on the loopback interface."""
+
+import json
+
+import pytest
+import yaml
+
+from tests.hub_server import TOKEN, Repository
+
+SPACE, MODEL, DATASET = "org/leaderboard", "org/model", "org/turkic-idioms"
+
+
+@pytest.fixture
+def leaderboard(command, online):
+    """Runs `turkic-idiom leaderboard`; the token must never be in the output."""
+
+    def run(*arguments):
+        done = command("turkic-idiom", "leaderboard", *arguments, **online)
+        assert TOKEN not in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture
+def site(tmp_path):
+    folder = tmp_path / "site"
+    (folder / "models").mkdir(parents=True)
+    (folder / "index.html").write_text("<h1>Leaderboard</h1>")
+    (folder / "models" / "a.html").write_text("a")
+    return folder
+
+
+def test_a_site_becomes_a_static_space_in_one_commit(leaderboard, hub, site):
+    planned = leaderboard("publish", site, "--space", SPACE)
+    assert planned.returncode == 0, planned.stderr
+    assert "nothing was sent" in planned.stdout
+    assert hub.repositories == {}
+    assert leaderboard("publish", site, "--space", SPACE, "--yes").returncode == 0
+    space = hub.repository(SPACE, "space")
+    assert len(space.commits) == 2  # the Hub's template, and ours
+    assert space.files["index.html"] == b"<h1>Leaderboard</h1>"
+    assert yaml.safe_load(space.files["README.md"].decode().split("---\n")[1])["sdk"] == "static"
+    assert "style.css" in space.files  # of the template: not ours to delete
+    (site / "models" / "a.html").rename(site / "models" / "b.html")
+    changed = leaderboard("publish", site, "--space", SPACE, "--yes")
+    assert "  deleted             0 B  models/a.html\n" in changed.stdout
+    assert {name for name in space.files if name.startswith("models/")} == {"models/b.html"}
+    again = leaderboard("publish", site, "--space", SPACE, "--yes")
+    assert "nothing has changed" in again.stdout
+    assert len(space.commits) == 3
+
+
+def test_a_folder_that_is_no_site_is_refused(leaderboard, hub, tmp_path):
+    done = leaderboard("publish", tmp_path, "--space", SPACE, "--yes")
+    assert done.returncode == 1
+    assert "no index.html in it; build the site first: turkic-idiom leaderboard build" in done.stderr
+    assert hub.requests == []
+
+
+@pytest.fixture
+def benchmark(hub):
+    """A published dataset that registers T2 in two languages and T3 in one; its commit."""
+    names = ["TurkicIdiomT2", "TurkicIdiomT2-tur", "TurkicIdiomT2-azj", "TurkicIdiomT3", "TurkicIdiomT3-tur-azj"]
+    repository = hub.repositories["dataset", DATASET] = Repository(DATASET)
+    tasks = yaml.safe_dump({"tasks": [{"id": name} for name in names]}).encode()
+    repository.main = repository.add({"eval.yaml": tasks})
+    model = hub.repositories["model", MODEL] = Repository(MODEL, "model")
+    model.main = model.add({"README.md": b"a model"})
+    return repository.main
+
+
+def write_results(folder, revision):
+    """T2 in all its languages, with scores whose mean is 0.5; T1, which the dataset does not register."""
+    scores = {
+        "TurkicIdiomT2": [("tur", 0.25, 0.125), ("azj", 0.75, 0.0625)],
+        "TurkicIdiomT1": [("tur-azj", 0.5, 0.1)],
+    }
+    folder.mkdir()
+    for task, rows in scores.items():
+        split = [{"hf_subset": subset, "main_score": main, "ndcg_floor": floor} for subset, main, floor in rows]
+        record = {"task_name": task, "dataset_revision": revision, "scores": {"test": split}}
+        (folder / f"{task}.json").write_text(json.dumps(record))
+    return folder
+
+
+def test_scores_are_proposed_once_in_a_pull_request(leaderboard, hub, benchmark, tmp_path):
+    arguments = ("eval-results", write_results(tmp_path / "r", benchmark), "--model", MODEL, "--dataset", DATASET)
+    shown = leaderboard(*arguments)
+    assert shown.returncode == 0, shown.stderr
+    assert "Dry run: nothing was sent; add --yes to open a pull request." in shown.stdout
+    model = hub.repository(MODEL, "model")
+    assert model.pulls == {}
+    opened = leaderboard(*arguments, "--yes")
+    assert opened.stdout.endswith(f"pull request {hub.url}/{MODEL}/discussions/1\n")
+    assert list(model.files) == ["README.md"]  # main is untouched
+    proposed = yaml.safe_load(model.commits[model.pulls[1]][".eval_results/turkic-idioms.yaml"])
+    assert [(entry["dataset"]["task_id"], entry["value"]) for entry in proposed] == [
+        ("TurkicIdiomT2", 0.5),  # (0.25 + 0.75) / 2
+        ("TurkicIdiomT2-tur", 0.25),
+        ("TurkicIdiomT2-azj", 0.75),
+    ]
+    assert {(entry["dataset"]["id"], entry["dataset"]["revision"]) for entry in proposed} == {(DATASET, benchmark)}
+    assert proposed[1]["notes"] == "nDCG without a cut-off; a random ranking has 0.1250"
+    again = leaderboard(*arguments, "--yes")
+    assert again.stdout.endswith(f"pull request {hub.url}/{MODEL}/discussions/1\n")
+    assert len(model.pulls) == 1
+    model.main = model.pulls[1]  # merged
+    assert "there is nothing to propose" in leaderboard(*arguments, "--yes").stdout
+
+
+def test_the_score_of_a_task_needs_all_its_subsets(leaderboard, hub, benchmark, tmp_path):
+    folder = write_results(tmp_path / "r", benchmark)
+    record = json.loads((folder / "TurkicIdiomT2.json").read_text())
+    record["scores"]["test"].pop()
+    (folder / "TurkicIdiomT2.json").write_text(json.dumps(record))
+    shown = leaderboard("eval-results", folder, "--model", MODEL, "--dataset", DATASET)
+    assert "task_id: TurkicIdiomT2-tur\n" in shown.stdout
+    assert "task_id: TurkicIdiomT2\n" not in shown.stdout
+
+
+def test_scores_of_other_data_are_refused(leaderboard, hub, benchmark, tmp_path):
+    arguments = ("--model", MODEL, "--dataset", DATASET, "--yes")
+    other = leaderboard("eval-results", write_results(tmp_path / "other", "b" * 40), *arguments)
+    assert other.returncode == 1
+    assert (
+        f"revision {'b' * 40}, which is no commit of {DATASET}; score again with --data {DATASET}@COMMIT"
+        in other.stderr
+    )
+    mixed = write_results(tmp_path / "mixed", benchmark)
+    (mixed / "TurkicIdiomT1.json").write_text((mixed / "TurkicIdiomT1.json").read_text().replace(benchmark, "b" * 40))
+    done = leaderboard("eval-results", mixed, *arguments)
+    assert done.returncode == 1
+    assert "scores of different data" in done.stderr
+    absent = leaderboard(
+        "eval-results", write_results(tmp_path / "r", benchmark), "--model", "org/absent", *arguments[2:]
+    )
+    assert "model org/absent: no such repository, or the token may not see it; check the name" in absent.stderr
+    assert hub.repository(MODEL, "model").pulls == {}
