@@ -1,5 +1,6 @@
 """`turkic-idiom grid` as a user runs it, with tiny untrained models on a small lexicon."""
 
+import csv
 import json
 import os
 import resource
@@ -128,6 +129,22 @@ def test_the_estimate_comes_from_finished_cells_of_the_same_kind(finished, untra
     expected = took["tr-only", None] + took["monolingual", "az"] + took["monolingual", "uz"]
     assert "7 cells: 4 done, 3 missing" in printed
     assert f"about {expected:.0f} s of work for 3 missing cells" in printed
+
+
+def test_the_tables_are_of_the_languages_that_the_grid_trains_on(finished, data, capsys):
+    out, file = finished
+    assert main(["grid", "tables", str(file), "--data", str(data), "--out", str(out)]) == 0
+    assert "nDCG over az, uz" in capsys.readouterr().out
+    with (out / "tables" / "table5_t2.csv").open() as table:
+        (row,) = csv.DictReader(table)
+    cells = {(language, regime): records(out)[regime, code] for language, regime, code in (
+        ("tur", "tr-only", None), ("azj", "monolingual", "az"), ("uzn", "monolingual", "uz"))}  # fmt: skip
+    best = max(
+        np.mean([one["poolings"][pooling]["scores"]["T2"][subset]["ndcg"] for (subset, _), one in cells.items()])
+        for pooling in POOLINGS
+    )
+    assert float(row["monolingual"]) == pytest.approx(best, abs=1e-6)
+    assert "<svg" in (out / "tables" / "figure2_t1.svg").read_text()
 
 
 def test_other_data_is_not_mixed_into_a_folder(finished, tmp_path, command):

@@ -1,14 +1,14 @@
 """What the records of a retrieval grid say of a model, a regime and a pooling: means over seeds and over languages.
 
-A mean over languages needs all languages of the data. The languages are those of the pretrained and the tr-only cells,
-which are tested on all of them. Training on Turkish pairs is monolingual training for Turkish, so the tr-only cell
-stands in where monolingual scores of Turkish are asked for. The cross-lingual score of a language is that of the
-encoder trained for it.
+A mean over languages needs all languages of the grid: those of the pretrained and the tr-only cells, which are tested
+on all that the data has, as far as the grid trains on them. Training on Turkish pairs is monolingual training for
+Turkish, so the tr-only cell stands in where monolingual scores of Turkish are asked for. The cross-lingual score of a
+language is that of the encoder trained for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any
@@ -20,7 +20,7 @@ from turkic_idiom_tasks.encoders.registry import PAPER_ENCODERS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.grid_file import PRETRAINED
 from turkic_idiom_tasks.finetuning.regimes import MONOLINGUAL, TR_ONLY
-from turkic_idiom_tasks.languages import PIVOT
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare
 from turkic_idiom_tasks.metrics.statistics import SMALL_N, Interval, bootstrap_interval
 from turkic_idiom_tasks.retrieval.relevance import SUBSETS, TASKS, concept_of
@@ -135,6 +135,10 @@ class RetrievalScores:
         """Codes of the languages of the documents of a task."""
         return [language_of(task, subset) for subset in self.subsets.get(task, ())]
 
+    def has_all_languages(self, task: str) -> bool:
+        """Whether means of a task are over the paper's languages, so that its figures may stand beside them."""
+        return len(self.subsets.get(task, ())) == len(SUBSETS[task])
+
     def is_small(self, task: str, subset: str) -> bool:
         """Whether a subset has too few queries for its mean to say much."""
         return any(len(scores.queries) < SMALL_N for key, scores in self.found.items() if key[3:] == (task, subset))
@@ -146,8 +150,12 @@ class RetrievalScores:
         return own
 
 
-def read_scores(records: Sequence[Record]) -> RetrievalScores:
+def read_scores(records: Sequence[Record], languages: Collection[str] = tuple(LANGUAGES)) -> RetrievalScores:
     """The scores of the records of finished retrieval cells.
+
+    Args:
+        records: of one data set.
+        languages: codes of the languages that means are over, as far as the data has them.
 
     Raises:
         InputError: they are of different data.
@@ -168,6 +176,7 @@ def read_scores(records: Sequence[Record]) -> RetrievalScores:
         if record["regime"] in (PRETRAINED, TR_ONLY)
         for result in record["poolings"].values()
         for task, subset in tested(result)
+        if language_of(task, subset) in languages
     }
     subsets = {task: tuple(s for s in SUBSETS[task] if (task, s) in complete) for task in SUBSETS}
     return RetrievalScores(

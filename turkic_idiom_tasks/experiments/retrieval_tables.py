@@ -6,7 +6,7 @@ and their notes say that such figures are optimistic. The table of poolings hold
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from turkic_idiom_tasks.experiments.grid_file import PRETRAINED
@@ -22,9 +22,10 @@ from turkic_idiom_tasks.experiments.retrieval_scores import (
 )
 from turkic_idiom_tasks.experiments.tables import Cell, Table, short_names
 from turkic_idiom_tasks.finetuning.regimes import CROSS_LINGUAL, MONOLINGUAL, TR_ONLY
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.comparison import Comparison, holm
 from turkic_idiom_tasks.metrics.statistics import SMALL_N
-from turkic_idiom_tasks.published import paper, published_tables
+from turkic_idiom_tasks.published import PublishedTable, paper, published_tables
 
 if TYPE_CHECKING:
     from turkic_idiom_tasks.charts import Chart
@@ -52,16 +53,17 @@ _NOTE = (
 )
 
 
-def retrieval_tables(records: Sequence[Record]) -> list[Table]:
+def retrieval_tables(records: Sequence[Record], languages: Collection[str] = tuple(LANGUAGES)) -> list[Table]:
     """Every table of the records of a retrieval grid.
 
     Args:
         records: of finished cells, of one data set.
+        languages: codes of the languages that means are over, as far as the data has them.
 
     Raises:
         InputError: the records are of different data.
     """
-    scores = read_scores(records)
+    scores = read_scores(records, languages)
     return [
         _regimes_table(scores, "T1"),
         _monolingual_table(scores),
@@ -72,16 +74,17 @@ def retrieval_tables(records: Sequence[Record]) -> list[Table]:
     ]
 
 
-def retrieval_charts(records: Sequence[Record]) -> dict[str, Chart]:
+def retrieval_charts(records: Sequence[Record], languages: Collection[str] = tuple(LANGUAGES)) -> dict[str, Chart]:
     """Name -> chart: Figures 2 and 3 of the paper, and its Table 5 as a figure; without those that nothing is known of.
 
     Args:
         records: of finished cells, of one data set.
+        languages: codes of the languages that means are over, as far as the data has them.
 
     Raises:
         InputError: the records are of different data, or the packages for figures are missing.
     """
-    scores = read_scores(records)
+    scores = read_scores(records, languages)
     charts = {FIGURES[task][0]: _bars(scores, task) for task in FIGURES}
     return {name: chart for name, chart in charts.items() if chart}
 
@@ -94,7 +97,7 @@ def _regimes_table(scores: RetrievalScores, task: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for model in scores.models if task in scores.subsets else ():
         untuned = scores.best(model, PRETRAINED, task=task)
-        stated = published.of(model)
+        stated = _stated(published, model, scores, task)
         for regime in regimes:
             found = scores.best(model, regime, task=task)
             difference = _difference(None if regime == PRETRAINED else untuned, found)
@@ -105,6 +108,11 @@ def _regimes_table(scores: RetrievalScores, task: str) -> Table:
     note = f"{_NOTE}{_small(scores, task)} Paper: {paper()}, {published.source}."
     rest = ("queries", "seeds", "untuned kept", "paper nDCG")
     return Table(name, _title(scores, task), (*header, *differences, *rest), tuple(rows), note)
+
+
+def _stated(published: PublishedTable, model: str, scores: RetrievalScores, task: str) -> dict[str, Cell]:
+    """The paper's figures of a model by column; all None beside means over other languages."""
+    return dict(published.of(model if scores.has_all_languages(task) else ""))
 
 
 def _monolingual_table(scores: RetrievalScores) -> Table:
@@ -122,7 +130,7 @@ def _monolingual_table(scores: RetrievalScores) -> Table:
                 *_difference(before, after),
                 *((known.mean("ndcg_floor"), known.n_queries) if known else (None, None)),
                 *_extent(after)[1:],
-                *published.of(model).values(),
+                *_stated(published, model, scores, "T2").values(),
             )
         )
     ours = ("pretrained", "pretrained pooling", "monolingual", "monolingual pooling", "difference", "low", "high")
@@ -152,7 +160,7 @@ def _significance_table(scores: RetrievalScores) -> Table:
             *_tests(queries, *holms),
             *((concepts.n_clusters, concepts.p) if concepts else (None, None)),
             _untuned(after),
-            published.of(model).get(pooling),
+            _stated(published, model, scores, "T2").get(pooling),
         )
         for (model, pooling), queries, concepts, holms, (_, after) in zip(
             pairs, by_query, by_concept, adjusted, found, strict=True
