@@ -92,7 +92,8 @@ def items_json(data: Data) -> dict[str, list[str]]:
 def comparison_json(records: tuple[Record, ...], data: Data) -> dict[str, Any]:
     """What the comparison in the browser has to know of the subsets: their floors, and the concept of each item.
 
-    Concepts are numbers, the same in every subset; a subset that no record has is left out.
+    Concepts are numbers, the same in every subset; a subset that no record has is left out; `whole` is how
+    many there are with those.
     """
     clusters = {(score.task, score.subset): score.clusters for record in records for score in record.subsets}
     numbers = {
@@ -100,6 +101,7 @@ def comparison_json(records: tuple[Record, ...], data: Data) -> dict[str, Any]:
     }
     return {
         "concepts": len(numbers),
+        "whole": len(data.subsets),
         "subsets": [
             {
                 "key": subset.key,

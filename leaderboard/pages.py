@@ -199,6 +199,7 @@ class Pages:
             hub_link=_HUB_ID.fullmatch(about.name) is not None and about.revision is not None,
             badges=badges(record, self.board),
             standing=self.board.overall.get(record.id),
+            retrieval=self.board.retrieval.get(record.id),
             n_ranked=len(self.board.overall),
             places=[(task, by_task[task][record.id]) for task in self.data.tasks if record.id in by_task[task]],
             titles=TASK_TITLES,

@@ -54,8 +54,11 @@ def _shown_score(value: float) -> str:
 
 
 def _reported(value: float | str | None) -> str:
-    """A figure of the paper with the digits that it has there."""
-    return "–" if value is None else value if isinstance(value, str) else f"{value:g}".replace("-", "−")
+    """A figure of the paper with the two or three digits that it has there."""
+    if value is None or isinstance(value, str):
+        return value or "–"
+    digits = 2 if round(value, 2) == value else 3
+    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def _shown_parameters(number: int | None) -> str:

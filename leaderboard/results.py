@@ -24,11 +24,12 @@ from turkic_idiom_tasks.experiments.compared_results import open_result, read_ra
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.metrics.ranking import ranking_groups
 from turkic_idiom_tasks.retrieval.ranking import Groups
-from turkic_idiom_tasks.retrieval.relevance import find_task
+from turkic_idiom_tasks.retrieval.relevance import TASKS, find_task
 from turkic_idiom_tasks.retrieval.source import SPLIT
 
 RANKINGS_SUFFIX = ".rankings.jsonl.gz"
 PREDICTIONS_SUFFIX = "_predictions.json"
+_MTEB_FILES = tuple(f"{task.name}{PREDICTIONS_SUFFIX}" for task in TASKS.values())
 _SAMPLES = re.compile(r"samples_turkic_idiom_span_(?P<language>[a-z]+)(?:_(?P<prompt>xml|native))?_(?P<date>.+)\.jsonl")
 _POOLED = re.compile(r"(?P<base>.+) \(pooling=(?P<pooling>[^)]*)\)")
 _BASELINES = ("turkic-idiom/", "mteb/baseline-")
@@ -101,7 +102,7 @@ def _read(path: Path, metas: Mapping[tuple[str, str], Path]) -> Iterator[Found]:
     with _damage_named(path):
         if path.name.endswith(RANKINGS_SUFFIX):
             yield _own_rankings(path, metas)
-        elif path.name.endswith(PREDICTIONS_SUFFIX):
+        elif path.name in _MTEB_FILES:
             yield from _mteb_predictions(path, metas)
         elif _SAMPLES.fullmatch(path.name):
             yield _lm_eval_samples(path)
@@ -142,7 +143,7 @@ def _own_rankings(path: Path, metas: Mapping[tuple[str, str], Path]) -> Found:
         find_task(header["task"]).short,
         rankings,
         dataset_revision=header["dataset"]["revision"],
-        versions={"mteb": _json(result)["mteb_version"]},
+        versions={"mteb": _json(result)["mteb_version"]} | header.get("versions", {}),
         **_of_encoder(header["model"], header["model_revision"], meta, pooling=header["settings"].get("pooling")),
     )
 

@@ -166,16 +166,19 @@ def _folder_faults(folder: Path) -> list[Fault]:
     if folder.is_symlink() or not folder.is_dir():
         return [Fault(folder, 0, "not a folder; a symbolic link is refused")]
     known = {METADATA_FILE, *PREDICTION_FILES.values()}
-    faults, found = [], set()
-    with os.scandir(folder) as entries:
-        for entry in islice(entries, 2 * len(known)):
-            found.add(entry.name)
-            if entry.name not in known:
-                faults.append(
-                    Fault(folder, 0, f"holds {shown(entry.name)}; only {', '.join(sorted(known))} belong here")
-                )
-            elif not entry.is_file(follow_symlinks=False):
-                faults.append(Fault(folder / entry.name, 0, "not a regular file; symbolic links are refused"))
+    faults: list[Fault] = []
+    found: set[str] = set()
+    try:
+        with os.scandir(folder) as there:
+            entries = list(islice(there, 2 * len(known)))
+    except OSError as error:
+        return [Fault(folder, 0, f"cannot be read ({error.strerror})")]
+    for entry in entries:
+        found.add(entry.name)
+        if entry.name not in known:
+            faults.append(Fault(folder, 0, f"holds {shown(entry.name)}; only {', '.join(sorted(known))} belong here"))
+        elif not entry.is_file(follow_symlinks=False):
+            faults.append(Fault(folder / entry.name, 0, "not a regular file; symbolic links are refused"))
     if METADATA_FILE not in found:
         faults.append(Fault(folder, 0, f"holds no {METADATA_FILE}"))
     if found <= {METADATA_FILE}:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from leaderboard.overview import Board, Standing, corrected, task_scores
+from leaderboard.overview import Board
+from leaderboard.ranking import Standing, corrected, task_scores
 from leaderboard.records import RETRIEVAL_TASKS, SPANS, Record, SubsetScore
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.statistics import SMALL_N
@@ -62,11 +63,21 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One model in a table; `standing` is None where it has no rank, `lacks` names tasks or languages that it did not submit."""
+    """One model in a table.
+
+    Attributes:
+        record: its submission.
+        standing: None where it has no rank.
+        lacks: names of the tasks or languages that it did not submit.
+        languages: codes of those with a score.
+        cells: its scores.
+        badges: how they were checked.
+    """
 
     record: Record
     standing: Standing | None
     lacks: tuple[str, ...]
+    languages: tuple[str, ...]
     cells: tuple[Cell, ...]
     badges: tuple[str, ...]
 
@@ -77,12 +88,11 @@ class Row:
 
 
 def variant(record: Record) -> str:
-    """What tells a submission from others of the same model: ``mean pooling, pretrained, 10 examples, 1a2b3c4d``."""
+    """How a model was run: ``mean pooling, pretrained, 10 examples``."""
     about = record.metadata
     pooling = f"{about.pooling} pooling" if about.pooling else None
     examples = None if about.few_shot is None else f"{about.few_shot} examples"
-    parts = (pooling, about.regime, examples, about.revision[:8] if about.revision else None)
-    return ", ".join(part for part in parts if part is not None)
+    return ", ".join(part for part in (pooling, about.regime, examples) if part is not None)
 
 
 def size_class(n_parameters: int | None) -> str:
@@ -98,16 +108,25 @@ def badges(record: Record, board: Board) -> tuple[str, ...]:
 
 
 def overview_rows(board: Board) -> list[Row]:
-    """Every record: cells for the macro score, each task, and each language; ranked ones first."""
+    """Every record: cells for the macro score, that of the retrieval tasks, each task, and each language.
+
+    Ranked ones first, then in the order of the retrieval tasks, then of each task.
+    """
     return [
         Row(
             record,
             standing,
             lacks=tuple(TASK_NAMES[task] for task in board.data.tasks if record.id not in board.by_task[task]),
-            cells=(_standing_cell(standing), *_task_cells(record, board), *_language_cells(record, board)),
+            languages=tuple(dict.fromkeys(score.language for score in record.subsets)),
+            cells=(
+                _standing_cell(standing),
+                _standing_cell(board.retrieval.get(record.id)),
+                *_task_cells(record, board),
+                *_language_cells(record, board),
+            ),
             badges=badges(record, board),
         )
-        for record, standing in _in_order(board.records, board.overall)
+        for record, standing in _by_rank(board)
     ]
 
 
@@ -122,8 +141,18 @@ def task_rows(board: Board, task: str) -> list[Row]:
         cells = (_subset_cell(scores.get(name), code) for name, code in zip(names, languages, strict=True))
         missing = (code for name, code in zip(names, languages, strict=True) if name not in scores)
         lacks = tuple(LANGUAGES[code].name for code in missing)
-        rows.append(Row(record, standing, lacks, (_standing_cell(standing), *cells), badges(record, board)))
+        have = tuple(score.language for score in record.of_task(task))
+        shown = (_standing_cell(standing), *cells)
+        rows.append(Row(record, standing, lacks=lacks, languages=have, cells=shown, badges=badges(record, board)))
     return rows
+
+
+def _by_rank(board: Board) -> list[tuple[Record, Standing | None]]:
+    """All records with their standing over all tasks, best first."""
+    by_id = {record.id: record for record in board.records}
+    rankings = (board.overall, board.retrieval, *board.by_task.values())
+    names = dict.fromkeys([name for ranking in rankings for name in ranking] + list(by_id))
+    return [(by_id[name], board.overall.get(name)) for name in names]
 
 
 def _in_order(records: Sequence[Record], standings: Mapping[str, Standing]) -> Iterator[tuple[Record, Standing | None]]:
@@ -160,7 +189,7 @@ def to_json(board: Board) -> dict[str, Any]:
     """Every figure of the leaderboard with its metadata, as one JSON object; what is undefined is null."""
     return {
         "data": {"path": board.data.path, "revision": board.data.revision, "subsets": _data_rows(board)},
-        "models": [record_json(record, board) for record, _ in _in_order(board.records, board.overall)],
+        "models": [record_json(record, board) for record, _ in _by_rank(board)],
     }
 
 
@@ -172,6 +201,7 @@ def record_json(record: Record, board: Board) -> dict[str, Any]:
         "badges": list(badges(record, board)),
         "metadata": asdict(record.metadata),
         "overall": _standing_json(standing),
+        "retrieval": _standing_json(board.retrieval.get(record.id)),
         "tasks": {
             task: _standing_json(board.by_task[task][record.id])
             for task in board.data.tasks
@@ -201,14 +231,16 @@ def to_csv(board: Board) -> str:
     writer = csv.writer(out, lineterminator="\r\n")  # so that a stray \r in a cell is quoted
     subsets = [(subset.task, subset.name) for subset in board.data.subsets]
     head = ["id", "name", "revision", "type", "regime", "parameters", "pooling", "few_shot", "training_data"]
-    head += ["badges", "rank", "group", "macro", "macro_low", "macro_high", *board.data.tasks]
+    head += ["badges", "rank", "group", "macro", "macro_low", "macro_high", "retrieval", *board.data.tasks]
     head += [f"{task} {name}{end}" for task, name in subsets for end in ("", " low", " high")]
     writer.writerow(head)
-    for record, standing in _in_order(board.records, board.overall):
+    for record, standing in _by_rank(board):
         about = record.metadata
         row: list[Any] = [record.id, about.name, about.revision, about.type, about.regime, about.n_parameters]
         row += [about.pooling, about.few_shot, about.training_data, " ".join(badges(record, board))]
         row += [standing.rank, standing.group, standing.score, standing.low, standing.high] if standing else [None] * 5
+        retrieval = board.retrieval.get(record.id)
+        row.append(retrieval.score if retrieval else None)
         tasks = task_scores(record, board.data)
         row += [tasks.get(task) for task in board.data.tasks]
         scores = {(score.task, score.subset): score for score in record.subsets}

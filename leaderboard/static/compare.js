@@ -3,8 +3,9 @@
   "use strict";
   const DRAWS = 10000;
   const SEED = 42;
+  const SMALL_N = 30; // below this an interval is to be read with care
   const SAME = 1e-12; // what differs by less is rounding
-  const { concepts, subsets } = JSON.parse(document.getElementById("items").textContent);
+  const { concepts, subsets, whole } = JSON.parse(document.getElementById("items").textContent);
   const titles = { T1: "T1", T2: "T2", T3: "T3", spans: "Spans" };
   const languages = { tr: "Turkish", az: "Azerbaijani", tk: "Turkmen", gag: "Gagauz", uz: "Uzbek" };
   const form = document.getElementById("choice");
@@ -133,7 +134,7 @@
       for (const one of own) rows.push(row(title, languages[one.language], [one], { weigh: () => 1 }));
       if (own.length > 1) rows.push(row(title, "mean", own, { weigh: () => 1 / own.length }));
     }
-    if (strata.length === subsets.length) {
+    if (strata.length === whole) {
       const weigh = one => 1 / (tasks.length * of(strata, one.task).length);
       rows.unshift(row("All tasks", "mean, corrected", strata, { weigh, correct: true }));
     }
@@ -154,9 +155,10 @@
       head.textContent = one.title;
       const [low, high] = one.interval;
       const verdict = low > 0 ? "better" : high < 0 ? "worse" : "";
-      const cells = [one.language, one.n, ...one.scores.map(score), signed(one.difference)];
+      const cells = [one.language, one.n < SMALL_N ? `${one.n} (n<30)` : one.n, ...one.scores.map(score), signed(one.difference)];
       cells.push(`${signed(low)} to ${signed(high)}`, one.wins, one.ties, one.losses);
       line.append(head);
+      if (one.n < SMALL_N) line.title = "fewer than 30 queries or sentences: read with care";
       cells.forEach((text, column) => {
         const cell = line.insertCell();
         cell.textContent = text;

@@ -49,18 +49,17 @@
     const words = fold(form.elements.q.value).split(/\s+/).filter(Boolean);
     const chosen = ["type", "size", "regime"].map(name => [name, form.elements[name].value]).filter(([, value]) => value);
     const language = form.elements.language.value;
-    const only = headers.findIndex(header => language && header.dataset.language === language);
     let shown = 0;
     for (const row of rows) {
       const fits =
         words.every(word => row.text.includes(word)) &&
         chosen.every(([name, value]) => row.element.dataset[name] === value) &&
-        (only < 0 || row.values[only] !== null);
+        (!language || row.element.dataset.languages.split(" ").includes(language));
       row.element.hidden = !fits;
       shown += fits;
     }
     headers.forEach((header, column) => {
-      const hidden = Boolean(language) && "language" in header.dataset && column !== only;
+      const hidden = Boolean(language) && "language" in header.dataset && header.dataset.language !== language;
       if (header.hidden === hidden) return;
       for (const row of table.rows) row.cells[column].hidden = hidden;
     });

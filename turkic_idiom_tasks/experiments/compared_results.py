@@ -208,9 +208,7 @@ def read_rankings(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Group
         InputError: there is none, or it is of another format or damaged.
     """
     if not path.is_file():
-        raise InputError(
-            f"{path}: no such file, but scores are computed from the rankings; turkic-idiom run writes them"
-        )
+        raise InputError(f"{path}: no such file, but scoring needs the rankings; turkic-idiom run writes them")
     groups: dict[str, dict[str, Groups]] = {}
     try:
         header, *lines = map(json.loads, gzip.decompress(path.read_bytes()).decode("utf-8").splitlines())

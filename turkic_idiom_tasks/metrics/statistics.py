@@ -93,7 +93,7 @@ def _percentiles(values: npt.NDArray[np.float64]) -> Interval:
     return Interval(float(low), float(high))
 
 
-@lru_cache(maxsize=8)  # the models of a table are all resampled alike
+@lru_cache(maxsize=16)  # the models of a table are all resampled alike; a leaderboard of the bundled data needs nine
 def _resamples(names: tuple[str, ...], seed: int) -> npt.NDArray[np.float64]:
     """(RESAMPLES, clusters): how often each cluster is drawn; it depends on the clusters and the seed alone."""
     generator = np.random.default_rng([seed, _digest(names)])

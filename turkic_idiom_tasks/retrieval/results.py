@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from turkic_idiom_tasks.retrieval.ranking import Groups, SubsetRanking
 from turkic_idiom_tasks.retrieval.source import SPLIT
 
 RANKINGS_FORMAT = 1
+_PACKAGES = ("turkic-idiom-tasks", "mteb", "sentence-transformers", "transformers", "torch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ class ResultFiles:
         cuts = [cut for cut in (top_k, kept_top_k if kept_lines else None) if cut is not None]
         head = {"format": RANKINGS_FORMAT, "task": task.metadata.name, "dataset": dict(task.metadata.dataset)}
         head |= {"model": meta.name, "model_revision": meta.revision, "settings": dict(settings)}
+        head["versions"] = {package: version(package) for package in _PACKAGES}
         head["top_k"] = min(cuts, default=None)  # of the subset that was cut most
         lines = [json.dumps(head, ensure_ascii=False, default=str), *kept_lines]
         for subset, ranking in rankings.items():

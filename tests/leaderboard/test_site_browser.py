@@ -1,0 +1,366 @@
+"""The site in a real browser, from file://."""
+
+import csv
+import io
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+from leaderboard.overview import make_board
+from leaderboard.records import Record
+from leaderboard.site import build_site
+from tests.leaderboard.records_for_tests import make_data, make_record
+from turkic_idiom_tasks.metrics.comparison import Paired, compare
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+HOSTILE = (
+    "<img src=x onerror='window.hacked=1'>",
+    '"><script>window.hacked=1</script>',
+    "javascript:window.hacked=1",
+    "</title></script><svg onload=window.hacked=1>",
+    "{{ 7 * 7 }}{% raw %}",
+)
+DATA = make_data(40, few={"gag": 12}, text="{language} {concept} <b onclick=1>")
+AXE_PAGES = ("index.html", "t2.html", "compare.html?a=model-1&b=model-2", "models/model-1.html")
+PAGES = ("index.html", "t1.html", "t2.html", "t3.html", "spans.html", "data.html", "how-to-read.html")
+
+
+def make_records(data):
+    many = [
+        make_record(
+            f"model-{n}",
+            data,
+            skill=0.1 + 0.1 * n,
+            seed=n,
+            name=f"org/{name}",
+            type=kind,
+            regime=regime,
+            n_parameters=size,
+        )
+        for n, (name, kind, regime, size) in enumerate(
+            [
+                ("Küçük-İdiom", "encoder", "pretrained", 66_000_000),
+                ("middle", "encoder", "tr-only", 278_000_000),
+                ("big", "llm", "few-shot", 7_000_000_000),
+                ("unknown", "baseline", "pretrained", None),
+            ]
+        )
+    ]
+    hostile = [
+        make_record(f"hostile-{n}", data, skill=0.02, seed=20 + n, tasks=("spans",), name=text, training_data=text)
+        for n, text in enumerate(HOSTILE)
+    ]
+    shots = [
+        make_record(f"shots-{n}", data, skill=0.3, seed=40, tasks=("spans",), name=HOSTILE[0], contact=text, few_shot=n)
+        for n, text in enumerate(HOSTILE[:2])
+    ]
+    only_turkish = make_record("turkish", data, skill=0.3, seed=9, tasks=("T2",), name="org/turkish")
+    only_turkish = Record("turkish", only_turkish.metadata, only_turkish.subsets[:1])
+    return [*many, *hostile, *shots, only_turkish]
+
+
+@pytest.fixture(scope="module")
+def records():
+    return make_records(DATA)
+
+
+@pytest.fixture(scope="module")
+def site(records, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    build_site(make_board(records, DATA), folder)
+    return f"file://{folder}"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if shutil.which(CHROMIUM) is None:
+        pytest.skip("no chromium on this machine; install Debian's chromium")
+    api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
+    with api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking"]
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser, site):
+    """Opens a page of the site; at the end no script may have failed and no request may have left the folder."""
+    contexts, wrong = [], []
+
+    def open_one(path, **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: wrong.append(request.url) if not is_local(request.url) else None)
+        page.goto(f"{site}/{path}")
+        return page
+
+    def is_local(url):
+        return url.startswith((site, "data:"))
+
+    yield open_one
+    hacked = [page.evaluate("window.hacked") for context in contexts for page in context.pages]
+    for context in contexts:
+        context.close()
+    assert wrong == []
+    assert not any(hacked)
+
+
+def names(page):
+    """The models that are shown, in their order."""
+    return page.evaluate(
+        "[...document.querySelectorAll('.board tbody tr')].filter(row => !row.hidden)"
+        ".map(row => row.cells[1].querySelector('a').textContent)"
+    )
+
+
+def column(page, key):
+    """The values of a column in the order that is shown; null where there is none."""
+    return page.evaluate(
+        "key => {const at = [...document.querySelectorAll('.board thead th')].findIndex(h => h.dataset.key === key);"
+        "return [...document.querySelectorAll('.board tbody tr')].map(r => r.cells[at].dataset.v ?? null)}",
+        key,
+    )
+
+
+def test_every_page_loads_without_complaint(open_page, site):
+    page = open_page("index.html")
+    for name in (*PAGES, "compare.html", "models/model-0.html", *(f"models/hostile-{n}.html" for n in range(5))):
+        page.goto(f"{site}/{name}")
+        assert page.locator("h1").count() == 1
+
+
+def test_hostile_names_are_shown_as_they_are(open_page, site):
+    page = open_page("index.html")
+    assert set(HOSTILE) <= set(names(page))
+    page.locator(".board a", has_text="<img src=x").first.click()
+    assert page.locator("h1").text_content() == HOSTILE[0]
+    page.goto(f"{site}/models/model-0.html")
+    page.locator("summary").first.click()
+    assert page.locator(".texts td").first.text_content().endswith("<b onclick=1>")
+
+
+def test_sorting_by_mouse_and_keyboard(open_page):
+    page = open_page("index.html")
+    header = page.locator("th[data-key=T2]")
+    header.locator("button").click()
+    assert header.get_attribute("aria-sort") == "descending"
+    assert page.locator(".board.grouped").count() == 0  # bands of ties mean something in the order of ranks alone
+    values = [float(value) for value in column(page, "T2") if value is not None]
+    assert len(values) == 4
+    assert values == sorted(values, reverse=True)
+    assert column(page, "T2")[4:] == [None] * (len(column(page, "T2")) - 4)  # what has no score stays below
+    page.keyboard.press("Enter")  # the button has the focus
+    assert header.get_attribute("aria-sort") == "ascending"
+    assert [float(value) for value in column(page, "T2")[:4]] == sorted(values)
+    assert page.locator("th[aria-sort]").count() == 1
+    page.locator("th[data-key=rank] button").click()
+    assert page.locator(".board.grouped").count() == 1
+    page.locator("th[data-key=model] button").focus()
+    page.keyboard.press("Space")
+    shown = [name for name in names(page) if name.startswith("org/")]
+    assert shown == ["org/big", "org/Küçük-İdiom", "org/middle", "org/turkish", "org/unknown"]
+
+
+def test_filters_narrow_and_reset_brings_all_back(open_page):
+    page = open_page("index.html")
+    every = names(page)
+    page.select_option("select[name=type]", "encoder")
+    page.select_option("select[name=size]", "100M to 500M")
+    page.select_option("select[name=regime]", "tr-only")
+    assert names(page) == ["org/middle"]
+    assert page.locator("#count").text_content() == f"1 of {len(every)} shown"
+    page.get_by_role("button", name="Reset").click()
+    page.locator("#count", has_text=f"{len(every)} of {len(every)}").wait_for()
+    assert names(page) == every
+
+
+def test_search_knows_the_letters_of_the_languages(open_page):
+    page = open_page("index.html")
+    page.fill("input[name=q]", "kucuk idiom")
+    assert names(page) == ["org/Küçük-İdiom"]
+    page.fill("input[name=q]", "<img")
+    assert set(names(page)) == {HOSTILE[0]}
+
+
+def test_a_language_leaves_its_column_and_the_models_that_have_it(open_page, site):
+    page = open_page("t2.html")
+    assert "org/turkish" in names(page)
+    page.select_option("select[name=language]", "uz")
+    assert "org/turkish" not in names(page)
+    shown = page.locator(".board thead th:visible").evaluate_all("all => all.map(one => one.dataset.language)")
+    assert [code for code in shown if code] == ["uz"]
+    page.goto(f"{site}/index.html#language=uz")
+    page.reload()
+    assert "org/turkish" not in names(page)  # scores in Turkish alone
+    assert HOSTILE[0] in names(page)  # spans alone, in every language
+    page.goto(f"{site}/t2.html#language=uz")
+    assert page.locator(".board tfoot td:visible").count() == page.locator(".board thead th:visible").count() - 1
+
+
+def test_a_link_brings_back_search_filters_and_order(open_page):
+    page = open_page("index.html")
+    page.select_option("select[name=type]", "encoder")
+    page.fill("input[name=q]", "org")
+    page.locator("th[data-key=size] button").click()
+    again = open_page(page.url.rsplit("/", 1)[1])
+    assert names(again) == names(page) == ["org/middle", "org/turkish", "org/Küçük-İdiom"]
+    assert again.locator("select[name=type]").input_value() == "encoder"
+    assert again.locator("th[data-key=size]").get_attribute("aria-sort") == "descending"
+    assert re.search("#.*type=encoder.*sort=size", again.url)
+
+
+def test_a_wrong_link_shows_everything(open_page):
+    page = open_page("index.html#type=nothing&sort=<b>&order=x&q=&language=zz")
+    assert len(names(page)) == 12
+    assert page.locator("th[data-key=rank]").get_attribute("aria-sort") == "ascending"
+
+
+def test_csv_and_json_can_be_downloaded(open_page):
+    page = open_page("index.html", accept_downloads=True)
+    with page.expect_download() as found:
+        page.locator(".downloads a", has_text="CSV").click()
+    text = found.value.path().read_text("utf-8")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert {row["name"] for row in rows} >= {"org/big", HOSTILE[0]}
+
+
+def test_dark_mode_follows_the_system_and_the_choice_stays(open_page):
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light, dark = (open_page("index.html", color_scheme=scheme) for scheme in ("light", "dark"))
+    paper, night = light.evaluate(colour), dark.evaluate(colour)
+    assert paper != night
+    button = light.get_by_role("button", name="Dark mode")
+    assert button.get_attribute("aria-pressed") == "false"
+    button.click()
+    assert (button.get_attribute("aria-pressed"), light.evaluate(colour)) == ("true", night)
+    light.reload()
+    assert light.evaluate(colour) == night
+    dark.get_by_role("button", name="Dark mode").click()
+    assert dark.evaluate(colour) == paper
+
+
+def test_without_javascript_the_tables_are_whole(open_page, site):
+    page = open_page("index.html", java_script_enabled=False)
+    assert page.locator(".board tbody tr:visible").count() == 12
+    assert page.locator("#filters").is_hidden()
+    assert page.locator("#theme").is_hidden()
+    page.goto(f"{site}/compare.html")
+    assert "turkic-idiom compare" in page.locator("noscript").inner_text()
+
+
+def test_a_phone_scrolls_the_table_and_not_the_page(open_page):
+    page = open_page("index.html", viewport={"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    scroller = page.locator(".scroll").first
+    assert scroller.evaluate("one => one.scrollWidth > one.clientWidth")
+    before = page.locator(".board tbody th").first.bounding_box()["x"]
+    scroller.evaluate("one => one.scrollLeft = 300")
+    rank = page.locator(".board tbody td.rank").first.bounding_box()
+    assert abs(rank["x"] - scroller.bounding_box()["x"]) <= 2
+    assert abs(page.locator(".board tbody th").first.bounding_box()["x"] - before) <= 2
+
+
+def test_the_first_stop_of_the_keyboard_skips_the_navigation(open_page):
+    page = open_page("index.html")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def paired(first, second, task):
+    """What the suite's own comparison takes, from two records."""
+    found = {}
+    for one, other in zip(first.of_task(task), second.of_task(task), strict=True):
+        sums = []
+        for score in (one, other):
+            if task == "spans":
+                sums.append(np.stack([2 * score.values[:, 0], score.values[:, 1:].sum(axis=1)], axis=1))
+            else:
+                sums.append(np.stack([score.values[:, 0], np.ones(score.n)], axis=1))
+        found[one.subset] = Paired(one.clusters, *sums)
+    return found
+
+
+def number(text):
+    return float(text.replace("−", "-").replace("+", ""))
+
+
+def compared(page):
+    """(task, language) -> the cells of its row."""
+    rows = page.evaluate(
+        "[...document.querySelectorAll('#differences tbody tr')]"
+        ".map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    return {(row[0], row[1]): row[2:] for row in rows}
+
+
+def test_the_comparison_is_that_of_the_command(open_page, records):
+    page = open_page("compare.html?a=model-1&b=model-2")
+    page.wait_for_selector("#result:visible")
+    rows = compared(page)
+    first, second = (next(one for one in records if one.id == name) for name in ("model-1", "model-2"))
+    checked = [
+        ("T2", "mean"),
+        ("T2", "Uzbek"),
+        ("Spans", "mean"),
+        ("Spans", "Turkish"),
+        ("T1", "Azerbaijani"),
+        ("T2", "Gagauz"),
+    ]
+    for task, language in checked:
+        strata = paired(first, second, "spans" if task == "Spans" else task)
+        key = {"Uzbek": "uzn", "Turkish": "tr", "Azerbaijani": "tur-azj", "Gagauz": "gag"}.get(language)
+        expected = compare({key: strata[key]} if key else strata)
+        n, a, b, difference, interval, wins, ties, losses = rows[task, language]
+        assert n == (f"{expected.n} (n<30)" if expected.n < 30 else f"{expected.n}")
+        assert (number(a), number(b)) == pytest.approx((expected.first, expected.second), abs=0.0006)
+        assert number(difference) == pytest.approx(expected.difference, abs=0.0006)
+        low, high = (number(end) for end in interval.split(" to "))
+        assert (low, high) == pytest.approx((expected.interval.low, expected.interval.high), abs=0.015)
+        assert (int(wins), int(ties), int(losses)) == (expected.wins, expected.ties, expected.losses)
+    board = make_board(records, DATA)
+    _, a, b, difference, *_ = rows["All tasks", "mean, corrected"]
+    macros = [board.overall[name].score for name in ("model-1", "model-2")]
+    assert (number(a), number(b), number(difference)) == pytest.approx((*macros, macros[1] - macros[0]), abs=0.0006)
+    assert page.locator("#differences .better").count() > 0
+
+
+def test_models_are_chosen_and_what_is_not_offered_is_not_loaded(open_page):
+    page = open_page("compare.html?a=../../etc/passwd&b=model-1")
+    assert page.locator("#result").is_hidden()
+    assert page.locator("#status").text_content() == "Choose two models."
+    page.select_option("select[name=a]", "turkish")
+    page.select_option("select[name=b]", "model-1")
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_selector("#result:visible")
+    assert page.url.endswith("compare.html?a=turkish&b=model-1")
+    assert list(compared(page)) == [("T2", "Turkish")]
+    page.select_option("select[name=b]", "hostile-0")
+    page.get_by_role("button", name="Compare").click()
+    page.locator("#status", has_text="no task in common").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_no_serious_finding(open_page, site, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    axe = Axe()
+    page = open_page("index.html", bypass_csp=True, color_scheme=scheme)
+    for name in AXE_PAGES if scheme == "light" else AXE_PAGES[::2]:
+        page.goto(f"{site}/{name}")
+        found = axe.run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+        serious = [
+            (one["id"], node["html"][:200], node.get("failureSummary"))
+            for one in found
+            for node in one["nodes"]
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], name

@@ -1,0 +1,379 @@
+"""What is refused: every hostile submission that we could think of, each with a message that names the fault."""
+
+import gzip
+import json
+import os
+import zlib
+from dataclasses import replace
+
+import pytest
+
+from leaderboard import predictions
+from leaderboard.submission import load_submission, read_submission, slug, submission_folders
+from leaderboard.untrusted import MAX_DEPTH, RefusedError, parse_json, read_regular, unpack_gzip
+from tests.leaderboard.conftest import make_submission, read_lines
+from turkic_idiom_tasks.errors import InputError
+
+SCRIPT = "<script>alert(1)</script>"
+T1, SPANS = "T1.jsonl.gz", "spans.jsonl.gz"
+
+
+def renamed(spoiler, name):
+    spoiler.folder = spoiler.folder.rename(spoiler.folder.with_name(name))
+
+
+def linked(spoiler, name):
+    """Moves a file out of the folder and links to it."""
+    path = spoiler.folder / name
+    path.rename(spoiler.folder.parent / "elsewhere")
+    path.symlink_to(spoiler.folder.parent / "elsewhere")
+
+
+def linked_folder(spoiler):
+    elsewhere = spoiler.folder.rename(spoiler.folder.parent.parent / "elsewhere")
+    spoiler.folder.symlink_to(elsewhere)
+
+
+def replaced_by(spoiler, name, make):
+    (spoiler.folder / name).unlink()
+    make(spoiler.folder / name)
+
+
+def packed_twice(spoiler):
+    spoiler.file(T1, (spoiler.folder / T1).read_bytes() * 2)
+
+
+def cut_short(spoiler):
+    spoiler.file(T1, (spoiler.folder / T1).read_bytes()[:-9])
+
+
+def bomb(spoiler):
+    """A hundred kilobytes that would be a hundred megabytes of spaces."""
+    packer = zlib.compressobj(9, wbits=31)
+    part = b" " * 2**20
+    spoiler.file(T1, b"".join([*(packer.compress(part) for _ in range(100)), packer.flush()]))
+
+
+def swapped(rows):
+    """The rankings of each of two subsets under the head of the other."""
+    heads = [n for n, row in enumerate(rows) if "subset" in row]
+    first, second = rows[: heads[1]], rows[heads[1] :]
+    return [{**first[0], "subset": second[0]["subset"]}, *first[1:], {**second[0], "subset": "tur-azj"}, *second[1:]]
+
+
+def compact(row):
+    return json.dumps(row, separators=(",", ":")).encode()
+
+
+def without_query(rows):
+    return [row for n, row in enumerate(rows) if n != 3]
+
+
+def positions(*values):
+    return lambda ranking: [*values, *ranking[len(values) :]]
+
+
+HOSTILE = {
+    # the folder
+    "traversal in the folder's name": (lambda s: renamed(s, "..%2f..%2fetc"), ["belongs into a folder named"]),
+    "someone else's directory": (
+        lambda s: renamed(s, "turkic-idiom__char-ngrams-pretrained-3d77aecd"),
+        ["belongs into a folder named org__model-mean-pretrained-", "not 'turkic-idiom__char-ngrams"],
+    ),
+    "another model in one's directory": (lambda s: s.fields(name="Other/Model"), ["named other__model-mean-"]),
+    "the folder's name in other letters": (lambda s: renamed(s, s.folder.name.upper()), ["belongs into a folder"]),
+    "a folder that is a link": (linked_folder, ["symbolic link"]),
+    "metadata that is a link": (lambda s: linked(s, "submission.json"), ["submission.json", "symbolic link"]),
+    "predictions that are a link": (lambda s: linked(s, T1), ["T1.jsonl.gz", "symbolic link"]),
+    "a link to a device": (
+        lambda s: replaced_by(s, T1, lambda path: path.symlink_to("/dev/zero")), ["T1.jsonl.gz", "not a regular file"],
+    ),
+    "a pipe": (lambda s: replaced_by(s, T1, os.mkfifo), ["T1.jsonl.gz", "not a regular file"]),
+    "a folder for a file": (lambda s: replaced_by(s, T1, lambda path: path.mkdir()), ["not a regular file"]),
+    "a file too many": (lambda s: s.file("index.html"), ["holds 'index.html'; only"]),
+    "a file whose name is a command": (lambda s: s.file("x\n::set-output name=a::b"), [r"holds 'x\n::set-output"]),
+    "a file whose name is no UTF-8": (
+        lambda s: s.file(os.fsdecode(b"\xff.gz")), [r"holds '\udcff.gz'"],
+    ),
+    "hundreds of files": (lambda s: [s.file(f"{n}") for n in range(500)], ["holds '"]),
+    "no metadata": (lambda s: (s.folder / "submission.json").unlink(), ["holds no submission.json"]),
+    "no predictions": (
+        lambda s: [path.unlink() for path in s.folder.glob("*.gz")], ["holds no predictions"],
+    ),
+    # submission.json as text
+    "a large file": (lambda s: s.text(b'{"a": "' + b"x" * 40_000 + b'"}'), ["more than the 32,768 bytes"]),
+    "an empty file": (lambda s: s.text(b""), ["malformed JSON"]),
+    "not JSON": (lambda s: s.swap(b"}", b""), ["not closed"]),
+    "not an object": (lambda s: s.text(b"[1]"), ["valid dictionary"]),
+    "deep brackets": (lambda s: s.text(b"[" * 20_000), ["nested more than 4 deep"]),
+    "deep and closed": (lambda s: s.text(b"[" * 9_000 + b"]" * 9_000), ["nested more than 4 deep"]),
+    "brackets behind a quotation mark": (
+        lambda s: s.text(b'{"a\\"": ' + b"[" * 9_000 + b"]" * 9_000 + b"}"), ["nested more than 4 deep"],
+    ),
+    "UTF-16": (lambda s: s.text("{}".encode("utf-16")), ["not UTF-8 at byte 0"]),
+    "a byte order mark": (lambda s: s.text(b"\xef\xbb\xbf{}"), ["byte order mark"]),
+    "a broken letter": (lambda s: s.swap(b"Jane", b"Jan\xff"), ["not UTF-8 at byte"]),
+    "a key twice": (lambda s: s.swap(b'"format": 1', b'"format": 1, "name": "a/b"'), ["'name' stands twice"]),
+    "a key twice below": (lambda s: s.swap(b'"mteb":', b'"torch": "1",\n"mteb":'), ["'torch' stands twice"]),
+    "NaN": (lambda s: s.swap(b"118000000", b"NaN"), ["'NaN' where only whole numbers"]),
+    "Infinity": (lambda s: s.swap(b"118000000", b"-Infinity"), ["'-Infinity' where"]),
+    "a number too large for a float": (lambda s: s.swap(b"118000000", b"1e999"), ["'1e999' where"]),
+    "a broken number": (lambda s: s.swap(b"118000000", b"1.5"), ["'1.5' where"]),
+    "a huge number": (lambda s: s.swap(b"118000000", b"9" * 30), ["'n_parameters'", "100000000000000"]),
+    "a number of thousands of digits": (lambda s: s.swap(b"118000000", b"9" * 9_000), ["thousands of digits"]),
+    "two values": (lambda s: s.text(b"{} {}"), ["Extra data"]),
+    # its fields
+    "scores": (lambda s: s.fields(ndcg=1), ["'ndcg': Extra inputs are not permitted"]),
+    "a field missing": (lambda s: s.fields(contact=...), ["'contact': Field required"]),
+    "another format": (lambda s: s.fields(format=2), ["'format'", "not 2"]),
+    "the format as a truth": (lambda s: s.fields(format=True), ["'format'"]),
+    "traversal in the model": (lambda s: s.fields(name="../../etc/passwd"), ["'name'", "'../../etc/passwd'"]),
+    "an absolute path": (lambda s: s.fields(name="/etc/passwd"), ["'name'"]),
+    "script in the model": (lambda s: s.fields(name=SCRIPT), ["'name'", "<script>"]),
+    "a formula as the model": (lambda s: s.fields(name="=HYPERLINK(1)"), ["'name'"]),
+    "a line break after the model": (lambda s: s.fields(name="Org/Model\n"), ["'name'"]),
+    "letters that look alike": (lambda s: s.fields(name="Оrg/Model"), ["'name'"]),
+    "script in the revision": (lambda s: s.fields(revision=SCRIPT), ["'revision'"]),
+    "script in the type": (lambda s: s.fields(type=SCRIPT), ["'type': Input should be 'baseline'"]),
+    "script in the regime": (lambda s: s.fields(regime=SCRIPT), ["'regime': Input should be 'pretrained'"]),
+    "script in the pooling": (lambda s: s.fields(pooling=SCRIPT), ["'pooling': Input should be 'cls'"]),
+    "script in a package": (lambda s: s.fields(versions={SCRIPT: "1"}), ["'versions"]),
+    "script in a version": (lambda s: s.fields(versions={"mteb": SCRIPT}), ["'versions.mteb'"]),
+    "a hundred packages": (lambda s: s.fields(versions={f"p{n}": "1" for n in range(100)}), ["at most 32"]),
+    "versions in a list": (lambda s: s.fields(versions=["mteb"]), ["'versions'", "valid dictionary"]),
+    "a number as text": (lambda s: s.fields(n_parameters="118000000"), ["'n_parameters'", "valid integer"]),
+    "a truth as a number": (lambda s: s.fields(n_parameters=True), ["'n_parameters'", "valid integer"]),
+    "fewer than no parameters": (lambda s: s.fields(n_parameters=-1), ["'n_parameters'", "greater than or equal to 0"]),
+    "fewer than no examples": (lambda s: s.fields(few_shot=-1), ["'few_shot'"]),
+    "control characters": (lambda s: s.fields(contact="a\x1b[2Jb"), ["'contact'", r"'\x1b', which cannot be seen"]),
+    "a null character": (lambda s: s.fields(training_data="a\x00b"), ["'training_data'", r"'\x00'"]),
+    "text that turns its direction": (lambda s: s.fields(contact="a\u202eb"), ["'contact'", r"'\u202e'"]),
+    "invisible text": (lambda s: s.fields(training_data="none\u200bat all"), ["'training_data'", r"'\u200b'"]),
+    "half a surrogate pair": (lambda s: s.fields(contact="\ud800"), ["'contact'"]),
+    "a line break in text": (lambda s: s.fields(contact="a\nb"), ["'contact'", r"'\n'"]),
+    "no disclosure": (lambda s: s.fields(training_data=""), ["'training_data'", "is empty"]),
+    "nothing but a space": (lambda s: s.fields(contact=" "), ["'contact'", "white space"]),
+    "letters taken apart": (lambda s: s.fields(contact="Go\u0308zde"), ["'contact'", "NFC"]),
+    "a novel": (lambda s: s.fields(training_data="x" * 3_000), ["'training_data'", "at most 2000 characters"]),
+    "another data revision": (lambda s: s.fields(dataset_revision="b" * 40), ["b" * 40, "run the model again"]),
+    "no data revision": (lambda s: s.fields(dataset_revision="main"), ["'dataset_revision'"]),
+    # predictions as bytes
+    "not gzip": (lambda s: s.file(T1, b"{}"), ["not a gzip file"]),
+    "a bomb": (bomb, ["more than the 67,108,864 bytes that are allowed, once unpacked"]),
+    "a large packed file": (
+        lambda s: s.file(T1, os.urandom(17 * 2**20)), ["more than the 16,777,216 bytes that are allowed"],
+    ),
+    "cut short": (cut_short, ["cut short"]),
+    "a second stream": (packed_twice, ["after the end of the gzip stream"]),
+    "an empty stream": (lambda s: s.file(T1, gzip.compress(b"")), ["no subset in it"]),
+    "a long line": (lambda s: s.raw(b" " * 2**20 + b"{}"), ["a line of more than 1,048,576 bytes"]),
+    "empty lines without end": (lambda s: s.raw(b"\n" * 10_000), ["and so on"]),
+    # rankings
+    "an unknown subset": (lambda s: s.row(0, subset="tur-kaz"), [":1: subset 'tur-kaz' is not in the data"]),
+    "a subset of another task": (lambda s: s.row(0, subset="tur"), [":1: subset 'tur' is not in the data"]),
+    "a list as a subset": (lambda s: s.row(0, subset=["tur-azj"]), ["subset ['tur-azj'] is not in the data"]),
+    "subsets swapped": (lambda s: s.rows(swapped), [":1: the documents of tur-uzn must be"]),
+    "another pool": (
+        lambda s: s.rows(lambda rows: [rows[0] | {"documents": rows[0]["documents"][1:]}, *rows[1:]]),
+        [":1: the documents of tur-azj must be the 20 ids of its pool"],
+    ),
+    "script as a document": (lambda s: s.row(0, documents=[SCRIPT]), [":1: the documents of tur-azj"]),
+    "a subset twice": (lambda s: s.rows(lambda rows: [*rows, rows[0]]), ["subset tur-azj stands twice"]),
+    "a query dropped": (lambda s: s.rows(without_query), ["tur-azj: 1 of its query ids are missing"]),
+    "a query twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]]), [":3: query 'tur:", "stands twice"]),
+    "a query twice, written as we do": (
+        lambda s: s.rows(lambda rows: [compact(row) for row in [*rows[:3], *rows[2:]]]),
+        [":4: query 'tur:", "stands twice"],
+    ),
+    "an unknown query": (lambda s: s.row(2, query=SCRIPT), [":3: tur-azj has no query '<script>"]),
+    "a query that is no text": (lambda s: s.row(2, query={"a": 1}), ["has no query {'a': 1}"]),
+    "a query of another subset": (lambda s: s.row(2, query="azj:c1"), ["tur-azj has no query 'azj:c1'"]),
+    "rankings without a head": (lambda s: s.rows(lambda rows: rows[1:]), [":1: a ranking before the line"]),
+    "a document twice": (lambda s: s.ranking(lambda r: [r[1], *r[1:]]), [":3: query 'tur:", "is ranked twice"]),
+    "a document twice in a tie": (lambda s: s.ranking(lambda r: [[r[0], r[0]], *r[1:]]), ["is ranked twice"]),
+    "a document that is not there": (lambda s: s.ranking(positions(20)), ["the position 20; 0 to 19 are there"]),
+    "a document before the first": (lambda s: s.ranking(positions(-1)), ["the position -1"]),
+    "a huge position": (lambda s: s.ranking(positions(2**70)), [f"the position {2**70}"]),
+    "a truth as a position": (lambda s: s.ranking(positions(True)), ["the position True"]),
+    "a broken position": (lambda s: s.ranking(positions(1.0)), ["'1.0' where only whole numbers"]),
+    "a text as a position": (lambda s: s.ranking(positions("1")), ["the position '1'"]),
+    "a tie in a tie": (lambda s: s.ranking(lambda r: [[[r[0]]], *r[1:]]), ["the position ["]),
+    "an empty tie": (lambda s: s.ranking(lambda r: [*r, []]), ["an empty list"]),
+    "an empty ranking": (lambda s: s.ranking(lambda r: []), ["must be a list of positions, not []"]),
+    "a ranking that is a text": (lambda s: s.row(2, ranking="0,1,2"), ["must be a list of positions"]),
+    "a position with a leading zero": (
+        lambda s: s.raw(b'{"query":"tur:c1","ranking":[00,1]}'), [":3: malformed JSON"],
+    ),
+    "commas": (lambda s: s.raw(b'{"query":"tur:c1","ranking":[0,,1]}'), [":3: malformed JSON"]),
+    "a score for a query": (lambda s: s.row(2, ndcg=1), [":3: neither", "'ndcg'"]),
+    "deep rankings": (lambda s: s.raw(b'{"query":"q","ranking":' + b"[" * 9000 + b"]" * 9000 + b"}"), ["nested"]),
+    "a list for a line": (lambda s: s.raw(b"[1, 2]"), [":3: neither"]),
+    # tags
+    "an unknown language": (lambda s: s.row(0, SPANS, language="kk"), [":1: language 'kk' is not in the data"]),
+    "tags too few": (lambda s: s.row(1, SPANS, tags="O"), [":2: sentence 'c", "needs 6 of the letters", "not 'O'"]),
+    "other letters": (lambda s: s.row(1, SPANS, tags="OXOOOO"), ["not 'OXOOOO'"]),
+    "tags in a list": (lambda s: s.row(1, SPANS, tags=["O"] * 5), ["needs 6 of the letters"]),
+    "an unknown sentence": (lambda s: s.row(1, SPANS, sentence="nobody"), ["has no test sentence 'nobody'"]),
+    "a sentence twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]], SPANS), [":3: sentence 'c", "twice"]),
+    "a sentence dropped": (lambda s: s.rows(without_query, SPANS), ["1 of its sentence ids are missing"]),
+    "tags without a head": (lambda s: s.rows(lambda rows: rows[1:], SPANS), [":1: tags before the line"]),
+    "rankings as tags": (
+        lambda s: s.file(SPANS, (s.folder / T1).read_bytes()), [":1: neither", "and so on"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_submission_is_refused(submission_spoiler, submission_gold, case):
+    spoil, parts = HOSTILE[case]
+    spoil(submission_spoiler)
+    submission, faults = read_submission(submission_spoiler.folder, submission_gold)
+    assert submission is None
+    said = "\n".join(map(str, faults))
+    for part in parts:
+        assert part in said
+    assert said.isascii()
+    assert all(len(str(fault)) < 800 and len(str(fault).splitlines()) == 1 for fault in faults)
+    with pytest.raises(InputError, match="list all with: turkic-idiom leaderboard check"):
+        load_submission(submission_spoiler.folder, submission_gold)
+
+
+def test_there_are_more_than_forty():
+    assert len(HOSTILE) > 100
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"contact": SCRIPT, "training_data": f"{SCRIPT} &amp; \"'"},
+        {"contact": "=cmd|' /C calc'!A0", "training_data": "@SUM(1+1)"},
+        {"contact": "javascript:alert(1)", "dataset": "../../etc/passwd"},
+        {"contact": "${{ secrets.TOKEN }} $(id) `id`", "training_data": "{{ config }} {% raw %}"},
+    ],
+)
+def test_what_is_hostile_elsewhere_is_text_and_no_more(tmp_path, submission_gold, submission_metadata,
+                                                       submission_content, changes):  # fmt: skip
+    metadata = replace(submission_metadata, **changes)
+    folder = make_submission(tmp_path, metadata, submission_content)
+    assert folder.name == slug(submission_metadata)  # the name is made of checked fields alone
+    assert load_submission(folder, submission_gold).metadata == metadata
+
+
+def test_a_sound_submission_is_read(submission_folder, submission_gold, submission_metadata):
+    found, faults = read_submission(submission_folder, submission_gold)
+    assert faults == []
+    assert found.metadata == submission_metadata
+    assert found.id == submission_folder.name
+    rows = read_lines(submission_folder / T1)
+    assert rows[0]["subset"] == "tur-azj"
+    pool = submission_gold.pools["T1"]["tur-azj"]
+    for row in rows[1 : len(pool.queries) + 1]:
+        ranks = found.ranks["T1"]["tur-azj"][pool.row[row["query"]]]
+        for rank, group in enumerate(row["ranking"]):
+            for position in group if isinstance(group, list) else [group]:
+                assert ranks[position] == rank
+    tags = {row["sentence"]: row["tags"] for row in read_lines(submission_folder / SPANS)[1:9]}
+    assert list(found.tags["az"]) == [tags[row.id] for row in submission_gold.sentences["az"].rows]
+
+
+def test_json_that_others_write_is_read_alike(submission_spoiler, submission_gold):
+    """Spaces, another order of keys, escapes: the same ranks as from the lines that we write."""
+    before = load_submission(submission_spoiler.folder, submission_gold)
+    submission_spoiler.rows(
+        lambda rows: [json.dumps(dict(reversed(row.items())), indent=None).replace("t", "\\u0074", 1).encode() if n % 2
+                      else json.dumps(row, separators=(" , ", " : ")).encode() for n, row in enumerate(rows)]
+    )  # fmt: skip
+    after = load_submission(submission_spoiler.folder, submission_gold)
+    for subset, ranks in before.ranks["T1"].items():
+        assert (after.ranks["T1"][subset] == ranks).all()
+
+
+def test_any_part_of_the_benchmark_may_be_submitted(submission_spoiler, submission_gold):
+    for name in ("T2.jsonl.gz", "T3.jsonl.gz"):
+        (submission_spoiler.folder / name).unlink()
+    submission_spoiler.rows(lambda rows: rows[: [n for n, row in enumerate(rows) if "subset" in row][1]])
+    found = load_submission(submission_spoiler.folder, submission_gold)
+    assert {task: list(ranks) for task, ranks in found.ranks.items()} == {"T1": ["tur-azj"]}
+
+
+def test_every_fault_is_told_with_its_line_up_to_twenty_a_file(submission_spoiler, submission_gold):
+    submission_spoiler.fields(name="a b", few_shot=-2)
+    _, faults = read_submission(submission_spoiler.folder, submission_gold)
+    assert [fault.message.split(":")[0] for fault in faults] == ["'name'", "'few_shot'"]
+    submission_spoiler.fields(name="Org/Model", few_shot=None)
+    submission_spoiler.rows(lambda rows: [row | {"ranking": [99]} if "query" in row else row for row in rows])
+    submission_spoiler.row(1, SPANS, tags="")
+    _, faults = read_submission(submission_spoiler.folder, submission_gold)
+    lines = [(fault.path.name, fault.line) for fault in faults]
+    n_queries = len(submission_gold.pools["T1"]["tur-azj"].queries)
+    assert lines[:n_queries] == [(T1, line) for line in range(2, n_queries + 2)]
+    assert len([name for name, _ in lines if name == T1]) == predictions.MAX_FAULTS + 1
+    assert lines[-1] == (SPANS, 2)
+
+
+def test_the_line_of_a_wrong_field(submission_spoiler, submission_gold):
+    submission_spoiler.swap(b'"encoder"', b'"best"')
+    _, (fault,) = read_submission(submission_spoiler.folder, submission_gold)
+    lines = (submission_spoiler.folder / "submission.json").read_text().splitlines()
+    assert '"best"' in lines[fault.line - 1]
+
+
+def test_a_folder_is_named_by_what_tells_it_apart(submission_metadata):
+    name = slug(submission_metadata)
+    assert name.startswith("org__model-mean-pretrained-")
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-")
+    for changes in ({"name": "org/Model"}, {"name": "Org__Model"}, {"revision": "b" * 40}, {"pooling": None},
+                    {"regime": "tr-only"}, {"few_shot": 0}, {"type": "baseline"}):  # fmt: skip
+        assert slug(replace(submission_metadata, **changes)) != name
+    for changes in ({"contact": "x"}, {"training_data": "x"}, {"n_parameters": None}, {"versions": {}}):
+        assert slug(replace(submission_metadata, **changes)) == name
+    longest = replace(submission_metadata, name="A" * 96 + "/" + "B" * 96)
+    assert len(slug(longest)) < 100
+
+
+def test_which_folders_are_submissions(submission_folder, tmp_path):
+    assert submission_folders(submission_folder) == [submission_folder]
+    (submission_folder.parent / "README.md").write_text("what this is")
+    (submission_folder.parent / "another").mkdir()
+    (submission_folder.parent / "link").symlink_to(submission_folder)
+    names = [path.name for path in submission_folders(submission_folder.parent)]
+    assert names == sorted(["another", "link", submission_folder.name])  # to be refused, not overlooked
+    (tmp_path / "all").symlink_to(submission_folder.parent)
+    (tmp_path / "empty").mkdir()
+    for place, message in (("all", "no submission"), ("empty", "no submission"), ("absent", "no such folder")):
+        with pytest.raises(InputError, match=message):
+            submission_folders(tmp_path / place)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [('{"a": [[["\\" [[[[["]]]}', {"a": [[['" [[[[[']]]}), ('"[[[[[[\\\\"', "[[[[[[\\"), ("[[[[1]]]]", [[[[1]]]])],
+)
+def test_brackets_in_strings_are_not_nesting(text, value):
+    assert parse_json(text.encode()) == value
+    assert MAX_DEPTH == 4
+
+
+def test_the_depth_is_found_in_linear_time():
+    """A megabyte of quotation marks that open nothing: a search that began anew at each would take hours."""
+    for text in (b'"\\' + b'"\\' * 500_000, b'{"a' + b'\\"' * 500_000, b'"' * 1_000_001, b"[]" * 500_000):
+        with pytest.raises(RefusedError):
+            parse_json(text)
+
+
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("/etc/hostname"), os.mkfifo, lambda path: path.mkdir()])
+def test_only_regular_files_are_opened(tmp_path, make):
+    """Even if it became something else after the folder was looked through."""
+    make(tmp_path / "file")
+    with pytest.raises(RefusedError, match="regular file"):
+        read_regular(tmp_path / "file", limit=100)
+    (tmp_path / "sound").write_bytes(b"x" * 100)
+    assert read_regular(tmp_path / "sound", limit=100) == b"x" * 100
+    with pytest.raises(RefusedError, match="more than the 99 bytes"):
+        read_regular(tmp_path / "sound", limit=99)
+
+
+def test_no_more_is_unpacked_than_allowed():
+    assert unpack_gzip(gzip.compress(b"x" * 100), limit=100) == b"x" * 100
+    with pytest.raises(RefusedError, match="more than the 99 bytes"):
+        unpack_gzip(gzip.compress(b"x" * 100), limit=99)

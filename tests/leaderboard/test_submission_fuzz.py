@@ -1,0 +1,163 @@
+"""Whatever bytes a submission is made of, it is read or refused by name; and what is read means what it says."""
+
+import gzip
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from leaderboard.gold import Pool
+from leaderboard.predictions import MAX_FAULTS, read_ranks
+from leaderboard.rescore import rescore
+from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, load_submission, read_submission
+from leaderboard.untrusted import RefusedError, parse_json
+from tests.leaderboard.conftest import make_submission, read_lines, write_lines
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.retrieval.relevance import RetrievalData
+
+QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FILES = [METADATA_FILE, *PREDICTION_FILES.values()]
+NUMBERS = st.integers(-3, 25) | st.integers() | st.booleans() | st.none() | st.floats() | st.text(max_size=3)
+VALUES = st.recursive(
+    NUMBERS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=3)
+)
+
+
+def check(folder, gold):
+    """Reads a submission both ways; anything but an answer or an InputError is an error of ours."""
+    submission, faults = read_submission(folder, gold)
+    assert (submission is None) == bool(faults)
+    assert all(str(fault).isascii() and len(str(fault).splitlines()) == 1 for fault in faults)
+    if submission is not None:
+        return rescore(load_submission(folder, gold), gold)
+    with pytest.raises(InputError):
+        load_submission(folder, gold)
+    return None
+
+
+@pytest.fixture
+def fuzzed(submission_metadata, submission_content, submission_gold):
+    """A function: a fresh sound submission is made, changed and checked."""
+
+    def run(change):
+        with tempfile.TemporaryDirectory() as place:
+            folder = make_submission(Path(place), submission_metadata, submission_content)
+            change(folder)
+            return check(folder, submission_gold)
+
+    return run
+
+
+@QUICK
+@given(name=st.sampled_from(FILES), data=st.binary(max_size=300), pack=st.booleans())
+def test_any_bytes_as_a_file(fuzzed, name, data, pack):
+    fuzzed(lambda folder: (folder / name).write_bytes(gzip.compress(data) if pack else data))
+
+
+@QUICK
+@given(name=st.sampled_from(FILES), place=st.floats(0, 1), new=st.binary(max_size=3),
+       n_cut=st.integers(0, 3))  # fmt: skip
+def test_bytes_changed_anywhere(fuzzed, name, place, new, n_cut):
+    def change(folder):
+        data = (folder / name).read_bytes()
+        at = int(place * len(data))
+        (folder / name).write_bytes(data[:at] + new + data[at + n_cut :])
+
+    fuzzed(change)
+
+
+@QUICK
+@given(field=st.sampled_from(["format", "name", "revision", "n_parameters", "type", "pooling", "few_shot", "versions",
+                              "dataset_revision", "contact", "extra"]), value=VALUES)  # fmt: skip
+def test_any_value_as_a_field(fuzzed, field, value):
+    def change(folder):
+        content = json.loads((folder / METADATA_FILE).read_text("utf-8")) | {field: value}
+        (folder / METADATA_FILE).write_text(json.dumps(content), "utf-8")
+
+    fuzzed(change)
+
+
+@QUICK
+@given(name=st.sampled_from(FILES[1:]), number=st.integers(0, 40), value=VALUES,
+       key=st.sampled_from([None, *"subset documents query ranking language sentence tags".split()]))  # fmt: skip  # noqa: SIM905
+def test_any_value_in_a_line(fuzzed, name, number, value, key):
+    def change(folder):
+        rows = read_lines(folder / name)
+        number_there = number % len(rows)
+        rows[number_there] = value if key is None else rows[number_there] | {key: value}
+        write_lines(folder / name, rows)
+
+    fuzzed(change)
+
+
+@QUICK
+@given(VALUES)
+def test_json_means_what_it_means_elsewhere(value):
+    text = json.dumps(value)
+    try:
+        found = parse_json(text.encode())
+    except RefusedError:
+        return
+    assert found == json.loads(text)
+
+
+POOL = Pool(
+    "T2",
+    "tur",
+    RetrievalData({"q": "q"}, {f"d{n:02d}": "text" for n in range(12)}, {"q": {"d03": 1}}),
+)
+
+
+@st.composite
+def rankings(draw):
+    """Permutations of the pool, cut and tied at will, and now and then spoilt."""
+    order = draw(st.permutations(range(12)))[: draw(st.sampled_from([12, 12, 12, 5, 1]))]
+    groups = []
+    while order:
+        size = draw(st.sampled_from([1, 1, 1, 2, 4]))
+        tied = draw(st.booleans()) or size > 1
+        groups.append(list(order[:size]) if tied else order[0])
+        order = order[size:] if tied else order[1:]
+    if draw(st.integers(0, 4)) == 0:
+        groups.insert(draw(st.integers(0, len(groups))), draw(NUMBERS | st.just([])))
+    text = json.dumps(groups, separators=(",", ":"))
+    if draw(st.integers(0, 4)) == 0:
+        at = draw(st.integers(0, len(text)))
+        text = (
+            text[:at]
+            + draw(st.sampled_from([",", "[", "]", "0", "1", "-", "."]))
+            + text[at + draw(st.integers(0, 1)) :]
+        )
+    return text
+
+
+@settings(max_examples=250, deadline=None)
+@given(rankings())
+def test_the_fast_reading_of_a_ranking_is_the_slow_one(text):
+    """A space before the colon keeps a line from the fast way; json and sets say what must come out."""
+    head = json.dumps({"subset": "tur", "documents": list(POOL.documents)}).encode()
+    answers = []
+    for between in ("", " "):
+        line = f'{{"query":"q","ranking"{between}:{text}}}'.encode()
+        with tempfile.TemporaryDirectory() as place:
+            write_lines(Path(place) / "T2.jsonl.gz", [head, line])
+            ranks, faults = read_ranks(Path(place) / "T2.jsonl.gz", {"tur": POOL})
+        assert len(faults) <= MAX_FAULTS
+        answers.append(None if faults else ranks["tur"][0].tolist())
+    assert answers[0] == answers[1]
+    try:
+        groups = [group if isinstance(group, list) else [group] for group in json.loads(text)]
+    except (ValueError, TypeError):
+        groups = [[]]
+    flat = [position for group in groups for position in group]
+    sound = (
+        bool(flat) and all(type(position) is int and 0 <= position < 12 for position in flat)
+        and len(set(flat)) == len(flat) and all(groups)
+    )  # fmt: skip
+    expected = (
+        [next((rank for rank, group in enumerate(groups) if n in group), 12) for n in range(12)] if sound else None
+    )
+    assert answers[0] == expected
