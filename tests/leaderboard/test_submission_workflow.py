@@ -39,8 +39,8 @@ def step(folder, base):
 def proposed(tmp_path):
     """A repository with one submission, and the commit that pull requests start from."""
     folder = tmp_path / "proposed"
-    (folder / "submissions" / "old-model-1").mkdir(parents=True)
-    (folder / "submissions" / "old-model-1" / "submission.json").write_text("{}")
+    (folder / "leaderboard" / "submissions" / "old-model-1").mkdir(parents=True)
+    (folder / "leaderboard" / "submissions" / "old-model-1" / "submission.json").write_text("{}")
     (folder / "setup.py").write_text("")
     git(tmp_path, "init", "-q", "-b", "main", str(folder))
     return folder, commit(folder)
@@ -65,12 +65,12 @@ def add(folder, path, content="x"):
 
 def test_new_submissions_are_checked_and_no_others(proposed, check, tmp_path):
     for name in ("new.model-2", "another_1"):
-        add(proposed[0], f"submissions/{name}/submission.json")
-        add(proposed[0], f"submissions/{name}/T1.jsonl.gz")
+        add(proposed[0], f"leaderboard/submissions/{name}/submission.json")
+        add(proposed[0], f"leaderboard/submissions/{name}/T1.jsonl.gz")
     run = check()
     assert run.returncode == 0, run.stderr
     folders = (tmp_path / "folders").read_text().splitlines()
-    assert folders == ["proposed/submissions/another_1", "proposed/submissions/new.model-2"]
+    assert folders == ["proposed/leaderboard/submissions/another_1", "proposed/leaderboard/submissions/new.model-2"]
 
 
 def test_main_may_have_moved_on(proposed, check, tmp_path):
@@ -80,48 +80,48 @@ def test_main_may_have_moved_on(proposed, check, tmp_path):
     add(folder, "setup.py", "new code on main")
     tip = commit(folder)
     git(folder, "checkout", "-q", "-b", "request", base)
-    add(folder, "submissions/new/submission.json")
+    add(folder, "leaderboard/submissions/new/submission.json")
     commit(folder)
     run = step(tmp_path, tip)
     assert run.returncode == 0, run.stderr
-    assert (tmp_path / "folders").read_text() == "proposed/submissions/new\n"
+    assert (tmp_path / "folders").read_text() == "proposed/leaderboard/submissions/new\n"
 
 
 def executable(folder):
-    add(folder, "submissions/new/submission.json")
-    (folder / "submissions/new/submission.json").chmod(0o755)
+    add(folder, "leaderboard/submissions/new/submission.json")
+    (folder / "leaderboard/submissions/new/submission.json").chmod(0o755)
 
 
 def link(folder):
-    (folder / "submissions" / "new").mkdir()
-    (folder / "submissions" / "new" / "T1.jsonl.gz").symlink_to("/etc/passwd")
+    (folder / "leaderboard" / "submissions" / "new").mkdir()
+    (folder / "leaderboard" / "submissions" / "new" / "T1.jsonl.gz").symlink_to("/etc/passwd")
 
 
 def link_for_all(folder):
-    (folder / "submissions" / "old-model-1" / "submission.json").unlink()
-    (folder / "submissions" / "old-model-1").rmdir()
-    (folder / "submissions").rmdir()
-    (folder / "submissions").symlink_to("/etc")
+    (folder / "leaderboard" / "submissions" / "old-model-1" / "submission.json").unlink()
+    (folder / "leaderboard" / "submissions" / "old-model-1").rmdir()
+    (folder / "leaderboard" / "submissions").rmdir()
+    (folder / "leaderboard" / "submissions").symlink_to("/etc")
 
 
 @pytest.mark.parametrize(
     ("change", "what"),
     [
         (lambda folder: add(folder, "setup.py", "import os"), "'setup.py' (status M"),
-        (lambda folder: add(folder, "submissions/../pyproject.toml"), "'pyproject.toml' (status A"),
+        (lambda folder: add(folder, "leaderboard/submissions/../../pyproject.toml"), "'pyproject.toml' (status A"),
         (lambda folder: add(folder, ".github/workflows/mine.yml"), "'.github/workflows/mine.yml'"),
-        (lambda folder: add(folder, "submissions/old-model-1/submission.json", "[]"), "status M"),
+        (lambda folder: add(folder, "leaderboard/submissions/old-model-1/submission.json", "[]"), "status M"),
         (
-            lambda folder: add(folder, "submissions/old-model-1/spans.jsonl.gz"),
-            "'submissions/old-model-1/spans.jsonl.gz'",
+            lambda folder: add(folder, "leaderboard/submissions/old-model-1/spans.jsonl.gz"),
+            "'leaderboard/submissions/old-model-1/spans.jsonl.gz'",
         ),
-        (lambda folder: (folder / "submissions/old-model-1/submission.json").unlink(), "status D"),
-        (lambda folder: add(folder, "submissions/README"), "'submissions/README'"),
-        (lambda folder: add(folder, "submissions/new/deep/T1.jsonl.gz"), "'submissions/new/deep/T1.jsonl.gz'"),
-        (lambda folder: add(folder, "submissions/-rf/submission.json"), "'submissions/-rf/submission.json'"),
-        (lambda folder: add(folder, "submissions/$(id)/submission.json"), "'submissions/$(id)/submission.json'"),
-        (lambda folder: add(folder, "submissions/a\n::error::b/submission.json"), r"a\n::error::b"),
-        (lambda folder: add(folder, os.fsdecode(b"submissions/\xff/submission.json")), r"xff/submission.json"),
+        (lambda folder: (folder / "leaderboard/submissions/old-model-1/submission.json").unlink(), "status D"),
+        (lambda folder: add(folder, "leaderboard/submissions/README"), "'leaderboard/submissions/README'"),
+        (lambda folder: add(folder, "leaderboard/submissions/new/deep/T1.jsonl.gz"), "'leaderboard/submissions/new/deep/T1.jsonl.gz'"),
+        (lambda folder: add(folder, "leaderboard/submissions/-rf/submission.json"), "'leaderboard/submissions/-rf/submission.json'"),
+        (lambda folder: add(folder, "leaderboard/submissions/$(id)/submission.json"), "'leaderboard/submissions/$(id)/submission.json'"),
+        (lambda folder: add(folder, "leaderboard/submissions/a\n::error::b/submission.json"), r"a\n::error::b"),
+        (lambda folder: add(folder, os.fsdecode(b"leaderboard/submissions/\xff/submission.json")), r"xff/submission.json"),
         (executable, "mode 100755"),
         (link, "mode 120000"),
         (link_for_all, "Refused"),

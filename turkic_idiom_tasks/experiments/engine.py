@@ -7,10 +7,12 @@ which is given to another worker, at most `ATTEMPTS` times in all.
 
 from __future__ import annotations
 
+import logging
 import os
+import socket
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +20,11 @@ from typing import Any, Protocol
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 
+log = logging.getLogger("turkic_idiom_tasks")
+
 ATTEMPTS = 2  # for a task whose worker dies; a task that raises is not tried again
 LOCAL, RAY = ENGINES = ("local", "ray")
-_PATIENCE = 10  # seconds for an idle worker to end by itself
+_PATIENCE = 10  # seconds for an idle worker to end by itself, or for a cluster to answer
 _OBJECT_STORE = 100 * 2**20  # bytes; results go to files, so Ray keeps next to nothing
 
 Task = Callable[[], None]
@@ -249,16 +253,31 @@ class RayEngine:
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # a share of 0 leaves the GPUs visible
         own: dict[str, Any] = {}
         if self.address is None:
-            own = {"include_dashboard": False, "object_store_memory": _OBJECT_STORE, "num_cpus": self.slots.n}
+            cpus = None if self.slots.n is None else self.slots.n * self.slots.cpus
+            own = {"include_dashboard": False, "object_store_memory": _OBJECT_STORE, "num_cpus": cpus}
         try:
+            _knock(self.address or "")
             ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **own)
         except Exception as error:  # ValueError, ConnectionError, RuntimeError, by version and kind of address
             raise InputError(
                 f"no Ray cluster at {self.address or 'this machine'} ({_first_line(error)}); start one with `ray start "
                 "--head`, or correct --address"
             ) from error
+        self._check_share(ray.nodes())
         settings = {"num_cpus": self.slots.cpus, "num_gpus": self.slots.gpus, "max_retries": 0, "max_calls": 0}
         return ray.remote(**settings)(_attempt_in)
+
+    def _check_share(self, nodes: Sequence[Mapping[str, Any]]) -> None:
+        """Says that no node can take a task: Ray waits for one without a word."""
+        share = {"CPU": self.slots.cpus, "GPU": self.slots.gpus}
+        alive = [node["Resources"] for node in nodes if node["Alive"]]
+        if any(all(node.get(name, 0) >= amount for name, amount in share.items()) for node in alive):
+            return
+        what = f"no node of the Ray cluster has the {share['CPU']} CPUs and {share['GPU']:g} GPUs that a cell asks for"
+        advice = "lower --cpus-per-cell or --gpus-per-cell"
+        if self.address is None:
+            raise usage_error(f"{what}; {advice}")
+        log.warning("%s: cells wait until one joins; otherwise press Ctrl-C and %s", what, advice)
 
 
 def make_engine(name: str, slots: Slots, *, address: str | None = None) -> Engine:
@@ -266,6 +285,13 @@ def make_engine(name: str, slots: Slots, *, address: str | None = None) -> Engin
     if address is not None and name != RAY:
         raise usage_error("--address goes with --engine ray")
     return RayEngine(slots, address) if name == RAY else LocalEngine(slots)
+
+
+def _knock(address: str) -> None:
+    """Raises OSError where nobody listens at HOST:PORT, which Ray would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if port.isdigit() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
 
 
 def _attempt_in(name: str, task: Task, folder: Path) -> Outcome:

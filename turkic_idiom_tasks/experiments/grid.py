@@ -127,12 +127,13 @@ class Grid:
             InputError: the folder cannot be written to, or another run works in it.
         """
         wanted = (MISSING, FAILED) if retry_failed else (MISSING,)
-        cells = {cell.name: cell for cell in self.cells() if self.state(cell) in wanted}
         check_writable(self.output)
         revision = open_grid_data(self.data)[1].revision
-        write_json(self.output / _ABOUT, {"format": RECORD_FORMAT, "data": {"name": self.data, "revision": revision}})
-        tasks = {name: partial(run_cell, self, cell, revision=revision) for name, cell in cells.items()}
+        about = {"format": RECORD_FORMAT, "data": {"name": self.data, "revision": revision}}
         with _only_run(self.output):
+            cells = {cell.name: cell for cell in self.cells() if self.state(cell) in wanted}
+            write_json(self.output / _ABOUT, about)
+            tasks = {name: partial(run_cell, self, cell, revision=revision) for name, cell in cells.items()}
             for outcome in run_tasks(tasks, engine):
                 cell = cells[outcome.name]
                 if outcome.error is None:

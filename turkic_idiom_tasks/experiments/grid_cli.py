@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,15 +100,14 @@ def _closing(grid: Grid, options: argparse.Namespace) -> int:
     from turkic_idiom_tasks.experiments.grid_report import status
 
     sys.stdout.write(status(grid))
-    again = f"{options.file} --out {grid.output}"
-    sys.stdout.write(f"\nTables: turkic-idiom grid tables {again}\n")
+    tables = ["turkic-idiom", "grid", "tables", str(options.file), "--out", str(grid.output)]
+    data = ["--data", options.data] if options.data else []
+    sys.stdout.write(f"\nTables: {shlex.join([*tables, *data])}\n")
     states = [grid.state(cell) for cell in grid.cells()]
     if "missing" in states:
-        sys.stderr.write(f"turkic-idiom: cells are missing, their workers died; go on: turkic-idiom grid run {again}\n")
+        sys.stderr.write("turkic-idiom: cells are missing, their workers died; run the same command again to go on\n")
     if "failed" in states:
-        sys.stderr.write(
-            f"turkic-idiom: cells failed; mend the cause, then turkic-idiom grid run {again} --retry-failed\n"
-        )
+        sys.stderr.write("turkic-idiom: cells failed; mend the cause, then run the same command with --retry-failed\n")
     return 0 if set(states) <= {"done"} else 1
 
 

@@ -23,6 +23,7 @@ PRETRAINED = "pretrained"
 REGIMES = (PRETRAINED, *TUNED_REGIMES)
 RETRIEVAL_SEEDS = (42,)  # the paper names no repetition for retrieval
 SPAN_SIZES = (10, 30, 50)
+_LARGEST = 2**32 - 1  # seed that NumPy takes
 _OF_THE_CELL = ("seed", "pooling")  # settings of a run that the grid varies itself
 
 Config = TypeVar("Config", RetrievalConfig, SpanConfig)
@@ -89,7 +90,7 @@ def read_grid_file(path: Path) -> GridFile:
     if not path.exists() and path == Path(PAPER.name):
         path = PAPER
     try:
-        content = yaml.safe_load(path.read_text("utf-8"))
+        content = yaml.load(path.read_text("utf-8"), _loader_class())  # noqa: S506  # a safe one
     except OSError as error:
         raise usage_error(f"{path}: cannot be read ({error.strerror}); give a grid file, or {PAPER.name}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -102,6 +103,22 @@ def read_grid_file(path: Path) -> GridFile:
     if grid.retrieval is None and grid.span is None:
         raise InputError(f"{path}: neither a part retrieval nor a part span; see {PAPER}")
     return grid
+
+
+def _loader_class() -> Any:
+    """PyYAML's safe loader, which would take the last of two equal keys without a word."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node = super().compose_mapping_node(anchor)
+            names = [key.value for key, _ in node.value]
+            for position, (key, _) in enumerate(node.value):
+                if key.value in names[:position]:
+                    raise yaml.MarkedYAMLError(None, None, f"repeated key {key.value!r}", key.start_mark)
+            return node
+
+    return Loader
 
 
 def _retrieval(content: Any, place: str) -> RetrievalPart:
@@ -160,8 +177,8 @@ class _Keys:
 
     def numbers(self, key: str, default: tuple[int, ...], *, least: int = 0) -> tuple[int, ...]:
         """A list of whole numbers without repeats."""
-        what = f"a list of whole numbers of at least {least}"
-        return self._list(key, default, lambda value: _is_number(value) and value >= least, what=what)
+        what = f"a list of whole numbers from {least} to {_LARGEST}"
+        return self._list(key, default, lambda value: _is_number(value) and least <= value <= _LARGEST, what=what)
 
     def training(self, of: type[Config]) -> Config:
         """The settings of the part's training."""
@@ -207,7 +224,7 @@ def _as_float(value: Any) -> Any:
     """The number that was meant: YAML takes 1 for a whole number and 2e-5, which has no dot, for a text."""
     try:
         return value if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return value
 
 

@@ -75,8 +75,10 @@ class RetrievalConfig:
         for name in ("epochs", "batch_size", "evaluations", "patience", "mini_batch"):
             if getattr(self, name) < 1:
                 raise usage_error(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not self.learning_rate > 0 or min(self.negatives, self.lora, self.weight_decay, self.seed) < 0:
-            raise usage_error("the learning rate must be above 0; negatives, lora, weight decay and seed not below it")
+        if not 0 < self.learning_rate < math.inf or not 0 <= self.weight_decay < math.inf:
+            raise usage_error("the learning rate must be above 0, the weight decay not below it, and both finite")
+        if min(self.negatives, self.lora, self.seed) < 0:
+            raise usage_error("negatives, lora and seed must not be below 0")
         if self.cached and self.gradient_checkpointing:
             raise usage_error("cached and gradient_checkpointing save the same memory twice; choose one of them")
 

@@ -52,8 +52,10 @@ class SpanConfig:
     def __post_init__(self) -> None:
         if self.labelling not in LABELLING:
             raise usage_error(f"unknown labelling {self.labelling!r}; known: {', '.join(LABELLING)}")
-        if self.epochs < 1 or self.batch_size < 1 or self.learning_rate <= 0:
-            raise usage_error("epochs and batch size must be at least 1, and the learning rate above 0")
+        if self.epochs < 1 or self.batch_size < 1:
+            raise usage_error("epochs and batch size must be at least 1")
+        if not 0 < self.learning_rate < math.inf or not 0 <= self.weight_decay < math.inf:
+            raise usage_error("the learning rate must be above 0, the weight decay not below it, and both finite")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
