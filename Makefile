@@ -14,7 +14,7 @@ run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on eve
 	$(BIN)/turkic-idiom run $(BASELINES) $(MINILM:%=-m %)
 	rm -rf results/submissions
 	$(SUBMIT) 'none' results/results/turkic-idiom__char-ngrams results/results/mteb__baseline-*
-	$(if $(MINILM),$(SUBMIT) 'English sentence pairs' --name sentence-transformers/all-MiniLM-L6-v2 --regime pretrained results/results/local__model)
+	$(if $(MINILM),$(SUBMIT) 'English sentence pairs' --name sentence-transformers/all-MiniLM-L6-v2 --parameters 22713216 --regime pretrained results/results/local__model)
 	$(BIN)/turkic-idiom leaderboard build results/submissions --out results/site
 
 test: $(VENV)/.installed-dev  ## the whole test suite

@@ -18,6 +18,8 @@ DEFAULT_OUTPUT = "results"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code: 0 done, 1 failed, 2 wrong usage."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    if not sys.stderr.isatty():
+        os.environ.setdefault("TQDM_DISABLE", "1")  # the bars of all libraries
     options = build_parser().parse_args(arguments)
     gc.set_threshold(100_000, 20, 20)  # the default spends seconds of the imports on looking for cycles
     try:
