@@ -21,14 +21,14 @@ MAX_LABEL = 40  # characters
 
 
 def bars_by_task(board: Board) -> Chart | None:
-    """The best models, a bar per task; None without a ranked model."""
+    """The best models, a bar per task; first those that have all tasks. None without a ranked model."""
     from turkic_idiom_tasks.charts import Bar, grouped_bars
 
-    best = list(board.overall)[:N_BARS]
+    best = list(dict.fromkeys((*board.overall, *board.retrieval)))[:N_BARS]
     labels = _labels(board, best)
     bars = []
     for name in best:
-        for task in board.data.tasks:
+        for task in (task for task in board.data.tasks if name in board.by_task[task]):
             one = board.by_task[task][name]
             bars.append(Bar(group=labels[name], series=TASK_NAMES[task], value=one.score, low=one.low, high=one.high))
     if not bars:
@@ -66,15 +66,15 @@ def bars_by_language(board: Board, task: str) -> Chart | None:
 
 
 def score_by_size(board: Board) -> Chart | None:
-    """Macro score against the number of parameters; None where no ranked model states it."""
+    """Mean of the retrieval tasks, which most models have, against the number of parameters; None where none is said."""
     from turkic_idiom_tasks.charts import ScatterPoint, scatter
 
     records = {record.id: record for record in board.records}
-    best = [name for name in board.overall if records[name].metadata.n_parameters][:N_POINTS]
+    best = [name for name in board.retrieval if records[name].metadata.n_parameters][:N_POINTS]
     labels = _labels(board, best)
     points = []
     for name in best:
-        about, one = records[name].metadata, board.overall[name]
+        about, one = records[name].metadata, board.retrieval[name]
         size = float(about.n_parameters or 0)
         points.append(ScatterPoint(labels[name], size, one.score, one.low, one.high, kind=about.type))
     if not points:
@@ -82,10 +82,10 @@ def score_by_size(board: Board) -> Chart | None:
     return scatter(
         points,
         title="Score against model size",
-        description="Chance-corrected macro score with its 95% interval, by number of parameters, of the best models "
-        "that state it.",
+        description="Chance-corrected mean of T1, T2 and T3 with its 95% interval, by number of parameters, of the best "
+        "models that state it.",
         x_axis="parameters",
-        y_axis="chance-corrected macro score",
+        y_axis="chance-corrected mean of T1, T2, T3",
     )
 
 

@@ -106,7 +106,8 @@ def _groups(found: Iterable[Found]) -> list[list[Found]]:
     """What belongs into one submission: results of one model, run in one way.
 
     Span results say nothing of a pooling: they join the rankings of the model if they agree with those of one way alone
-    in everything that both say.
+    in everything that both say. A token classifier has other weights than the encoder that ranks, even if both were
+    tuned from one model in one regime: their revisions may differ, and that of the encoder is the submission's.
     """
     groups: dict[tuple[Any, ...], list[Found]] = {}
     for one in found:
@@ -125,7 +126,9 @@ def _groups(found: Iterable[Found]) -> list[list[Found]]:
 
 
 def _agree(one: Found, other: Found) -> bool:
-    pairs = ((getattr(one, name), getattr(other, name)) for name in _IDENTITY)
+    is_classifier = one.seed is not None  # of a span grid
+    names = [name for name in _IDENTITY if not (is_classifier and name == "revision")]
+    pairs = ((getattr(one, name), getattr(other, name)) for name in names)
     return all(None in pair or pair[0] == pair[1] for pair in pairs)
 
 

@@ -199,6 +199,15 @@ def test_figures_without_anything_to_show_are_left_out():
     assert [make(board) for make in (bars_by_task, score_by_size, few_shot_curves, few_shot_delta)] == [None] * 4
 
 
+def test_figures_show_models_without_spans_after_those_with_all_tasks():
+    data = make_data(30)
+    records = [make_record("weak", data, skill=0.3), make_record("strong", data, skill=0.9, tasks=("T1", "T2", "T3"))]
+    board = board_of(*records, data=data)
+    bars = spec_values(bars_by_task(board))
+    assert [len([one for one in bars if one["group"].startswith(name)]) for name in ("weak", "strong")] == [4, 3]
+    assert len(spec_values(score_by_size(board))) == 2
+
+
 def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
     data = make_data(30)
     records = [

@@ -117,11 +117,23 @@ def link_for_all(folder):
         ),
         (lambda folder: (folder / "leaderboard/submissions/old-model-1/submission.json").unlink(), "status D"),
         (lambda folder: add(folder, "leaderboard/submissions/README"), "'leaderboard/submissions/README'"),
-        (lambda folder: add(folder, "leaderboard/submissions/new/deep/T1.jsonl.gz"), "'leaderboard/submissions/new/deep/T1.jsonl.gz'"),
-        (lambda folder: add(folder, "leaderboard/submissions/-rf/submission.json"), "'leaderboard/submissions/-rf/submission.json'"),
-        (lambda folder: add(folder, "leaderboard/submissions/$(id)/submission.json"), "'leaderboard/submissions/$(id)/submission.json'"),
+        (
+            lambda folder: add(folder, "leaderboard/submissions/new/deep/T1.jsonl.gz"),
+            "'leaderboard/submissions/new/deep/T1.jsonl.gz'",
+        ),
+        (
+            lambda folder: add(folder, "leaderboard/submissions/-rf/submission.json"),
+            "'leaderboard/submissions/-rf/submission.json'",
+        ),
+        (
+            lambda folder: add(folder, "leaderboard/submissions/$(id)/submission.json"),
+            "'leaderboard/submissions/$(id)/submission.json'",
+        ),
         (lambda folder: add(folder, "leaderboard/submissions/a\n::error::b/submission.json"), r"a\n::error::b"),
-        (lambda folder: add(folder, os.fsdecode(b"leaderboard/submissions/\xff/submission.json")), r"xff/submission.json"),
+        (
+            lambda folder: add(folder, os.fsdecode(b"leaderboard/submissions/\xff/submission.json")),
+            r"xff/submission.json",
+        ),
         (executable, "mode 100755"),
         (link, "mode 120000"),
         (link_for_all, "Refused"),

@@ -216,6 +216,20 @@ def grid(shared_folder, submission_lexicon, untrained_bert):
 
 
 @pytest.mark.slow
+def test_a_classifier_joins_the_rankings_of_an_encoder_that_was_tuned_from_the_same_model(packed, grid, bert, tmp_path):
+    (turkish,) = (grid.output / "cells").glob("*-tr-all-1-*.json")
+    (tmp_path / "cells").mkdir()
+    cell = json.loads(turkish.read_text()) | {"model_revision": "f" * 40}  # other weights than those that rank
+    (tmp_path / "cells" / turkish.name).write_text(json.dumps(cell))
+    said = {"name": "my/joined", "type": "encoder", "poolings": ("mean",)}
+    (joined,) = packed(tmp_path / "cells", bert, regime="tr-only", **said)
+    assert [one.task for one in joined.subsets] == ["T1", "T1", "spans"]
+    assert joined.metadata.revision not in (None, "f" * 40)
+    apart = packed(tmp_path / "cells", **said | {"name": "my/apart", "poolings": ()}, regime="tr-only")
+    assert apart[0].metadata.revision == "f" * 40
+
+
+@pytest.mark.slow
 def test_cells_of_a_span_grid(packed, grid):
     found = packed(grid.output, name="my/bert")
     shots = {(r.metadata.regime, r.metadata.few_shot): [one.subset for one in r.subsets] for r in found}
