@@ -66,7 +66,7 @@ def bars_by_language(board: Board, task: str) -> Chart | None:
 
 
 def score_by_size(board: Board) -> Chart | None:
-    """Mean of the retrieval tasks, which most models have, against the number of parameters; None where none is said."""
+    """Mean of the retrieval tasks, which most models have, by number of parameters; None where none is said."""
     from turkic_idiom_tasks.charts import ScatterPoint, scatter
 
     records = {record.id: record for record in board.records}
@@ -82,8 +82,8 @@ def score_by_size(board: Board) -> Chart | None:
     return scatter(
         points,
         title="Score against model size",
-        description="Chance-corrected mean of T1, T2 and T3 with its 95% interval, by number of parameters, of the best "
-        "models that state it.",
+        description="Chance-corrected mean of T1, T2 and T3 with its 95% interval, by number of parameters, of the "
+        "best models that state it.",
         x_axis="parameters",
         y_axis="chance-corrected mean of T1, T2, T3",
     )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.experiments.grid_cli import add_grid_parser, positive_number
 
 DEFAULT_OUTPUT = "results"
 
@@ -41,7 +42,6 @@ def build_parser() -> argparse.ArgumentParser:
     from leaderboard.cli import add_parser as add_leaderboard_parser
     from leaderboard.cli import add_submit_parser
     from turkic_idiom_tasks.experiments.cli import add_compare_parser, add_finetune_parser
-    from turkic_idiom_tasks.experiments.grid_cli import add_grid_parser
 
     parser = argparse.ArgumentParser(prog="turkic-idiom", description="Idiom understanding in Turkic languages.")
     parser.add_argument("--version", action="version", version=f"turkic-idiom-tasks {__version__}")
@@ -126,7 +126,7 @@ def _add_how_to_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backend", choices=("torch", "openvino"), default="torch", help=default)
     parser.add_argument("--device", help="cpu, cuda, cuda:1, mps (default: the best there is)")
     parser.add_argument("--dtype", choices=("float32", "bfloat16", "float16"), default="float32", help=default)
-    parser.add_argument("--batch-size", type=_positive, default=32, metavar="N", help=default)
+    parser.add_argument("--batch-size", type=positive_number, default=32, metavar="N", help=default)
     parser.add_argument(
         "--first-layer",
         type=int,
@@ -136,7 +136,7 @@ def _add_how_to_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--top-k",
-        type=_positive,
+        type=positive_number,
         metavar="K",
         help="documents per query in the ranking files (default: the whole pool, from which every score can be "
         "recomputed exactly)",
@@ -205,9 +205,3 @@ def _use_data(data: str | None) -> None:
 
     use_data(data)
     current_source()
-
-
-def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return int(text)

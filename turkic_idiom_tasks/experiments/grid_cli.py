@@ -58,11 +58,11 @@ def _add_engine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--address", metavar="ADDRESS", help="of a Ray cluster: auto, HOST:PORT (default: start one here)"
     )
-    parser.add_argument("--slots", type=_positive, metavar="N",
+    parser.add_argument("--slots", type=positive_number, metavar="N",
                         help="cells at a time on this machine (default: 1, or as many as its GPUs take)")  # fmt: skip
     parser.add_argument("--gpus-per-cell", type=_share, default=0.0, metavar="X",
                         help=f"share of a GPU: 0.5 puts two cells on one ({default})")  # fmt: skip
-    parser.add_argument("--cpus-per-cell", type=_positive, default=1, metavar="N", help=f"cores, on Ray ({default})")
+    parser.add_argument("--cpus-per-cell", type=positive_number, default=1, metavar="N", help=f"cores, on Ray ({default})")
     parser.add_argument("--retry-failed", action="store_true", help="also run cells that failed before")
 
 
@@ -139,7 +139,12 @@ def _engine(options: argparse.Namespace) -> Engine:
     return make_engine(options.engine, slots, address=options.address)
 
 
-def _positive(text: str) -> int:
+def positive_number(text: str) -> int:
+    """The whole number of an argument.
+
+    Raises:
+        ArgumentTypeError: it is none, or below 1.
+    """
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)
