@@ -18,6 +18,7 @@ def ray_address(tmp_path_factory):
         port = probe.getsockname()[1]
     ray = Path(sys.executable).parent / "ray"
     environment = os.environ | {"RAY_USAGE_STATS_ENABLED": "0", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    environment["RAY_AUTH_MODE"] = "disabled"  # or it asks for a token if this user has one
     folder = Path("/tmp") / f"ray-{os.getpid()}"  # its sockets need a short path
     settings = {"port": port, "num-cpus": 2, "include-dashboard": "false", "object-store-memory": 100_000_000,
                 "temp-dir": folder, "node-ip-address": "127.0.0.1"}  # fmt: skip

@@ -1,8 +1,10 @@
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 from functools import partial
 
 import psutil
@@ -62,6 +64,35 @@ def test_local_workers_share_cores_and_gpus(tmp_path, monkeypatch):
     assert all(one.error is None for one in run_tasks(tasks, LocalEngine(Slots(gpus=1.0))))
     threads = max(1, (os.cpu_count() or 1) // 2)
     assert sorted(path.read_text() for path in tmp_path.glob("*.env")) == [f"{threads} 3", f"{threads} 5"]
+
+
+def test_a_cluster_of_its_own_has_the_cores_of_its_slots(tmp_path, monkeypatch):
+    pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # or Ray leaves a token in the user's home
+    found = outcomes({"one": partial(engine_tasks.note, tmp_path, "one")}, RayEngine(Slots(1, cpus=2)))
+    assert found["one"].error is None
+
+
+def test_a_share_that_no_node_has_is_said(ray_address, caplog, monkeypatch):
+    """Ray alone would wait for ever; another one's cluster may grow, our own does not."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    with closing(RayEngine(Slots(gpus=64.0), ray_address)) as engine:
+        engine.submit("task", engine_tasks.fail)
+    assert "no node of the Ray cluster has the 1 CPUs and 64 GPUs" in caplog.text
+    with (
+        closing(RayEngine(Slots(gpus=64.0))) as engine,
+        pytest.raises(InputError, match=r"no node of the Ray cluster .* lower --cpus-per-cell or --gpus-per-cell"),
+    ):
+        engine.submit("task", engine_tasks.fail)
+
+
+def test_an_address_where_nobody_listens_is_said_at_once():
+    pytest.importorskip("ray")
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(InputError, match=f"no Ray cluster at {address} .*refused.*correct --address"):
+            RayEngine(Slots(), address).submit("task", engine_tasks.fail)
 
 
 def test_workers_end_with_a_driver_that_is_killed(tmp_path):

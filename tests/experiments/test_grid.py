@@ -3,9 +3,12 @@
 import csv
 import json
 import os
+import pty
 import resource
+import shlex
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -172,6 +175,10 @@ def test_failing_cells_are_recorded_stop_no_other_and_are_retried_when_asked(unt
     again = command(*arguments, "--retry-failed")
     assert again.returncode == 0, again.stderr
     assert "2 cells: 2 done" in again.stdout
+    label, advised = again.stdout.splitlines()[-1].split(" ", 1)
+    assert label == "Tables:"
+    tables = command(*shlex.split(advised))
+    assert tables.returncode == 0, tables.stderr
 
 
 def test_a_training_that_diverges_is_said_and_keeps_the_untuned_weights(untrained_bert, data, tmp_path, command):
@@ -198,16 +205,19 @@ def test_a_disk_that_is_full_leaves_a_record_and_no_half_result(untrained_bert, 
     assert "1 cells: 1 done" in again.communicate(timeout=120)[0]
 
 
-def test_a_second_run_in_the_same_folder_is_refused(finished, data, tmp_path, command):
+def test_a_second_run_in_the_same_folder_is_refused_and_leaves_nothing_there(finished, data, tmp_path, command):
+    """Nor the note of its own data, which need not be that of the first run."""
     import fcntl
 
-    out, _ = finished
-    more = grid_file(tmp_path, ["nobody/nothing"], regimes=("pretrained",))
+    _, file = finished
+    out = tmp_path / "out"
+    out.mkdir()
     with (out / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        refused = command("turkic-idiom", "grid", "run", more, "--data", data, "--out", out)
+        refused = command("turkic-idiom", "grid", "run", file, "--data", data, "--out", out)
     assert refused.returncode == 2
     assert "another `grid run` works in it" in refused.stderr
+    assert [path.name for path in out.iterdir()] == [".lock"]
 
 
 def test_killed_drivers_and_workers_on_ray_lose_no_finished_cell(untrained_bert, data, tmp_path, ray_address):
@@ -242,6 +252,34 @@ def test_killed_drivers_and_workers_on_ray_lose_no_finished_cell(untrained_bert,
     assert errors.count(": done") == total - len(seen)  # exactly the missing ones ran
     assert seen.items() <= results(out).items()
     assert not list(out.rglob(".*.json*")), "a temporary file was left"
+
+
+def test_on_a_terminal_stdout_still_holds_results_alone(untrained_bert, data, tmp_path):
+    """The trainer of transformers prints its logs to stdout as soon as stderr is a terminal."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (40, 120))
+    script = Path(sys.executable).parent / "turkic-idiom"
+    command = [script, "finetune", "retrieval", "-m", untrained_bert, "--regime", "tr-only", "--data", data]
+    with subprocess.Popen(
+        [*map(str, command), "--out", str(tmp_path / "tuned")],
+        env=os.environ | {"HF_HUB_OFFLINE": "1"}, stdout=subprocess.PIPE, stderr=theirs, text=True,
+    ) as run:  # fmt: skip
+        os.close(theirs)
+        shown = b"".join(iter(lambda: read_terminal(ours), b"")).decode()
+        printed = run.stdout.read()
+    os.close(ours)
+    assert run.returncode == 0, shown
+    assert "it/s]" in shown
+    assert printed.startswith("tr-only, tr: ")
+    assert "eval_ndcg" not in printed
+
+
+def read_terminal(descriptor):
+    """What was written to it since; nothing once all its writers are gone."""
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:
+        return b""
 
 
 def start(arguments, **options):

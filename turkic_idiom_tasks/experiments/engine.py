@@ -261,7 +261,7 @@ class RayEngine:
         except Exception as error:  # ValueError, ConnectionError, RuntimeError, by version and kind of address
             raise InputError(
                 f"no Ray cluster at {self.address or 'this machine'} ({_first_line(error)}); start one with `ray start "
-                "--head`, or correct --address"
+                "--head`, or correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
             ) from error
         self._check_share(ray.nodes())
         settings = {"num_cpus": self.slots.cpus, "num_gpus": self.slots.gpus, "max_retries": 0, "max_calls": 0}

@@ -62,7 +62,8 @@ def _add_engine(parser: argparse.ArgumentParser) -> None:
                         help="cells at a time on this machine (default: 1, or as many as its GPUs take)")  # fmt: skip
     parser.add_argument("--gpus-per-cell", type=_share, default=0.0, metavar="X",
                         help=f"share of a GPU: 0.5 puts two cells on one ({default})")  # fmt: skip
-    parser.add_argument("--cpus-per-cell", type=positive_number, default=1, metavar="N", help=f"cores, on Ray ({default})")
+    parser.add_argument("--cpus-per-cell", type=positive_number, default=1, metavar="N",
+                        help=f"cores, on Ray ({default})")  # fmt: skip
     parser.add_argument("--retry-failed", action="store_true", help="also run cells that failed before")
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.development import BestWeights, DevelopmentScore, Evaluation
 from turkic_idiom_tasks.finetuning.processes import n_processes
+from turkic_idiom_tasks.finetuning.progress import keep_to_bars
 from turkic_idiom_tasks.finetuning.regimes import RegimeData, labelled_pairs
 from turkic_idiom_tasks.finetuning.trainee import Trainee
 
@@ -233,13 +234,12 @@ def _watcher_class() -> Any:
 def _trainer_class() -> Any:
     """The trainer, which stops at a loss that is not finite."""
     from sentence_transformers import SentenceTransformerTrainer
-    from transformers import PrinterCallback
 
     class Trainer(SentenceTransformerTrainer):
         def __init__(self, watcher: Any, **options: Any) -> None:
             super().__init__(**options, callbacks=[watcher])
             self._watcher = watcher
-            self.remove_callback(PrinterCallback)  # stdout is for results
+            keep_to_bars(self)
 
         def add_model_card_callback(self, *arguments: Any, **options: Any) -> None:
             """None: the card is ours, and that of sentence-transformers tokenises the data for its own."""

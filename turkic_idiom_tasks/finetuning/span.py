@@ -14,6 +14,7 @@ from typing import Any
 
 from turkic_idiom_tasks.encoders.checkpoints import is_local, load_error, local_path, quiet_loading
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.finetuning.progress import keep_to_bars
 from turkic_idiom_tasks.metrics.spans import span_scores
 from turkic_idiom_tasks.span_detection.classifier import TokenClassifier, encode_words, load_tokenizer, window_length
 from turkic_idiom_tasks.span_detection.sentences import TaggedSentence
@@ -130,7 +131,7 @@ def fine_tune(
     Raises:
         InputError: there is no training sentence, or the loss is not finite.
     """
-    from transformers import DataCollatorForTokenClassification, PrinterCallback, set_seed
+    from transformers import DataCollatorForTokenClassification, set_seed
 
     if not train:
         raise InputError("no training sentence; choose a language or data with annotated examples in its train split")
@@ -149,7 +150,7 @@ def fine_tune(
         preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(-1),
         callbacks=[best],
     )
-    trainer.remove_callback(PrinterCallback)  # stdout is for results
+    keep_to_bars(trainer)
     outcome = trainer.train()
     classifier.model.eval()
     losses = [outcome.training_loss, *(row["eval_loss"] for row in trainer.state.log_history if "eval_loss" in row)]
