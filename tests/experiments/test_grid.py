@@ -260,9 +260,10 @@ def test_on_a_terminal_stdout_still_holds_results_alone(untrained_bert, data, tm
     termios.tcsetwinsize(theirs, (40, 120))
     script = Path(sys.executable).parent / "turkic-idiom"
     command = [script, "finetune", "retrieval", "-m", untrained_bert, "--regime", "tr-only", "--data", data]
+    environment = {name: value for name, value in os.environ.items() if name != "TQDM_DISABLE"}
     with subprocess.Popen(
         [*map(str, command), "--out", str(tmp_path / "tuned")],
-        env=os.environ | {"HF_HUB_OFFLINE": "1"}, stdout=subprocess.PIPE, stderr=theirs, text=True,
+        env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True,
     ) as run:  # fmt: skip
         os.close(theirs)
         shown = b"".join(iter(lambda: read_terminal(ours), b"")).decode()

@@ -230,7 +230,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 def _retrieval_cell(grid: Grid, cell: RetrievalCell) -> Cell:
     part = _part(grid.file.retrieval)
-    decides = asdict(cell) | {"training": asdict(part.training), "poolings": part.poolings, "format": RECORD_FORMAT}
+    decides = asdict(cell) | {"training": asdict(part.training), "poolings": sorted(part.poolings), "format": RECORD_FORMAT}
     decides |= {"revision": revision_of(cell.model), "data": open_grid_data(grid.data)[1].revision}
     decides |= {"code": version("turkic-idiom-tasks")}
     digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]

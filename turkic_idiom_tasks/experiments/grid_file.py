@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from turkic_idiom_tasks.encoders.poolings import POOLINGS
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.regimes import REGIMES as TUNED_REGIMES
-from turkic_idiom_tasks.finetuning.retrieval import RetrievalConfig
+from turkic_idiom_tasks.finetuning.retrieval import LARGEST_SEED, RetrievalConfig
 from turkic_idiom_tasks.finetuning.span import SEEDS, SpanConfig
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS
 
@@ -23,7 +23,6 @@ PRETRAINED = "pretrained"
 REGIMES = (PRETRAINED, *TUNED_REGIMES)
 RETRIEVAL_SEEDS = (42,)  # the paper names no repetition for retrieval
 SPAN_SIZES = (10, 30, 50)
-_LARGEST = 2**32 - 1  # seed that NumPy takes
 _OF_THE_CELL = ("seed", "pooling")  # settings of a run that the grid varies itself
 
 Config = TypeVar("Config", RetrievalConfig, SpanConfig)
@@ -177,8 +176,8 @@ class _Keys:
 
     def numbers(self, key: str, default: tuple[int, ...], *, least: int = 0) -> tuple[int, ...]:
         """A list of whole numbers without repeats."""
-        what = f"a list of whole numbers from {least} to {_LARGEST}"
-        return self._list(key, default, lambda value: _is_number(value) and least <= value <= _LARGEST, what=what)
+        what = f"a list of whole numbers from {least} to {LARGEST_SEED}"
+        return self._list(key, default, lambda value: _is_number(value) and least <= value <= LARGEST_SEED, what=what)
 
     def training(self, of: type[Config]) -> Config:
         """The settings of the part's training."""

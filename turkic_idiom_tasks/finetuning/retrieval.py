@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("turkic_idiom_tasks")
 
 MNRL, COSINE = LOSSES = ("mnrl", "cosine")
+LARGEST_SEED = 2**32 - 1  # that NumPy takes
 _NDCG = "ndcg"
 
 
@@ -78,8 +79,8 @@ class RetrievalConfig:
                 raise usage_error(f"{name} must be at least 1, not {getattr(self, name)}")
         if not 0 < self.learning_rate < math.inf or not 0 <= self.weight_decay < math.inf:
             raise usage_error("the learning rate must be above 0, the weight decay not below it, and both finite")
-        if min(self.negatives, self.lora, self.seed) < 0:
-            raise usage_error("negatives, lora and seed must not be below 0")
+        if min(self.negatives, self.lora) < 0 or not 0 <= self.seed <= LARGEST_SEED:
+            raise usage_error(f"negatives and lora must not be below 0, and seed not outside 0 to {LARGEST_SEED}")
         if self.cached and self.gradient_checkpointing:
             raise usage_error("cached and gradient_checkpointing save the same memory twice; choose one of them")
 

@@ -103,9 +103,7 @@ def rank_subset(
     """
     queries = vectors[[rows[prompts["query"] + text] for text in data.queries.values()]]
     documents = vectors[[rows[prompts["document"] + text] for text in data.documents.values()]]
-    return SubsetRanking(
-        list(data.queries), list(data.documents), similarities=queries @ documents.T, qrels=data.qrels
-    )
+    return SubsetRanking(list(data.queries), list(data.documents), similarities=queries @ documents.T, qrels=data.qrels)
 
 
 def _cut(groups: Groups, top_k: int) -> Groups:
