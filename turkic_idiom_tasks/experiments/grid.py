@@ -230,9 +230,9 @@ def read_record(path: Path) -> dict[str, Any]:
 
 def _retrieval_cell(grid: Grid, cell: RetrievalCell) -> Cell:
     part = _part(grid.file.retrieval)
-    decides = asdict(cell) | {"training": asdict(part.training), "poolings": sorted(part.poolings), "format": RECORD_FORMAT}
+    decides = asdict(cell) | {"training": asdict(part.training), "poolings": sorted(part.poolings)}
     decides |= {"revision": revision_of(cell.model), "data": open_grid_data(grid.data)[1].revision}
-    decides |= {"code": version("turkic-idiom-tasks")}
+    decides |= {"format": RECORD_FORMAT, "code": version("turkic-idiom-tasks")}
     digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
     parts = (model_slug(cell.model), cell.regime, cell.language, cell.seed, digest)
     name = "-".join(str(one) for one in parts if one is not None)
