@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+from importlib.metadata import version
 
 import pytest
 
@@ -83,7 +84,8 @@ def test_results_of_the_suite_by_the_commands(command, submission_run, tmp_path)
     assert done.stdout.startswith(f"{folder}\n  {GRAMS}, revision 1, baseline, pretrained, 0 parameters\n")
     metadata = json.loads((folder / "submission.json").read_text())
     assert (metadata["contact"], metadata["training_data"], metadata["regime"]) == ("@me", "none", "pretrained")
-    assert set(metadata["versions"]) == {"mteb"}
+    packages = ("turkic-idiom-tasks", "mteb", "sentence-transformers", "transformers", "torch")
+    assert metadata["versions"] == {package: version(package) for package in packages}
     assert {path.name for path in folder.iterdir()} == {"submission.json", "T1.jsonl.gz"}
     bad = shutil.copytree(folder, tmp_path / "bad" / folder.name)
     content = gzip.decompress((bad / "T1.jsonl.gz").read_bytes()).replace(b'"tur:', b'"xxx:', 2)
