@@ -202,7 +202,7 @@ def test_a_disk_that_is_full_leaves_a_record_and_no_half_result(untrained_bert, 
     assert not results(tmp_path / "out")
     assert not list((tmp_path / "out").rglob(".*.json*"))
     again = start([*arguments, "--retry-failed"])
-    assert "1 cells: 1 done" in again.communicate(timeout=120)[0]
+    assert "1 cell: 1 done" in again.communicate(timeout=120)[0]
 
 
 def test_a_second_run_in_the_same_folder_is_refused_and_leaves_nothing_there(finished, data, tmp_path, command):

@@ -50,7 +50,7 @@ def _diverged(cell: Cell) -> list[str]:
 def _counts(states: Sequence[str]) -> str:
     counts = Counter(states)
     parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
-    return f"{len(states)} cells: {', '.join(parts)}"
+    return f"{len(states)} cell{'' if len(states) == 1 else 's'}: {', '.join(parts)}"
 
 
 def _estimate(grid: Grid, cells: Sequence[Cell], states: dict[str, str]) -> str:
