@@ -16,6 +16,15 @@ REPOSITORY = Path(__file__).parent.parent
 OUTSIDE_DATA = Path(os.environ.get("TURKIC_IDIOM_OUTSIDE_DATA", REPOSITORY.parent / "shared" / "data"))
 
 
+@pytest.fixture(autouse=True)
+def same_environment():
+    """Takes back the variables that a command run in this process has set: `--data` outlives the command."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
 @pytest.fixture(scope="session")
 def outside_data():
     """The folder with data that is not ours to redistribute; tests that need it are skipped when it is absent."""
