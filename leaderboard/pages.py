@@ -1,52 +1,62 @@
-"""The pages and files of the site, as bytes: the same board gives the same ones."""
+"""Pages and files of the site, as bytes; the same board gives the same bytes."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from leaderboard.data import Data
-from leaderboard.details import comparison_json, hardest, item_values, items_json
+from leaderboard.board import Board
+from leaderboard.comparison import comparison_files, comparison_json
+from leaderboard.exports import submission_json, to_csv, to_json
 from leaderboard.figures import (
     bars_by_language,
     bars_by_task,
     few_shot_curves,
     few_shot_delta,
+    reported,
+    reported_few_shot_delta,
     score_by_size,
 )
-from leaderboard.overview import Board
-from leaderboard.published_block import published_block
-from leaderboard.records import SPANS, TASKS, Record, SubsetScore
-from leaderboard.rendering import environment
+from leaderboard.items import BoardData, hardest, item_values, items_json
+from leaderboard.scores import ScoredSubmission
 from leaderboard.tables import (
-    SIZES,
-    TASK_NAMES,
+    SIZE_CLASSES,
+    TASK_LABELS,
     TASK_TITLES,
     UNKNOWN_SIZE,
-    Cell,
+    ShownScore,
     badges,
     column_titles,
+    distinctions,
     overview_rows,
-    record_json,
+    shown_score,
     task_rows,
-    to_csv,
-    to_json,
+    variant,
 )
+from turkic_idiom_tasks.dataset import BUNDLED_PATH
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.experiments.charts import Chart
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.sources import BUNDLED_PATH
-from turkic_idiom_tasks.metrics.statistics import SMALL_N
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, UNRELIABLE_NOTE
+from turkic_idiom_tasks.results.predictions import SPANS, TASK_NAMES
+from turkic_idiom_tasks.results.scored import ScoredSubset
 
-if TYPE_CHECKING:
-    from turkic_idiom_tasks.charts import Chart
+try:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+except ModuleNotFoundError as error:
+    raise InputError(
+        f"the site needs the package {error.name}: pip install 'turkic-idiom-tasks[leaderboard]'"
+    ) from error
 
 SITE_NAME = "Turkic Idiom Benchmark"
 
-_SIZE_NAMES = (*(name for name, _, _ in SIZES), UNKNOWN_SIZE)
+_SIZE_NAMES = (*(name for name, _, _ in SIZE_CLASSES), UNKNOWN_SIZE)
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _LEADS = {
     "T1": "A Turkish idiom is given; an idiom of the same meaning is to be found among all of another language.",
@@ -90,27 +100,32 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LanguageRow:
-    """One subset on the page of a model; `cut` as in `SubsetScore`, `floor` of the main score."""
+class SubsetRow:
+    """One subset on the page of a submission; `cut` as in `ScoredSubset`, `floor` of the main score."""
 
     title: str
     n: int
     cut: int | None
     floor: float
-    main: Cell
+    main: ShownScore
     others: tuple[float, ...]
 
 
 class Pages:
-    """The files of a site."""
+    """Makes the files of a site.
+
+    Attributes:
+        board: what they show.
+    """
 
     def __init__(self, board: Board) -> None:
         self.board = board
-        self.data: Data = board.data
-        self.environment = environment()
-        self.specs: dict[str, Chart] = {}
-        tasks = [Link(_task_file(task), TASK_NAMES[task]) for task in self.data.tasks]
-        self.links = (
+        self._data: BoardData = board.data
+        self._environment = _environment()
+        self._charts: dict[str, Chart] = {}
+        self._distinctions = distinctions(board.submissions)
+        tasks = [Link(_task_file(task), TASK_LABELS[task]) for task in self._data.tasks]
+        self._links = (
             Link("index.html", "Overview"),
             *tasks,
             Link("compare.html", "Compare"),
@@ -119,41 +134,40 @@ class Pages:
         )
 
     def all(self) -> Iterator[tuple[str, bytes]]:
-        """(path below the site, content) of every file."""
+        """Yield (path below the site, content) of every file."""
         yield "index.html", self._overview()
-        for task in self.data.tasks:
+        for task in self._data.tasks:
             yield _task_file(task), self._task(task)
-        for record in self.board.records:
-            yield f"models/{record.id}.html", self._model(record)
-            values = item_values(record)
-            told = record_json(record, self.board) | {"items": "../items.json", "values": values}
-            yield f"scores/{record.id}.json", _json(told)
-            compact = json.dumps(values, separators=(",", ":"))
-            yield f"scores/{record.id}.js", f"turkicIdiomScores({json.dumps(record.id)},{compact});\n".encode()
+        for submission in self.board.submissions:
+            yield f"models/{submission.id}.html", self._model(submission)
+            values = {"items": "../items.json", "values": item_values(submission.subsets)}
+            yield f"scores/{submission.id}.json", _json(submission_json(submission, self.board) | values)
         yield "compare.html", self._compare()
-        yield "data.html", self._page("data.html", title="The data", bundled=self.data.path == BUNDLED_PATH)
+        yield from comparison_files(self.board)
+        yield "data.html", self._page("data.html", title="The data", bundled=self._data.path == BUNDLED_PATH)
         yield "how-to-read.html", self._page("how-to-read.html", title="How to read this")
         yield "leaderboard.csv", to_csv(self.board).encode()
         yield "leaderboard.json", _json(to_json(self.board))
-        yield "items.json", _json(items_json(self.data))
-        for name, chart in self.specs.items():
+        yield "items.json", _json(items_json(self._data))
+        for name, chart in self._charts.items():
             yield f"figures/{name}.vl.json", _json(dict(chart.spec))
         for path in sorted(files("leaderboard").joinpath("static").iterdir(), key=lambda path: path.name):
             yield f"static/{path.name}", path.read_bytes()
 
     def _page(self, template: str, *, title: str, file: str | None = None, root: str = "", **values: Any) -> bytes:
-        drawn = self.environment.get_template(template).render(
+        text = self._environment.get_template(template).render(
             site_name=SITE_NAME,
             version=version("turkic-idiom-tasks"),
             title=title,
             file=file or template,
             root=root,
-            links=self.links,
-            data=self.data,
-            languages=self.data.languages,
+            links=self._links,
+            data=self._data,
+            languages=self._data.languages,
+            unreliable_note=UNRELIABLE_NOTE,
             **values,
         )
-        return drawn.encode()
+        return text.encode()
 
     def _overview(self) -> bytes:
         charts = {
@@ -167,79 +181,91 @@ class Pages:
             title="Overview",
             rows=overview_rows(self.board),
             sizes=_SIZE_NAMES,
-            n_items=sum(subset.n for subset in self.data.subsets),
+            n_items=sum(subset.n for subset in self._data.subsets),
             charts=self._figures(charts),
-            published=published_block(self._figures),
+            published=reported(),
+            published_charts=self._figures({"published-few-shot-delta": reported_few_shot_delta()}),
         )
 
     def _task(self, task: str) -> bytes:
         return self._page(
             "task.html",
             file=_task_file(task),
-            title=f"{TASK_NAMES[task]}: {TASK_TITLES[task]}" if task != SPANS else TASK_TITLES[task],
+            title=f"{TASK_LABELS[task]}: {TASK_TITLES[task]}" if task != SPANS else TASK_TITLES[task],
             lead=_LEADS[task],
             task=task,
-            subsets=self.data.of_task(task),
+            subsets=self._data.of_task(task),
             columns=column_titles(self.board, task),
             rows=task_rows(self.board, task),
             sizes=_SIZE_NAMES,
             charts=self._figures({f"{task.lower()}-languages": bars_by_language(self.board, task)}),
         )
 
-    def _model(self, record: Record) -> bytes:
-        about = record.metadata
-        by_task = self.board.by_task
+    def _model(self, submission: ScoredSubmission) -> bytes:
+        about, name = submission.metadata, submission.id
+        places = []
+        for task in self._data.tasks:
+            if name in self.board.by_task[task]:
+                places.append((task, self.board.by_task[task][name]))
         return self._page(
             "model.html",
-            file=f"models/{record.id}.html",
+            file=f"models/{name}.html",
             root="../",
             title=about.name,
-            record=record,
+            submission=submission,
             about=about,
+            distinction=self._distinctions.get(name, ""),
             hub_link=_HUB_ID.fullmatch(about.name) is not None and about.revision is not None,
-            badges=badges(record, self.board),
-            standing=self.board.overall.get(record.id),
-            retrieval=self.board.retrieval.get(record.id),
+            badges=badges(submission, self.board),
+            standing=self.board.overall.get(name),
+            retrieval=self.board.retrieval.get(name),
             n_ranked=len(self.board.overall),
-            places=[(task, by_task[task][record.id]) for task in self.data.tasks if record.id in by_task[task]],
+            places=places,
             titles=TASK_TITLES,
-            parts=[_part(record, self.data, task) for task in TASKS if record.of_task(task)],
+            parts=[_part(submission, self.board, task) for task in TASK_NAMES if submission.of_task(task)],
         )
 
     def _compare(self) -> bytes:
-        records = self.board.records
-        items = comparison_json(records, self.data)
-        return self._page("compare.html", title="Compare two models", records=records, items=items)
+        return self._page(
+            "compare.html",
+            title="Compare two models",
+            submissions=self.board.submissions,
+            distinctions=self._distinctions,
+            items=comparison_json(self.board),
+        )
 
-    def _figures(self, charts: dict[str, Chart | None]) -> list[Figure]:
-        from markupsafe import Markup
-
-        found = []
+    def _figures(self, charts: Mapping[str, Chart | None]) -> list[Figure]:
+        figures = []
         for name, chart in charts.items():
             if chart is not None:
-                self.specs[name] = chart
+                self._charts[name] = chart
                 svg = Markup(chart.svg())  # noqa: S704  (vl-convert escapes what it writes)
-                found.append(Figure(chart.title, chart.description, svg, f"figures/{name}.vl.json"))
-        return found
+                figures.append(Figure(chart.title, chart.description, svg, f"figures/{name}.vl.json"))
+        return figures
 
 
-def _part(record: Record, data: Data, task: str) -> dict[str, Any]:
-    """One task on the page of a model."""
+def _part(submission: ScoredSubmission, board: Board, task: str) -> dict[str, Any]:
+    """Return one task on the page of a submission."""
     columns = _SPAN_COLUMNS if task == SPANS else _RETRIEVAL_COLUMNS
+    scores = submission.of_task(task)
     return {
         "task": task,
         "columns": ("span F1" if task == SPANS else "nDCG", *columns.values()),
-        "rows": [_language_row(score, tuple(columns)) for score in record.of_task(task)],
-        "hardest": hardest(record, data, task),
+        "rows": [_subset_row(submission, score, board, names=tuple(columns)) for score in scores],
+        "hardest": hardest(scores, board.data),
     }
 
 
-def _language_row(score: SubsetScore, names: tuple[str, ...]) -> LanguageRow:
-    main = Cell(score.main, score.low, score.high, small=score.n < SMALL_N)
-    title = LANGUAGES[score.language].name
-    floor = 0.0 if score.task == SPANS else score.scores["ndcg_floor"]
-    others = tuple(score.scores.get(name, float("nan")) for name in names)
-    return LanguageRow(f"Turkish → {title}" if "-" in score.subset else title, score.n, score.cut, floor, main, others)
+def _subset_row(submission: ScoredSubmission, score: ScoredSubset, board: Board, *, names: Sequence[str]) -> SubsetRow:
+    language = LANGUAGES[score.language].name
+    return SubsetRow(
+        title=f"Turkish → {language}" if "-" in score.subset else language,
+        n=score.n,
+        cut=score.cut,
+        floor=score.floor,
+        main=ShownScore(score.main, board.interval(submission, score), small=score.n < SMALL_N),
+        others=tuple(score.scores.get(name, float("nan")) for name in names),
+    )
 
 
 def _task_file(task: str) -> str:
@@ -248,3 +274,48 @@ def _task_file(task: str) -> str:
 
 def _json(value: Any) -> bytes:
     return (json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _environment() -> Environment:
+    """Return the templates, with everything escaped."""
+    environment = Environment(
+        loader=PackageLoader("leaderboard"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "score": shown_score,
+        "parameters": _shown_parameters,
+        "task_name": TASK_LABELS.__getitem__,
+        "language": lambda code: LANGUAGES[code].name,
+        "reported": _shown_figure,
+        "sentence": _enumeration,
+        "variant": variant,
+    }
+    return environment
+
+
+def _shown_figure(value: float | str | None) -> str:
+    """Return a figure of the paper with the two or three digits that it has there."""
+    if value is None or isinstance(value, str):
+        return value or "–"
+    digits = 2 if round(value, 2) == value else 3
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def _shown_parameters(number: int | None) -> str:
+    """Return ``278M`` or ``1.3B``; a dash where nobody says."""
+    if number is None:
+        return "–"
+    for unit, divisor in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= divisor:
+            return f"{number / divisor:.3g}{unit}"
+    return str(number)
+
+
+def _enumeration(names: Sequence[str]) -> str:
+    """Return ``Turkish, Azerbaijani and Uzbek``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
+import yaml
+from huggingface_hub import EvalResultEntry, errors, eval_result_entries_to_yaml, hf_hub_download
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.experiments.compared_results import ResultFile, find_results
+from turkic_idiom_tasks.files import finish_commit
 from turkic_idiom_tasks.hub_client import hub_errors
 from turkic_idiom_tasks.hub_upload import (
     DATASET,
@@ -20,7 +24,9 @@ from turkic_idiom_tasks.hub_upload import (
     propose,
     publish,
 )
-from turkic_idiom_tasks.retrieval.relevance import TASKS
+from turkic_idiom_tasks.reading import read_yaml
+from turkic_idiom_tasks.results.harness_files import find_scores
+from turkic_idiom_tasks.results.model_predictions import StatedScores
 
 SPACE_README = """---
 title: Turkic idioms leaderboard
@@ -34,12 +40,24 @@ pinned: false
 Idiom understanding in Turkic languages: every score here was computed from the submitted predictions by
 turkic-idiom-tasks. The pages are static files, written by `turkic-idiom leaderboard build`.
 """
-_SPLIT = "test"
-_TASK_NAMES = tuple(task.name for task in TASKS.values())
+
+
+class _RegisteredTask(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    id: str
+
+
+class _EvalFile(BaseModel):
+    """What this module needs of the eval.yaml of a dataset."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    tasks: list[_RegisteredTask]
 
 
 def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callable[[str], object]) -> Published | None:
-    """Publishes a built site as a static Space in one commit; None after a dry run.
+    """Publish a built site as a static Space in one commit; return None after a dry run.
 
     Args:
         site: folder that `leaderboard build` wrote.
@@ -50,6 +68,7 @@ def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callabl
     Raises:
         InputError: the folder is no site, or the Hub refused or could not be reached.
     """
+    finish_commit(site)
     if not (site / "index.html").is_file():
         raise InputError(f"{site}: no index.html in it; build the site first: turkic-idiom leaderboard build")
     files = {**folder_files(site), "README.md": SPACE_README.encode()}
@@ -59,10 +78,10 @@ def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callabl
 def propose_scores(
     results: Path, model: str, *, dataset: str, confirmed: bool, write: Callable[[str], object]
 ) -> str | None:
-    """Proposes a model's scores for its own repository: ``.eval_results/NAME.yaml``, in a pull request.
+    """Propose a model's scores for its own repository: ``.eval_results/NAME.yaml``, in a pull request.
 
     Args:
-        results: folder of one model, or a result file of it, in mteb's format.
+        results: folder of one model, or a result file of it, from turkic-idiom or mteb.
         model: ORG/NAME of the model's repository.
         dataset: ORG/NAME of the dataset that it was scored on.
         confirmed: False is a dry run.
@@ -75,11 +94,13 @@ def propose_scores(
         InputError: no such scores, they are of other data, or the Hub refused or could not be reached.
     """
     target, source = Target(model, MODEL), Target(dataset, DATASET)
-    found = [result for result in find_results(results) if result.task in _TASK_NAMES]
-    if not found:
-        raise InputError(f"{results}: no result of {', '.join(_TASK_NAMES)}; turkic-idiom run and mteb run write them")
-    revision = _common_revision(results, found)
-    content = _entries_yaml(found, dataset, revision, registered=_registered_tasks(results, source, revision))
+    scores = find_scores(results)
+    if not scores:
+        names = ", ".join(task.name for task in TASKS.values())
+        raise InputError(f"{results}: no result of {names}; turkic-idiom run and mteb run write them")
+    revision = _common_revision(results, scores)
+    registered = _registered_tasks(results, source, revision)
+    content = _entries_yaml(_scores_by_task_id(scores, registered), dataset, revision, registered=registered)
     files = {f".eval_results/{dataset.partition('/')[2]}.yaml": content.encode()}
     plan = make_plan(files, target)
     write(plan.text() + content)
@@ -94,18 +115,15 @@ def propose_scores(
     return address
 
 
-def _common_revision(results: Path, found: Sequence[ResultFile]) -> str:
-    revisions = sorted({result.revision for result in found})
+def _common_revision(results: Path, scores: Sequence[StatedScores]) -> str:
+    revisions = sorted({score.data_revision for score in scores})
     if len(revisions) > 1:
         raise InputError(f"{results}: scores of different data (revisions {', '.join(revisions)}); score all on one")
     return revisions[0]
 
 
 def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]:
-    """The ids of the tasks that the dataset's eval.yaml registers at the commit that was scored."""
-    import yaml
-    from huggingface_hub import errors, hf_hub_download
-
+    """Return the ids of the tasks that the dataset's eval.yaml registers at the commit that was scored."""
     with hub_errors(str(source)):
         try:
             path = hf_hub_download(source.name, "eval.yaml", repo_type=source.kind, revision=revision)
@@ -119,41 +137,53 @@ def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]
                 f"{source}: has no eval.yaml at {revision}, so it is no registered benchmark; publish it with "
                 "turkic-idiom dataset publish"
             ) from error
-        try:
-            return [str(task["id"]) for task in yaml.safe_load(Path(path).read_text("utf-8"))["tasks"]]
-        except (yaml.YAMLError, TypeError, KeyError) as error:
-            raise InputError(f"{source}: its eval.yaml at {revision} names no tasks") from error
+    try:
+        return [task.id for task in _EvalFile.model_validate(read_yaml(Path(path))).tasks]
+    except ValidationError as error:
+        raise InputError(f"{source}: its eval.yaml at {revision} names no tasks") from error
 
 
-def _entries_yaml(found: Sequence[ResultFile], dataset: str, revision: str, *, registered: Sequence[str]) -> str:
-    """The entries of every registered task that was scored; of a whole task only if all its subsets were."""
-    import yaml
-    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+def _scores_by_task_id(scores: Sequence[StatedScores], registered: Sequence[str]) -> dict[str, tuple[float, str]]:
+    """Return the id of a task or of one of its subsets -> its score and a note; a whole task needs all its subsets.
 
-    scores: dict[str, tuple[float, str]] = {}
-    for result in found:
-        rows = {row["hf_subset"]: row for row in result.record["scores"][_SPLIT]}
-        wanted = {name.removeprefix(f"{result.task}-") for name in registered if name.startswith(f"{result.task}-")}
-        if wanted and wanted <= set(rows):
-            mean = sum(rows[subset]["main_score"] for subset in wanted) / len(wanted)
-            scores[result.task] = (mean, f"nDCG without a cut-off, mean of {len(wanted)} subsets")
-        scores |= {f"{result.task}-{subset}": _score(row) for subset, row in rows.items()}
-    entries = [
-        EvalResultEntry(
-            dataset_id=dataset,
-            task_id=name,
-            value=round(scores[name][0], 6),
-            dataset_revision=revision,
-            notes=scores[name][1],
-        )
-        for name in registered
-        if name in scores
-    ]
+    Raises:
+        InputError: two results of one subset.
+    """
+    by_id: dict[str, tuple[float, str]] = {}
+    for short, task in TASKS.items():
+        by_subset: dict[str, StatedScores] = {}
+        for score in scores:
+            if score.task != short:
+                continue
+            if score.subset in by_subset:
+                paths = f"{by_subset[score.subset].path} and {score.path}"
+                raise InputError(f"two results of {task.name}, {score.subset}: {paths}; name the folder of one model")
+            by_subset[score.subset] = score
+            floor = "" if score.floor is None else f"; a random ranking has {score.floor:.4f}"
+            by_id[f"{task.name}-{score.subset}"] = (score.main, f"nDCG without a cut-off{floor}")
+        wanted = [name.removeprefix(f"{task.name}-") for name in registered if name.startswith(f"{task.name}-")]
+        if wanted and set(wanted) <= set(by_subset):
+            mean = sum(by_subset[subset].main for subset in wanted) / len(wanted)
+            by_id[task.name] = (mean, f"nDCG without a cut-off, mean of {len(wanted)} subsets")
+    return by_id
+
+
+def _entries_yaml(
+    scores: dict[str, tuple[float, str]], dataset: str, revision: str, *, registered: Sequence[str]
+) -> str:
+    """Return the file with an entry for every registered task that was scored."""
+    entries = []
+    for name in registered:
+        if name in scores:
+            value, note = scores[name]
+            entry = EvalResultEntry(
+                dataset_id=dataset,
+                task_id=name,
+                value=round(value, 6),
+                dataset_revision=revision,
+                notes=note,
+            )
+            entries.append(entry)
     if not entries:
         raise InputError(f"{dataset}: its eval.yaml at {revision} registers none of {', '.join(sorted(scores))}")
     return str(yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True))
-
-
-def _score(row: Mapping[str, Any]) -> tuple[float, str]:
-    floor = f"; a random ranking has {row['ndcg_floor']:.4f}" if "ndcg_floor" in row else ""
-    return row["main_score"], f"nDCG without a cut-off{floor}"

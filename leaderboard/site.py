@@ -1,52 +1,92 @@
-"""The static site in a folder: from records to files."""
+"""Writes the static site into a folder, whose other files stay as they are."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from leaderboard.overview import Board
+from leaderboard.board import Board
 from leaderboard.pages import Pages
-from leaderboard.records import Record
-from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import check_writable, write_bytes
+from leaderboard.scores import ScoredSubmission
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.files import commit_folder, foreign_names, our_files
+from turkic_idiom_tasks.reading import MalformedError, decode_text, read_file, shown
 
-OWN_FOLDERS = ("figures", "models", "scores", "static")  # what an earlier build left in them is deleted
+KIND = "site"  # what the manifest of the folder says of it
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_MAX_IDS = 1024 * 1024  # bytes of a list of ids
 
 
-def build_site(board: Board, out: Path) -> list[Path]:
-    """Writes the site and returns its files; files that did not change are left alone.
+def build_site(board: Board, out: Path, *, overwrite: bool = False) -> list[Path]:
+    """Write the site, all at once, and return its files; files that other people put there are left alone.
 
-    Nothing else in the folder is touched, except that `OWN_FOLDERS` hold nothing but the site afterwards.
+    Args:
+        board: what the pages show.
+        out: folder of the site.
+        overwrite: whether files of the site's names may be replaced although they are not ours.
 
     Raises:
-        InputError: an id that cannot be a file name, the folder cannot be written to, or a package is missing.
+        InputError: an id that cannot be a file name; the folder holds something else or cannot be written to; a package
+            is missing.
     """
-    _check_ids(board.records)
-    check_writable(out)
-    written = []
-    for name, content in Pages(board).all():
-        path = out / name
-        if not path.is_file() or path.read_bytes() != content:
-            write_bytes(path, content)
-        written.append(path)
-    kept = set(written)
-    for folder in OWN_FOLDERS:
-        for path in sorted((out / folder).glob("*")):
-            if path not in kept and path.is_file():
-                path.unlink()
-    return written
+    _check_ids(board.submissions)
+    contents = dict(Pages(board).all())
+    commit_folder(out, contents, kind=KIND, overwrite=overwrite)
+    return [out / name for name in contents]
 
 
-def _check_ids(records: tuple[Record, ...]) -> None:
-    seen: dict[str, str] = {}
-    for record in records:
-        if not _ID.fullmatch(record.id):
+def check_out(out: Path, submissions: Path, *, overwrite: bool) -> None:
+    """Make sure that the site has its place, before the scores are computed; `build_site` checks it again.
+
+    Args:
+        out: folder of the site.
+        submissions: folder of the submissions.
+        overwrite: whether `out` may hold files that are not ours.
+
+    Raises:
+        InputError: it lies among the submissions, or holds something else.
+    """
+    inner, outer = out.resolve(), submissions.resolve()
+    if inner == outer or outer in inner.parents:
+        raise usage_error(
+            f"--out {out}: lies in the folder of the submissions, {submissions}, where it would be taken for one; "
+            "choose a folder elsewhere"
+        )
+    if out.is_dir() and not overwrite and our_files(out) is None:
+        others = foreign_names(out)
+        if others:
             raise InputError(
-                f"submission {record.id!r}: cannot be the name of a page; use letters, digits, '.', '_' and '-'"
+                f"{out}: holds {shown(others[0])} and is no site; choose an empty or new folder, or pass --overwrite, "
+                "which leaves files of other names alone"
             )
-        other = seen.setdefault(record.id.lower(), record.id)
-        if other != record.id:
-            raise InputError(f"submissions {other!r} and {record.id!r} differ in case alone; rename one")
+
+
+def read_ids(path: Path) -> list[str]:
+    """Return the ids of a text file with one a line; lines that begin with # are comments.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        text = decode_text(read_file(path, limit=_MAX_IDS))
+    except MalformedError as error:
+        raise InputError(f"{path}: {error}; give a text file with one id a line") from error
+    ids = []
+    for line in text.splitlines():
+        if line.strip() and not line.startswith("#"):
+            ids.append(line.strip())
+    return ids
+
+
+def _check_ids(submissions: tuple[ScoredSubmission, ...]) -> None:
+    seen: dict[str, str] = {}
+    for submission in submissions:
+        name = submission.id
+        if not _ID.fullmatch(name):
+            raise InputError(
+                f"submission {shown(name)}: cannot be the name of a page; use letters, digits, '.', '_' and '-'"
+            )
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise InputError(f"submissions {other!r} and {name!r} differ in case alone; rename one")

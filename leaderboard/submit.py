@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from leaderboard.gold import Gold, Pool
-from leaderboard.predictions import Positions, pack_ranks, pack_tags
-from leaderboard.records import REGIMES, RETRIEVAL_TASKS, SPANS, TYPES, Metadata, Record
-from leaderboard.rescore import rescore
-from leaderboard.results import Found, find_predictions
-from leaderboard.submission import METADATA_FILE, NAME, PREDICTION_FILES, metadata_json, read_submission, slug
+from pydantic import ValidationError
+
+from leaderboard.scores import ScoredSubmission, score_submission
+from leaderboard.submission import NAME, Metadata, read_submission, slug, submission_files
+from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.files import whole_folder, write_bytes, write_text
-from turkic_idiom_tasks.retrieval.ranking import Groups
+from turkic_idiom_tasks.files import new_folder, write_bytes
+from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.results.harness_files import find_predictions
+from turkic_idiom_tasks.results.model_predictions import MODEL_TYPES, REGIMES, ModelPredictions
+from turkic_idiom_tasks.results.predictions import SPANS, Key, Rankings, Tags
 
 _IDENTITY = ("name", "revision", "type", "regime", "pooling", "few_shot")
-_ASKED = {
-    "type": "--type: baseline, encoder, sentence-encoder, token-classifier or llm",
+_NEEDED = {
+    "type": f"--type: {', '.join(MODEL_TYPES)}",
     "regime": "--regime: which supervision by idioms it had; pretrained if none",
     "training_data": "--training-data: what it was trained on, and whether idioms of the benchmark were among it",
     "contact": "--contact: how you want to be reached, as it may be shown",
@@ -29,7 +31,7 @@ _ASKED = {
 
 @dataclass(frozen=True, slots=True)
 class SubmitOptions:
-    """What the submitter says; what is None is taken from the results."""
+    """What the submitter states; what is None is taken from the results."""
 
     out: Path
     contact: str | None = None
@@ -41,82 +43,88 @@ class SubmitOptions:
     poolings: tuple[str, ...] = ()
     seed: int | None = None
 
+    def __post_init__(self) -> None:
+        for name, known in (("type", MODEL_TYPES), ("regime", REGIMES)):
+            value = getattr(self, name)
+            if value not in (None, *known):
+                raise usage_error(f"--{name} {shown(value)}: unknown; known: {', '.join(known)}")
 
-def submit(places: Sequence[Path], options: SubmitOptions, *, gold: Gold) -> list[tuple[Path, Record]]:
-    """Writes a folder for each model, pooling and regime in the results; returns it with its scores.
+
+def submit(places: Sequence[Path], options: SubmitOptions, *, dataset: Dataset) -> list[tuple[Path, ScoredSubmission]]:
+    """Write a folder for each model, pooling and regime in the results; return it with its scores.
 
     Raises:
         InputError: results that cannot be read, are of other data or stand twice; something that only the submitter can
             say is missing; a folder exists already.
     """
-    for name, known in (("type", TYPES), ("regime", REGIMES)):
-        said = getattr(options, name)
-        if said not in (None, *known):
-            raise usage_error(f"--{name} {said}: unknown; known: {', '.join(known)}")
-    found = [_told(one, options) for one in _chosen(find_predictions(places), options)]
-    for one in found:
-        _check_data(one, gold)
-    written = []
-    for group in _groups(found):
-        metadata = _metadata(group, options, gold=gold)
-        files = _files(group, gold)
+    folders: dict[Path, dict[str, bytes]] = {}
+    for group in _group(_chosen(find_predictions(places, dataset), options)):
+        metadata = _metadata(group, options, dataset)
         folder = options.out / slug(metadata)
         if folder.exists():
             raise usage_error(f"{folder}: exists already; remove it or choose another --out")
-        written.append((folder, _write(folder, metadata, files, gold=gold)))
-    return written
+        folders[folder] = submission_files(metadata, _predictions(group))
+    return [(folder, _write(folder, files, dataset)) for folder, files in folders.items()]
 
 
-def _chosen(found: list[Found], options: SubmitOptions) -> list[Found]:
-    """The poolings that were asked for, and of several seeds one; retrieval results alone have poolings."""
-    poolings = {one.pooling for one in found if one.pooling}
-    unknown = sorted(set(options.poolings) - poolings)
-    if unknown:
-        raise usage_error(
-            f"--pooling {unknown[0]}: not in the results; they have {', '.join(sorted(poolings)) or 'none'}"
-        )
-    chosen = [one for one in found if not options.poolings or one.pooling in (None, *options.poolings)]
-    seeds = {one.seed for one in found if one.seed is not None}
-    if options.seed is not None and options.seed not in seeds:
-        have = ", ".join(map(str, sorted(seeds))) or "none"
+def _chosen(results: Sequence[ModelPredictions], options: SubmitOptions) -> list[ModelPredictions]:
+    """Return the predictions of the wanted poolings and of one seed, with what the submitter states of the model."""
+    poolings = sorted({item.pooling for item in results if item.pooling})
+    for pooling in options.poolings:
+        if pooling not in poolings:
+            have = ", ".join(poolings) or "none"
+            raise usage_error(f"--pooling {shown(pooling)}: not in the results; they have {have}")
+    kept_seed = {
+        True: _seed(results, options, of_classifiers=True),
+        False: _seed(results, options, of_classifiers=False),
+    }
+    stated: dict[str, Any] = {}
+    for name in ("name", "type", "regime", "n_parameters"):
+        if getattr(options, name) is not None:
+            stated[name] = getattr(options, name)
+    chosen = []
+    for item in results:
+        is_wanted_pooling = not options.poolings or item.pooling in (None, *options.poolings)
+        if is_wanted_pooling and item.seed in (None, kept_seed[item.is_classifier]):
+            chosen.append(_check_name(replace(item, **stated)))
+    return chosen
+
+
+def _seed(results: Sequence[ModelPredictions], options: SubmitOptions, *, of_classifiers: bool) -> int | None:
+    """Return which of several seeds of classifiers or of encoders is taken: the wanted one, or the smallest."""
+    every_seed = {item.seed for item in results if item.seed is not None}
+    if options.seed is not None and options.seed not in every_seed:
+        have = ", ".join(map(str, sorted(every_seed))) or "none"
         raise usage_error(f"--seed {options.seed}: not in the results; they have {have}")
-    seed = options.seed if options.seed is not None else min(seeds, default=None)
-    return [one for one in chosen if one.seed in (None, seed)]
+    seeds = {item.seed for item in results if item.seed is not None and item.is_classifier == of_classifiers}
+    return options.seed if options.seed in seeds else min(seeds, default=None)
 
 
-def _told(one: Found, options: SubmitOptions) -> Found:
-    """With what the submitter says in place of what the results say."""
-    said = {name: getattr(options, name) for name in ("name", "type", "regime", "n_parameters")}
-    return replace(one, **{name: value for name, value in said.items() if value is not None})
-
-
-def _check_data(one: Found, gold: Gold) -> None:
-    if one.dataset_revision != gold.revision:
-        raise InputError(
-            f"{one.path}: predictions for other data (revision {one.dataset_revision[:12]}; the data in use, "
-            f"{gold.path}, has {gold.revision[:12]}); name the data with --data, or run the model again on the current"
-        )
-    if not re.fullmatch(NAME, one.name):
+def _check_name(item: ModelPredictions) -> ModelPredictions:
+    if not re.fullmatch(NAME, item.name):
         raise usage_error(
-            f"{one.path}: the model is called {one.name!r}; say with --name ORG/NAME how to call it publicly"
+            f"{item.path}: the model is called {shown(item.name)}; say with --name ORG/NAME how to call it publicly"
         )
+    return item
 
 
-def _groups(found: Iterable[Found]) -> list[list[Found]]:
-    """What belongs into one submission: results of one model, run in one way.
+def _group(results: Iterable[ModelPredictions]) -> list[list[ModelPredictions]]:
+    """Return what belongs into one submission: results of one model, run in one way.
 
     Span results say nothing of a pooling: they join the rankings of the model if they agree with those of one way alone
     in everything that both say. A token classifier has other weights than the encoder that ranks, even if both were
     tuned from one model in one regime: their revisions may differ, and that of the encoder is the submission's.
     """
-    groups: dict[tuple[Any, ...], list[Found]] = {}
-    for one in found:
-        groups.setdefault(tuple(getattr(one, name) for name in _IDENTITY), []).append(one)
-    rankings = [group for group in groups.values() if any(one.task != SPANS for one in group)]
-    joined = list(rankings)
+    groups: dict[tuple[Any, ...], list[ModelPredictions]] = {}
+    for item in results:
+        groups.setdefault(tuple(getattr(item, name) for name in _IDENTITY), []).append(item)
+    rankings: list[list[ModelPredictions]] = []
+    tags: list[list[ModelPredictions]] = []
     for group in groups.values():
-        if group in rankings:
-            continue
+        has_rankings = any(task != SPANS for item in group for task, _ in item.predictions)
+        (rankings if has_rankings else tags).append(group)
+    joined = list(rankings)
+    for group in tags:
         fitting = [other for other in rankings if _agree(group[0], other[0])]
         if len(fitting) == 1:
             fitting[0].extend(group)
@@ -125,89 +133,75 @@ def _groups(found: Iterable[Found]) -> list[list[Found]]:
     return joined
 
 
-def _agree(one: Found, other: Found) -> bool:
-    is_classifier = one.seed is not None  # of a span grid
-    names = [name for name in _IDENTITY if not (is_classifier and name == "revision")]
-    pairs = ((getattr(one, name), getattr(other, name)) for name in names)
-    return all(None in pair or pair[0] == pair[1] for pair in pairs)
+def _agree(tags: ModelPredictions, rankings: ModelPredictions) -> bool:
+    for name in _IDENTITY:
+        if name == "revision" and tags.is_classifier:
+            continue
+        pair = getattr(tags, name), getattr(rankings, name)
+        if None not in pair and pair[0] != pair[1]:
+            return False
+    return True
 
 
-def _metadata(group: Sequence[Found], options: SubmitOptions, *, gold: Gold) -> Metadata:
-    """What is known of a model.
+def _metadata(group: Sequence[ModelPredictions], options: SubmitOptions, dataset: Dataset) -> Metadata:
+    """Return what is known of a model.
 
     Raises:
         InputError: a field that only the submitter knows is missing; names all of them and their options.
     """
-    known: dict[str, Any] = {
-        name: next((value for one in group if (value := getattr(one, name)) is not None), None)
-        for name in (*_IDENTITY, "n_parameters")
-    }
-    known |= {"contact": options.contact, "training_data": options.training_data}
-    missing = [text for name, text in _ASKED.items() if known[name] is None]
+    known: dict[str, Any] = {"contact": options.contact, "training_data": options.training_data}
+    for name in (*_IDENTITY, "n_parameters"):
+        values = [getattr(item, name) for item in group]
+        known[name] = next((value for value in values if value is not None), None)
+    missing = [text for name, text in _NEEDED.items() if known[name] is None]
     if missing:
         raise usage_error(
             f"{group[0].path}, {known['name']}: the results do not say everything; add {'; '.join(missing)}"
         )
-    versions = {name: number for one in group for name, number in one.versions.items()}
-    return Metadata(
-        **known,
-        dataset=gold.path,
-        dataset_revision=gold.revision,
-        versions=dict(sorted(versions.items())),
-    )
+    versions: dict[str, str] = {}
+    for item in group:
+        versions |= item.versions
+    try:
+        return Metadata(
+            **known,
+            dataset=dataset.path,
+            dataset_revision=dataset.revision,
+            versions=dict(sorted(versions.items())),
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = str(first["loc"][0])
+        message = first["msg"].removeprefix("Value error, ")
+        raise usage_error(f"{known['name']}: {shown(field)}: {message}, not {shown(first['input'])}") from error
 
 
-def _files(group: Sequence[Found], gold: Gold) -> dict[str, bytes]:
-    """File name -> content.
+def _predictions(group: Sequence[ModelPredictions]) -> dict[Key, Rankings | Tags]:
+    """Return all predictions of a group.
 
     Raises:
-        InputError: two results of one subset or language, or a query or document that the data does not have.
+        InputError: two results of one subset or language.
     """
-    paths: dict[tuple[str, str], Path] = {}
-    predictions: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for one in group:
-        for name, rows in one.predictions.items():
-            if (one.task, name) in paths:
-                both = f"{paths[one.task, name]} and {one.path}"
+    paths: dict[Key, Path] = {}
+    predictions: dict[Key, Rankings | Tags] = {}
+    for item in group:
+        for key, value in item.predictions.items():
+            if key in paths:
                 raise InputError(
-                    f"{one.name}: two results of {one.task}, {name}: {both}; name the files of one of them"
+                    f"{item.name}: two results of {key[0]}, {key[1]}: {paths[key]} and {item.path}; name the files of "
+                    "one of them"
                 )
-            paths[one.task, name] = one.path
-            predictions.setdefault(one.task, {})[name] = rows
-    files = {}
-    for task in (task for task in RETRIEVAL_TASKS if task in predictions):
-        ranks = {
-            subset: _positions(rows, gold.pools[task].get(subset), place=f"{paths[task, subset]}, {subset}")
-            for subset, rows in predictions[task].items()
-        }
-        files[PREDICTION_FILES[task]] = pack_ranks(ranks, gold.pools[task])
-    if SPANS in predictions:
-        files[PREDICTION_FILES[SPANS]] = pack_tags(predictions[SPANS])
-    return files
+            paths[key] = item.path
+            predictions[key] = value
+    return predictions
 
 
-def _positions(rows: Mapping[str, Groups], pool: Pool | None, *, place: str) -> dict[str, Positions]:
-    """Query -> the positions of its documents."""
-    if pool is None:
-        raise InputError(f"{place}: the data in use has no such subset; name the data with --data")
-    column = pool.column
-    try:
-        return {
-            query: [column[one] if isinstance(one, str) else sorted(column[each] for each in one) for one in ranking]
-            for query, ranking in rows.items()
-        }
-    except KeyError as error:
-        raise InputError(f"{place}: document {error} is not in the data; name the data with --data") from error
-
-
-def _write(folder: Path, metadata: Metadata, files: Mapping[str, bytes], *, gold: Gold) -> Record:
-    """Writes the folder and reads it as whoever receives it will; one with a fault is not left behind."""
-    with whole_folder(folder) as unfinished:
-        write_text(unfinished / METADATA_FILE, metadata_json(metadata))
+def _write(folder: Path, files: dict[str, bytes], dataset: Dataset) -> ScoredSubmission:
+    """Write the folder and read it as whoever receives it will; one with a fault is not left behind."""
+    with new_folder(folder) as unfinished:
         for name, content in files.items():
             write_bytes(unfinished / name, content)
-        submission, faults = read_submission(unfinished, gold, name=folder.name)
+        submission, faults = read_submission(unfinished, dataset, name=folder.name)
         if submission is None:
-            shown = "; ".join(f"{fault.path.name}: {fault.message}" for fault in faults[:3])
-            raise InputError(f"{metadata.name}: these results make no whole submission: {shown}")
-        return rescore(submission, gold)
+            messages = "; ".join(f"{fault.path.name}: {fault.message}" for fault in faults[:3])
+            raise InputError(f"{folder.name}: these results make no whole submission: {messages}")
+        return score_submission(submission)

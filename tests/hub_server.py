@@ -87,6 +87,12 @@ class Hub(ThreadingHTTPServer):
         self.lock = threading.Lock()
         self.url = f"http://127.0.0.1:{self.server_port}"
 
+    def reset(self):
+        """Forgets everything, as a Hub that has just been started."""
+        with self.lock:
+            for record in (self.repositories, self.requests, self.faults, self.lfs):
+                record.clear()
+
     def order(self, method, path, answer, times=1):
         """The next requests whose method is this and whose path matches are answered so."""
         self.faults.append(Fault(method, path, answer, times))
@@ -183,16 +189,17 @@ class Handler(BaseHTTPRequestHandler):
         return self.json({"error": error.message}, error.status, **headers)
 
     def authorise(self):
-        given = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-        if given not in ("", TOKEN, READ_TOKEN):
+        if self.token() not in ("", TOKEN, READ_TOKEN):
             raise HubError(401, "", "Invalid credentials in Authorization header")
 
     def must_write(self):
-        given = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-        if given != TOKEN:
-            raise HubError(
-                403 if given else 401, "", "You don't have the rights" if given else "Invalid username or password."
-            )
+        if self.token() == READ_TOKEN:
+            raise HubError(403, "", "You don't have the rights")
+        if self.token() != TOKEN:
+            raise HubError(401, "", "Invalid username or password.")
+
+    def token(self):
+        return (self.headers.get("Authorization") or "").removeprefix("Bearer ")
 
     # ---------------------------------------------------------------- routes
     def answer(self, body):
@@ -242,18 +249,12 @@ class Handler(BaseHTTPRequestHandler):
                 return self.info(repository, revision)
             case ["GET", "tree", revision, *path]:
                 return self.tree(repository.commits[self.at(repository, revision)], "/".join(path))
-            case ["POST", "paths-info", revision]:
-                is_json = "json" in (self.headers.get("Content-Type") or "")
-                paths = json.loads(body)["paths"] if is_json else parse_qs(body.decode()).get("paths", [])
-                files = repository.commits[self.at(repository, revision)]
-                return self.json([describe(path, files[path]) for path in paths if path in files])
             case ["GET", "refs"]:
                 tags = [{"name": n, "ref": f"refs/tags/{n}", "targetCommit": c} for n, c in repository.tags.items()]
                 return self.json({"branches": [], "converts": [], "tags": tags})
             case ["GET", "discussions"]:
-                return self.json(
-                    {"discussions": self.discussions(repository), "count": len(repository.pulls), "start": 0}
-                )
+                rows = self.discussions(repository)
+                return self.json({"discussions": rows, "count": len(rows), "start": 0})
             case ["POST", "preupload", revision]:
                 self.must_write()
                 return self.preupload(repository.commits[self.at(repository, revision)], json.loads(body)["files"])
@@ -357,14 +358,9 @@ class Handler(BaseHTTPRequestHandler):
                     files[value["path"]] = base64.b64decode(value["content"])
                 case "lfsFile":
                     files[value["path"]] = self.server.lfs[value["oid"]]
-                case "deletedFile":
-                    del files[value["path"]]
         commit = repository.add(files, header["summary"])
-        answer = {
-            "success": True,
-            "commitOid": commit,
-            "commitUrl": f"{self.server.url}/{repository.name}/commit/{commit}",
-        }
+        url = f"{self.server.url}/{repository.name}/commit/{commit}"
+        answer = {"success": True, "commitOid": commit, "commitUrl": url}
         if parse_qs(urlsplit(self.path).query).get("create_pr") == ["1"]:
             number = len(repository.pulls) + 1
             repository.pulls[number] = commit

@@ -1,23 +1,23 @@
-import json
-import subprocess
+from types import SimpleNamespace
 
 import pytest
+from huggingface_hub import errors as hf_errors
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.hub_client import explanation, hub_errors
 from turkic_idiom_tasks.hub_upload import (
     ADDED,
     CHANGED,
     DATASET,
-    DELETED,
+    LEFT_THERE,
     UNCHANGED,
     Change,
     Plan,
     Target,
+    check_version,
     folder_files,
-    manifest,
     propose,
 )
-from turkic_idiom_tasks.hub_upload import _has as has
 
 
 def test_a_folder_is_its_regular_files_and_nothing_hidden(tmp_path):
@@ -38,26 +38,6 @@ def test_links_and_empty_folders_are_refused(tmp_path):
         folder_files(tmp_path)
 
 
-def test_content_is_known_by_its_git_blob_or_its_sha256(tmp_path):
-    path = tmp_path / "text"
-    path.write_bytes("göz yummak\n".encode())
-    git = subprocess.run(["git", "hash-object", path], capture_output=True, text=True, check=True).stdout.strip()
-    sha = subprocess.run(["sha256sum", path], capture_output=True, text=True, check=True).stdout.split()[0]
-    for content in (path, path.read_bytes()):
-        assert has(content, git)
-        assert has(content, sha)
-        assert not has(content, git[::-1])
-        assert not has(content, sha[::-1])
-
-
-def test_the_manifest_names_every_file_but_itself(tmp_path):
-    # printf a | sha256sum
-    a = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
-    (tmp_path / "a").write_bytes(b"a")
-    files = {"b/a": b"a", "a": tmp_path / "a", ".export_manifest.json": b"an older one"}
-    assert json.loads(manifest(files)) == {"files": {"a": [a], "b/a": [a]}}
-
-
 @pytest.mark.parametrize("name", ["name", "a/b/c", "../b", "a/..", "a/b\n", "a b/c", "", "/b", "org/ näme"])
 def test_a_repository_is_named_org_and_name(name):
     with pytest.raises(InputError, match="is named ORG/NAME"):
@@ -68,23 +48,78 @@ def test_a_plan_says_what_would_happen_to_each_file():
     changes = (
         Change("a", ADDED, 1000),
         Change("b", CHANGED, 234),
-        Change("c", DELETED, 0),
+        Change("c", LEFT_THERE, 77),
         Change("d", UNCHANGED, 9999),
     )
     plan = Plan(Target("org/name", DATASET), "f" * 40, changes, tag="v1.0.0")
     assert plan.text() == (
         f"dataset org/name at {'f' * 40}\n"
-        "  added           1,000 B  a\n"
-        "  changed           234 B  b\n"
-        "  deleted             0 B  c\n"
-        "  unchanged       9,999 B  d\n"
-        "1 added, 1 changed, 1 deleted, 1 unchanged; 1,234 bytes to send\n"
+        "  added            1,000 B  a\n"
+        "  changed            234 B  b\n"
+        "  left there          77 B  c\n"
+        "  unchanged        9,999 B  d\n"
+        "1 added, 1 changed, 1 unchanged, 1 left there; 1,234 bytes to send\n"
         "tag v1.0.0: to be set\n"
     )
     assert plan.needs_commit
-    assert not Plan(plan.target, plan.head, changes[3:]).needs_commit
+    assert not Plan(plan.target, plan.head, changes[2:]).needs_commit
 
 
 def test_nothing_is_proposed_to_a_repository_that_is_not_there():
     with pytest.raises(InputError, match="no such repository, or the token may not see it"):
         propose(Plan(Target("org/name", "model"), None, ()), {}, title="Scores")
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "v1.0", "v1.0.0\n", "", "main"])
+def test_a_version_looks_like_v_and_three_numbers(version):
+    with pytest.raises(InputError, match="a version looks like") as caught:
+        check_version(version)
+    assert caught.value.exit_code == 2
+    check_version("v1.0.0")
+    check_version(None)
+
+
+def http_error(status, message=""):
+    response = SimpleNamespace(status_code=status, headers={}, request=None)
+    return hf_errors.HfHubHTTPError("https://hub/x?signature=abc", response=response, server_message=message)
+
+
+class BrokenPipeOfTheClientError(Exception):
+    """An exception of the package that carries the client's requests, whichever it is."""
+
+
+BrokenPipeOfTheClientError.__module__ = "httpx._exceptions"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (http_error(401), "asks for a valid token (401)"),
+        (http_error(403), "no right to write there (403)"),
+        (http_error(404), "not there, or the token may not see it (404)"),
+        (http_error(409), "somebody else changed it meanwhile (409)"),
+        (http_error(412), "somebody else changed it meanwhile (412)"),
+        (http_error(429), "too many requests (429)"),
+        (http_error(500), "the Hub failed (500)"),
+        (http_error(400, "bad\u202e name\nsecond line"), "the Hub refused (400): bad\\u202e name"),
+        (BrokenPipeOfTheClientError("https://hub/x?signature=abc"), "the connection to the Hub broke (BrokenPipe"),
+        (TimeoutError(), "the connection to the Hub broke (TimeoutError)"),
+        (hf_errors.OfflineModeIsEnabled(), "HF_HUB_OFFLINE is set"),
+        (hf_errors.LocalTokenNotFoundError(), "no token; log in"),
+        (ValueError("odd\nthing"), "odd"),
+        (ValueError(), "ValueError"),
+    ],
+    ids=str,
+)
+def test_errors_of_the_client_are_one_line_without_addresses(error, words):
+    try:
+        raise RuntimeError("wrapped") from error
+    except RuntimeError as wrapped:
+        outer = wrapped
+    texts = [explanation(error)] if isinstance(error, ValueError) else [explanation(error), explanation(outer)]
+    for text in texts:
+        assert words in text
+        assert "signature" not in text
+        assert "\n" not in text
+    with pytest.raises(InputError, match=r"^dataset org/name: "), hub_errors("dataset org/name"):
+        raise error

@@ -1,20 +1,34 @@
+import hashlib
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turkic_idiom_tasks.splits import retrieval_split, span_split
+from turkic_idiom_tasks.splits import SPAN_SPLITS, retrieval_split, span_split
 
 SLUGS = st.from_regex(r"[a-z0-9]+(-[a-z0-9]+)*", fullmatch=True)
+PINNED = [f"concept-{number}" for number in range(60)] + ["turn-a-blind-eye", "lose-face", "burn-the-midnight-oil"]
 
 
-def test_splits_never_move():
-    # sha256("retrieval\nturn-a-blind-eye") begins 0x… ; pinned so that no change of the hash can go unnoticed
-    import hashlib
+def position(key, concept):
+    """Where a concept stands in [0, 1), by the definition and not by our code."""
+    return int(hashlib.sha256(f"{key}\n{concept}".encode()).hexdigest()[:16], 16) / 2**64
 
-    def position(purpose, concept):
-        return int(hashlib.sha256(f"{purpose}\n{concept}".encode()).hexdigest()[:16], 16) / 2**64
 
-    for concept in ("turn-a-blind-eye", "lose-face", "burn-the-midnight-oil", "wait-on-tenterhooks", "keep-a-promise"):
-        assert retrieval_split(concept) == ("test" if position("retrieval", concept) < 0.2 else "train")
+# Every expected split is computed here, so changing a key, a share or the hash moves some of the sixty concepts.
+
+
+def test_the_retrieval_split_never_moves():
+    for concept in PINNED:
+        development = "development" if position("retrieval/development", concept) < 0.10 else "train"
+        assert retrieval_split(concept) == ("test" if position("retrieval", concept) < 0.20 else development)
+    assert {retrieval_split(concept) for concept in PINNED} == {"train", "development", "test"}
+
+
+def test_the_span_split_never_moves():
+    for concept in PINNED:
+        validation = "validation" if position("spans/validation", concept) < 0.10 else "train"
+        assert span_split(concept) == ("test" if position("spans", concept) < 0.15 else validation)
+    assert {span_split(concept) for concept in PINNED} == set(SPAN_SPLITS)
 
 
 @given(SLUGS)
@@ -29,6 +43,7 @@ def test_shares_are_those_of_the_paper():
     spans = [span_split(concept) for concept in concepts]
     # binomial standard deviations are below 0.4 points here: 0.2 * 0.8 / 20000 has the root 0.0028
     assert abs(retrieval.count("test") / 20_000 - 0.20) < 0.012
+    assert abs(retrieval.count("development") / 20_000 - 0.08) < 0.010  # 10% of the remaining 80%
     assert abs(spans.count("test") / 20_000 - 0.15) < 0.012
     assert abs(spans.count("validation") / 20_000 - 0.085) < 0.010  # 10% of the remaining 85%
 

@@ -1,30 +1,31 @@
 """Idiom understanding in Turkic languages, as plugins for the evaluation harnesses that people already run.
 
-Every interpreter of the environment imports this module at its start (see `startup`), so it imports nothing itself.
+Every interpreter of the environment imports this module at its start (see `integrations.hook`), so it imports nothing
+itself.
 """
 
 __version__ = "0.1.0"
 
 
 def register() -> list[str]:
-    """Makes tasks, benchmark and models known to mteb and lm-eval now, and returns the names of mteb's tasks.
+    """Make tasks, benchmark and models known to mteb and lm-eval now, and return the names of mteb's tasks.
 
     The start-up hook does this by itself; call it where the hook cannot run: ``python -S``,
     ``TURKIC_IDIOM_NO_HOOK=1``, or a notebook kernel that was started before the installation. Safe to call again.
     """
-    from turkic_idiom_tasks.startup import lm_eval_plugin, mteb_plugin
+    from turkic_idiom_tasks.integrations import lm_eval_plugin, mteb_plugin
 
     lm_eval_plugin.add_late()
     return mteb_plugin.register_now()
 
 
 def __getattr__(name: str) -> object:
-    """`TurkicIdiomT1`, `TurkicIdiomT2` and `TurkicIdiomT3`, imported when they are first asked for."""
+    """Import `TurkicIdiomT1`, `TurkicIdiomT2` and `TurkicIdiomT3` when they are first used."""
     if name.startswith("TurkicIdiom"):
         import mteb  # noqa: F401  # mteb must be complete before our tasks import parts of it
 
-        from turkic_idiom_tasks.retrieval import tasks
+        from turkic_idiom_tasks.integrations import mteb_tasks
 
-        if name in tasks.TASK_CLASSES:
-            return tasks.TASK_CLASSES[name]
+        if name in mteb_tasks.TASK_CLASSES:
+            return mteb_tasks.TASK_CLASSES[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

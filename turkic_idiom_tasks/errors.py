@@ -1,9 +1,6 @@
-"""The one exception for what a caller can get wrong; its text is the whole message a user sees."""
+"""The exception for what a caller can get wrong; its text is the whole message that a user sees."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 
 class InputError(ValueError):
@@ -19,12 +16,5 @@ class InputError(ValueError):
 
 
 def usage_error(message: str) -> InputError:
-    """An `InputError` for a wrong command-line argument (exit code 2)."""
+    """Return an `InputError` for a wrong command-line argument (exit code 2)."""
     return InputError(message, exit_code=2)
-
-
-def for_command_line(error: InputError) -> BaseException:
-    """The error itself in Python; under a harness's own command one that ends the program with the message alone."""
-    if Path(sys.argv[0]).stem in ("mteb", "lm-eval", "lm_eval"):
-        return SystemExit(f"turkic-idiom-tasks: error: {error}")
-    return error

@@ -1,30 +1,32 @@
-"""A folder of files to a repository on the Hub: what would change, and one commit that changes it.
+"""Files to a repository on the Hub: what would change, and one commit that changes it.
 
-Nothing is sent before a plan is there to be read. Files that nobody changed are not sent again, so a second publish of
-the same files makes no commit. A file is deleted only if the manifest in the repository says that an earlier publish
-put it there. Tags are set, never moved; repositories are created, never deleted. The token is the client's own affair.
+Nothing is sent before the plan has been shown. Files that nobody changed are not sent again, so a second publish of the
+same files makes no commit. Nothing is ever deleted: files that are no longer part of what is published are listed in
+the plan and stay. Tags are set, never moved; repositories are created, never deleted.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from huggingface_hub import CommitInfo, CommitOperationAdd, HfApi, errors
+from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils.sha import git_hash
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.hub_client import hub_errors
 
-MANIFEST = ".export_manifest.json"  # which files are ours, and the hashes of what we wrote
 DATASET, MODEL, SPACE = "dataset", "model", "space"
-ADDED, CHANGED, DELETED, UNCHANGED = "added", "changed", "deleted", "unchanged"
+ADDED, CHANGED, UNCHANGED, LEFT_THERE = STATES = ("added", "changed", "unchanged", "left there")
+_BRANCH = "main"
+_HUBS_OWN = frozenset({".gitattributes"})  # files that the Hub puts into every repository
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _VERSION = re.compile(r"v\d+\.\d+\.\d+", re.ASCII)
 
-Files = Mapping[str, bytes | Path]  # path in the repository -> content, or where it stands
+Files = Mapping[str, bytes | Path]  # path in the repository -> content, or the local file with the content
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What would happen to one file; `size` is that of the new content in bytes, 0 for a deleted one."""
+    """What would happen to one file.
+
+    Attributes:
+        path: in the repository.
+        state: one of `STATES`.
+        size: of its content after the publish, in bytes.
+    """
 
     path: str
     state: str
@@ -63,9 +71,9 @@ class Plan:
     Attributes:
         target: where.
         head: the commit that the plan starts from; None where there is no such repository yet.
-        changes: every file that is sent or was sent before, by path.
+        changes: every file that is published, and those that stay although they are not, by path.
         tag: to set; None for none.
-        tag_is_set: the tag is there already, with this very content.
+        tag_is_set: whether the tag is there already, with this very content.
     """
 
     target: Target
@@ -75,33 +83,37 @@ class Plan:
     tag_is_set: bool = False
 
     def paths(self, state: str) -> list[str]:
-        """The files in one of the four states."""
+        """Return the files in one of the `STATES`."""
         return [change.path for change in self.changes if change.state == state]
 
     @property
     def needs_commit(self) -> bool:
-        """Whether a file is added, changed or deleted."""
-        return any(change.state != UNCHANGED for change in self.changes)
+        """Whether a file is added or changed."""
+        return bool(self.paths(ADDED) or self.paths(CHANGED))
 
     def text(self) -> str:
-        """The plan for a person to read, a line per file."""
-        new = f"{self.target}: to be created, public unless the owner's default is private"
-        lines = [f"{self.target} at {self.head}" if self.head else new]
-        lines += [f"  {change.state:9} {change.size:>11,} B  {change.path}" for change in self.changes]
-        counts = ", ".join(f"{len(self.paths(state))} {state}" for state in (ADDED, CHANGED, DELETED, UNCHANGED))
-        size = sum(change.size for change in self.changes if change.state in (ADDED, CHANGED))
+        """Return the plan for a person to read, a line per file."""
+        lines = [f"{self.target}: to be created, public unless the owner's default is private"]
+        if self.head:
+            lines = [f"{self.target} at {self.head}"]
+        size = 0
+        for change in self.changes:
+            lines.append(f"  {change.state:10} {change.size:>11,} B  {change.path}")
+            if change.state in (ADDED, CHANGED):
+                size += change.size
+        counts = ", ".join(f"{len(self.paths(state))} {state}" for state in STATES)
         lines.append(f"{counts}; {size:,} bytes to send")
         if self.tag:
             lines.append(f"tag {self.tag}: {'set already, with this content' if self.tag_is_set else 'to be set'}")
-        return "".join(f"{line}\n" for line in lines)
+        return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What the repository now is.
+    """What the repository holds after a publish.
 
     Attributes:
-        commit: SHA that holds the files.
+        commit: SHA of the commit that holds the files.
         is_new: whether this publish made that commit.
     """
 
@@ -111,20 +123,19 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class _Remote:
-    """Files of a repository at one commit: path -> SHA-256 of an LFS file, git blob id of another."""
+    """A repository at one commit; without a commit there is no such repository."""
 
     head: str | None
-    oids: Mapping[str, str]
-    ours: frozenset[str] = frozenset()
+    files: Mapping[str, RepoFile]
 
 
 def folder_files(folder: Path) -> dict[str, bytes | Path]:
-    """Path -> file for every regular file below a folder, hidden files and folders left out.
+    """Return path -> file for every regular file below a folder, hidden files and folders left out.
 
     Raises:
         InputError: there is none, or one is a symbolic link, which may point outside.
     """
-    found: dict[str, bytes | Path] = {}
+    files: dict[str, bytes | Path] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if any(part.startswith(".") for part in name.parts):
@@ -132,48 +143,49 @@ def folder_files(folder: Path) -> dict[str, bytes | Path]:
         if path.is_symlink():
             raise InputError(f"{path}: is a symbolic link; replace it by what it points to")
         if path.is_file():
-            found[name.as_posix()] = path
-    if not found:
+            files[name.as_posix()] = path
+    if not files:
         raise InputError(f"{folder}: no such folder, or no file in it")
-    return found
-
-
-def manifest(files: Files) -> bytes:
-    """The content of `MANIFEST` for these files: their paths and the SHA-256 of each."""
-    hashes = {path: [_digest(files[path], "sha256")] for path in sorted(files) if path != MANIFEST}
-    return (json.dumps({"files": hashes}, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
+    return files
 
 
 def check_version(version: str | None) -> None:
-    """Raises a usage error unless a version, if there is one, looks like v1.0.0."""
+    """Raise a usage error unless a version, if there is one, looks like v1.0.0."""
     if version is not None and not _VERSION.fullmatch(version):
         raise usage_error(f"--version {version!r}: a version looks like v1.0.0")
 
 
-def make_plan(files: Files, target: Target, *, tag: str | None = None) -> Plan:
-    """What publishing the files would do; nothing is sent.
+def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole: bool = False) -> Plan:
+    """Return what publishing the files would do; nothing is sent.
 
     Args:
-        files: all there shall be of ours; a `MANIFEST` among them says what a later publish may delete.
+        files: what is published.
         target: where.
         tag: a version to set.
+        is_whole: whether the files are all that the repository is for, so that others are named in the plan.
 
     Raises:
         InputError: the repository cannot be read, or has the tag with other content.
     """
     with hub_errors(str(target)):
-        remote = _remote(target, "main")
-        tagged = _tagged(target, tag) if tag and remote.head else None
-    if tagged and _changed(files, tagged):
+        remote = _read_remote(target, _BRANCH)
+        tagged = _read_tagged(target, tag) if tag and remote.head else None
+    if tagged and any(change.state != UNCHANGED for change in _compare(files, tagged)):
         raise InputError(
             f"{target}: the tag {tag} is there already with other content (commit {tagged.head}), and tags are never "
             "moved; publish with another --version"
         )
-    return Plan(target, remote.head, _changes(files, remote), tag, tag_is_set=tagged is not None)
+    changes = _compare(files, remote)
+    if is_whole:
+        for path, item in remote.files.items():
+            if path not in files and path not in _HUBS_OWN:
+                changes.append(Change(path, LEFT_THERE, item.size))
+    ordered = sorted(changes, key=lambda change: change.path)
+    return Plan(target, remote.head, tuple(ordered), tag, tag_is_set=tagged is not None)
 
 
 def send(plan: Plan, files: Files, *, message: str) -> Published:
-    """Carries out a plan: creates the repository if need be, makes at most one commit, sets the tag.
+    """Carry out a plan: create the repository if need be, make at most one commit, set the tag.
 
     Args:
         plan: from `make_plan` for the same files.
@@ -183,8 +195,6 @@ def send(plan: Plan, files: Files, *, message: str) -> Published:
     Raises:
         InputError: no right, somebody else committed meanwhile, or the connection broke; running again completes it.
     """
-    from huggingface_hub import HfApi
-
     api, target = HfApi(), plan.target
     with hub_errors(str(target)):
         if plan.head is None:
@@ -204,7 +214,7 @@ def send(plan: Plan, files: Files, *, message: str) -> Published:
 
 
 def propose(plan: Plan, files: Files, *, title: str) -> str:
-    """The address of a pull request with the changes of a plan: one that is open with this content, or a new one.
+    """Return the address of a pull request with the changes of a plan: an open one with this content, or a new one.
 
     Args:
         plan: from `make_plan` for the same files.
@@ -214,17 +224,18 @@ def propose(plan: Plan, files: Files, *, title: str) -> str:
     Raises:
         InputError: no such repository, no right, or the connection broke.
     """
-    from huggingface_hub import HfApi
-
     target = plan.target
     if plan.head is None:
         raise InputError(f"{target}: no such repository, or the token may not see it; check the name")
     with hub_errors(str(target)):
-        for found in HfApi().get_repo_discussions(
+        requests = HfApi().get_repo_discussions(
             target.name, repo_type=target.kind, discussion_type="pull_request", discussion_status="open"
-        ):
-            if found.title == title and not _changed(files, _remote(target, f"refs/pr/{found.num}")):
-                return str(found.url)
+        )
+        for request in requests:
+            if request.title == title:
+                proposed = _read_remote(target, f"refs/pr/{request.num}")
+                if all(change.state == UNCHANGED for change in _compare(files, proposed)):
+                    return str(request.url)
         return str(_commit(plan, files, message=title, create_pr=True).pr_url)
 
 
@@ -237,14 +248,14 @@ def publish(
     write: Callable[[str], object],
     tag: str | None = None,
 ) -> Published | None:
-    """What every publishing command does: shows the plan and, when it is confirmed, carries it out.
+    """Show the plan and, when it is confirmed, carry it out: what every publishing command does.
 
     Args:
-        files: all there shall be of ours; the manifest is added.
+        files: all that the repository is for.
         target: where.
         message: of the commit.
         confirmed: False is a dry run.
-        write: takes the plan as text.
+        write: takes the plan and the outcome as text.
         tag: a version to set.
 
     Returns:
@@ -253,8 +264,7 @@ def publish(
     Raises:
         InputError: as `make_plan` and `send`.
     """
-    files = {**files, MANIFEST: manifest(files)}
-    plan = make_plan(files, target, tag=tag)
+    plan = make_plan(files, target, tag=tag, is_whole=True)
     write(plan.text())
     if not confirmed:
         write("Dry run: nothing was sent; add --yes to publish.\n")
@@ -264,16 +274,13 @@ def publish(
     return published
 
 
-def _commit(plan: Plan, files: Files, *, message: str, create_pr: bool = False) -> Any:
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
-
-    changed = [*plan.paths(ADDED), *plan.paths(CHANGED)]
+def _commit(plan: Plan, files: Files, *, message: str, create_pr: bool = False) -> CommitInfo:
+    operations = []
+    for path in sorted([*plan.paths(ADDED), *plan.paths(CHANGED)]):
+        operations.append(CommitOperationAdd(path, files[path]))
     return HfApi().create_commit(
         plan.target.name,
-        operations=[
-            *(CommitOperationAdd(path, files[path]) for path in sorted(changed)),
-            *(CommitOperationDelete(path) for path in plan.paths(DELETED)),
-        ],
+        operations=operations,
         commit_message=message,
         repo_type=plan.target.kind,
         parent_commit=plan.head,
@@ -281,59 +288,41 @@ def _commit(plan: Plan, files: Files, *, message: str, create_pr: bool = False) 
     )
 
 
-def _remote(target: Target, revision: str) -> _Remote:
-    from huggingface_hub import HfApi, errors, hf_hub_download
-
+def _read_remote(target: Target, revision: str) -> _Remote:
     api = HfApi()
     try:
         head = str(api.repo_info(target.name, repo_type=target.kind, revision=revision).sha)
     except errors.RepositoryNotFoundError:
         return _Remote(None, {})
-    tree = api.list_repo_tree(target.name, repo_type=target.kind, revision=head, recursive=True)
-    oids = {item.path: item.lfs.sha256 if item.lfs else item.blob_id for item in tree if hasattr(item, "blob_id")}
-    if MANIFEST not in oids:
-        return _Remote(head, oids)
-    path = hf_hub_download(target.name, MANIFEST, repo_type=target.kind, revision=head)
-    try:
-        ours = frozenset(json.loads(Path(path).read_text("utf-8"))["files"])
-    except (ValueError, KeyError, TypeError):  # not as we write it, so nothing is known to be ours
-        ours = frozenset()
-    return _Remote(head, oids, ours)
+    files = {}
+    for item in api.list_repo_tree(target.name, repo_type=target.kind, revision=head, recursive=True):
+        if isinstance(item, RepoFile):
+            files[item.path] = item
+    return _Remote(head, files)
 
 
-def _tagged(target: Target, tag: str) -> _Remote | None:
-    from huggingface_hub import HfApi
+def _read_tagged(target: Target, tag: str) -> _Remote | None:
+    """Return the repository at a tag, or None if there is no such tag."""
+    tags = HfApi().list_repo_refs(target.name, repo_type=target.kind).tags
+    return _read_remote(target, f"refs/tags/{tag}") if tag in [ref.name for ref in tags] else None
 
-    tags = {ref.name for ref in HfApi().list_repo_refs(target.name, repo_type=target.kind).tags}
-    return _remote(target, f"refs/tags/{tag}") if tag in tags else None
 
-
-def _changes(files: Files, remote: _Remote) -> tuple[Change, ...]:
-    changes = [Change(path, DELETED, 0) for path in remote.ours & set(remote.oids) - set(files)]
+def _compare(files: Files, remote: _Remote) -> list[Change]:
+    """Return whether each file is added, changed or unchanged."""
+    changes = []
     for path, content in files.items():
-        oid = remote.oids.get(path)
-        size = len(content) if isinstance(content, bytes) else content.stat().st_size
-        changes.append(Change(path, ADDED if oid is None else UNCHANGED if _has(content, oid) else CHANGED, size))
-    return tuple(sorted(changes, key=lambda change: change.path))
+        operation = CommitOperationAdd(path, content)
+        item = remote.files.get(path)
+        state = ADDED
+        if item is not None:
+            state = UNCHANGED if _is_same(operation, item) else CHANGED
+        changes.append(Change(path, state, operation.upload_info.size))
+    return changes
 
 
-def _changed(files: Files, remote: _Remote) -> bool:
-    return any(change.state != UNCHANGED for change in _changes(files, remote))
-
-
-def _has(content: bytes | Path, oid: str) -> bool:
-    """Whether a content has a git blob id (40 digits) or, of an LFS file, a SHA-256 (64)."""
-    return _digest(content, "sha1" if len(oid) == 40 else "sha256") == oid
-
-
-def _digest(content: bytes | Path, algorithm: str) -> str:
-    """SHA-256 of a content, or with ``sha1`` its git blob id, in hexadecimal."""
-    size = len(content) if isinstance(content, bytes) else content.stat().st_size
-    digest = hashlib.new(algorithm, b"blob %d\0" % size if algorithm == "sha1" else b"", usedforsecurity=False)
-    if isinstance(content, bytes):
-        digest.update(content)
-        return digest.hexdigest()
-    with content.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+def _is_same(operation: CommitOperationAdd, item: RepoFile) -> bool:
+    """Return whether a file on the Hub, known by its SHA-256 or by its git blob id, has the content to be sent."""
+    if item.lfs is not None:
+        return bool(operation.upload_info.sha256.hex() == item.lfs.sha256)
+    with operation.as_file() as file:
+        return bool(git_hash(file.read()) == item.blob_id)

@@ -136,7 +136,7 @@ TARGETS = tuple(code for code in LANGUAGES if code != PIVOT)
 
 
 def get_language(code: str) -> Language:
-    """The record of a language by its BCP 47 code, its subset code or its mteb code (``tr``, ``tur``, ``tur-Latn``).
+    """Return a language by its BCP 47 code, its subset code or its mteb code (``tr``, ``tur``, ``tur-Latn``).
 
     Raises:
         InputError: the code is unknown; the message lists the known ones.

@@ -23,7 +23,7 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 
 
 def clean(text: str, language: Language) -> str:
-    """Text as the lexicon stores it: NFC, invisible characters removed, white space single, the right letters.
+    """Return text as the lexicon stores it: NFC, invisible characters removed, white space single, the right letters.
 
     Uzbek apostrophes become U+02BB after o and g and U+02BC between other letters; Gagauz (and any other) s and t
     with a comma below become the cedilla letters. Used on import; text already in the lexicon must be unchanged by
@@ -39,7 +39,7 @@ def clean(text: str, language: Language) -> str:
 
 
 def lower(text: str, language: Language) -> str:
-    """Text lower-cased by the rules of its language, code point by code point, so offsets stay valid.
+    """Return text lower-cased by the rules of its language, code point by code point, so offsets stay valid.
 
     ``str.lower`` turns İ into two code points and I into a dotted i; neither is right in Turkish, Azerbaijani or
     Gagauz.
@@ -48,7 +48,7 @@ def lower(text: str, language: Language) -> str:
 
 
 def fold(text: str, language: Language) -> str:
-    """Text for matching, of the same length: lower-cased, apostrophe-like signs equal, circumflexes removed."""
+    """Return text for matching, of the same length: lower-cased, apostrophe-like signs equal, circumflexes removed."""
     return lower(text, language).translate(_FOLD)
 
 
@@ -57,7 +57,7 @@ _FOLD = {ord(sign): TURNED_COMMA for sign in _APOSTROPHE_LIKE} | {ord("â"): "a"
 
 @cache
 def _lower_table(code: str) -> dict[int, str]:
-    """Every cased code point to one lower-case code point; those without a single one stay as they are."""
+    """Return a table from every cased code point to its lower-case one; those without a single one are left out."""
     table = {}
     for point in range(0x250):
         lowered = chr(point).lower()
@@ -70,7 +70,7 @@ def _lower_table(code: str) -> dict[int, str]:
 
 
 def letters_outside(text: str, language: Language) -> list[str]:
-    """The letters of `text` that are not in the language's alphabet, in order, without repeats.
+    """Return the letters of `text` that are not in the language's alphabet, in order, without repeats.
 
     In Uzbek an apostrophe stands for a letter, so any but U+02BB and U+02BC is reported; elsewhere it is punctuation
     (`Ankara'ya`).
@@ -85,7 +85,7 @@ def letters_outside(text: str, language: Language) -> list[str]:
 
 
 def to_common(text: str, language: Language) -> str:
-    """Lower-cased text in the common, Turkish-like orthography: `baş əymək` -> `baş eymek`, `koʻz` -> `köz`.
+    """Return lower-cased text in the common, Turkish-like orthography: `baş əymək` -> `baş eymek`, `koʻz` -> `köz`.
 
     A letter-by-letter mapping of the written systems, not a phonology: it is what the built-in baseline knows of the
     family.
@@ -114,7 +114,7 @@ _DOUBLED = re.compile(r"(.)\1")
 
 @lru_cache(maxsize=65536)
 def skeleton(text: str, language: Language) -> str:
-    """The coarsest form: common orthography, no infinitive endings, vowels and voicing folded, doubles made single."""
+    """Return the coarsest form of a text: common orthography, vowels and voicing folded, no infinitive endings."""
     words = []
     for word in _NOT_WORD.sub("", to_common(text, language)).split():
         for ending in _common_infinitives(language.code):
@@ -136,12 +136,12 @@ _NEAR_VOWELS = str.maketrans("iu", "eo")  # dudak and dodaq, bir and ber-
 
 
 def content_stems(text: str, language: Language) -> list[str]:
-    """The skeletons of the words of a text that are no function words, in order."""
+    """Return the skeletons of the words of a text that are no function words, in order."""
     return [stem for stem in skeleton(text, language).split() if stem not in _function_skeletons(language.code)]
 
 
 def share_stem(first: str, first_language: Language, second: str, second_language: Language) -> bool:
-    """Whether two texts have a content word in common, as far as spelling shows: `göz` of `göz koymak`, `koʻz tikmoq`.
+    """Return whether two texts share a content word, as far as spelling shows: `göz` of `göz koymak`, `koʻz tikmoq`.
 
     Two words count as one when their skeletons, e and i and o and u taken for each other, begin with the same three
     letters, or are the same. A rough measure that errs towards sharing: `kara` and `karı` count as one word.

@@ -16,12 +16,12 @@ class Span:
     end: int
 
     def of(self, text: str) -> str:
-        """The part of `text` that the span covers."""
+        """Return the part of `text` that the span covers."""
         return text[self.start : self.end]
 
 
 def span_problem(spans: tuple[Span, ...], text: str) -> str | None:
-    """What is wrong with spans of `text`, or None: each must be inside it, not empty, after the one before it."""
+    """Return what is wrong with spans of `text`, or None; each must be inside it, not empty, and after the last one."""
     previous_end = 0
     for span in spans:
         if not 0 <= span.start < span.end <= len(text):
@@ -35,9 +35,9 @@ def span_problem(spans: tuple[Span, ...], text: str) -> str | None:
 
 
 def iob2_tags(spans: Sequence[Span], words: Sequence[Span]) -> list[str]:
-    """The tag of every word: a word that a span touches is inside it, and every span begins with its own B.
+    """Return the tag of every word: a word that a span touches is inside it, and every span begins with its own B.
 
-    The fragments of a discontinuous idiom are spans of their own: a fragment that began with I would be no IOB2.
+    The fragments of a discontinuous idiom are spans of their own: a fragment that begins with I is not valid IOB2.
 
     Args:
         spans: in order, without overlaps.
@@ -52,7 +52,7 @@ def iob2_tags(spans: Sequence[Span], words: Sequence[Span]) -> list[str]:
 
 
 def tagged_ranges(tags: Sequence[str]) -> list[tuple[int, int]]:
-    """Half-open ranges of word positions that the tags mark; an I after O begins a range, as in conlleval."""
+    """Return half-open ranges of word positions that the tags mark; an I after O begins a range, as in conlleval."""
     ranges: list[tuple[int, int]] = []
     start = None
     for position, tag in enumerate((*tags, OUTSIDE)):
@@ -65,5 +65,5 @@ def tagged_ranges(tags: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def tagged_spans(tags: Sequence[str], words: Sequence[Span]) -> tuple[Span, ...]:
-    """The spans of text that the tags of the words mark, each from its first word to its last."""
+    """Return the spans of text that the tags of the words mark, each from its first word to its last."""
     return tuple(Span(words[start].start, words[end - 1].end) for start, end in tagged_ranges(tags))

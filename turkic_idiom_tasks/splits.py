@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import hashlib
 
+TRAIN, DEVELOPMENT, VALIDATION, TEST = "train", "development", "validation", "test"
+SPAN_SPLITS = (TRAIN, VALIDATION, TEST)
+
 RETRIEVAL_TEST_SHARE = 0.20  # the paper: 80% training, 20% test
+RETRIEVAL_DEVELOPMENT_SHARE = 0.10  # of the rest; the paper does not say how large its development set is
 SPAN_TEST_SHARE = 0.15  # the paper: 15% test ...
 SPAN_VALIDATION_SHARE = 0.10  # ... and of the rest 90% training, 10% validation
 SENSE_SEPARATOR = "--"
 
 
 def retrieval_split(concept: str) -> str:
-    """``train`` or ``test`` of the retrieval tasks, the same for every language of the concept."""
-    return "test" if _position(concept, "retrieval") < RETRIEVAL_TEST_SHARE else "train"
+    """Return ``train``, ``development`` or ``test`` of the retrieval tasks, the same for every language."""
+    if _position(concept, "retrieval") < RETRIEVAL_TEST_SHARE:
+        return TEST
+    return DEVELOPMENT if _position(concept, "retrieval/development") < RETRIEVAL_DEVELOPMENT_SHARE else TRAIN
 
 
 def span_split(concept: str) -> str:
-    """``train``, ``validation`` or ``test`` of span detection, the same for every sentence of the concept."""
+    """Return ``train``, ``validation`` or ``test`` of span detection, the same for every sentence of the concept."""
     if _position(concept, "spans") < SPAN_TEST_SHARE:
-        return "test"
-    return "validation" if _position(concept, "spans/validation") < SPAN_VALIDATION_SHARE else "train"
+        return TEST
+    return VALIDATION if _position(concept, "spans/validation") < SPAN_VALIDATION_SHARE else TRAIN
 
 
 def _position(concept: str, purpose: str) -> float:
-    """A number in [0, 1), uniform over concepts and independent between purposes.
+    """Return a number in [0, 1), uniform over concepts and independent between purposes.
 
     Senses of one idiom share the id up to ``--`` (``yol-vermek``, ``yol-vermek--2``), and so their split.
     """

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hub_datasets.annotation.forms import MOST_WORDS, IdiomWord, idiom_forms, joined_forms
+from hub_datasets.annotation.forms import MOST_WORDS, Form, idiom_forms, joined_forms
 from hub_datasets.annotation.matching import Candidate, Match, Token, best_match, find_candidates
 from hub_datasets.annotation.stems import normalise
 from hub_datasets.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import Language
-from turkic_idiom_tasks.span_detection.words import words
 from turkic_idiom_tasks.spans import Span
 
 LONGEST_IDIOM = 200  # characters
@@ -25,19 +25,17 @@ _SENTENCE_ENDS = frozenset(".!?…")
 _HYPHENS = frozenset("-\u2010\u2011")
 _SIGNS = frozenset(',;:–—«»“”"')  # a span goes on across those that the citation form has too
 
-Form = tuple[IdiomWord, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """The spans of an idiom in a sentence, in order; when there are none, `dropped` is the reason."""
+    """Spans of an idiom in a sentence, in order; when there are none, `dropped` is the reason."""
 
     spans: tuple[Span, ...] = ()
     dropped: str | None = None
 
 
 def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterable[str] = ()) -> Annotation:
-    """Where an idiom stands in an NFC sentence, every occurrence, discontinuous ones as several spans.
+    """Return where an idiom stands in an NFC sentence: every occurrence, discontinuous ones as several spans.
 
     Args:
         idiom: citation form; may carry alternatives as dictionaries write them (`Lafı (sözü) çevirmek`).
@@ -48,52 +46,60 @@ def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterabl
     texts = (idiom, *variants)
     if any(len(text) > LONGEST_IDIOM for text in texts):
         return Annotation(dropped=TOO_LONG)
-    forms = [form for text in texts for form in idiom_forms(text, language.code)]
+    forms: list[Form] = []
+    for text in texts:
+        forms += idiom_forms(text, language.code)
     if not forms:
         return Annotation(dropped=NO_WORDS)
     places = words(sentence)
     tokens = [_token(place.of(sentence), language) for place in places]
     if not any(token.is_word for token in tokens):
         return Annotation(dropped=EMPTY)
-    found = _occurrences(forms, tokens, language.code, joined=False)
-    if not found.words:
-        spelled_otherwise = [form for text in texts for form in joined_forms(text, language.code)]
-        in_other_spelling = _occurrences(spelled_otherwise, tokens, language.code, joined=True)
-        found = in_other_spelling if in_other_spelling.words else found
-    if not found.words:
-        return Annotation(dropped=UNCERTAIN if found.has_all_words else NOT_FOUND)
-    taken = _with_hyphened(found.words, tokens, MORPHOLOGIES[language.code].hyphened)
+    occurrences = _occurrences(forms, tokens, language.code, joined=False)
+    has_all_words = occurrences.has_all_words
+    if not occurrences.words:
+        spelled_otherwise: list[Form] = []
+        for text in texts:
+            spelled_otherwise += joined_forms(text, language.code)
+        occurrences = _occurrences(spelled_otherwise, tokens, language.code, joined=True)
+    if not occurrences.words:
+        return Annotation(dropped=UNCERTAIN if has_all_words else NOT_FOUND)
+    taken = _with_hyphened(occurrences.words, tokens, MORPHOLOGIES[language.code].hyphened)
     return Annotation(_spans(sentence, places, taken, _HYPHENS | _SIGNS.intersection("".join(texts))))
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """The numbers of the words of every occurrence; whether the sentence has each word of some form anywhere."""
+class _Occurrences:
+    """Numbers of the words of every occurrence, and whether the sentence has each word of some form anywhere."""
 
     words: frozenset[int]
     has_all_words: bool
 
 
-def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, joined: bool) -> _Found:
-    """The occurrences of the cheapest forms in each stretch of the sentence between full stops."""
+def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, joined: bool) -> _Occurrences:
+    """Return the occurrences of the cheapest forms in each stretch of the sentence between full stops."""
     matches: list[Match] = []
-    seen: list[set[int]] = [set() for _ in forms]
+    seen: list[set[int]] = [set() for _ in forms]  # for each form the numbers of its words that are somewhere
     for start, end in _stretches(tokens):
         stretch = tokens[start:end]
-        candidates = [[find_candidates(word, stretch, code, joined=joined) for word in form] for form in forms]
-        for words_seen, found in zip(seen, candidates, strict=True):
-            words_seen.update(number for number, options in enumerate(found) if options)
-        matches += [
-            Match(tuple(number + start for number in match.words), match.cost)
-            for match in _matches_in(forms, stretch, candidates, MORPHOLOGIES[code].particles)
-        ]
+        candidates = []
+        for form, numbers in zip(forms, seen, strict=True):
+            options = [find_candidates(word, stretch, code, joined=joined) for word in form]
+            numbers.update(number for number, candidate in enumerate(options) if candidate)
+            candidates.append(options)
+        for match in _matches_in(forms, stretch, candidates, MORPHOLOGIES[code].particles):
+            matches.append(Match(tuple(number + start for number in match.words), match.cost))
     best = min(matches, key=_preference, default=None)
-    kept = [match for match in matches if match is best or match.cost <= HIGHEST_FURTHER_COST]
-    has_all_words = any(
-        all(word.optional or number in words_seen for number, word in enumerate(form))
-        for form, words_seen in zip(forms, seen, strict=True)
-    )
-    return _Found(frozenset(number for match in kept for number in match.words), has_all_words)
+    kept: set[int] = set()
+    for match in matches:
+        if match is best or match.cost <= HIGHEST_FURTHER_COST:
+            kept.update(match.words)
+    has_all_words = any(_is_complete(form, numbers) for form, numbers in zip(forms, seen, strict=True))
+    return _Occurrences(frozenset(kept), has_all_words)
+
+
+def _is_complete(form: Form, numbers: set[int]) -> bool:
+    return all(word.optional or number in numbers for number, word in enumerate(form))
 
 
 def _matches_in(
@@ -102,16 +108,15 @@ def _matches_in(
     candidates: Sequence[Sequence[Sequence[Candidate]]],
     particles: frozenset[str],
 ) -> list[Match]:
-    """The best match, then the best of what is left, and so on."""
+    """Return the best match, then the best of what is left, and so on."""
     matches: list[Match] = []
     taken: frozenset[int] = frozenset()
     while len(matches) < _MOST_OCCURRENCES:
-        found = [
-            match
-            for form, options in zip(forms, candidates, strict=True)
-            if (match := best_match(form, stretch, options, particles, taken))
-        ]
-        best = min(found, key=_preference, default=None)
+        best = None
+        for form, options in zip(forms, candidates, strict=True):
+            match = best_match(form, stretch, options, particles, taken)
+            if match is not None and (best is None or _preference(match) < _preference(best)):
+                best = match
         if best is None or (matches and best.cost > HIGHEST_FURTHER_COST):
             break
         matches.append(best)
@@ -120,12 +125,12 @@ def _matches_in(
 
 
 def _preference(match: Match) -> tuple[float, int]:
-    """Cheaper matches first; of equally cheap ones that with more words."""
+    """Return a key that sorts cheaper matches first, and of equally cheap ones those with more words."""
     return (match.cost, -len(match.words))
 
 
 def _stretches(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Where sentences begin and end: after a full stop or the like, unless a small letter follows."""
+    """Return where sentences begin and end: after a full stop or the like, unless a small letter follows."""
     stretches, start = [], 0
     for number, token in enumerate(tokens):
         following = tokens[number + 1] if number + 1 < len(tokens) else None
@@ -141,23 +146,26 @@ def _token(text: str, language: Language) -> Token:
 
 
 def _with_hyphened(taken: frozenset[int], tokens: Sequence[Token], particles: frozenset[str]) -> list[int]:
-    """The words taken, in order, with what a hyphen joins to them: a particle, or the same word (`süzülə-süzülə`)."""
-    joined = {
-        number + 2
-        for number in taken
-        if number + 2 < len(tokens)
-        and tokens[number + 1].form == "-"
-        and (tokens[number + 2].form in particles or tokens[number + 2].form == tokens[number].form)
-    }
-    return sorted(taken | joined)
+    """Return the words taken, in order, with what a hyphen joins to them: a particle, or the same word again.
+
+    The same word again makes a converb of doubling (`süzülə-süzülə`).
+    """
+    numbers = set(taken)
+    for number in taken:
+        if number + 2 < len(tokens) and tokens[number + 1].form == "-":
+            joined = tokens[number + 2].form
+            if joined in particles or joined == tokens[number].form:
+                numbers.add(number + 2)
+    return sorted(numbers)
 
 
 def _spans(sentence: str, places: Sequence[Span], numbers: Sequence[int], bridged: frozenset[str]) -> tuple[Span, ...]:
-    """Words as spans; neighbours with nothing but white space and `bridged` signs between them are one span."""
+    """Return words as spans; neighbours with nothing but white space and `bridged` signs between them are one span."""
     spans: list[Span] = []
     for number in numbers:
         place = places[number]
-        if spans and all(sign.isspace() or sign in bridged for sign in sentence[spans[-1].end : place.start]):
+        between = sentence[spans[-1].end : place.start] if spans else ""
+        if spans and all(sign.isspace() or sign in bridged for sign in between):
             spans[-1] = Span(spans[-1].start, place.end)
         else:
             spans.append(place)

@@ -1,4 +1,4 @@
-"""The cheapest place of an idiom in a sentence: words matched by stem, arrangements compared by what they cost.
+"""Search for the cheapest place of an idiom in a sentence: words matched by stem, arrangements compared by cost.
 
 The levels of the benchmark paper (equal words, equal stems, Levenshtein distance 1, inclusion) are prices here, and so
 is what lies between the words: other words, commas, another order. The cheapest arrangement wins; one that costs more
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from rapidfuzz.distance import Levenshtein
 
 from hub_datasets.annotation.forms import VOICELESS_COST, IdiomWord
-from hub_datasets.annotation.stems import plain, stems
+from hub_datasets.annotation.stems import Stems, plain, stems
 from hub_datasets.annotation.suffixes import MORPHOLOGIES
 
 INFLECTED = 0.25  # the same stem with other suffixes
@@ -56,7 +56,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The numbers of the words that an idiom was found in, in order, and what it costs to take them for it."""
+    """Numbers of the words that are taken for an idiom, in order, and what it costs to take them for it."""
 
     words: tuple[int, ...]
     cost: float
@@ -72,55 +72,65 @@ class Candidate:
 
 
 def word_cost(word: IdiomWord, token: str, code: str) -> float | None:
-    """What it costs to take `token` for a word of the idiom; None when it cannot be."""
+    """Return what it costs to take `token` for a word of the idiom; None when it cannot be."""
     if token == word.form:
         return 0.0
     exchangeable = word.light or word.pronoun
     if not exchangeable and plain(token[0]) != plain(word.form[0]):
         return None
-    table, found = MORPHOLOGIES[code], stems(token, code)
-    costs = [cost + found[stem] for stem, cost in word.stems.items() if stem in found]
-    if costs and min(costs) <= (VOICELESS_COST if word.is_verbal else 0.0):
-        return min(costs) + (0.0 if word.is_verb else INFLECTED)
-    if word.being and any(f"n:{existence}" in found for existence in table.being):
+    table, token_stems = MORPHOLOGIES[code], stems(token, code)
+    cheapest = _IMPOSSIBLE
+    for stem, cost in word.stems.items():
+        if stem in token_stems:
+            cheapest = min(cheapest, cost + token_stems[stem])
+    if cheapest <= (VOICELESS_COST if word.is_verbal else 0.0):
+        return cheapest + (0.0 if word.is_verb else INFLECTED)
+    if word.being and any(f"n:{existence}" in token_stems for existence in table.being):
         return EXISTENCE
-    if word.light and any(f"v:{verb}" in found for verb in table.light_verbs):
+    if word.light and any(f"v:{verb}" in token_stems for verb in table.light_verbs):
         return EXCHANGED
-    if word.pronoun and any(f"n:{pronoun}" in found for pronoun in table.pronouns):
+    if word.pronoun and any(f"n:{pronoun}" in token_stems for pronoun in table.pronouns):
         return EXCHANGED
-    return None if exchangeable or word.is_strict else _loose_cost(word, token, found)
+    return None if exchangeable or word.is_strict else _loose_cost(word, token, token_stems)
 
 
-def _loose_cost(word: IdiomWord, token: str, found: dict[str, float]) -> float | None:
-    """The cost of the levels below equal stems."""
+def _loose_cost(word: IdiomWord, token: str, token_stems: Stems) -> float | None:
+    """Return the cost of the levels below equal stems: plain letters, inclusion, a misspelling."""
     own = [stem for stem, cost in word.stems.items() if not cost and len(stem) - 2 >= SHORTEST_PLAIN]
-    if token.replace("ı", "i") == plain(token) and not {plain(stem) for stem in own}.isdisjoint(map(plain, found)):
+    is_plain = token.replace("ı", "i") == plain(token)
+    if is_plain and not {plain(stem) for stem in own}.isdisjoint(map(plain, token_stems)):
         return PLAIN_LETTERS
-    if any(len(stem) - 2 >= SHORTEST_CONTAINED and token.startswith(stem[2:]) for stem in own):
-        return CONTAINED
     for stem in own:
-        if len(stem) - 2 >= SHORTEST_MISSPELT and any(
-            stem[0] == other[0] and Levenshtein.distance(stem, other, score_cutoff=1) <= 1 for other in found
-        ):
+        if len(stem) - 2 >= SHORTEST_CONTAINED and token.startswith(stem[2:]):
+            return CONTAINED
+    for stem in own:
+        if len(stem) - 2 >= SHORTEST_MISSPELT and any(_is_one_letter_off(stem, other) for other in token_stems):
             return MISSPELT
     return None
 
 
+def _is_one_letter_off(stem: str, other: str) -> bool:
+    return stem[0] == other[0] and Levenshtein.distance(stem, other, score_cutoff=1) <= 1
+
+
 def find_candidates(word: IdiomWord, tokens: Sequence[Token], code: str, *, joined: bool = False) -> list[Candidate]:
-    """The words of a sentence that can be a word of the idiom; `joined`: also two that are one word there."""
-    found = []
+    """Return the words of a sentence that can be a word of the idiom; `joined`: also two that are one word there."""
+    candidates = []
     for number, token in enumerate(tokens):
-        if token.is_word and (cost := word_cost(word, token.form, code)) is not None:
-            found.append(Candidate(cost, number, number))
-        elif joined and (last := _next_word(tokens, number)) is not None:
+        cost = word_cost(word, token.form, code) if token.is_word else None
+        if cost is not None:
+            candidates.append(Candidate(cost, number, number))
+            continue
+        last = _next_word(tokens, number) if joined else None
+        if last is not None:
             cost = word_cost(word, token.form + tokens[last].form, code)
             if cost is not None and cost < PLAIN_LETTERS:
-                found.append(Candidate(cost, number, last))
-    return sorted(found, key=lambda candidate: candidate.cost)[:_MOST_CANDIDATES]
+                candidates.append(Candidate(cost, number, last))
+    return sorted(candidates, key=lambda candidate: candidate.cost)[:_MOST_CANDIDATES]
 
 
 def _next_word(tokens: Sequence[Token], number: int) -> int | None:
-    """The number of the word right after a word, or after a word and a hyphen."""
+    """Return the number of the word right after a word, or after a word and a hyphen."""
     if not tokens[number].is_word:
         return None
     following = number + 1
@@ -136,9 +146,18 @@ def best_match(
     particles: frozenset[str],
     taken: frozenset[int] = frozenset(),
 ) -> Match | None:
-    """The cheapest arrangement of the words of a form that costs no more than `HIGHEST_COST`; None when none does."""
-    if any(not found and not word.optional for word, found in zip(form, candidates, strict=True)):
-        return None
+    """Return the cheapest arrangement of the words of a form that costs no more than `HIGHEST_COST`, if there is one.
+
+    Args:
+        form: the words of the idiom.
+        tokens: the words and signs of the sentence.
+        candidates: for each word of the idiom, from `find_candidates`.
+        particles: words that may stand between the words of an idiom at no cost.
+        taken: numbers of the words that belong to another occurrence.
+    """
+    for word, options in zip(form, candidates, strict=True):
+        if not options and not word.optional:
+            return None
     return _Search(form, tokens, candidates, particles, taken).run()
 
 
@@ -163,8 +182,10 @@ class _Search:
         self._extend(0, (), 0.0)
         if not self.best:
             return None
-        numbers = {number for found in self.best for number in range(found.first, found.last + 1)}
-        return Match(tuple(sorted(number for number in numbers if self.tokens[number].is_word)), self.bound)
+        numbers: set[int] = set()
+        for candidate in self.best:
+            numbers.update(range(candidate.first, candidate.last + 1))
+        return Match(tuple(number for number in sorted(numbers) if self.tokens[number].is_word), self.bound)
 
     def _extend(self, number: int, chosen: tuple[Candidate, ...], cost: float) -> None:
         self.steps += 1
@@ -187,15 +208,18 @@ class _Search:
         return all(candidate.last < other.first or other.last < candidate.first for other in chosen)
 
     def _between(self, earlier: Candidate, later: Candidate) -> float:
-        """What the words between two neighbours of the idiom cost."""
+        """Return what the words between two neighbours of the idiom cost."""
         in_order = earlier.last < later.first
         low, high = (earlier.last, later.first) if in_order else (later.last, earlier.first)
         if high - low - 1 > 2 * WIDEST_GAP:
             return _IMPOSSIBLE
-        between = self.tokens[low + 1 : high]
-        n_words = sum(token.is_word and token.form not in self.particles for token in between)
+        n_words = n_stops = 0
+        for token in self.tokens[low + 1 : high]:
+            if token.is_word:
+                n_words += token.form not in self.particles
+            else:
+                n_stops += token.form not in _FREE_SIGNS
         if n_words > WIDEST_GAP:
             return _IMPOSSIBLE
-        n_stops = sum(not token.is_word and token.form not in _FREE_SIGNS for token in between)
         price = GAP * n_words if in_order else TURNED + TURNED_GAP * n_words
         return (price if self.form[-1].is_verbal else NOMINAL * price) + STOP * n_stops

@@ -1,4 +1,4 @@
-"""The stems that a word may be a form of, found by stripping every chain of suffixes that its language allows."""
+"""Stems that a word may be a form of, found by stripping every chain of suffixes that its language allows."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from hub_datasets.annotation.suffixes import MORPHOLOGIES, Morphology
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.orthography import TURNED_COMMA, fold
 
-VOICE_COST = 0.5  # the form has a passive, causative or other voice suffix that the stem has not
+VOICE_COST = 0.5  # the form has a passive, causative or other voice suffix that the stem does not have
 _LINK = re.compile(r"\((.)\)")
 _DOT_ABOVE = "\u0307"  # what Turkish text that went through str.lower has after an i
 _PLAIN = str.maketrans("ıöüşçğəňýžţ", "iouscgenyzt")
 _LONGEST = 60  # letters; what is longer is no word
 _SHORTEST_NOUN = 2
 _SHORTEST_VERB = 2
+
+Stems = dict[str, float]  # ``n:`` or ``v:`` and a stem -> what it costs to take a word for a form of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class _Chains:
 
 
 def normalise(text: str, language: Language) -> str:
-    """Text as the suffix tables write it; not of the same length."""
+    """Return text as the suffix tables write it; not of the same length."""
     folded = fold(text, language).replace(_DOT_ABOVE, "")
     for letters, replacement in MORPHOLOGIES[language.code].letters.items():
         folded = folded.replace(letters, replacement)
@@ -40,33 +42,37 @@ def normalise(text: str, language: Language) -> str:
 
 
 def plain(text: str) -> str:
-    """Normalised text as it is written where the letters of the alphabet are not at hand (`ciz` for `çiz`)."""
+    """Return normalised text as it is written where special letters are not at hand (`ciz` for `çiz`)."""
     return text.translate(_PLAIN)
 
 
 @lru_cache(maxsize=1 << 14)
-def stems(word: str, code: str) -> dict[str, float]:
-    """The stems of a normalised word with what each costs: ``n:`` and ``v:`` tell nouns from verbs.
+def stems(word: str, code: str) -> Stems:
+    """Return the stems of a normalised word with what each costs: ``n:`` and ``v:`` tell nouns from verbs.
 
     A stem costs `VOICE_COST` when a voice suffix was stripped to get at it; otherwise nothing.
     """
     if len(word) > _LONGEST:
         return {f"n:{word}": 0.0}
-    found: dict[str, float] = {}
+    costs: Stems = {}
     for spelling in _spellings(word, code):
-        _add_nouns(found, spelling, code)
-        _add_verbs(found, spelling, code)
-    return found
+        _add_nouns(costs, spelling, code)
+        _add_verbs(costs, spelling, code)
+    return costs
 
 
 def without_voice(root: str, code: str) -> list[str]:
-    """What is left of a verb's stem when its voice suffixes are taken off (`serpil-`: `serp-`)."""
+    """Return what is left of a verb's stem when its voice suffixes are taken off (`serpil-`: `serp-`)."""
     table, voices = MORPHOLOGIES[code], _chains(code).voices
-    ends = range(_SHORTEST_VERB, len(root))
-    return [root[:end] for end in ends if voices.fullmatch(root, end) and _has_vowel(root[:end], table)]
+    roots = []
+    for end in range(_SHORTEST_VERB, len(root)):
+        if voices.fullmatch(root, end) and _has_vowel(root[:end], table):
+            roots.append(root[:end])
+    return roots
 
 
 def _spellings(word: str, code: str) -> list[str]:
+    """Return a word, and the word with each lost sound restored."""
     spellings = [word]
     for pattern, replacement in _chains(code).restored:
         for match in pattern.finditer(word):
@@ -74,26 +80,26 @@ def _spellings(word: str, code: str) -> list[str]:
     return spellings
 
 
-def _add(found: dict[str, float], stem: str, cost: float) -> None:
-    if cost < found.get(stem, 9.0):
-        found[stem] = cost
+def _add(costs: Stems, stem: str, cost: float) -> None:
+    if cost < costs.get(stem, 9.0):
+        costs[stem] = cost
 
 
-def _add_nouns(found: dict[str, float], word: str, code: str) -> None:
+def _add_nouns(costs: Stems, word: str, code: str) -> None:
     table, chains = MORPHOLOGIES[code], _chains(code)
-    _add(found, f"n:{word}", 0.0)
+    _add(costs, f"n:{word}", 0.0)
     for end in range(_SHORTEST_NOUN, len(word)):
         stem = word[:end]
         if chains.noun.fullmatch(word, end) and _has_vowel(stem, table):
-            _add(found, f"n:{stem}", 0.0)
+            _add(costs, f"n:{stem}", 0.0)
             if word[end] in table.vowels:
                 for original in _before_vowel(stem, table):
-                    _add(found, f"n:{original}", 0.0)
+                    _add(costs, f"n:{original}", 0.0)
     if word in table.nouns:
-        _add(found, f"n:{table.nouns[word]}", 0.0)
+        _add(costs, f"n:{table.nouns[word]}", 0.0)
 
 
-def _add_verbs(found: dict[str, float], word: str, code: str) -> None:
+def _add_verbs(costs: Stems, word: str, code: str) -> None:
     table, chains = MORPHOLOGIES[code], _chains(code)
     for end in range(1, len(word) + 1):
         stem = word[:end]
@@ -106,19 +112,20 @@ def _add_verbs(found: dict[str, float], word: str, code: str) -> None:
             cost = VOICE_COST
         else:
             continue
-        _add(found, f"v:{stem}", cost)
+        _add(costs, f"v:{stem}", cost)
         if end < len(word) and word[end] in table.vowels and stem[-1] in table.softened and _is_long(stem, table):
-            _add(found, f"v:{stem[:-1]}{table.softened[stem[-1]]}", cost)
+            _add(costs, f"v:{stem[:-1]}{table.softened[stem[-1]]}", cost)
         if lemma is not None:
-            _add(found, f"v:{lemma}", cost)
+            _add(costs, f"v:{lemma}", cost)
         if chains.swallowing and chains.swallowing.match(word, end):
             for vowel in "ae":
-                _add(found, f"v:{stem}{vowel}", cost)
+                _add(costs, f"v:{stem}{vowel}", cost)
 
 
 def _is_long(stem: str, table: Morphology) -> bool:
-    """Whether a verb stem is long enough for its last consonant to soften; the short ones that do are `irregular`."""
-    return stem[-2:-1] not in table.vowels or sum(letter in table.vowels for letter in stem) > 1
+    """Return whether the last consonant of a verb stem can soften; the short stems that do are `irregular`."""
+    n_vowels = sum(letter in table.vowels for letter in stem)
+    return stem[-2:-1] not in table.vowels or n_vowels > 1
 
 
 def _has_vowel(stem: str, table: Morphology) -> bool:
@@ -126,60 +133,64 @@ def _has_vowel(stem: str, table: Morphology) -> bool:
 
 
 def _before_vowel(stem: str, table: Morphology) -> list[str]:
-    """The base forms that a stem before a vowel may come from: its last consonant hard, its dropped vowel restored."""
-    found = []
+    """Return the base forms of a stem before a vowel: its last consonant hard, its dropped vowel restored."""
+    forms = []
     if stem[-1] in table.softened:
-        found.append(stem[:-1] + table.softened[stem[-1]])
+        forms.append(stem[:-1] + table.softened[stem[-1]])
     if len(stem) > 2 and stem[-1] not in table.vowels and stem[-2] not in table.vowels:
-        found += [form[:-1] + vowel + form[-1] for form in (stem, *found) for vowel in table.high_vowels]
-    return found
+        for form in (stem, *forms):
+            for vowel in table.high_vowels:
+                forms.append(form[:-1] + vowel + form[-1])
+    return forms
 
 
 @cache
 def _chains(code: str) -> _Chains:
+    """Return the compiled suffix chains of a language; `Morphology` says in which order the slots come."""
     table = MORPHOLOGIES[code]
-
-    def slot(suffixes: str) -> str:
-        return f"(?:{'|'.join(_expand(suffix, table) for suffix in suffixes.split())})"
-
-    any_person = f"(?:{slot(table.persons)}|{slot(table.short_persons)})?"
-    predicate = f"(?:{slot(table.copulas)}{{1,2}}{any_person}|{slot(table.persons)}|)"
-    enclitic = f"{slot(table.enclitics)}?" if table.enclitics else ""
-    case = f"{slot(table.cases)}?"
-    relative = f"(?:{slot(table.relatives)}{slot(table.plural)}?{case})?"
-    noun = f"{slot(table.plural)}?{slot(table.possessives)}?{case}{relative}{predicate}{enclitic}"
-    copulas = f"{slot(table.copulas)}{{0,2}}"
-    finite = f"{slot(table.tenses)}{copulas}{any_person}{copulas}"
+    plural, persons, copula = _slot(table.plural, table), _slot(table.persons, table), _slot(table.copulas, table)
+    any_person = f"(?:{persons}|{_slot(table.short_persons, table)})?"
+    predicate = f"(?:{copula}{{1,2}}{any_person}|{persons}|)"
+    enclitic = f"{_slot(table.enclitics, table)}?" if table.enclitics else ""
+    case = f"{_slot(table.cases, table)}?"
+    relative = f"(?:{_slot(table.relatives, table)}{plural}?{case})?"
+    noun = f"{plural}?{_slot(table.possessives, table)}?{case}{relative}{predicate}{enclitic}"
+    copulas = f"{copula}{{0,2}}"
     endings = [
-        f"{finite}{enclitic}",
-        f"{slot(table.participles)}{noun}",
-        slot(table.converbs),
-        f"{slot(table.imperatives)}{enclitic}",
+        f"{_slot(table.tenses, table)}{copulas}{any_person}{copulas}{enclitic}",
+        f"{_slot(table.participles, table)}{noun}",
+        _slot(table.converbs, table),
+        f"{_slot(table.imperatives, table)}{enclitic}",
     ]
-    verb = f"{slot(table.aspects)}{{0,2}}(?:{'|'.join(endings)})?"
-    swallowing = re.compile(slot(table.swallowing)) if table.swallowing else None
-    restored = tuple((re.compile(pattern), replacement) for pattern, replacement in table.restored)
-    voices = f"{slot(table.voices)}{{1,3}}"
+    verb = f"{_slot(table.aspects, table)}{{0,2}}(?:{'|'.join(endings)})?"
+    voices = f"{_slot(table.voices, table)}{{1,3}}"
     return _Chains(
         noun=re.compile(noun),
         verb=re.compile(verb),
         voiced=re.compile(voices + verb),
         voices=re.compile(voices),
-        swallowing=swallowing,
-        restored=restored,
+        swallowing=re.compile(_slot(table.swallowing, table)) if table.swallowing else None,
+        restored=tuple((re.compile(pattern), replacement) for pattern, replacement in table.restored),
     )
 
 
+def _slot(suffixes: str, table: Morphology) -> str:
+    """Return suffixes, separated by blanks in the notation of the tables, as one regular expression."""
+    return f"(?:{'|'.join(_expand(suffix, table) for suffix in suffixes.split())})"
+
+
 def _expand(suffix: str, table: Morphology) -> str:
-    """A suffix in the notation of the tables as a regular expression."""
+    """Return a suffix in the notation of the tables as a regular expression."""
     after_vowel = f"(?<=[{table.vowels}])"
     after_consonant = f"(?<![{table.vowels}])"
 
-    def link(found: re.Match[str]) -> str:
-        letter = found[1]
+    def link(match: re.Match[str]) -> str:
+        letter = match[1]
         is_vowel = letter in table.vowels or table.classes.get(letter, "-")[0] in table.vowels
         here, nowhere = (after_consonant, after_vowel) if is_vowel else (after_vowel, after_consonant)
         return f"(?:{here}{letter}|{nowhere})"
 
-    linked = _LINK.sub(link, suffix)
-    return "".join(f"[{table.classes[letter]}]" if letter in table.classes else letter for letter in linked)
+    pattern = ""
+    for letter in _LINK.sub(link, suffix):
+        pattern += f"[{table.classes[letter]}]" if letter in table.classes else letter
+    return pattern

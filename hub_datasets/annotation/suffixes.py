@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Morphology:
-    """The inflection of one language.
+    """How one language inflects.
 
     A noun is a stem, then at most one of each of `plural`, `possessives`, `cases`, the relative (`relatives` with a
     case after it), `copulas`, `persons`. A verb is a stem, then any `voices`, any `aspects`, then a tense with copulas

@@ -36,33 +36,39 @@ _MOST_FORMS = 6
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """The citation form and the variants of a headword."""
+    """Citation form and variants of a headword."""
 
     citation: str
     variants: tuple[str, ...]
 
 
 def resolve_forms(headword: str) -> Forms:
-    """The forms that a headword abbreviates; letter case is left as it is."""
-    text = _WRAPPED.sub("(", _SLOT.sub("", _REMARK.sub("", headword)))
-    forms = [text]
-    steps: tuple[Callable[[str], list[str]], ...] = (_pairs, _slashes, _spaced_groups, _square_brackets, _attached)
-    for step in steps:
-        forms = [form for earlier in forms for form in step(earlier)][:_MOST_FORMS]
-    tidied = list(dict.fromkeys(filter(None, map(_tidy, forms))))
+    """Return the forms that a headword abbreviates; letter case is left as it is."""
+    forms = [_WRAPPED.sub("(", _SLOT.sub("", _REMARK.sub("", headword)))]
+    for step in _STEPS:
+        resolved: list[str] = []
+        for form in forms:
+            resolved += step(form)
+        forms = resolved[:_MOST_FORMS]
+    tidied: dict[str, None] = {}
+    for form in forms:
+        text = _tidy(form)
+        if text:
+            tidied[text] = None
     if not tidied:
         return Forms("", ())
-    words = len(tidied[0].split())
-    return Forms(tidied[0], tuple(form for form in tidied[1:] if len(form.split()) >= min(2, words)))
+    citation, *others = tidied
+    fewest_words = min(2, len(citation.split()))
+    return Forms(citation, tuple(form for form in others if len(form.split()) >= fewest_words))
 
 
 def has_unmatched_brackets(text: str) -> bool:
-    """Whether a bracket is left over, which means that a part of the headword got lost."""
+    """Return whether a bracket is left over, which means that a part of the headword got lost."""
     return bool(re.search(r"[()\[\]]", text)) or text.count("«") != text.count("»")
 
 
 def are_alike(first: str, second: str) -> bool:
-    """Whether two words look like alternatives: equal in their first or last three letters, or one begins the other."""
+    """Return whether two words look like alternatives: three letters in common at an edge, or one begins the other."""
     first, second = first.casefold().strip("?!.,"), second.casefold().strip("?!.,")
     if not first or not second:
         return False
@@ -71,62 +77,78 @@ def are_alike(first: str, second: str) -> bool:
 
 
 def _pairs(text: str) -> list[str]:
+    """Return both sides of a dash that stands between two forms of one idiom."""
     sides = _PAIR.split(text)
     if len(sides) != 2 or "," in text or len(sides[0].split()) < 2:
         return [text]
-    stems = {word.casefold()[:3] for word in sides[0].split() if len(word) > 2}
-    shared = stems & {word.casefold()[:3] for word in sides[1].split() if len(word) > 2}
-    return sides if shared else [text]
+    return sides if _beginnings(sides[0]) & _beginnings(sides[1]) else [text]
+
+
+def _beginnings(text: str) -> set[str]:
+    return {word.casefold()[:3] for word in text.split() if len(word) > 2}
 
 
 def _slashes(text: str) -> list[str]:
+    """Return a form for each of the alternatives that slashes separate."""
     parts = _SLASH.split(text)
     if len(parts) == 1 or not all(parts):
         return [text.replace("/", " ")]
-    first = parts[0].split()
-    last = parts[-1].split()
+    first, last = parts[0].split(), parts[-1].split()
     if len(parts) == 2 and last[0].casefold() == first[0].casefold() and len(last) > 1:
         return parts  # two whole forms
     rest = last[1:]
-    alternatives = [[part.split()[0]] if part is parts[-1] else part.split() for part in parts[1:]]
-    return [" ".join(words + rest) for words in [first, *(first[:-1] + words for words in alternatives)]]
+    forms = [" ".join(first + rest)]
+    for part in parts[1:]:
+        words = last[:1] if part is parts[-1] else part.split()
+        forms.append(" ".join(first[:-1] + words + rest))
+    return forms
 
 
 def _spaced_groups(text: str) -> list[str]:
-    without = _SPACED_GROUP.sub("", text)
-    forms = [without]
+    """Return the form without its parentheses, then one for each alternative or addition in them."""
+    forms = [_SPACED_GROUP.sub("", text)]
     for group in _SPACED_GROUP.finditer(text):
         before = _SPACED_GROUP.sub("", text[: group.start()]).split()
         after = _SPACED_GROUP.sub("", text[group.end() :]).split()
-        forms += [" ".join([*words, *after]) for words in _alternatives(before, group[1], is_last=not after)]
+        for words in _alternatives(before, group[1], is_last=not after):
+            forms.append(" ".join([*words, *after]))
     return forms
 
 
 def _alternatives(before: list[str], content: str, *, is_last: bool) -> list[list[str]]:
-    """The words before a parenthesis, as each alternative in it makes them."""
+    """Return the words before a parenthesis, as each alternative in it makes them."""
     if not before:
         return []
-    marked = bool(_MARKER.match(content.strip()))
-    pieces = [piece.strip(" .…").split() for piece in re.split(r"[,;]", _MARKER.sub("", content.strip()))]
-    pieces = [piece for piece in pieces if piece]
+    content = content.strip()
+    parts = []
+    for part in re.split(r"[,;]", _MARKER.sub("", content)):
+        words = part.strip(" .…").split()
+        if words:
+            parts.append(words)
     known = [word.casefold() for word in before]
-    is_list_of_alternatives = marked or any(len(piece) == 1 and are_alike(piece[0], before[-1]) for piece in pieces)
-    found = []
-    for piece in pieces:
-        if piece[0].casefold() in known:
-            found.append(before[: known.index(piece[0].casefold())] + piece)
-        elif is_list_of_alternatives:
-            found.append(before[:-1] + piece)
-        elif is_last and len(piece) == 1 and _INFINITIVE.search(piece[0].casefold()):
-            found.append(before + piece)
-    return found
+    has_alternative = any(len(words) == 1 and are_alike(words[0], before[-1]) for words in parts)
+    are_alternatives = has_alternative or bool(_MARKER.match(content))
+    alternatives = []
+    for words in parts:
+        first = words[0].casefold()
+        if first in known:
+            alternatives.append(before[: known.index(first)] + words)
+        elif are_alternatives:
+            alternatives.append(before[:-1] + words)
+        elif is_last and len(words) == 1 and _INFINITIVE.search(first):
+            alternatives.append(before + words)
+    return alternatives
 
 
 def _square_brackets(text: str) -> list[str]:
-    return [_SQUARE.sub("", text), _SQUARE.sub(r"\1\2", text)] if _SQUARE.search(text) else [text]
+    """Return the form without what square brackets hold, then with it."""
+    if not _SQUARE.search(text):
+        return [text]
+    return [_SQUARE.sub("", text), _SQUARE.sub(r"\1\2", text)]
 
 
 def _attached(text: str) -> list[str]:
+    """Return the form with its optional letters, then without them where the bare stem is a word."""
     groups = list(_ATTACHED.finditer(text))
     if not groups:
         return [text]
@@ -142,5 +164,8 @@ def _is_bare_stem(before: str, ending: str) -> bool:
 
 def _tidy(text: str) -> str:
     text = re.sub(r"\s+([,.!?:;])", r"\1", " ".join(text.split())).strip(_EDGES)
-    quoted = text.startswith("«") and text.endswith("»") and text.count("«") == 1
-    return text[1:-1].strip(_EDGES) if quoted else text
+    is_quoted = text.startswith("«") and text.endswith("»") and text.count("«") == 1
+    return text[1:-1].strip(_EDGES) if is_quoted else text
+
+
+_STEPS: tuple[Callable[[str], list[str]], ...] = (_pairs, _slashes, _spaced_groups, _square_brackets, _attached)

@@ -1,142 +1,238 @@
 // Model B against model A: differences with a paired bootstrap over concepts, wins, ties and losses.
+// Draws and formulas are those of turkic_idiom_tasks/metrics/bootstrap.py, so `turkic-idiom compare` prints the same.
 (() => {
   "use strict";
-  const DRAWS = 10000;
-  const SEED = 42;
-  const SMALL_N = 30; // below this an interval is to be read with care
-  const SAME = 1e-12; // what differs by less is rounding
-  const { concepts, subsets, whole } = JSON.parse(document.getElementById("items").textContent);
+  const TAIL = 0.025; // of a 95% interval, at either end
+  const SAME = 1e-12; // a spread below this is rounding
+  const TIED = 5e-10; // a part in the difference below this is a tie
+  const setup = JSON.parse(document.getElementById("items").textContent);
+  const { subsets, small } = setup;
   const titles = { T1: "T1", T2: "T2", T3: "T3", spans: "Spans" };
   const languages = { tr: "Turkish", az: "Azerbaijani", tk: "Turkmen", gag: "Gagauz", uz: "Uzbek" };
   const form = document.getElementById("choice");
   const status = document.getElementById("status");
   const loaded = new Map();
-  window.turkicIdiomScores = (id, scores) => loaded.set(id, scores);
+  let counts = []; // for each concept how often each draw holds it
+  window.turkicIdiomScores = (id, sums) => loaded.set(id, sums);
+  window.turkicIdiomDraws = rows => (counts = rows.map(unpack));
 
-  // mulberry32, so that a link always shows the same figures
-  function generator(seed) {
-    let state = seed;
-    return () => {
-      state = (state + 0x6d2b79f5) | 0;
-      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-      return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-    };
-  }
-
-  // Per concept of a subset what each model adds to numerator and denominator of its score
-  function summed(subset, values) {
-    const sums = new Map();
-    const spans = subset.task === "spans";
-    subset.concepts.forEach((concept, item) => {
-      const sum = sums.get(concept) || [0, 0, 0, 0];
-      values.forEach((one, model) => {
-        const [right, found, gold] = one.slice(3 * item, 3 * item + 3);
-        sum[2 * model] += spans ? 2 * right : one[item];
-        sum[2 * model + 1] += spans ? found + gold : 1;
-      });
-      sums.set(concept, sum);
-    });
-    return sums;
-  }
-
-  const ratio = (above, below) => (below > 0 ? above / below : 0);
-
-  function stratum(subset, values) {
-    const sums = summed(subset, values);
-    const total = [0, 0, 0, 0];
-    for (const sum of sums.values()) sum.forEach((value, index) => (total[index] += value));
-    const size = (total[1] + total[3]) / 2;
-    const parts = new Map(); // concept -> its part in the difference: what A lacks to the full score less what B lacks
-    for (const [concept, [a, fullA, b, fullB]] of sums) parts.set(concept, (fullA - a - (fullB - b)) / size);
-    return {
-      ...subset,
-      n: subset.concepts.length,
-      concepts: [...sums.keys()],
-      flat: [...sums.values()].flat(),
-      parts,
-      scores: [ratio(total[0], total[1]), ratio(total[2], total[3])],
-      draws: new Float64Array(DRAWS),
-    };
-  }
-
-  // Fills the difference of every subset in every draw; NaN where no item was drawn
-  function resample(strata) {
-    const random = generator(SEED);
-    const counts = new Uint16Array(concepts);
-    for (let draw = 0; draw < DRAWS; draw++) {
-      counts.fill(0);
-      for (let one = 0; one < concepts; one++) counts[Math.floor(random() * concepts)]++;
-      for (const { concepts: own, flat, draws } of strata) {
-        let [a, fullA, b, fullB, items] = [0, 0, 0, 0, 0];
-        for (let index = 0; index < own.length; index++) {
-          const times = counts[own[index]];
-          if (!times) continue;
-          items += times;
-          a += times * flat[4 * index];
-          fullA += times * flat[4 * index + 1];
-          b += times * flat[4 * index + 2];
-          fullB += times * flat[4 * index + 3];
-        }
-        draws[draw] = items ? ratio(b, fullB) - ratio(a, fullA) : NaN;
+  // Two counts below 9 are one character; others are a mark and one character each
+  const codes = new Map([...setup.pairs].map((character, code) => [character, code]));
+  function unpack(text) {
+    const unpacked = [];
+    for (let at = 0; at < text.length; at++) {
+      if (text[at] === "~") {
+        unpacked.push(codes.get(text[at + 1]), codes.get(text[at + 2]));
+        at += 2;
+      } else {
+        const pair = codes.get(text[at]);
+        unpacked.push(Math.floor(pair / 9), pair % 9);
       }
     }
+    return Uint8Array.from(unpacked);
   }
 
-  function interval(draws) {
-    const sorted = draws.filter(value => !Number.isNaN(value)).sort();
+  // The score of one subset, the same under each draw, and the influence of each concept on it
+  function resample(subset, sums) {
+    const terms = subset.concepts.map((concept, place) => ({
+      concept,
+      above: subset.sizes ? sums[place] : sums[2 * place],
+      below: subset.sizes ? subset.sizes[place] : sums[2 * place + 1],
+    }));
+    const n = counts[0].length;
+    const [numerators, denominators] = [new Float64Array(n), new Float64Array(n)];
+    let [above, below] = [0, 0];
+    for (const term of terms) {
+      const own = counts[term.concept];
+      above += term.above;
+      below += term.below;
+      for (let draw = 0; draw < n; draw++) {
+        numerators[draw] += own[draw] * term.above;
+        denominators[draw] += own[draw] * term.below;
+      }
+    }
+    const score = above / below;
+    return {
+      score,
+      draws: numerators.map((value, draw) => (denominators[draw] > 0 ? value / denominators[draw] : NaN)),
+      influence: new Map(terms.map(term => [term.concept, (term.above - score * term.below) / below])),
+      reach: 1 / terms.length,
+      terms,
+      below,
+    };
+  }
+
+  // The chance-corrected score: (score - floor) / (1 - floor)
+  function correct(resampled, floor) {
+    const scale = 1 / (1 - floor);
+    return {
+      score: (resampled.score - floor) * scale,
+      draws: resampled.draws.map(value => (value - floor) * scale),
+      influence: new Map([...resampled.influence].map(([concept, value]) => [concept, value * scale])),
+      reach: resampled.reach * scale,
+    };
+  }
+
+  function addTo(map, concept, value) {
+    map.set(concept, (map.get(concept) || 0) + value);
+  }
+
+  function mean(parts) {
+    const draws = new Float64Array(parts[0].draws.length);
+    const influence = new Map();
+    for (const part of parts) {
+      part.draws.forEach((value, draw) => (draws[draw] += value));
+      for (const [concept, value] of part.influence) addTo(influence, concept, value / parts.length);
+    }
+    const sum = name => parts.reduce((total, part) => total + part[name], 0);
+    return {
+      score: sum("score") / parts.length,
+      draws: draws.map(value => value / parts.length),
+      influence,
+      reach: sum("reach") / parts.length ** 2,
+    };
+  }
+
+  function difference(second, first) {
+    const influence = new Map(second.influence);
+    for (const [concept, value] of first.influence) addTo(influence, concept, -value);
+    return {
+      score: second.score - first.score,
+      draws: second.draws.map((value, draw) => value - first.draws[draw]),
+      influence,
+      reach: Math.max(second.reach, first.reach),
+    };
+  }
+
+  // An expanded percentile interval (Hesterberg, 2015): its ends, and whether few concepts carry it
+  function interval(resampled) {
+    const influence = [...resampled.influence.values()];
+    const squares = influence.map(value => value ** 2);
+    const sum = squares.reduce((total, value) => total + value, 0);
+    if (Math.sqrt(sum) <= SAME) return { low: resampled.score, high: resampled.score, isReliable: false };
+    const fourth = squares.reduce((total, value) => total + value ** 2, 0);
+    const tail = tailProbability(influence.length, fourth / sum ** 2);
+    const sorted = resampled.draws.filter(value => !Number.isNaN(value)).sort();
     const at = share => {
       const place = share * (sorted.length - 1);
-      const low = Math.floor(place);
-      return sorted[low] + (place - low) * (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]);
+      const below = Math.floor(place);
+      const above = Math.min(below + 1, sorted.length - 1);
+      return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
     };
-    return [at(0.025), at(0.975)];
+    const [low, high] = [at(tail), at(1 - tail)];
+    return { low, high, isReliable: (high - low) / 2 >= setup.few * resampled.reach };
   }
 
-  // A weighted sum of subsets as one row; scale is 1, or what the chance correction divides by
-  function row(title, language, strata, { weigh, correct = false }) {
-    const level = subset => (correct ? subset.floor : 0);
-    const draws = new Float64Array(DRAWS);
-    const scores = [0, 0];
-    const parts = new Map();
-    for (const one of strata) {
-      const weight = weigh(one) / (1 - level(one));
-      one.draws.forEach((value, draw) => (draws[draw] += weight * value));
-      scores.forEach((_, model) => (scores[model] += weight * (one.scores[model] - level(one))));
-      for (const [concept, part] of one.parts) parts.set(concept, (parts.get(concept) || 0) + weight * part);
+  function tailProbability(n, kurtosisShare) {
+    const excess = kurtosisShare - 1 / n;
+    const freedom = excess > 0 ? Math.min(n - 1, 2 / excess) : n - 1;
+    return normalTail(studentQuantile(freedom) * Math.sqrt(n / (n - 1)));
+  }
+
+  // The logarithm of the gamma function (Lanczos, 1964; coefficients for g = 7)
+  function logGamma(x) {
+    const coefficients = [
+      676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905,
+      -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
+    ];
+    const base = x + 6.5;
+    const series = coefficients.reduce((sum, value, place) => sum + value / (x + place), 0.99999999999980993);
+    return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(base) - base + Math.log(series);
+  }
+
+  // The regularised incomplete beta function by its continued fraction (Lentz's method), for x < (a + 1) / (a + b + 2)
+  function betaFraction(x, a, b) {
+    const tiny = 1e-300;
+    const guarded = value => (Math.abs(value) < tiny ? tiny : value);
+    let c = 1;
+    let d = 1 / guarded(1 - ((a + b) * x) / (a + 1));
+    let fraction = d;
+    for (let m = 1; m < 1000; m++) {
+      const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
+      const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
+      let step = 1;
+      for (const term of [even, odd]) {
+        d = 1 / guarded(1 + term * d);
+        c = guarded(1 + term / c);
+        step *= d * c;
+      }
+      fraction *= step;
+      if (Math.abs(step - 1) < 1e-16) break;
     }
-    const n = strata.reduce((sum, one) => sum + one.n, 0);
-    const count = test => [...parts.values()].filter(test).length;
+    const front = logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x);
+    return (Math.exp(front) / a) * fraction;
+  }
+
+  // How probable it is that Student's t exceeds a positive value
+  function studentTail(t, freedom) {
+    const x = freedom / (freedom + t * t);
+    const [a, b] = [freedom / 2, 0.5];
+    const beta = x < (a + 1) / (a + b + 2) ? betaFraction(x, a, b) : 1 - betaFraction(1 - x, b, a);
+    return beta / 2;
+  }
+
+  function studentQuantile(freedom) {
+    let [low, high] = [0, 1000];
+    for (let step = 0; step < 100; step++) {
+      const middle = (low + high) / 2;
+      if (studentTail(middle, freedom) > TAIL) low = middle;
+      else high = middle;
+    }
+    return (low + high) / 2;
+  }
+
+  // How probable it is that a standard normal variable exceeds x, which is above 1.9 here, by a continued fraction
+  function normalTail(x) {
+    let fraction = x;
+    for (let k = 300; k > 0; k--) fraction = x + k / fraction;
+    return Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI) / fraction;
+  }
+
+  // One row: models A and B on some subsets, each with its weight; concepts are won by the part they have in the sum
+  function row(title, language, pairs, [first, second], weigh = () => 1) {
+    const gap = difference(second, first);
+    const isMore = Math.abs(gap.score) > setup.few * gap.reach; // than rare hits can make
+    const parts = new Map();
+    for (const pair of pairs) {
+      const weight = weigh(pair) / ((pair.a.below + pair.b.below) / 2);
+      pair.a.terms.forEach((a, place) => {
+        const b = pair.b.terms[place];
+        addTo(parts, a.concept, weight * (a.below - a.above - (b.below - b.above)));
+      });
+    }
+    const scaled = [...parts.values()].map(value => (value * parts.size) / pairs.length);
     return {
       title,
       language,
-      n,
-      scores,
-      difference: scores[1] - scores[0],
-      interval: interval(draws),
-      wins: count(part => part > SAME),
-      ties: count(part => Math.abs(part) <= SAME),
-      losses: count(part => part < -SAME),
-      sum: strata.length > 1,
+      n: pairs.reduce((sum, pair) => sum + pair.subset.n, 0),
+      scores: [first.score, second.score],
+      difference: gap.score,
+      interval: interval(gap),
+      isMore,
+      wins: scaled.filter(value => value > TIED).length,
+      ties: scaled.filter(value => Math.abs(value) <= TIED).length,
+      losses: scaled.filter(value => value < -TIED).length,
+      sum: pairs.length > 1,
     };
   }
 
   function compare(a, b) {
     const both = subsets.filter(({ key }) => a[key] && b[key]);
-    const strata = both.map(subset => stratum(subset, [a[subset.key], b[subset.key]]));
-    resample(strata);
-    const rows = [];
+    const pairs = both.map(subset => ({ subset, a: resample(subset, a[subset.key]), b: resample(subset, b[subset.key]) }));
     const tasks = [...new Set(subsets.map(({ task }) => task))];
-    const of = (list, task) => list.filter(one => one.task === task);
+    const of = task => pairs.filter(pair => pair.subset.task === task);
+    const rows = [];
     for (const task of tasks) {
-      const own = of(strata, task);
-      const title = titles[task];
-      for (const one of own) rows.push(row(title, languages[one.language], [one], { weigh: () => 1 }));
-      if (own.length > 1) rows.push(row(title, "mean", own, { weigh: () => 1 / own.length }));
+      const own = of(task);
+      for (const pair of own) rows.push(row(titles[task], languages[pair.subset.language], [pair], [pair.a, pair.b]));
+      const means = ["a", "b"].map(model => own.length && mean(own.map(pair => pair[model])));
+      if (own.length > 1) rows.push(row(titles[task], "mean", own, means));
     }
-    if (strata.length === whole) {
-      const weigh = one => 1 / (tasks.length * of(strata, one.task).length);
-      rows.unshift(row("All tasks", "mean, corrected", strata, { weigh, correct: true }));
+    if (pairs.length === subsets.length) {
+      const macro = model =>
+        mean(tasks.map(task => mean(of(task).map(pair => correct(pair[model], pair.subset.floor)))));
+      const weigh = ({ subset }) => 1 / (of(subset.task).length * (1 - subset.floor));
+      rows.unshift(row("All tasks", "mean, corrected", pairs, [macro("a"), macro("b")], weigh));
     }
     return rows;
   }
@@ -153,17 +249,26 @@
       const head = document.createElement("th");
       head.scope = "row";
       head.textContent = one.title;
-      const [low, high] = one.interval;
-      const verdict = low > 0 ? "better" : high < 0 ? "worse" : "";
-      const cells = [one.language, one.n < SMALL_N ? `${one.n} (n<30)` : one.n, ...one.scores.map(score), signed(one.difference)];
+      const { low, high, isReliable } = one.interval;
+      const verdict = !one.isMore ? "" : low > 0 ? "better" : high < 0 ? "worse" : "";
+      const cells = [one.language, one.n < small ? `${one.n} (n<${small})` : one.n, ...one.scores.map(score), signed(one.difference)];
       cells.push(`${signed(low)} to ${signed(high)}`, one.wins, one.ties, one.losses);
       line.append(head);
-      if (one.n < SMALL_N) line.title = "fewer than 30 queries or sentences: read with care";
+      line.dataset.low = low;
+      line.dataset.high = high;
+      if (one.n < small) line.title = `fewer than ${small} queries or sentences: read with care`;
       cells.forEach((text, column) => {
         const cell = line.insertCell();
         cell.textContent = text;
         if (column === 0) cell.className = "text";
         if (column === 4 || column === 5) cell.className = verdict;
+        if (column === 5 && !isReliable) {
+          const mark = document.createElement("abbr");
+          mark.className = "unreliable";
+          mark.title = setup.unreliable_note;
+          mark.textContent = "unreliable";
+          cell.append(" ", mark);
+        }
       });
     }
     for (const select of [a, b]) {
@@ -175,14 +280,18 @@
     document.getElementById("result").hidden = false;
   }
 
-  // The id is one of the options, so an address can load nothing else
-  function load(id, then) {
-    if (loaded.has(id)) return then();
+  function load(file, then) {
     const script = document.createElement("script");
-    script.src = `scores/${id}.js`;
+    script.src = file;
     script.addEventListener("load", then);
-    script.addEventListener("error", () => (status.textContent = `The scores of ${id} are missing: scores/${id}.js`));
-    return document.head.append(script);
+    script.addEventListener("error", () => (status.textContent = `A file of this site is missing: ${file}`));
+    document.head.append(script);
+  }
+
+  // The id is one of the options, so an address can load nothing else
+  function loadScores(id, then) {
+    if (loaded.has(id)) then();
+    else load(`scores/${id}.js`, then);
   }
 
   const [a, b] = [form.elements.a, form.elements.b];
@@ -201,12 +310,14 @@
     document.documentElement.dataset.ready = "compare";
     return;
   }
-  load(a.value, () =>
-    load(b.value, () => {
-      const rows = compare(loaded.get(a.value), loaded.get(b.value));
-      status.textContent = rows.length ? "" : "These two submissions have no task in common.";
-      if (rows.length) show(rows);
-      document.documentElement.dataset.ready = "compare";
-    }),
+  load(setup.draws, () =>
+    loadScores(a.value, () =>
+      loadScores(b.value, () => {
+        const rows = compare(loaded.get(a.value), loaded.get(b.value));
+        status.textContent = rows.length ? "" : "These two submissions have no task in common.";
+        if (rows.length) show(rows);
+        document.documentElement.dataset.ready = "compare";
+      }),
+    ),
   );
 })();

@@ -1,12 +1,10 @@
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from mteb.types import PromptType
 
-from turkic_idiom_tasks.encoders.char_ngrams import CharNgramEncoder, encode_texts
+from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
 from turkic_idiom_tasks.languages import LANGUAGES
 
 # Turkish query, language, its cognate, near-misses that share one word with it.
@@ -64,15 +62,3 @@ def test_the_same_in_another_process_with_another_hash_seed():
         for seed in ("1", "2")
     }
     assert len(digests) == 1
-
-
-def test_the_language_comes_from_the_subset():
-    metadata = SimpleNamespace(hf_subsets_to_langscripts={"tur-azj": ["tur-Latn", "azj-Latn"]}, languages=["tur-Latn"])
-    batches = [{"text": ["xəbər"]}, {"text": ["qələm"]}]
-    options = {"task_metadata": metadata, "hf_split": "test", "hf_subset": "tur-azj"}
-    model = CharNgramEncoder()
-    documents = model.encode(batches, prompt_type=PromptType.document, **options)
-    queries = model.encode(batches, prompt_type=PromptType.query, **options)
-    np.testing.assert_array_equal(documents, encode_texts(["xəbər", "qələm"], LANGUAGES["az"]))
-    np.testing.assert_array_equal(queries, encode_texts(["xəbər", "qələm"], LANGUAGES["tr"]))
-    assert not np.array_equal(documents, queries)

@@ -1,34 +1,84 @@
-import logging
+import json
+import shutil
 import sys
 
 import numpy as np
 import pytest
 
+from turkic_idiom_tasks import hub_client
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
-from turkic_idiom_tasks.encoders.checkpoints import folder_revision, load_checkpoint
-from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
-from turkic_idiom_tasks.encoders.registry import MODELS_VARIABLE, local_models
-from turkic_idiom_tasks.encoders.resolve import resolve_model
+from turkic_idiom_tasks.encoders.checkpoints import folder_revision, hub_commit, load_checkpoint
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 
 
-def test_one_changed_weight_is_another_revision_and_a_copy_is_not(untrained, own_copy):
-    assert folder_revision(own_copy) == folder_revision(untrained)
-    weights = own_copy / "model.safetensors"
-    data = bytearray(weights.read_bytes())
+@pytest.fixture
+def with_dense(untrained_bert, tmp_path):
+    """A model with a Dense layer behind its pooling, as safetensors."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Pooling
+
+    transformer = load_checkpoint(str(untrained_bert), device="cpu")[0]
+    model = SentenceTransformer(modules=[transformer, Pooling(32, "mean"), Dense(32, 8)], device="cpu")
+    model.save_pretrained(str(tmp_path / "dense"))
+    return tmp_path / "dense"
+
+
+def as_pickle(folder):
+    """Save the weights of a module as the older layout does."""
+    import torch
+    from safetensors.torch import load_file
+
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+@pytest.mark.parametrize(
+    "name", ["model.safetensors", "config.json", "tokenizer.json", "2_Dense/config.json", "2_Dense/pytorch_model.bin"]
+)
+def test_one_changed_byte_of_what_may_be_loaded_is_another_revision(own_copy, tmp_path, name):
+    (own_copy / "2_Dense").mkdir()
+    for file in ("config.json", "pytorch_model.bin"):
+        (own_copy / "2_Dense" / file).write_bytes(b"0123")
+    before = folder_revision(own_copy)
+    assert folder_revision(shutil.copytree(own_copy, tmp_path / "again")) == before
+    data = bytearray((own_copy / name).read_bytes())
     data[-1] ^= 1
-    weights.write_bytes(data)
-    assert folder_revision(own_copy) != folder_revision(untrained)
+    (own_copy / name).write_bytes(data)
+    assert folder_revision(own_copy) != before
 
 
-def test_a_cross_encoder_is_refused_rather_than_mean_pooled(untrained, tmp_path):
-    from sentence_transformers import CrossEncoder
+@pytest.mark.parametrize("name", ["README.md", ".gitattributes", ".cache/x.json", "modeling.py", "model.onnx"])
+def test_what_is_never_loaded_is_no_part_of_the_revision(own_copy, name):
+    before = folder_revision(own_copy)
+    (own_copy / name).parent.mkdir(exist_ok=True)
+    (own_copy / name).write_text("changed")
+    assert folder_revision(own_copy) == before
 
-    CrossEncoder(str(untrained), num_labels=1, device="cpu").save_pretrained(str(tmp_path / "cross"))
-    with pytest.raises(InputError, match="a CrossEncoder scores pairs and makes no vectors") as caught:
-        resolve_model(str(tmp_path / "cross"))
-    assert caught.value.exit_code == 2
+
+def test_a_file_moved_to_another_name_is_another_revision(own_copy):
+    before = folder_revision(own_copy)
+    (own_copy / "tokenizer_config.json").rename(own_copy / "other.json")
+    assert folder_revision(own_copy) != before
+
+
+def test_pickled_weights_are_refused_with_what_to_do(with_dense, own_copy):
+    assert load_checkpoint(str(with_dense), device="cpu").get_embedding_dimension() == 8
+    as_pickle(with_dense / "2_Dense")
+    with pytest.raises(InputError, match=r"the weights of 2_Dense are a pickle .*save it again with save_pretrained"):
+        load_checkpoint(str(with_dense), device="cpu")
+    as_pickle(own_copy)
+    with pytest.raises(InputError, match=r"has no weights in safetensors format.*save it again") as caught:
+        load_checkpoint(str(own_copy), device="cpu")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_that_leads_out_of_its_folder_is_refused(with_dense):
+    modules = json.loads((with_dense / "modules.json").read_text())
+    modules[2]["path"] = "../elsewhere"
+    (with_dense / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(InputError, match="cannot be loaded as a model"):
+        load_checkpoint(str(with_dense), device="cpu")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="~ is not HOME there")
@@ -37,25 +87,20 @@ def test_a_folder_below_home(own_copy, monkeypatch):
     assert load_checkpoint(f"~/{own_copy.name}", device="cpu").get_embedding_dimension() == 32
 
 
-def test_saved_prompts_come_along_from_a_folder(untrained, tmp_path):
-    import mteb
+def test_the_commit_of_a_model_comes_from_the_cache_of_the_client(tmp_path, monkeypatch):
+    from huggingface_hub import constants
 
-    model = build_sentence_transformer(str(untrained), "cls", device="cpu")
-    model.prompts = {"query": "soru: ", "document": "metin: "}
-    model.save_pretrained(str(tmp_path / "prompted"))
-    loaded = resolve_model(f"{tmp_path / 'prompted'} (pooling=max)", device="cpu")
-    task = mteb.get_task("TurkicIdiomT2").metadata
-    assert (loaded.prompt(task, "query"), loaded.prompt(task, "document")) == ("soru: ", "metin: ")
-    assert loaded.meta.name == "local/prompted"
-    assert loaded.meta_for("max").name == "local/prompted (pooling=max)"
-
-
-@pytest.mark.parametrize("name", ["org/", "/model", "/", "a/b/c", "model"])
-def test_a_name_without_both_parts_is_left_out_with_a_warning(untrained, monkeypatch, caplog, name):
-    monkeypatch.setenv(MODELS_VARIABLE, f"{name}={untrained};good/one={untrained}")
-    with caplog.at_level(logging.WARNING):
-        assert local_models() == {"good/one": untrained.resolve()}
-    assert repr(f"{name}={untrained}") in caplog.text
+    commit = "0123456789" * 4
+    cached = tmp_path / "models--me--mine"
+    (cached / "snapshots" / commit).mkdir(parents=True)
+    (cached / "snapshots" / commit / "config.json").write_text("{}")
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(hub_client, "is_reachable", lambda: False)
+    assert hub_commit("me/mine") == commit
+    assert hub_commit("me/mine", "f" * 40) == "f" * 40
+    assert hub_commit("me/unknown") is None
 
 
 def test_no_texts_are_no_vectors():

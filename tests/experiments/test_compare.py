@@ -1,4 +1,4 @@
-"""`turkic-idiom compare` on true results: two models on a small lexicon, and two span grids of an untrained BERT."""
+"""`turkic-idiom compare` on records of two rankers, and of a true span classifier with more and with fewer errors."""
 
 import csv
 import gzip
@@ -9,69 +9,89 @@ import shutil
 
 import numpy as np
 import pytest
+from rich.console import Console
 from scipy.stats import wilcoxon
 from seqeval.metrics import f1_score
 
-from tests.finetuning.test_span import sentences
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.cli.compare import WIDE, print_comparison
+from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.experiments.compare import compare_results, render
-from turkic_idiom_tasks.experiments.span_grid import SpanGrid, run_grid
-from turkic_idiom_tasks.finetuning.span import SpanConfig
+from turkic_idiom_tasks.experiments.compare import Report, Row, compare_results, to_json, verdict
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
-from turkic_idiom_tasks.lexicon.sources import DATA_VARIABLE
-from turkic_idiom_tasks.retrieval.relevance import build_retrieval
-from turkic_idiom_tasks.span_detection.sentences import open_spans
-from turkic_idiom_tasks.splits import retrieval_split, span_split
+from turkic_idiom_tasks.lexicon.load import write_lexicon
+from turkic_idiom_tasks.metrics.bootstrap import Interval
+from turkic_idiom_tasks.metrics.comparison import Comparison
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
+from turkic_idiom_tasks.results.record import (
+    SUFFIX,
+    DataName,
+    Header,
+    ModelName,
+    Training,
+    subset_scores,
+    write_record,
+)
+from turkic_idiom_tasks.results.scored import score_subset
+from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.splits import TEST, retrieval_split, span_split
 
-GRAMS, RANDOM = "turkic-idiom/char-ngrams", "mteb/baseline-random-encoder"
-T1, T2 = "TurkicIdiomT1", "TurkicIdiomT2"
-LETTERS = "abcdefghilmnoprstuvz"
+GOOD, RANDOM = "me/good", "me/random"
 
 
-def words(n, code):
-    """Distinct idioms; cognates of another language differ in the ending."""
-    ending = {"tr": "mak", "az": "maq", "uz": "moq"}[code]
-    syllables = [a + "aeiou"[k % 5] + b for k, (a, b) in enumerate((a, b) for a in LETTERS for b in LETTERS)]
-    return [
-        f"{syllables[7 * k % 400]}{syllables[(11 * k + 3) % 400]} {syllables[13 * k % 400]}{ending}" for k in range(n)
-    ]
+def concepts_in(split_of, split, n):
+    return [name for name in (f"c{k}" for k in range(2000)) if split_of(name) == split][:n]
 
 
 @pytest.fixture(scope="module")
 def lexicon(tmp_path_factory):
-    """36 test concepts in Turkish and Azerbaijani, 20 of them in Uzbek, and as many others; meanings for T2."""
-    found = {
-        split: [f"c{n}" for n in range(900) if retrieval_split(f"c{n}") == split][:36] for split in ("test", "train")
-    }
-    concepts = [*found["test"], *found["train"]]
+    """36 retrieval test concepts in Turkish and Azerbaijani, 20 of them in Uzbek; meanings for T2."""
+    test = concepts_in(retrieval_split, TEST, 36)
     entries = {
-        code: [
-            Entry(concept, idiom, f"anlam {number * 37 % 101}")
-            for number, (concept, idiom) in enumerate(zip(concepts, words(72, code), strict=True))
-            if code != "uz" or number < 20 or number >= 36
-        ]
+        code: [Entry(name, f"{code} {name}", f"{code} anlam {name}") for name in test[: 20 if code == "uz" else 36]]
         for code in ("tr", "az", "uz")
     }
     folder = tmp_path_factory.mktemp("compare") / "lexicon"
-    write_lexicon(folder, [Concept(concept, "gloss") for concept in concepts], entries)
+    write_lexicon(folder, [Concept(name, "gloss") for name in test], entries)
     return folder
 
 
 @pytest.fixture(scope="module")
-def shared_folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("runs")
+def dataset(lexicon):
+    return open_dataset(str(lexicon))
 
 
-@pytest.fixture
-def runs(command, lexicon, shared_folder, monkeypatch):
-    """The folders of the two models, each run once for this module by the command itself."""
-    if not (shared_folder / "results").is_dir():
-        arguments = ("run", "-m", RANDOM, "-m", GRAMS, "-t", "T1", "-t", "T2", "-o", shared_folder, "--data", lexicon)
-        assert command("turkic-idiom", *arguments).returncode == 0
-    monkeypatch.setenv(DATA_VARIABLE, str(lexicon))
-    results = shared_folder / "results"
-    return results / RANDOM.replace("/", "__"), results / GRAMS.replace("/", "__")
+def save(path, dataset, predictions, *, model, settings=None, training=None, top_k=None):
+    scores = [subset_scores(*key, score_subset(one).scores) for key, one in predictions.items()]
+    header = Header(data=DataName(path=dataset.path, revision=dataset.revision), subsets=scores,
+                    model=ModelName(name=model, revision=None), settings=settings or {}, training=training,
+                    versions={})  # fmt: skip
+    write_record(path, header, predictions, top_k=top_k)
+
+
+def ranked(dataset, task, subset, rng, *, skill):
+    """Rankings that know the right documents more or less well; every fifth query ties with all documents."""
+    pool = dataset.pool(task, subset)
+    similarities = rng.random((len(pool.queries), len(pool.documents)))
+    for row, columns in enumerate(pool.relevant):
+        similarities[row, columns] += skill * rng.random()
+    similarities[::5] = 0.5
+    return Rankings.from_similarities(pool, similarities)
+
+
+@pytest.fixture(scope="module")
+def runs(dataset, tmp_path_factory):
+    """The folders of two models with a record per task and subset of T1 and T2, as `run` writes them."""
+    folders = []
+    for model, skill in ((RANDOM, 0.0), (GOOD, 3.0)):
+        folder = tmp_path_factory.mktemp("runs") / model.replace("/", "__")
+        rng = np.random.default_rng(len(model))
+        for task in ("T1", "T2"):
+            for subset in dataset.subsets(task):
+                predictions = {(task, subset): ranked(dataset, task, subset, rng, skill=skill)}
+                save(folder / f"{task}-{subset}{SUFFIX}", dataset, predictions, model=model)
+        folders.append(folder)
+    return folders
 
 
 @pytest.fixture
@@ -80,52 +100,47 @@ def copied(runs, tmp_path):
     return [shutil.copytree(folder, tmp_path / side) for folder, side in zip(runs, "ab", strict=True)]
 
 
-def only(folder, pattern):
-    (path,) = folder.rglob(pattern)
-    return path
+def lines_of(path):
+    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
 
 
-def rewrite_rankings(path, change):
-    rows = [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
-    text = "".join(json.dumps(row) + "\n" for row in change(rows))
+def rewrite(path, change):
+    """Writes a record with other lines."""
+    text = "".join(json.dumps(line) + "\n" for line in change(lines_of(path)))
     path.write_bytes(gzip.compress(text.encode()))
 
 
-def rewrite_json(path, **changes):
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
-def per_query(folder, lexicon, subset):
-    """Query -> nDCG of T1, from the ranking file by hand: every query has one relevant document."""
-    data = build_retrieval(load_lexicon(lexicon), "T1", subset)
-    rows = gzip.decompress(only(folder, f"{T1}.rankings.jsonl.gz").read_bytes()).decode().splitlines()[1:]
+def per_query(path, dataset):
+    """Query -> nDCG of a record of one subset, by hand: every query has one relevant document."""
+    _, head, *lines = lines_of(path)
+    data = dataset.retrieval(head["task"], head["subset"])
     scores = {}
-    for row in map(json.loads, rows):
-        if row["subset"] == subset:
-            (relevant,) = data.qrels[row["query"]]
-            above = 0
-            for group in row["documents"]:
-                tied = [group] if isinstance(group, str) else group
-                if relevant in tied:
-                    ranks = range(above + 1, above + len(tied) + 1)
-                    scores[row["query"]] = sum(1 / math.log2(1 + rank) for rank in ranks) / len(tied)
-                above += len(tied)
+    for line in lines:
+        (relevant,) = data.qrels[line["query"]]
+        above = 0
+        for group in line["ranking"]:
+            tied = [head["documents"][position] for position in (group if isinstance(group, list) else [group])]
+            if relevant in tied:
+                ranks = range(above + 1, above + len(tied) + 1)
+                scores[line["query"]] = sum(1 / math.log2(1 + rank) for rank in ranks) / len(tied)
+            above += len(tied)
     return scores
 
 
-def test_rows_are_those_of_the_rankings(command, runs, lexicon):
-    run = command("turkic-idiom", "compare", *runs, "--format", "csv", data=lexicon)
-    assert run.returncode == 0, run.stderr
-    rows = {(row["task"], row["subset"]): row for row in csv.DictReader(io.StringIO(run.stdout))}
-    t1 = [(T1, "tur-azj"), (T1, "tur-uzn"), (T1, "mean")]
-    assert list(rows) == [*t1, (T2, "tur"), (T2, "azj"), (T2, "uzn"), (T2, "mean")]
+def test_rows_are_those_of_the_rankings(runs, dataset, capsys):
+    assert main(["compare", *map(str, runs), "--format", "csv", "--data", dataset.path]) == 0
+    rows = {(row["task"], row["subset"]): row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    t1, t2 = "TurkicIdiomT1", "TurkicIdiomT2"
+    assert list(rows) == [
+        (t1, "tur-azj"), (t1, "tur-uzn"), (t1, "mean"), (t2, "tur"), (t2, "azj"), (t2, "uzn"), (t2, "mean"),
+    ]  # fmt: skip
     differences = {}
     for subset, n in (("tur-azj", 36), ("tur-uzn", 20)):
-        a, b = (per_query(folder, lexicon, subset) for folder in runs)
+        a, b = (per_query(folder / f"T1-{subset}{SUFFIX}", dataset) for folder in runs)
         difference = np.array([b[query] - a[query] for query in a])
         differences[subset] = difference.mean()
-        row = rows[T1, subset]
-        assert (row["a"], row["b"], int(row["n"])) == (RANDOM, GRAMS, n)
+        row = rows[t1, subset]
+        assert (row["a"], row["b"], int(row["n"])) == (RANDOM, GOOD, n)
         assert float(row["mean_a"]) == pytest.approx(np.mean(list(a.values())), abs=1e-6)
         assert float(row["mean_b"]) == pytest.approx(np.mean(list(b.values())), abs=1e-6)
         assert float(row["difference"]) == pytest.approx(difference.mean(), abs=1e-6)
@@ -133,242 +148,311 @@ def test_rows_are_those_of_the_rankings(command, runs, lexicon):
         wins, losses = (difference > 1e-12).sum(), (difference < -1e-12).sum()
         assert [int(row[name]) for name in ("wins", "ties", "losses")] == [wins, n - wins - losses, losses]
         if n == 36:
-            rounded = np.round(difference, 12)
+            rounded = np.round(difference, 9)
             assert float(row["p_wilcox"]) == pytest.approx(wilcoxon(rounded).pvalue, rel=1e-5)
             assert float(row["p_pratt"]) == pytest.approx(wilcoxon(rounded, zero_method="pratt").pvalue, rel=1e-5)
         else:
             assert [row[name] for name in ("effect", "p", "p_pratt", "p_wilcox", "p_holm")] == [""] * 5
-    mean = rows[T1, "mean"]
+    mean = rows[t1, "mean"]
     assert float(mean["difference"]) == pytest.approx(np.mean(list(differences.values())), abs=2e-6)
     assert (mean["n"], mean["n_clusters"]) == ("56", "36")
-    assert float(mean["p"]) == pytest.approx(1 / 10_001, rel=1e-4)  # cognates against chance
+    assert float(mean["p"]) == pytest.approx(1 / 10_001, rel=1e-4)
     assert differences["tur-azj"] > 0.3
 
 
-def test_holm_is_over_the_rows_that_have_a_p(runs):
-    rows = compare_results(*runs).rows
+def test_holm_is_over_the_rows_that_have_a_p(runs, dataset):
+    rows = compare_results(*runs, dataset).rows
     tested = sorted((row.result.p, row.holm) for row in rows if row.result.p is not None)
     assert len(tested) == 5  # all rows but the two of Uzbek
     assert tested[0][1] == pytest.approx(5 * tested[0][0])
     assert all(adjusted >= p for p, adjusted in tested)
-    alone = compare_results(*runs, tasks=["T1"]).rows
-    assert [row.task for row in alone] == [T1] * 3
+    alone = compare_results(*runs, dataset, tasks=["TurkicIdiomT1"]).rows
+    assert [row.task for row in alone] == ["T1"] * 3
     assert alone[0].holm == pytest.approx(2 * alone[0].result.p)
 
 
-def test_table_json_and_bytes(command, runs, lexicon):
-    table = command("turkic-idiom", "compare", *runs, "--data", lexicon)
-    assert table.returncode == 0, table.stderr
-    assert f"A: {RANDOM}\nB: {GRAMS}\n" in table.stdout
-    assert "* fewer than 30 concepts" in table.stdout
-    again = command("turkic-idiom", "compare", *runs, "--data", lexicon)
-    assert again.stdout == table.stdout
-    records = json.loads(render(compare_results(*runs), style="json"))
-    assert render(compare_results(*runs), style="json") == render(compare_results(*runs), style="json")
-    for record in records:
-        (line,) = [line for line in table.stdout.splitlines() if line.split()[:2] == [record["task"], record["subset"]]]
-        assert f"{record['difference']:+.3f}" in line
-        assert f"[{record['low']:+.3f}, {record['high']:+.3f}]" in line
-        assert f" {record['n']}{'*' if record['subset'] in ('tur-uzn', 'uzn') else ''} " in line
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_table_begins_with_a_verdict_and_fits_the_width(runs, dataset, width):
+    report = compare_results(*runs, dataset)
+    text = io.StringIO()
+    print_comparison(report, Console(file=text, width=width, highlight=False, markup=False))
+    lines = text.getvalue().splitlines()
+    assert lines[0] == "B is better on T1 (1 of 2 subsets); B is better on T2 (2 of 3 subsets)."
+    assert f"A: {RANDOM}" in lines
+    assert f"B: {GOOD}" in lines
+    assert max(map(len, lines)) <= width
+    assert "fewer than 30 concepts" in text.getvalue()
+    for row in json.loads(to_json(report)):
+        short = row["task"].removeprefix("TurkicIdiom")
+        place = next(n for n, line in enumerate(lines) if line.split()[:2] == [short, row["subset"]])
+        shown = "\n".join(lines[place : place + (1 if width >= WIDE else 2)])  # the interval stands below
+        assert f"{row['difference']:+.3f}" in shown
+        assert f"[{row['low']:+.3f}, {row['high']:+.3f}]" in shown
+        assert f" {row['n']}{'*' if row['subset'] in ('tur-uzn', 'uzn') else ''} " in shown
+        if width >= WIDE and row["p"] is not None:
+            for name in ("p", "p_holm", "p_pratt", "p_wilcox"):
+                assert (f"{row[name]:.4f}" if row[name] >= 0.0001 else f"{row[name]:.1e}") in shown
 
 
-def test_files_compare_like_folders_and_the_other_way_round(runs):
-    files = [only(folder, f"{T1}.json") for folder in runs]
-    forwards, backwards = compare_results(*files), compare_results(*reversed(files))
-    assert forwards.rows == compare_results(*runs, tasks=[T1]).rows
-    for one, other in zip(forwards.rows, backwards.rows, strict=True):
-        assert other.result.difference == pytest.approx(-one.result.difference)
-        assert (other.result.wins, other.result.losses) == (one.result.losses, one.result.wins)
+def test_the_same_results_give_the_same_bytes(runs, dataset, capsys):
+    printed = []
+    for _ in range(2):
+        assert main(["compare", *map(str, runs), "--data", dataset.path]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
 
 
-def test_a_result_against_itself_is_all_ties(runs):
-    report = compare_results(runs[0], runs[0])
-    assert {row.result.difference for row in report.rows} == {0.0}
-    assert {row.result.p for row in report.rows} == {1.0, None}
-    assert "A and B score the same on every concept" in render(report, style="table")
-
-
-def test_rankings_in_another_order_say_the_same(copied, runs):
-    rewrite_rankings(only(copied[0], f"{T1}.rankings.jsonl.gz"), lambda rows: [rows[0], *reversed(rows[1:])])
-    assert compare_results(*copied, tasks=["T1"]).rows == compare_results(*runs, tasks=["T1"]).rows
-
-
-def test_other_precision_is_remarked_on(copied):
-    for folder, dtype in zip(copied, ("float32", "bfloat16"), strict=True):
-        settings = {"backend": "torch", "dtype": dtype}
-        rewrite_rankings(
-            only(folder, f"{T1}.rankings.jsonl.gz"), lambda rows, s=settings: [rows[0] | {"settings": s}, *rows[1:]]
-        )
-    text = render(compare_results(*copied, tasks=["T1"]), style="table")
-    assert text.count("A was run with the dtype float32, B with bfloat16") == 1
-    assert "backend" not in text
-
-
-def cut(rows):
-    return [rows[0] | {"top_k": 5}, *({**row, "documents": row["documents"][:5]} for row in rows[1:])]
-
-
-def kept_cut(rows):
-    return [rows[0], *cut(rows)[1:]]
-
-
-def without_a_query(rows):
-    return rows[:-1]
-
-
-def other_document(rows):
-    return [*rows[:-1], rows[-1] | {"documents": ["uzn:nothing"]}]
-
-
-def other_format(rows):
-    return [rows[0] | {"format": 7}, *rows[1:]]
+def row(task, subset, difference, *, p, n=100):
+    """A row whose p stands after Holm's correction."""
+    tested = {} if p is None else {"effect": 0.1, "p": p, "p_pratt": p, "p_wilcox": p}
+    comparison = Comparison(n, n, 0.5, 0.5 + difference, difference, Interval(0.0, 1.0), 1, 1, 1, **tested)
+    return Row(task, subset, comparison, p)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("rows", "expected"),
     [
-        (cut, r"cut at 5 documents per query.* without --top-k and with --overwrite"),
-        (kept_cut, r"gives the score 0\.\d+, but the result file says 0\.\d+"),
-        (without_a_query, r"query 'tur:c\d+' is only in the data"),
-        (other_document, r"document 'uzn:nothing' is not in the data"),
-        (other_format, r"format 7, not 1"),
-        (lambda rows: [], "not a ranking file"),
-        (lambda rows: [rows[0], {"subset": "tur-azj"}], "not a ranking file"),
-        (lambda rows: [{k: v for k, v in rows[0].items() if k != "top_k"}, *rows[1:]], "damaged .*top_k"),
+        ([row("T1", "tur-azj", 0.2, p=0.01)], "B is better on T1."),
+        ([row("T1", "tur-azj", -0.2, p=0.01)], "A is better on T1."),
+        ([row("T1", "tur-azj", 0.2, p=0.05)], "no difference shown on T1."),
+        ([row("T1", "tur-azj", 0.2, p=None, n=20)], "too few concepts on T1 for a test."),
+        (
+            [
+                row("T1", "tur-azj", 0.2, p=0.01),
+                row("T1", "tur-tuk", 0.2, p=0.2),
+                row("T1", "tur-uzn", 0.2, p=0.04),
+                row("T1", "mean", 0.2, p=0.001),
+                row("T2", "tur", 0.1, p=0.6),
+                row("T2", "azj", -0.1, p=0.03),
+                row("T2", "mean", 0.0, p=1.0),
+            ],
+            "B is better on T1 (2 of 3 subsets); no difference shown on T2 (A is better on 1 of 2 subsets).",
+        ),
+        (
+            [row("T1", "tur-azj", 0.1, p=0.2), row("T1", "tur-tuk", 0.1, p=0.2), row("T1", "mean", 0.1, p=0.04)],
+            "B is better on T1 (over all 2 subsets, on none by itself).",
+        ),
     ],
 )
-def test_rankings_that_cannot_be_compared(copied, change, message):
-    rewrite_rankings(only(copied[0], f"{T1}.rankings.jsonl.gz"), change)
-    with pytest.raises(InputError, match=message):
-        compare_results(*copied)
+def test_the_verdict_counts_what_survives_holm(rows, expected):
+    assert verdict(Report(("a", "b"), tuple(rows), ())) == expected
+
+
+def test_files_compare_like_folders_and_the_other_way_round(runs, dataset):
+    files = [folder / f"T1-tur-azj{SUFFIX}" for folder in runs]
+    (forwards,) = compare_results(*files, dataset).rows
+    (backwards,) = compare_results(*reversed(files), dataset).rows
+    of_folders = compare_results(*runs, dataset, tasks=["T1"]).rows
+    assert forwards.result == next(row.result for row in of_folders if row.subset == "tur-azj")
+    assert backwards.result.difference == pytest.approx(-forwards.result.difference)
+    assert (backwards.result.wins, backwards.result.losses) == (forwards.result.losses, forwards.result.wins)
+
+
+def test_a_result_against_itself_is_all_ties(runs, dataset, capsys):
+    report = compare_results(runs[0], runs[0], dataset)
+    assert {row.result.difference for row in report.rows} == {0.0}
+    assert {row.result.p for row in report.rows} == {1.0, None}
+    assert main(["compare", str(runs[0]), str(runs[0]), "--data", dataset.path]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("no difference shown on T1; no difference shown on T2.")
+    assert "A and B score the same on every concept" in printed
+
+
+def test_rankings_in_another_order_say_the_same(copied, runs, dataset):
+    for path in copied[0].iterdir():
+        rewrite(path, lambda lines: [*lines[:2], *reversed(lines[2:])])
+    assert compare_results(*copied, dataset).rows == compare_results(*runs, dataset).rows
+
+
+def test_rankings_that_are_cut_compare_like_whole_ones(runs, dataset, tmp_path):
+    """A cut record says where the relevant documents stand that it does not list."""
+    cut = [tmp_path / "a", tmp_path / "b"]
+    for (model, skill), folder in zip(((RANDOM, 0.0), (GOOD, 3.0)), cut, strict=True):
+        rng = np.random.default_rng(len(model))
+        for task in ("T1", "T2"):
+            for subset in dataset.subsets(task):
+                predictions = {(task, subset): ranked(dataset, task, subset, rng, skill=skill)}
+                save(folder / f"{task}-{subset}{SUFFIX}", dataset, predictions, model=model, top_k=5)
+    assert compare_results(*cut, dataset).rows == compare_results(*runs, dataset).rows
+
+
+def test_other_precision_is_remarked_on(copied, dataset):
+    for folder, dtype in zip(copied, ("float32", "bfloat16"), strict=True):
+        for path in folder.iterdir():
+            rewrite(path, lambda lines, d=dtype: [lines[0] | {"settings": {"dtype": d}}, *lines[1:]])
+    assert compare_results(*copied, dataset).remarks == (
+        "A was run with the dtype float32, B with bfloat16: rounding moves documents too",
+    )
+
+
+def test_seeds_of_a_tuned_encoder_are_averaged(dataset, tmp_path):
+    rng = np.random.default_rng(0)
+    tuned = [ranked(dataset, "T1", "tur-azj", rng, skill=skill) for skill in (1.0, 2.0)]
+    for seed, rankings in enumerate(tuned):
+        save(tmp_path / "b" / f"{seed}{SUFFIX}", dataset, {("T1", "tur-azj"): rankings}, model=GOOD,
+             settings={"pooling": "mean"}, training=Training(regime="tr-only", seed=seed))  # fmt: skip
+    before = {("T1", "tur-azj"): ranked(dataset, "T1", "tur-azj", rng, skill=0.0)}
+    save(tmp_path / "a" / f"x{SUFFIX}", dataset, before, model=GOOD, settings={"pooling": "mean"})
+    report = compare_results(tmp_path / "a", tmp_path / "b", dataset)
+    assert report.names == (f"{GOOD} (pooling=mean)", f"{GOOD} (pooling=mean), tr-only")
+    (only,) = report.rows
+    assert only.result.second == pytest.approx(np.mean([score_subset(one).main for one in tuned]))
+    queries = np.mean([score_subset(one).sums[:, 0] for one in tuned], axis=0)
+    untuned = score_subset(before["T1", "tur-azj"]).sums[:, 0]
+    assert only.result.wins == (queries > untuned + 1e-9).sum()
+
+
+def without_places(lines):
+    """A cut ranking as nobody of ours writes it: without the places of relevant documents."""
+    return [*lines[:2], *({"query": line["query"], "ranking": line["ranking"][:5]} for line in lines[2:])]
+
+
+def without_main_score(lines):
+    header = json.loads(json.dumps(lines[0]))
+    header["subsets"][0]["scores"].pop("ndcg")
+    return [header, *lines[1:]]
+
+
+def other_score(lines):
+    header = json.loads(json.dumps(lines[0]))
+    header["subsets"][0]["scores"] = {"ndcg": 0.5}
+    return [header, *lines[1:]]
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda path: rewrite_json(path, dataset_revision="f" * 40), "scored on different data .*ffffffffffff"),
-        (lambda path: path.write_text("{"), "cannot be read"),
-        (lambda path: path.unlink(), r"TurkicIdiomT1 is only in A \(.*choose what both have with --task"),
-        (lambda path: rewrite_json(path, scores={}), "damaged .*test"),
-        (lambda path: rewrite_json(path, scores={"test": json.loads(path.read_text())["scores"]["test"][:1]}),
-         r"TurkicIdiomT1, tur-(azj|uzn) is only in A"),
-        (lambda path: path.with_name(f"{T1}.rankings.jsonl.gz").unlink(), "needs the rankings; turkic-idiom run"),
-        (lambda path: path.with_name(f"{T1}.rankings.jsonl.gz").write_text("no gzip"), "not a ranking file"),
-        (lambda path: shutil.copytree(path.parent, path.parent.with_name("2nd")), f"several results of {T1}: .*2nd"),
+        (lambda lines: lines[:-1], r"1 predictions are missing, such as the one for 'tur:c\d+'"),
+        (lambda lines: [*lines[:-1], lines[-1] | {"ranking": [999]}], "no document has the position 999"),
+        (lambda lines: [lines[0] | {"format": 7}, *lines[1:]], "a result of format 7"),
+        (lambda lines: [], "delete the file and compute it again"),
+        (lambda lines: lines[:1], "delete the file and compute it again"),
+        (lambda lines: [{key: value for key, value in lines[0].items() if key != "model"}, *lines[1:]], "damaged"),
+        (lambda lines: [lines[0] | {"data": {"path": "p", "revision": "f" * 40}}, *lines[1:]],
+         "scored on different data .*ffffffffffff"),
+        (other_score, r"the predictions give ndcg 0\.\d+, the file states 0\.5"),
+        (without_main_score, "delete the file and compute it again"),
     ],
 )  # fmt: skip
-def test_results_that_cannot_be_compared(copied, change, message):
-    change(only(copied[1], f"{T1}.json"))
+def test_records_that_cannot_be_compared(copied, dataset, change, message):
+    rewrite(copied[0] / f"T1-tur-azj{SUFFIX}", change)
     with pytest.raises(InputError, match=message):
-        compare_results(*copied)
+        compare_results(*copied, dataset)
 
 
-def test_results_of_other_data_than_the_data_in_use(command, runs):
-    run = command("turkic-idiom", "compare", *runs, data="")  # the bundled lexicon
-    assert run.returncode == 1
-    (line,) = run.stderr.splitlines()
-    assert "scores of other data" in line
-    assert "--data" in line
+def test_a_cut_ranking_without_exact_places_is_refused(copied, dataset):
+    path = copied[0] / f"T1-tur-azj{SUFFIX}"
+    rewrite(path, without_places)
+    rewrite(path, lambda lines: [stated_as_computed(path, dataset, lines), *lines[1:]])
+    with pytest.raises(InputError, match=r"cut at 5 documents per query.*compute it again"):
+        compare_results(*copied, dataset)
+
+
+def stated_as_computed(path, dataset, lines):
+    """The header with the scores that a cut ranking seems to have."""
+    from turkic_idiom_tasks.results.record import read_record
+
+    predictions = read_record(path, dataset).predictions
+    scores = [subset_scores(*key, score_subset(one).scores).model_dump() for key, one in predictions.items()]
+    return lines[0] | {"subsets": scores}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda path: path.write_text("{"), "delete the file and compute it again"),
+        (lambda path: path.unlink(), r"T1, tur-azj is only in A \(.*choose what both have with --task"),
+        (lambda path: [other.unlink() for other in path.parent.glob("T1-*")], r"T1 is only in A"),
+        (lambda path: shutil.copy(path, path.with_name(f"copy{SUFFIX}")), "several results of T1, tur-azj: .*copy"),
+    ],
+)
+def test_folders_that_cannot_be_compared(copied, dataset, change, message):
+    change(copied[1] / f"T1-tur-azj{SUFFIX}")
+    with pytest.raises(InputError, match=message):
+        compare_results(*copied, dataset)
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (("absent", "absent"), 2, "absent: no such file or folder"),
-        ((".", "."), 1, r"no result; turkic-idiom run and turkic-idiom finetune span write them"),
+        (("{empty}", "{empty}"), 1, "no result in it; turkic-idiom run"),
         (("{a}", "{b}", "--task", "T9"), 2, "unknown task 'T9'"),
-        (("{a}", "{b}", "--task", "spans"), 1, r"no result of spans; it has TurkicIdiomT1, TurkicIdiomT2"),
-        (
-            ("{meta}", "{meta}"),
-            1,
-            "model_meta.json: neither a result of TurkicIdiomT1, TurkicIdiomT2, TurkicIdiomT3 nor",
-        ),
+        (("{a}", "{b}", "--task", "spans"), 1, "no result of spans; it has T1, T2"),
+        (("{a}", "{b}", "--data", ""), 1, "a result of other data"),
     ],
 )
-def test_wrong_arguments_are_one_line(command, runs, lexicon, arguments, code, message):
-    places = {"a": runs[0], "b": runs[1], "meta": only(runs[0], "model_meta.json")}
-    run = command("turkic-idiom", "compare", *(part.format(**places) for part in arguments), data=lexicon)
-    (line,) = run.stderr.splitlines()
-    assert run.returncode == code
+def test_wrong_arguments_are_one_line(runs, dataset, tmp_path, capsys, arguments, code, message):
+    given = [part.format(a=runs[0], b=runs[1], empty=tmp_path) for part in arguments]
+    data = [] if "--data" in given else ["--data", dataset.path]
+    assert main(["compare", *given, *data]) == code
+    (line,) = capsys.readouterr().err.splitlines()
     assert message in line
 
 
+LETTERS = ("O", "B", "I")
+
+
 @pytest.fixture(scope="module")
-def grids(untrained_bert, tmp_path_factory):
-    """The sentences, and the folders of two systems: a true run of two seeds, with many and with fewer tags garbled.
-
-    There are 40 test concepts in Turkish and 32 of them in Azerbaijani.
-    """
-    folder = tmp_path_factory.mktemp("spans")
-    concepts = [
-        concept
-        for split, n in (("test", 40), ("train", 20), ("validation", 5))
-        for concept in [f"c{k}" for k in range(900) if span_split(f"c{k}") == split][:n]
-    ]
-    rows = dict(zip(concepts, sentences(len(concepts)), strict=True))
-    entries = {
-        code: [Entry(concept, f"{code} {row.idiom}", None, row.sentence, row.spans()) for concept, row in rows.items()]
-        for code in ("tr", "az")
-    }
-    del entries["az"][32:40]
-    write_lexicon(folder / "lexicon", [Concept(concept, "") for concept in concepts], entries)
-    source = open_spans(str(folder / "lexicon"))
-    grid = SpanGrid((str(untrained_bert),), folder / "true", source, ("tr", "az"), seeds=(1, 2), adapts=False,
-                    config=SpanConfig(epochs=8, learning_rate=5e-3))  # fmt: skip
-    assert run_grid(grid) == {}
-    generator = np.random.default_rng(0)
-    for name, share in (("weak", 0.5), ("strong", 0.3)):
-        shutil.copytree(grid.output / "cells", folder / name / "cells")
-        for path in sorted((folder / name / "cells").glob("*.json")):
-            garble(path, source, share, generator)
-    return source, folder / "weak", folder / "strong"
+def span_dataset(tmp_path_factory):
+    """40 test sentences in Turkish, 32 of them in Azerbaijani, each with an idiom of two words."""
+    entries = []
+    for name in concepts_in(span_split, TEST, 40):
+        sentence = f"{name} göz kalp yol gece"
+        entries.append(Entry(name, f"göz {name}", None, sentence, (Span(len(name) + 1, len(name) + 9),)))
+    folder = tmp_path_factory.mktemp("spans") / "lexicon"
+    write_lexicon(folder, [Concept(entry.concept, "") for entry in entries], {"tr": entries, "az": entries[:32]})
+    return open_dataset(str(folder))
 
 
-def garble(path, source, share, generator):
-    """Random tags for a share of the sentences of a result, and the score to go with them."""
-    record = json.loads(path.read_text())
-    garbled = {key: "".join(generator.choice(list("OBI"), len(tags))) for key, tags in record["tags"].items()}
-    tags = {key: garbled[key] if generator.random() < share else old for key, old in record["tags"].items()}
-    rewrite_json(path, tags=tags)
-    gold, predicted = tags_of(source, [path], record["language"])
-    rewrite_json(path, scores=record["scores"] | {"span_f1": f1_score(gold, predicted)})
+@pytest.fixture(scope="module")
+def span_runs(span_dataset, tmp_path_factory):
+    """The folders of two classifiers of two seeds; the tags of many and of fewer sentences are random."""
+    folder = tmp_path_factory.mktemp("span-runs")
+    rng = np.random.default_rng(0)
+    for name, share in (("weak", 0.7), ("strong", 0.4)):
+        for seed in (1, 2):
+            for language, size in (("tr", "all"), ("az", 0)):
+                write_tags(folder / name, span_dataset, language, size, seed, rng, share=share)
+    return folder / "weak", folder / "strong"
 
 
-@pytest.fixture
-def span_data(grids, monkeypatch):
-    monkeypatch.setenv(DATA_VARIABLE, grids[0].path)
-    return grids
+def write_tags(folder, dataset, language, size, seed, rng, *, share):
+    sentences = dataset.test_sentences(language)
+    letters = []
+    for sentence in sentences.rows:
+        gold = "".join(tag[0] for tag in sentence.tags)
+        letters.append("".join(rng.choice(LETTERS, len(gold))) if rng.random() < share else gold)
+    training = Training(regime="from-tr", language="tr", seed=seed, size=size)
+    save(folder / f"{language}-{size}-{seed}{SUFFIX}", dataset, {(SPANS, language): Tags(sentences, tuple(letters))},
+         model="me/classifier", training=training)  # fmt: skip
 
 
-def cells(folder, language, seed="[12]"):
-    """The result files of a language, by seed."""
-    return sorted((folder / "cells").glob(f"*-{language}-{'all' if language == 'tr' else 0}-{seed}-*.json"))
-
-
-def tags_of(source, paths, language):
-    """Gold and predicted tags of the test sentences, once per file."""
-    test = source.load(language)["test"]
+def tags_of(dataset, folder, language):
+    """Gold and predicted tags of the test sentences, seed after seed, from the records."""
     labels = {"O": "O", "B": "B-IDIOM", "I": "I-IDIOM"}
-    records = [json.loads(path.read_text()) for path in paths]
-    predicted = [[labels[letter] for letter in record["tags"][row.id]] for record in records for row in test]
-    return [list(row.tags) for row in test] * len(records), predicted
+    gold = {row.id: list(row.tags) for row in dataset.test_sentences(language).rows}
+    found = []
+    for path in sorted(folder.glob(f"{language}-*{SUFFIX}")):
+        found += [(line["sentence"], line["tags"]) for line in lines_of(path)[2:]]
+    return [gold[key] for key, _ in found], [[labels[letter] for letter in tags] for _, tags in found]
 
 
-def test_span_grids(span_data):
-    source, *folders = span_data
-    report = compare_results(*folders)
-    assert sorted((row.task, row.subset) for row in report.rows) == [("spans-0", "az"), ("spans-all", "tr")]
-    for row in report.rows:
-        found = [tags_of(source, cells(folder, row.subset), row.subset) for folder in folders]
-        assert (row.result.first, row.result.second) == pytest.approx([f1_score(*tags) for tags in found])
-        assert row.result.n == row.result.n_clusters == {"tr": 40, "az": 32}[row.subset]
+def test_span_classifiers_of_several_seeds(span_dataset, span_runs, capsys):
+    report = compare_results(*span_runs, span_dataset)
+    assert [(row.task, row.subset) for row in report.rows] == [("spans-all", "tr"), ("spans-0", "az")]
+    for one in report.rows:
+        found = [tags_of(span_dataset, folder, one.subset) for folder in span_runs]
+        assert (one.result.first, one.result.second) == pytest.approx([f1_score(*tags) for tags in found])
+        assert one.result.n == one.result.n_concepts == {"tr": 40, "az": 32}[one.subset]
         a, b = (counts(*tags) for tags in found)
         fewer_wrong = np.sign((a[:, 1] - 2 * a[:, 0]) - (b[:, 1] - 2 * b[:, 0]))
-        assert [row.result.wins, row.result.ties, row.result.losses] == [(fewer_wrong == s).sum() for s in (1, 0, -1)]
-        assert min(row.result.wins, row.result.ties, row.result.losses) > 0
-        assert row.result.p == pytest.approx(exchange_p(a, b), abs=0.03)
-        assert row.result.interval.low < row.result.difference < row.result.interval.high
-    assert "micro-averaged F1 of whole spans" in render(report, style="table")
+        assert [one.result.wins, one.result.ties, one.result.losses] == [(fewer_wrong == s).sum() for s in (1, 0, -1)]
+        assert min(one.result.wins, one.result.ties, one.result.losses) > 0
+        assert one.result.p == pytest.approx(exchange_p(a, b), abs=0.03)
+        assert one.result.interval.low < one.result.difference < one.result.interval.high
+    assert main(["compare", *map(str, span_runs), "--data", span_dataset.path]) == 0
+    assert "micro-averaged F1 of whole spans" in capsys.readouterr().out
 
 
 def spans(tags):
@@ -401,50 +485,43 @@ def exchange_p(a, b):
     return (extreme + 1) / 4001
 
 
-def test_single_span_files_of_any_seed(span_data):
-    _, weak, strong = span_data
-    files = cells(weak, "az", 1) + cells(strong, "az", 2)
-    (row,) = compare_results(*files).rows
-    assert (row.task, row.subset) == ("spans", "az")
-    scores = [json.loads(path.read_text())["scores"]["span_f1"] for path in files]
-    assert (row.result.first, row.result.second) == pytest.approx(scores)
+def test_single_span_files_of_any_seed(span_dataset, span_runs):
+    files = [span_runs[0] / f"az-0-1{SUFFIX}", span_runs[1] / f"az-0-2{SUFFIX}"]
+    (only,) = compare_results(*files, span_dataset).rows
+    assert (only.task, only.subset) == ("spans", "az")
+    stated = [lines_of(path)[0]["subsets"][0]["scores"]["span_f1"] for path in files]
+    assert (only.result.first, only.result.second) == pytest.approx(stated)
 
 
-def test_languages_of_a_task_are_combined_by_concept(span_data, tmp_path):
-    """Both languages as one task: their idioms differ, their concepts are the same 40."""
-    for name, folder in zip("ab", span_data[1:], strict=True):
-        shutil.copytree(folder, tmp_path / name)
-        for path in cells(tmp_path / name, "az"):
-            rewrite_json(path, size="all")
-    rows = {row.subset: row.result for row in compare_results(tmp_path / "a", tmp_path / "b").rows}
+def test_languages_of_a_task_are_combined_by_concept(span_dataset, tmp_path):
+    rng = np.random.default_rng(5)
+    for name, share in (("a", 0.7), ("b", 0.3)):
+        for language in ("tr", "az"):
+            write_tags(tmp_path / name, span_dataset, language, "all", 1, rng, share=share)
+    rows = {row.subset: row.result for row in compare_results(tmp_path / "a", tmp_path / "b", span_dataset).rows}
     assert set(rows) == {"tr", "az", "mean"}
     assert rows["mean"].difference == pytest.approx((rows["tr"].difference + rows["az"].difference) / 2)
-    assert (rows["mean"].n, rows["mean"].n_clusters) == (72, 40)
+    assert (rows["mean"].n, rows["mean"].n_concepts) == (72, 40)
 
 
 def first_tags(path, change):
-    tags = json.loads(path.read_text())["tags"]
-    key = next(iter(tags))
-    rewrite_json(path, tags={**tags, key: change(tags[key])})
+    rewrite(path, lambda lines: [*lines[:2], lines[2] | {"tags": change(lines[2]["tags"])}, *lines[3:]])
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda path: first_tags(path, lambda tags: tags + "O"), r"has 4 words, but the tags '[OBI]{5}'"),
-        (lambda path: first_tags(path, lambda tags: "X" * len(tags)), "has 4 words, but the tags 'XXXX'"),
-        (lambda path: rewrite_json(path, tags={}), r"sentence 'c\d+' is only in the data"),
-        (lambda path: rewrite_json(path, scores={"span_f1": 2.0}), "but the result file says 2.00000"),
-        (lambda path: rewrite_json(path, scores={"span_f1": None}), "damaged"),
-        (lambda path: rewrite_json(path, data={"revision": "f" * 40}), "different data .*ffffffffffff"),
+        (lambda path: first_tags(path, lambda tags: tags + "O"), r"needs 5 of the letters O, B, I, not '[OBI]{6}'"),
+        (lambda path: first_tags(path, lambda tags: "X" * len(tags)), "needs 5 of the letters O, B, I, not 'XXXXX'"),
+        (lambda path: rewrite(path, lambda lines: lines[:2]), "32 predictions are missing"),
         (lambda path: path.unlink(), "the seeds differ: 1, 2 and 2"),
-        (lambda path: shutil.copy(path, path.with_name("copy.json")), "several results of spans-0, az, seed 1"),
-        (lambda path: [other.unlink() for other in path.parent.glob("*-az-*")], "spans-0, az is only in A"),
+        (lambda path: shutil.copy(path, path.with_name(f"copy{SUFFIX}")), "several results of spans-0, az"),
+        (lambda path: [other.unlink() for other in path.parent.glob("az-*")], "spans-0, az is only in A"),
     ],
 )
-def test_spans_that_cannot_be_compared(span_data, tmp_path, change, message):
-    for name, folder in zip("ab", span_data[1:], strict=True):
+def test_spans_that_cannot_be_compared(span_dataset, span_runs, tmp_path, change, message):
+    for name, folder in zip("ab", span_runs, strict=True):
         shutil.copytree(folder, tmp_path / name)
-    change(*cells(tmp_path / "b", "az", 1))
+    change(tmp_path / "b" / f"az-0-1{SUFFIX}")
     with pytest.raises(InputError, match=message):
-        compare_results(tmp_path / "a", tmp_path / "b")
+        compare_results(tmp_path / "a", tmp_path / "b", span_dataset)

@@ -1,102 +1,207 @@
-"""`turkic-idiom finetune span` as a user runs it, in a subprocess."""
+"""`turkic-idiom finetune` as a user runs it: spans of several seeds, under torchrun, on a terminal, to the Hub."""
 
 import json
 import os
-import signal
+import pty
+import shutil
 import subprocess
 import sys
-import time
+import termios
+import threading
 from pathlib import Path
 
 import pytest
 
-from tests.finetuning.test_span import sentences
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import write_lexicon
+from tests.hub_server import CUT, TOKEN
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.experiments.compare import compare_results
+from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.results.record import find_records, read_header
 
-QUICK = ("--epochs", "1", "--learning-rate", "5e-3", "--seed", "1", "--size", "5")
+QUICK = ("--epochs", "1", "--learning-rate", "5e-3")
+REPO = "org/idiom-spans"
+
+
+def span_command(model, data, out, *options):
+    return ["finetune", "span", "-m", str(model), "--data", str(data), "--out", str(out), *QUICK, *map(str, options)]
+
+
+def stamps(out):
+    return {path.name: path.stat().st_mtime_ns for path in find_records(out / "records")}
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """60 Turkish and 40 Azerbaijani sentences with an idiom each."""
-    folder = tmp_path_factory.mktemp("command") / "lexicon"
-    entries = {
-        code: [Entry(f"c{n:03d}", row.idiom, None, row.sentence, row.spans()) for n, row in enumerate(sentences(count))]
-        for code, count in (("tr", 60), ("az", 40))
-    }
-    write_lexicon(folder, [Concept(f"c{n:03d}", "") for n in range(60)], entries)
-    return folder
+def tuned(untrained_bert, grid_data, tmp_path_factory):
+    """Folder of a classifier of one seed."""
+    out = tmp_path_factory.mktemp("spans") / "out"
+    assert main(span_command(untrained_bert, grid_data, out, "--seed", 1)) == 0
+    return out
 
 
-def cells(out):
-    return {path.name: path.stat().st_mtime_ns for path in (out / "cells").glob("*.json")}
+@pytest.fixture
+def copied(tuned, tmp_path):
+    return shutil.copytree(tuned, tmp_path / "out")
 
 
-def test_a_run_that_is_killed_goes_on_where_it_stopped(command, data, untrained_bert, tmp_path):
-    out = tmp_path / "out"
-    arguments = ("finetune", "span", "-m", untrained_bert, "--data", data, "--out", out, "--grid", *QUICK)
-    script = Path(sys.executable).parent / "turkic-idiom"
-    process = subprocess.Popen(
-        [script, *map(str, arguments)], env=os.environ | {"HF_HUB_OFFLINE": "1"},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    deadline = time.monotonic() + 120
-    while not (out / "cells").is_dir() or not cells(out):
-        assert process.poll() is None, "finished before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    before = cells(out)
-    again = command("turkic-idiom", *arguments)
-    assert again.returncode == 0, again.stderr
-    after = cells(out)
-    assert len(after) == 4  # Turkish; Azerbaijani with 0, 5 and all sentences
-    assert before.items() <= after.items()  # what was finished was not computed again
-    assert "| az | 5 | 1 |" in again.stdout.replace(f"| {untrained_bert} ", "")
-    for path in (out / "cells").iterdir():
-        assert json.loads(path.read_text())["data"]["path"] == str(data)
-    (checkpoint,) = (out / "checkpoints").iterdir()
+def test_it_trains_on_one_language_and_tests_on_every_one(tuned, grid_data):
+    found = {}
+    for path in find_records(tuned / "records"):
+        header = read_header(path)
+        (row,) = header.subsets
+        found[row.subset] = (header.training.language, header.training.size, header.training.seed)
+        assert (row.task, header.data.path) == (SPANS, str(grid_data))
+    assert found == {"tr": ("tr", "all", 1), "az": ("tr", 0, 1)}
+    (checkpoint,) = (tuned / "checkpoints").iterdir()
     assert (checkpoint / "model.safetensors").is_file()
+    assert json.loads((checkpoint / "config.json").read_text())["id2label"]["1"] == "B-IDIOM"
+    assert "Idiom spans in Turkish" in (checkpoint / "README.md").read_text()
 
 
-@pytest.mark.slow
-def test_two_processes_under_torchrun_write_every_cell_once(data, untrained_bert, tmp_path):
-    out = tmp_path / "out"
-    arguments = ("finetune", "span", "-m", untrained_bert, "--data", data, "--out", out, "--grid", *QUICK)
-    torchrun = Path(sys.executable).parent / "torchrun"
-    launch = (torchrun, "--standalone", "--nproc_per_node", "2", "-m", "turkic_idiom_tasks")
-    run = subprocess.run(
-        [str(part) for part in (*launch, *arguments)], env=os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr[-2000:]
-    assert len(cells(out)) == 4
-    assert run.stdout.count("## Fine-tuned and tested on the source language") == 1
+def test_finished_seeds_are_kept_and_stand_in_the_tables(copied, untrained_bert, grid_data, capsys):
+    before = stamps(copied)
+    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 2)) == 0
+    after = stamps(copied)
+    assert before.items() <= after.items()
+    assert len(after) == 4
+    printed = capsys.readouterr().out
+    row = next(line for line in printed.splitlines() if line.startswith(f"| {untrained_bert} "))
+    assert [cell.strip() for cell in row.split("|")][2] == "2"  # seeds
+    assert f"Checkpoints: {copied / 'checkpoints'}" in printed
+    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 1, "--seed", 2, "--epochs", "2")) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith(f"| {untrained_bert} "))
+    assert [cell.strip() for cell in row.split("|")][2] == "2"  # those of other settings are not counted
+
+
+def test_the_grid_adapts_what_finetune_span_has_trained(copied, untrained_bert, grid_data, tmp_path, capsys):
+    """The same cells under both commands: only the adaptations are left to do."""
+    part = {"models": [str(untrained_bert)], "sizes": [5], "seeds": [1],
+            "training": {"epochs": 1, "learning_rate": 5e-3}}  # fmt: skip
+    file = tmp_path / "grid.yaml"
+    file.write_text(json.dumps({"span": part}))
+    assert main(["grid", "status", str(file), "--data", str(grid_data), "--out", str(copied)]) == 0
+    assert "4 cells: 2 done, 2 missing" in capsys.readouterr().out
+
+
+def test_its_records_can_be_compared(copied, untrained_bert, grid_data):
+    dataset = open_dataset(str(grid_data))
+    (turkish,) = copied.glob("records/*-from-tr-tr-*")
+    (row,) = compare_results(turkish, turkish, dataset).rows
+    assert (row.task, row.subset, row.result.difference) == (SPANS, "tr", 0.0)
+    assert {(row.task, row.subset) for row in compare_results(copied, copied, dataset).rows} == {
+        ("spans-all", "tr"),
+        ("spans-0", "az"),
+    }
+
+
+def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, untrained_bert, grid_data, capsys):
+    command = span_command("./absent", grid_data, copied, "--seed", 1, "-m", untrained_bert)
+    assert main(command) == 1
+    printed = capsys.readouterr()
+    assert "./absent failed: ./absent: no such folder" in printed.err
+    assert str(untrained_bert) in printed.out
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message", "code"),
+    ("options", "message", "code"),
     [
-        (("-m", "./absent"), "./absent failed: ", 1),
-        (("-m", "{bert}", "--language", "uz"), "no annotated uz sentences to train on; found tr, az", 1),
-        (
-            ("-m", "{bert}", "--target", "gag"),
-            "--target gag: no language of the data besides the source language; known: az",
-            2,
-        ),
-        (("-m", "{bert}", "--size", "0"), "--size must be at least 1, not 0", 2),
-        (("-m", "{bert}", "--epochs", "0"), "epochs and batch size must be at least 1", 2),
-        (("-m", "{bert}", "--data", "./nothing"), "./nothing: no such directory", 1),
+        (("--language", "uz"), "no annotated uz sentences to train on; found tr, az", 1),
+        (("--language", "xx"), "unknown 'xx'", 2),
+        (("--target", "gag"), "--target gag: no language of the data besides the source language; known: az", 2),
+        (("--target", "tr"), "tr is the language that is trained on", 2),
+        (("--epochs", "0"), "epochs is 0", 2),
+        (("--labelling", "some"), "labelling is 'some'", 2),
+        (("--seed", "-1"), "seeds", 2),
+        (("--data", "./nothing"), "./nothing: no such directory", 1),
     ],
 )
-def test_bad_input_is_one_line(command, data, untrained_bert, tmp_path, arguments, message, code):
-    given = [part.format(bert=untrained_bert) for part in arguments]
-    if "--data" not in given:
-        given += ["--data", data]
-    run = command("turkic-idiom", "finetune", "span", *given, "--out", tmp_path / "out")
-    assert run.returncode == code
-    assert message in run.stderr
-    assert "Traceback" not in run.stderr
+def test_bad_input_is_one_line(untrained_bert, grid_data, tmp_path, capsys, options, message, code):
+    assert main(span_command(untrained_bert, grid_data, tmp_path / "out", *options)) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
     assert not list((tmp_path / "out").rglob("*.safetensors"))
+
+
+def test_two_processes_under_torchrun_write_every_record_once(grid_data, untrained_bert, tmp_path):
+    torchrun = Path(sys.executable).parent / "torchrun"
+    launch = (torchrun, "--standalone", "--nproc_per_node", "2", "-m", "turkic_idiom_tasks")
+    command = span_command(untrained_bert, grid_data, tmp_path / "out", "--seed", 1)
+    run = subprocess.run(
+        [str(part) for part in (*launch, *command)], env=os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert len(stamps(tmp_path / "out")) == 2
+    assert run.stdout.count("## Fine-tuned and tested on the source language") == 1
+
+
+def test_on_a_terminal_stdout_still_holds_results_alone(untrained_bert, grid_data, tmp_path, capsys, monkeypatch):
+    """The trainer of transformers prints its logs to stdout as soon as stderr is a terminal."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (40, 120))
+    shown = []
+    reader = threading.Thread(target=lambda: shown.extend(iter(lambda: read_terminal(ours), b"")))
+    reader.start()
+    with os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        command = ["finetune", "retrieval", "-m", str(untrained_bert), "--regime", "tr-only", "--data", str(grid_data)]
+        assert main([*command, "--out", str(tmp_path / "tuned")]) == 0
+        monkeypatch.undo()
+    reader.join()
+    os.close(ours)
+    assert "it/s]" in b"".join(shown).decode()
+    printed = capsys.readouterr().out
+    assert printed.startswith("tr-only, tr: ")
+    assert "eval_ndcg" not in printed
+
+
+def read_terminal(descriptor):
+    """What was written to it since; nothing once all its writers are gone."""
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:
+        return b""
+
+
+def test_a_classifier_is_published_whole_and_once(command, hub, online, copied, untrained_bert, grid_data):
+    """Nothing is trained again: the checkpoint is there."""
+    arguments = span_command(untrained_bert, grid_data, copied, "--seed", 1, "--push", REPO)
+    hub.order("POST", "/commit/main", CUT)
+    cut = command("turkic-idiom", *arguments, **online)
+    assert cut.returncode == 1
+    assert "is saved but not published: model org/idiom-spans: the connection to the Hub broke" in cut.stderr
+    assert "To send it alone: hf upload org/idiom-spans " in cut.stderr
+    done = command("turkic-idiom", *arguments, **online)
+    assert done.returncode == 0, done.stderr
+    assert TOKEN not in cut.stdout + cut.stderr + done.stdout + done.stderr
+    repository = hub.repository(REPO, "model")
+    assert len(repository.commits) == 2
+    (checkpoint,) = (copied / "checkpoints").iterdir()
+    for path in checkpoint.iterdir():
+        assert repository.files[path.name] == path.read_bytes()
+
+
+def test_without_a_token_nothing_is_trained(command, hub, online, untrained_bert, grid_data, tmp_path):
+    tuned = tmp_path / "tuned"
+    retrieval = ("finetune", "retrieval", "-m", untrained_bert, "--regime", "tr-only", "--data", grid_data)
+    retrieval += ("--out", tuned, "--push", REPO)
+    done = command("turkic-idiom", *retrieval, **online | {"HF_TOKEN": "hf_expired"})
+    assert done.returncode == 1
+    assert f"model {REPO}: the Hub asks for a valid token (401); log in with `hf auth login`" in done.stderr
+    done = command("turkic-idiom", *retrieval, **online | {"HF_TOKEN": ""})
+    assert f"model {REPO}: no token; log in with `hf auth login`, or set HF_TOKEN" in done.stderr
+    assert not tuned.exists()
+    assert hub.repositories == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "code"),
+    [
+        (("-m", "./other", "--push", REPO), "goes with one --model", 2),
+        (("--push", "nobody"), "a repository on the Hub is named ORG/NAME", 2),
+    ],
+)
+def test_what_cannot_be_published_is_said_first(untrained_bert, grid_data, tmp_path, capsys, options, message, code):
+    assert main(span_command(untrained_bert, grid_data, tmp_path / "out", *options)) == code
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -1,42 +1,84 @@
 import pytest
 
-from turkic_idiom_tasks.encoders.registry import PAPER_ENCODERS
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.encoders.names import PAPER_ENCODERS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.grid_file import read_grid_file
-from turkic_idiom_tasks.experiments.retrieval_cells import retrieval_cells
 
 
 def read(tmp_path, text):
+    """Kind -> what a grid file declares of it."""
     path = tmp_path / "grid.yaml"
     path.write_text(text)
-    return read_grid_file(path)
+    return {kind.name: part for kind, part in read_grid_file(path)}
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return open_dataset()
+
+
+@pytest.fixture
+def cells(tmp_path, bundled):
+    """A function that returns the cells of a grid file with one part."""
+
+    def read_cells(text):
+        path = tmp_path / "grid.yaml"
+        path.write_text(text)
+        ((kind, part),) = read_grid_file(path)
+        return list(kind.cells(part, bundled))
+
+    return read_cells
 
 
 def test_the_papers_grid_has_its_models_and_settings(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # no such file here: the packaged one is meant
-    grid = read_grid_file(tmp_path.__class__("paper.yaml"))
-    assert len(grid.retrieval.models) == 9
-    assert len(grid.span.models) == 7
-    assert set(grid.retrieval.models) | set(grid.span.models) <= set(PAPER_ENCODERS)
-    training = grid.retrieval.training
+    grid = {kind.name: part for kind, part in read_grid_file(tmp_path.__class__("paper.yaml"))}
+    retrieval, span = grid["retrieval"], grid["span"]
+    assert len(retrieval.models) == 9
+    assert len(span.models) == 7
+    assert set(retrieval.models) | set(span.models) <= set(PAPER_ENCODERS)
+    training = retrieval.training
     assert (training.epochs, training.batch_size, training.learning_rate, training.weight_decay) == (1, 16, 2e-5, 0.01)
-    training = grid.span.training
+    training = span.training
     assert (training.epochs, training.batch_size, training.learning_rate, training.weight_decay) == (5, 8, 5e-5, 0.01)
-    assert grid.span.sizes == (10, 30, 50)
-    assert len(grid.span.seeds) == 3
+    assert span.sizes == (10, 30, 50)
+    assert len(span.seeds) == 3
 
 
-def test_a_model_and_seed_have_ten_cells_in_the_papers_regimes(tmp_path):
-    # pretrained, tr-only, monolingual and cross-lingual for each of az, tk, gag, uz: 1 + 1 + 4 + 4
-    cells = list(retrieval_cells(read(tmp_path, "retrieval: {models: [m], seeds: [1]}").retrieval))
-    assert len(cells) == 10
-    cells = list(retrieval_cells(read(tmp_path, "retrieval: {models: [m], seeds: [1, 2]}").retrieval))
-    assert len(cells) == 19  # the pretrained one depends on no seed
+def test_what_is_left_out_is_the_papers_setting(tmp_path):
+    grid = read(tmp_path, "retrieval: {models: [m]}\nspan: {models: [m]}")
+    paper = {kind.name: part for kind, part in read_grid_file(tmp_path.__class__("paper.yaml"))}
+    for kind in ("retrieval", "span"):
+        for name in type(grid[kind]).model_fields:
+            expected = getattr(paper[kind], name)
+            assert name == "models" or getattr(grid[kind], name) in (expected, None), name
+
+
+def test_a_model_and_seed_have_ten_trainings_in_the_papers_regimes(cells):
+    # pretrained, tr-only, monolingual and cross-lingual for each of az, tk, gag, uz: 1 + 1 + 4 + 4; five poolings
+    assert len(cells("retrieval: {models: [m], seeds: [1]}")) == 10 * 5
+    assert len(cells("retrieval: {models: [m], seeds: [1, 2]}")) == 19 * 5  # pretrained depends on no seed
+    assert len(cells("retrieval: {models: [m], poolings: [mean]}")) == 10
+
+
+def test_a_span_model_has_a_cell_for_its_source_and_for_each_language_and_size(cells):
+    found = cells("span: {models: [m], seeds: [1], sizes: [10, 30], targets: [az, uz]}")
+    expected = [("tr", "all"), *((target, size) for target in ("az", "uz") for size in (0, 10, 30, "all"))]
+    assert [(cell.target, cell.size) for cell in found] == expected
+    assert {(cell.regime, cell.seed) for cell in found} == {("from-tr", 1)}
+    tested = cells("span: {models: [m], seeds: [1], adapt: false, targets: [az]}")
+    assert [(cell.target, cell.size) for cell in tested] == [("tr", "all"), ("az", 0)]
+
+
+def test_a_size_that_the_data_lacks_is_left_out_and_sizes_grow(cells):
+    found = cells("span: {models: [m], seeds: [1], sizes: [100000, 30, 10], targets: [az]}")
+    assert [cell.size for cell in found] == ["all", 0, 10, 30, "all"]
 
 
 def test_numbers_are_taken_as_people_write_them(tmp_path):
     text = "retrieval: {models: [m], training: {learning_rate: 2e-5, weight_decay: 0, epochs: 3}}"
-    training = read(tmp_path, text).retrieval.training
+    training = read(tmp_path, text)["retrieval"].training
     assert (training.learning_rate, training.weight_decay, training.epochs) == (2e-5, 0.0, 3)
 
 
@@ -51,29 +93,41 @@ def test_numbers_are_taken_as_people_write_them(tmp_path):
         ("retrieval: {models: [m], poolings: [avg]}", "poolings: unknown 'avg'.*known: cls, mean"),
         ("retrieval: {models: [m], training: {lerning_rate: 1}}", r"training: unknown key 'lerning_rate' \(nearest: "),
         ("retrieval: {models: [m], training: {seed: 1}}", "training: unknown key 'seed'"),
-        ("retrieval: {models: [m], training: {epochs: many}}", "epochs: must be like 1, not 'many'"),
-        ("retrieval: {models: [m], training: {epochs: 0}}", "epochs must be at least 1"),
-        ("retrieval: {models: [m], training: {bf16: 1}}", "bf16: must be like False, not 1"),
-        ("retrieval: {models: [m], training: {loss: [mnrl]}}", "unknown loss"),
-        ("retrieval: {models: m}", "models: must be a list of names, not 'm'"),
-        ("retrieval: {models: []}", "models: must be a list of names"),
+        (
+            "retrieval: {models: [m], training: {epochs: many}}",
+            "training: epochs: input should be a valid integer, not 'many'",
+        ),
+        ("retrieval: {models: [m], training: {epochs: 0}}", "training: epochs: input should be greater than 0, not 0"),
+        ("retrieval: {models: [m], training: {bf16: 1}}", "training: bf16: input should be a valid boolean, not 1"),
+        ("retrieval: {models: [m], training: {loss: [mnrl]}}", "training: loss: input should be 'mnrl' or 'cosine'"),
+        ("retrieval: {models: m}", "models: must be a list, not 'm'"),
+        ("retrieval: {models: []}", "models: .* at least 1 item"),
         ("retrieval: {regimes: [tr-only]}", "models is missing"),
-        ("retrieval: {models: [m], training: {weight_decay: .nan}}", "weight decay not below it, and both finite"),
-        ("retrieval: {models: [m], training: {learning_rate: .inf}}", "both finite"),
-        (f"retrieval: {{models: [m], training: {{learning_rate: 1{'0' * 400}}}}}", "learning_rate: must be like 2e-05"),
-        ("retrieval: {models: [m], seeds: [-1]}", "seeds: must be a list of whole numbers from 0 to 4294967295"),
-        ("retrieval: {models: [m], seeds: [4294967296]}", "seeds: must be .* not .4294967296"),
-        ("retrieval: {models: [m], seeds: [true]}", "seeds: must be"),
+        ("retrieval: {models: [m], training: {weight_decay: .nan}}", "nan is no number that can be used"),
+        ("retrieval: {models: [m], training: {learning_rate: .inf}}", "inf is no number that can be used"),
+        (
+            f"retrieval: {{models: [m], training: {{learning_rate: 1{'0' * 400}}}}}",
+            "training: learning_rate: input should be a finite number, not 1000",
+        ),
+        ("retrieval: {models: [m], seeds: [-1]}", "seeds: .*greater than or equal to 0, not -1"),
+        ("retrieval: {models: [m], seeds: [4294967296]}", "seeds: .*less than or equal to 4294967295, not 4294967296"),
+        ("retrieval: {models: [m], seeds: [true]}", "seeds: input should be a valid integer, not True"),
         ("retrieval: [m]", "retrieval: must be a mapping"),
-        ("span: {models: [m], sizes: [0]}", "sizes: must be a list of whole numbers from 1"),
-        ("span: {models: [m], training: {weight_decay: .nan}}", "weight decay not below it, and both finite"),
+        (
+            "span: {models: [m], sizes: [0]}",
+            "sizes: input should be greater than 0|sizes: .*greater than or equal to 1",
+        ),
+        ("span: {models: [m], training: {weight_decay: -1}}", "weight_decay: .*greater than or equal to 0, not -1"),
         ("retrieval: {models: [m]}\nretrieval: {models: [n]}", "repeated key 'retrieval'.*line 2"),
         ("retrieval: {models: [m], models: [n]}", "repeated key 'models'"),
         ("span: {models: [m], language: xx}", "language: unknown 'xx'"),
-        ("span: {models: [m], targets: [tr]}", "targets: unknown 'tr'"),
-        ("span: {models: [m], training: {labelling: some}}", "unknown labelling 'some'"),
+        ("span: {models: [m], targets: [tr]}", "targets: tr is the language that is trained on; leave it out"),
+        (
+            "span: {models: [m], training: {labelling: some}}",
+            "training: labelling: input should be 'all' or 'first', not 'some'",
+        ),
         ("", "must be a mapping"),
-        ("{}", "neither a part retrieval nor a part span"),
+        ("{}", "declares nothing; it needs a part retrieval or span"),
         ("retrieval: {", "not YAML"),
     ],
 )
@@ -84,5 +138,5 @@ def test_a_mistake_is_named_with_file_place_and_nearest_key(tmp_path, text, mess
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match=r"nothing.yaml: cannot be read .*give a grid file, or paper.yaml"):
+    with pytest.raises(InputError, match=r"nothing.yaml: no such file; give a grid file, or paper.yaml"):
         read_grid_file(tmp_path / "nothing.yaml")

@@ -5,10 +5,10 @@ from itertools import pairwise
 import pytest
 import torch
 
-from tests.finetuning.test_retrieval import changed, regime
-from turkic_idiom_tasks.finetuning.development import BestWeights
+from tests.finetuning.toy_task import changed, regime
 from turkic_idiom_tasks.finetuning.retrieval import fine_tune_retrieval
 from turkic_idiom_tasks.finetuning.trainee import load_trainee
+from turkic_idiom_tasks.finetuning.training import BestWeights
 
 RATE, DECAY, SCALE = 5e-3, 0.01, 20  # the scale of sentence-transformers' MultipleNegativesRankingLoss
 PAIRS = {(pair.idiom, pair.meaning) for pair in regime().pairs}

@@ -5,17 +5,18 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
+from turkic_idiom_tasks.dataset.retrieval import build_retrieval
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.finetuning.regimes import MIN_TRAINING_PAIRS, Pair, build_regime, is_development, labelled_pairs
+from turkic_idiom_tasks.finetuning.regimes import MIN_TRAINING_PAIRS, Pair, build_regime, labelled_pairs
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
-from turkic_idiom_tasks.retrieval.relevance import build_retrieval
 from turkic_idiom_tasks.splits import retrieval_split
 
 IDS = [f"t-{n}" for n in range(400)]
 TEST = [key for key in IDS if retrieval_split(key) == "test"]
-DEVELOPMENT = [key for key in IDS if is_development(key)]
-TRAIN = [key for key in IDS if retrieval_split(key) == "train" and key not in DEVELOPMENT]
+DEVELOPMENT = [key for key in IDS if retrieval_split(key) == "development"]
+TRAIN = [key for key in IDS if retrieval_split(key) == "train"]
 LETTERS = "abcdefghjklmnoprst"
 SETTINGS = [("tr-only", None), ("monolingual", "uz"), ("cross-lingual", "az"), ("cross-lingual", None)]
 
@@ -32,8 +33,9 @@ def entry(concept, idiom=None, meaning=None, **more):
     return Entry(concept, idiom or f"x {own}", meaning or f"y {own}", **more)
 
 
-def lexicon(**entries):
-    return Lexicon({}, {code: {one.concept: one for one in rows} for code, rows in entries.items()}, "0" * 40)
+def dataset(**entries):
+    by_language = {code: {one.concept: one for one in rows} for code, rows in entries.items()}
+    return LexiconDataset(Lexicon({}, by_language, "0" * 40), "lexicon")
 
 
 def turkish(*special):
@@ -46,12 +48,12 @@ def plain(text):
     return text.lower().replace(".", "").strip()
 
 
-def texts_of(lexicon, chosen):
+def texts_of(made, split):
     return {
         plain(text)
-        for entries in lexicon.entries.values()
+        for entries in made.lexicon.entries.values()
         for concept, one in entries.items()
-        if chosen(concept)
+        if retrieval_split(concept) == split
         for text in (one.idiom, one.meaning)
         if text
     }
@@ -67,7 +69,7 @@ def test_no_test_concept_and_none_of_its_texts_is_ever_trained_on(seed, n_texts,
         word = f"söz {name(int(rng.integers(n_texts)))}{ending if rng.random() < 0.3 else ''}"
         return word.capitalize() if rng.random() < 0.3 else word
 
-    made = lexicon(**{
+    made = dataset(**{
         code: [Entry(key, text(), text() if rng.random() < 0.9 else None) for key in IDS[:150] if rng.random() < 0.8]
         for code in LANGUAGES
     })  # fmt: skip
@@ -76,15 +78,13 @@ def test_no_test_concept_and_none_of_its_texts_is_ever_trained_on(seed, n_texts,
         found = build_regime(made, regime, language=language)
     except InputError:
         assume(False)
-    test_texts = texts_of(made, lambda key: retrieval_split(key) == "test")
-    held_texts = texts_of(made, is_development)
+    test_texts, held_texts = texts_of(made, "test"), texts_of(made, "development")
     queries = {text for data in found.development.values() for text in data.queries.values()}
     for pair in found.pairs:
         assert retrieval_split(pair.concept) == "train"
-        assert not is_development(pair.concept)
         assert {plain(pair.idiom), plain(pair.meaning)}.isdisjoint(test_texts | held_texts)
         assert pair.idiom not in queries
-        assert made.of(pair.language)[pair.concept].meaning == pair.meaning
+        assert made.lexicon.of(pair.language)[pair.concept].meaning == pair.meaning
     assert {plain(query) for query in queries}.isdisjoint(test_texts)
     assert len(set(found.pairs)) == len(found.pairs) >= MIN_TRAINING_PAIRS
 
@@ -100,7 +100,7 @@ def test_counts_by_hand():
         entry(TRAIN[5], idiom="aynı", meaning="bir"),
         entry(TRAIN[6], idiom="aynı", meaning="bir"),  # the same pair again: trained on once
     ]
-    found = build_regime(lexicon(tr=turkish(*special)), "tr-only")
+    found = build_regime(dataset(tr=turkish(*special)), "tr-only")
     assert found.dropped_for_test == 3
     assert found.dropped_for_development == 1
     assert len(found.pairs) == 22 - 3 - 1 - 1
@@ -114,21 +114,21 @@ def test_counts_by_hand():
 
 def test_a_test_text_of_another_language_counts():
     azerbaijani = [entry(TEST[0], idiom=f"x {name(IDS.index(TRAIN[0]))}", meaning="başqa söz")]
-    alone = build_regime(lexicon(tr=turkish()), "tr-only")
-    found = build_regime(lexicon(tr=turkish(), az=azerbaijani), "tr-only")
+    alone = build_regime(dataset(tr=turkish()), "tr-only")
+    found = build_regime(dataset(tr=turkish(), az=azerbaijani), "tr-only")
     assert {pair.concept for pair in alone.pairs} - {pair.concept for pair in found.pairs} == {TRAIN[0]}
     assert found.dropped_for_test == 1
 
 
 def test_a_development_query_with_a_test_text_is_left_out():
     rows = turkish(entry(DEVELOPMENT[0], idiom=f"x {name(IDS.index(TEST[0]))}"), entry(DEVELOPMENT[1]))
-    found = build_regime(lexicon(tr=rows), "tr-only")
+    found = build_regime(dataset(tr=rows), "tr-only")
     assert list(found.development["tr"].queries) == [f"tur:{DEVELOPMENT[1]}"]
     assert found.dropped_for_test == 1
 
 
 def test_each_regime_pairs_the_right_languages():
-    made = lexicon(**{
+    made = dataset(**{
         code: [entry(key, idiom=f"{code} x {name(n)}", meaning=f"{code} y {name(n)}") for n, key in enumerate(IDS)]
         for code in LANGUAGES
     })  # fmt: skip
@@ -152,10 +152,10 @@ def test_the_development_pool_and_judgements_are_made_like_the_task():
     hidden = dict(zip(held, sorted(TEST)[:10], strict=True))
     rows = [*train, *((key, 50 + n % 3, 60 + n % 4) for n, key in enumerate(held))]
     rows += [(TRAIN[40 + n], 70 + n, 80 + n) for n in range(20)]
-    made = lexicon(tr=[Entry(key, f"x {name(a)}", f"y {name(b)}") for key, a, b in rows])
-    renamed = lexicon(tr=[Entry(hidden.get(key, key), f"x {name(a)}", f"y {name(b)}") for key, a, b in rows])
+    made = dataset(tr=[Entry(key, f"x {name(a)}", f"y {name(b)}") for key, a, b in rows])
+    renamed = dataset(tr=[Entry(hidden.get(key, key), f"x {name(a)}", f"y {name(b)}") for key, a, b in rows])
     found = build_regime(made, "tr-only").development["tr"]
-    expected = build_retrieval(renamed, "T2", "tur")
+    expected = build_retrieval(renamed.lexicon, "T2", "tur")
     judged = [
         {
             (data.queries[query], frozenset(data.documents[d] for d in documents))
@@ -167,16 +167,60 @@ def test_the_development_pool_and_judgements_are_made_like_the_task():
     assert sorted(found.documents.values()) == sorted(expected.documents.values())
 
 
-def test_the_development_set_is_a_stable_tenth_of_the_training_concepts():
+def test_the_development_pool_of_a_pair_of_languages_is_the_pool_of_the_task_without_its_test_concepts():
+    """A meaning is a document although Turkish lacks its concept, as in T3."""
+    azerbaijani = [entry(key, idiom=f"az x {name(n)}", meaning=f"az y {name(n)}") for n, key in enumerate(IDS[:200])]
+    absent = [*DEVELOPMENT[:2], *TRAIN[:5]]  # from the Turkish entries
+    found = build_regime(dataset(tr=[entry(key) for key in IDS[:200] if key not in absent], az=azerbaijani),
+                         "cross-lingual", language="az")  # fmt: skip
+    data = found.development["az"]
+    assert list(data.documents) == sorted(f"azj:{key}" for key in IDS[:200] if key not in TEST)
+    assert set(data.queries) == {f"tur:{key}" for key in IDS[:200] if key in DEVELOPMENT and key not in absent}
+    assert {pair.concept for pair in found.pairs} == {key for key in IDS[:200] if key in TRAIN and key not in absent}
+
+
+def position(concept, purpose):
+    """The number in [0, 1) that decides about a concept: the first 64 bits of a hash. Senses of an idiom share it."""
+    key = concept.split("--")[0]
+    return int(hashlib.sha256(f"{purpose}\n{key}".encode()).hexdigest()[:16], 16) / 2**64
+
+
+def test_the_development_split_is_a_stable_tenth_of_the_training_concepts():
     ids = [f"concept-{n}" for n in range(20000)]
-    train = [key for key in ids if retrieval_split(key) == "train"]
-    share = sum(is_development(key) for key in ids) / len(train)
+    splits = {key: retrieval_split(key) for key in ids}
+    n_rest = sum(split != "test" for split in splits.values())
+    share = sum(split == "development" for split in splits.values()) / n_rest
     assert abs(share - 0.10) < 0.01  # four standard deviations are 0.0095
-    for key in train[:200]:
-        digest = hashlib.sha256(f"retrieval/development\n{key}".encode()).hexdigest()
-        assert is_development(key) == (int(digest[:16], 16) < 2**64 // 10)
-        assert is_development(key) == is_development(f"{key}--2")
-    assert not any(is_development(key) for key in ids if retrieval_split(key) == "test")
+    for key, split in list(splits.items())[:400]:
+        is_held = position(key, "retrieval/development") < 0.1
+        assert split == ("test" if position(key, "retrieval") < 0.2 else "development" if is_held else "train")
+        assert split == retrieval_split(f"{key}--2")
+
+
+@pytest.mark.parametrize(
+    ("regime", "language", "languages"),
+    [("tr-only", None, ["tr"]), ("monolingual", "gag", ["gag"]), ("monolingual", "tk", ["tk"]),
+     ("cross-lingual", None, ["az", "tk", "gag", "uz"]), ("cross-lingual", "uz", ["uz"])],
+)  # fmt: skip
+def test_the_bundled_lexicon_by_regime(regime, language, languages):
+    """No text of the bundled lexicon repeats, so the hash of a concept alone decides: 843 of its 1,057 Turkish concepts
+    are not for testing, of which the hash holds out 84."""
+    bundled = open_dataset()
+    found = build_regime(bundled, regime, language=language)
+    assert found.dropped_for_test == found.dropped_for_development == 0
+    expected = 0
+    for code in languages:
+        concepts = [key for key, one in bundled.lexicon.of(code).items() if one.meaning is not None]
+        rest = [key for key in concepts if position(key, "retrieval") >= 0.2]
+        held = {key for key in rest if position(key, "retrieval/development") < 0.1}
+        if code == "tr":
+            assert (len(rest), len(held)) == (843, 84)
+        prefix = LANGUAGES["tr" if regime == "cross-lingual" else code].subset
+        assert set(found.development[code].queries) == {f"{prefix}:{key}" for key in held}
+        assert set(found.development[code].documents) == {f"{LANGUAGES[code].subset}:{key}" for key in rest}
+        assert {pair.concept for pair in found.pairs if pair.language == code} == {*rest} - held
+        expected += len(rest) - len(held)
+    assert len(found.pairs) == expected
 
 
 def test_negatives_are_never_a_meaning_of_the_idiom_nor_of_another_language():
@@ -211,7 +255,7 @@ def test_negatives_are_never_a_meaning_of_the_idiom_nor_of_another_language():
     ],
 )
 def test_bad_input(regime, language, rows, message):
-    made = lexicon(tr=[entry(key) for key in (TEST[0], DEVELOPMENT[0], *TRAIN[:rows])])
+    made = dataset(tr=[entry(key) for key in (TEST[0], DEVELOPMENT[0], *TRAIN[:rows])])
     with pytest.raises(InputError) as found:
         build_regime(made, regime, language=language)
     assert message in str(found.value)

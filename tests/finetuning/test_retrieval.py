@@ -5,45 +5,19 @@ import math
 import numpy as np
 import pytest
 import torch
+from mteb.models.model_implementations import MODEL_REGISTRY
 
-from tests.encoders.untrained_models import WORDS
-from turkic_idiom_tasks.cli import main
+from tests.finetuning.several_processes import train_in_processes
+from tests.finetuning.toy_task import COSINE_OPTIONS, QUICK, changed, regime
+from turkic_idiom_tasks.dataset.retrieval import RetrievalData
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.finetuning.cards import RETRIEVAL_RECORD, retrieval_card, save_tuned, tuning_record
+from turkic_idiom_tasks.finetuning.config import RetrievalConfig, checked
 from turkic_idiom_tasks.finetuning.development import DevelopmentScore
-from turkic_idiom_tasks.finetuning.regimes import Pair, RegimeData, build_regime
-from turkic_idiom_tasks.finetuning.retrieval import RetrievalConfig, fine_tune_retrieval
-from turkic_idiom_tasks.finetuning.retrieval_card import RECORD, model_card, save_tuned, tuning_record
+from turkic_idiom_tasks.finetuning.regimes import Pair, RegimeData
+from turkic_idiom_tasks.finetuning.retrieval import fine_tune_retrieval
 from turkic_idiom_tasks.finetuning.trainee import load_trainee
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
-from turkic_idiom_tasks.retrieval.relevance import RetrievalData, build_retrieval
-
-QUICK = RetrievalConfig(epochs=5, learning_rate=5e-3, batch_size=16, evaluations=1, patience=9, seed=1)
-COSINE = {"loss": "cosine", "epochs": 8, "learning_rate": 2e-3}  # learns more slowly
-IDIOM, MEANING = WORDS[:7], WORDS[7:14]
-
-
-def regime(prefixes=("", ""), shift=0):
-    """49 idioms of two words; the meaning is made of the words that stand for them. Every seventh is held out.
-
-    With a shift the words stand for others: what is learnt is wrong for the held-out ones.
-    """
-    query, document = prefixes
-    rows = [(n, a, b) for n, (a, b) in enumerate((a, b) for a in range(7) for b in range(7))]
-
-    def meaning(a, b, moved=0):
-        return f"{document}{MEANING[(a + moved) % 7]} {MEANING[(b + moved) % 7]}"
-
-    held = [row for row in rows if row[0] % 6 == 3]
-    pairs = tuple(
-        Pair(f"c-{n}", "tr", f"{query}{IDIOM[a]} {IDIOM[b]}", meaning(a, b, shift)) for n, a, b in rows if n % 6 != 3
-    )
-    data = RetrievalData(
-        queries={f"tur:c-{n}": f"{query}{IDIOM[a]} {IDIOM[b]}" for n, a, b in held},
-        documents={f"tur:c-{n}": meaning(a, b) for n, a, b in rows},
-        qrels={f"tur:c-{n}": {f"tur:c-{n}": 1} for n, _, _ in held},
-    )
-    return RegimeData("tr-only", ("tr",), "T2", pairs, {"tr": data}, 0, 0)
+from turkic_idiom_tasks.integrations.mteb_models import NO_REVISION, load_pooled, make_meta
 
 
 def weights(model):
@@ -52,10 +26,6 @@ def weights(model):
 
 def equal(one, other):
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
-
-
-def changed(config=QUICK, **changes):
-    return RetrievalConfig(**{name: getattr(config, name) for name in config.__dataclass_fields__} | changes)
 
 
 def tune(folder, data=None, *, pooling=None, prompts=None, **changes):
@@ -74,16 +44,6 @@ def score_again(model, data):
         (target,) = held.qrels[query]
         gains.append(1 / math.log2(1 + 1 + np.count_nonzero(row > row[names.index(target)])))
     return float(np.mean(gains))
-
-
-@pytest.fixture(scope="module")
-def sentence_model(untrained_bert, tmp_path_factory):
-    """The tiny untrained BERT as a sentence-transformers checkpoint."""
-    from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
-
-    folder = tmp_path_factory.mktemp("sentence_model")
-    build_sentence_transformer(str(untrained_bert), "mean").save_pretrained(str(folder), create_model_card=False)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -152,12 +112,12 @@ def test_the_five_poolings_start_from_different_scores(untrained_bert):
 
 def test_plain_encoders_learn_by_the_cosine_loss_unless_asked_otherwise(sentence_model, untrained_bert, caplog):
     with caplog.at_level(logging.WARNING, "turkic_idiom_tasks"):
-        _, found = tune(untrained_bert, pooling="max", **COSINE | {"loss": None})
+        _, found = tune(untrained_bert, pooling="max", **COSINE_OPTIONS | {"loss": None})
     assert found.loss == "cosine"
     assert found.kept.ndcg > found.untuned.ndcg + 0.1
     assert "collapse" not in caplog.text
     with caplog.at_level(logging.WARNING, "turkic_idiom_tasks"):
-        _, letter = tune(untrained_bert, pooling="max", negatives=0, **COSINE)  # the paper to the letter
+        _, letter = tune(untrained_bert, pooling="max", negatives=0, **COSINE_OPTIONS)  # the paper to the letter
     assert "they collapse" in caplog.text
     assert letter.history[-1].ndcg < found.history[-1].ndcg - 0.1
     assert tune(sentence_model, loss="cosine", epochs=1)[1].loss == "cosine"
@@ -185,7 +145,7 @@ def test_a_diverging_loss_stops_and_leaves_the_untuned_weights(sentence_model, c
     assert "were not finite at step 2, where training stopped; the untuned weights are kept" in found.verdict
     record = tuning_record(trainee, regime(), found, config=QUICK, path="lexicon", revision="f" * 40)
     assert json.loads(json.dumps(record, allow_nan=False))["tuned_ndcg"] is None
-    assert "| tuned | undefined |" in model_card(record)
+    assert "| tuned | undefined |" in retrieval_card(record)
 
 
 def test_a_loss_that_diverges_late_leaves_the_best_weights_before_it(sentence_model):
@@ -227,7 +187,7 @@ def test_tuning_that_makes_it_worse_is_undone_and_said(saved):
     assert "made it worse" in found.verdict
     assert "the untuned weights are kept" in found.verdict
     record = tuning_record(trainee, regime(), found, config=QUICK, path="lexicon", revision="f" * 40)
-    assert "In this folder: the untuned weights." in model_card(record)
+    assert "In this folder: the untuned weights." in retrieval_card(record)
 
 
 def test_it_stops_when_patience_runs_out(saved):
@@ -311,14 +271,10 @@ def test_prompts_stand_before_texts_in_training_and_evaluation(sentence_model, t
 
 
 def test_prompts_that_only_mteb_knows_are_saved_with_the_model(sentence_model, tmp_path, monkeypatch):
-    from mteb.models.model_implementations import MODEL_REGISTRY
-
-    from turkic_idiom_tasks.encoders.registry import _meta, load_pooled
-
     prompts = {"query": "ev ", "document": "yol "}
-    options = {"path": str(sentence_model), "pooling": "mean", "model_prompts": prompts}
+    arguments = {"path": str(sentence_model), "pooling": "mean", "model_prompts": prompts}
     name = "test/e5 (pooling=mean)"
-    meta = _meta(name, revision="no_revision_available", loader=load_pooled, loader_kwargs=options)
+    meta = make_meta(name, revision=NO_REVISION, loader=load_pooled, arguments=arguments)
     monkeypatch.setitem(MODEL_REGISTRY, name, meta)
     trainee = load_trainee(name, task="T2")
     assert (trainee.name, trainee.pooling, dict(trainee.prompts)) == ("test/e5", "mean", prompts)
@@ -347,7 +303,7 @@ def test_a_saved_model_has_its_record_and_card_and_nothing_is_overwritten(tuned,
 
     _, found = tuned
     assert not list(saved.parent.glob(".*"))
-    record = json.loads((saved / RECORD).read_text())
+    record = json.loads((saved / RETRIEVAL_RECORD).read_text())
     assert record["config"]["learning_rate"] == QUICK.learning_rate
     assert record["untuned_ndcg"] == found.untuned.ndcg
     assert record["tuned_ndcg"] == found.tuned.ndcg
@@ -358,35 +314,15 @@ def test_a_saved_model_has_its_record_and_card_and_nothing_is_overwritten(tuned,
         save_tuned(found, saved, record)
 
 
-def test_a_full_disk_leaves_nothing_behind(tuned, saved, tmp_path):
-    """A limit on the size of files stands for it: the weights (200 kB) do not fit."""
-    import resource
-
+def test_a_full_disk_leaves_nothing_behind(tuned, saved, tmp_path, small_files_only):
     _, found = tuned
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
-        with pytest.raises(InputError, match=r"cannot be written .* make room or choose another --out"):
-            save_tuned(found, tmp_path / "models" / "one", json.loads((saved / RECORD).read_text()))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    record = json.loads((saved / RETRIEVAL_RECORD).read_text())
+    folder = tmp_path / "models" / "one"
+    message = r"one: cannot be written .*; make room"
+    with small_files_only(20_000), pytest.raises(InputError, match=message) as error:  # the weights have 200,000 bytes
+        save_tuned(found, folder, record)
+    assert "\n" not in str(error.value)
     assert list((tmp_path / "models").iterdir()) == []
-
-
-def test_development_scores_are_the_scores_of_the_task(saved, tmp_path, monkeypatch):
-    """The task's own queries, scored as development queries, and by `turkic-idiom run` with its own way to encode."""
-    rng = np.random.default_rng(1)
-    texts = [" ".join(rng.choice(WORDS, size=4, replace=False)) for _ in range(120)]
-    rows = [Entry(f"c-{n}", texts[n], texts[60 + n]) for n in range(60)]
-    write_lexicon(tmp_path / "lexicon", [Concept(row.concept, "gloss") for row in rows], {"az": rows})
-    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(tmp_path / "lexicon"))
-    assert main(["run", "-m", str(saved), "-t", "T2", "-o", str(tmp_path / "results")]) == 0
-    (file,) = tmp_path.glob("results/**/TurkicIdiomT2.json")
-    (scores,) = json.loads(file.read_text())["scores"]["test"]
-    trainee = load_trainee(str(saved), task="T2")
-    data = build_retrieval(load_lexicon(tmp_path / "lexicon"), "T2", "azj")
-    found = DevelopmentScore(trainee.model, {"az": data}, prompts=trainee.prompts)(step=0)
-    assert found.ndcg == pytest.approx(scores["ndcg"], abs=1e-6)
 
 
 def test_scores_of_languages_are_averaged_with_equal_weight(sentence_model):
@@ -399,103 +335,20 @@ def test_scores_of_languages_are_averaged_with_equal_weight(sentence_model):
     assert found.by_language["az"] != found.by_language["uz"]
 
 
-@pytest.fixture
-def lexicon_folder(tmp_path):
-    """98 Azerbaijani concepts that can be learnt."""
-    rows = [
-        Entry(f"c-{n}", f"{IDIOM[n % 7]} {IDIOM[n // 7 % 7]} {'ev ' * (n // 49)}".strip(),
-              f"{MEANING[n % 7]} {MEANING[n // 7 % 7]} {'gece ' * (n // 49)}".strip())
-        for n in range(98)
-    ]  # fmt: skip
-    write_lexicon(tmp_path / "lexicon", [Concept(row.concept, "gloss") for row in rows], {"az": rows})
-    return tmp_path / "lexicon"
-
-
-def test_the_command_tunes_saves_and_the_model_is_scored_at_once(
-    sentence_model, lexicon_folder, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(lexicon_folder))
-    folder = tmp_path / "mine"
-    command = ["finetune", "retrieval", "-m", str(sentence_model), "--regime", "monolingual", "--language", "az"]
-    command += ["--epochs", "6", "--learning-rate", "5e-3", "--out", str(folder)]
-    assert main(command) == 0
-    shown = capsys.readouterr().out
-    record = json.loads((folder / RECORD).read_text())
-    data = build_regime(load_lexicon(lexicon_folder), "monolingual", language="az")
-    assert record["data"]["training_pairs"] == len(data.pairs)
-    assert f"development nDCG untuned {record['untuned_ndcg']:.4f}\n" in shown
-    assert f"development nDCG tuned   {record['tuned_ndcg']:.4f}\n" in shown
-    assert f"Model: {folder}" in shown
-
-    def task_score(model):
-        assert main(["run", "-m", str(model), "-t", "T2", "-o", str(tmp_path / "results"), "--format", "csv"]) == 0
-        (file,) = tmp_path.glob(f"results/**/*{model.name}*/**/TurkicIdiomT2.json")
-        return json.loads(file.read_text())["scores"]["test"][0]["ndcg"]
-
-    assert task_score(folder) > task_score(sentence_model) + 0.1  # on concepts that were never trained on
-    assert main(command) == 2  # the folder exists now
-    assert "exists already" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["--regime", "zero-shot"], 2, "unknown regime 'zero-shot'"),
-        (["--regime", "monolingual", "--language", "xx"], 2, "unknown language 'xx'"),
-        (["--regime", "monolingual", "--language", "uz"], 1, "too few pairs"),
-        (["--regime", "monolingual", "--language", "az", "--pooling", "median"], 2, "unknown pooling 'median'"),
-        (["--regime", "tr-only", "--epochs", "0"], 2, "epochs must be at least 1, not 0"),
-        (["--regime", "tr-only", "--learning-rate", "0"], 2, "learning rate must be above 0"),
-        (["--regime", "tr-only", "--cached", "--gradient-checkpointing"], 2, "choose one of them"),
-        (["--regime", "tr-only", "--data", "/absent"], 1, "no such directory"),
-        (["--regime", "monolingual", "--language", "az", "-m", "./absent"], 2, "no such folder"),
-        (["--regime", "monolingual", "--language", "az", "-m", "turkic-idiom/char-ngrams"], 2, "nothing to fine-tune"),
-    ],
-)
-def test_bad_input(untrained_bert, lexicon_folder, tmp_path, capsys, monkeypatch, arguments, code, message):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(lexicon_folder))
-    assert main(["finetune", "retrieval", "-m", str(untrained_bert), *arguments]) == code
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "tuned").exists() or not list((tmp_path / "tuned").iterdir())
-
-
-def test_a_dataset_without_training_pairs_is_refused(untrained_bert, tmp_path, capsys, monkeypatch):
-    monkeypatch.delenv("TURKIC_IDIOM_DATA", raising=False)
-    folder = tmp_path / "hub"
-    folder.mkdir()
-    (folder / "README.md").write_text("---\nconfigs:\n- config_name: span-tr\n  data_files: a.jsonl\n---\n")
-    (folder / "a.jsonl").write_text("{}\n")
-    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(folder))
-    assert main(["finetune", "retrieval", "-m", str(untrained_bert), "--regime", "tr-only"]) == 2
-    assert "holds only the test queries; give --data a lexicon directory" in capsys.readouterr().err
-
-
 @pytest.mark.slow
-def test_two_processes_train_one_model(sentence_model, lexicon_folder, command, tmp_path):
-    arguments = ["finetune", "retrieval", "-m", sentence_model, "--regime", "monolingual", "--language", "az"]
-    arguments += [
-        "--epochs",
-        "8",
-        "--learning-rate",
-        "5e-3",
-        "--batch-size",
-        "8",
-        "--patience",
-        "99",
-        "--out",
-        tmp_path / "mine",
-    ]
-    launch = ["--standalone", "--nproc_per_node", "2", "-m", "turkic_idiom_tasks"]
-    done = command("torchrun", *launch, *arguments, data=lexicon_folder, OMP_NUM_THREADS="1")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("Model: ") == 1
-    record = json.loads((tmp_path / "mine" / RECORD).read_text())
-    assert record["steps"] == 8 * (record["data"]["training_pairs"] // 16)  # half as many as one process would make
+def test_two_processes_train_one_model(sentence_model, tmp_path):
+    assert train_in_processes(2, sentence_model, tmp_path) == [0, 0]
+    (folder,) = tmp_path.iterdir()
+    record = json.loads((folder / RETRIEVAL_RECORD).read_text())
+    # 41 pairs are 2 batches of 8 for each of two processes, 8 times; one process would make 5 steps an epoch
+    assert record["steps"] == 8 * 2
     assert record["tuned_ndcg"] > record["untuned_ndcg"] + 0.1
-    arguments[-1] = tmp_path / "other"
-    done = command("torchrun", *launch, *arguments, "--batch-size", "64", data=lexicon_folder, OMP_NUM_THREADS="1")
-    assert "a smaller --batch-size" in done.stderr
+
+
+def test_more_processes_than_batches_are_refused(sentence_model, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(InputError, match=r"41 training pairs .* 64 for each of 2 processes; .* a smaller --batch-size"):
+        tune(sentence_model, batch_size=64)
 
 
 def test_a_model_whose_vectors_are_not_finite_is_refused(sentence_model):
@@ -504,3 +357,24 @@ def test_a_model_whose_vectors_are_not_finite_is_refused(sentence_model):
         next(iter(trainee.model.parameters())).fill_(math.nan)
     with pytest.raises(InputError, match="hold NaN or infinity"):
         fine_tune_retrieval(trainee, regime(), config=QUICK)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"epochs": 0}, "epochs is 0: .*greater than 0"),
+        ({"learning_rate": 0}, "learning_rate is 0"),
+        ({"learning_rate": math.inf}, "learning_rate is inf: .*finite"),
+        ({"weight_decay": -0.1}, "weight_decay is -0.1"),
+        ({"loss": "hinge"}, "loss is 'hinge': .*'mnrl' or 'cosine'"),
+        ({"seed": 2**32}, "seed is 4294967296"),
+        ({"epochs": "5"}, "epochs is '5'"),
+        ({"cached": True, "gradient_checkpointing": True}, "choose one of them"),
+        ({"epoch": 5}, "epoch is 5: .*not permitted"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_one_line(settings, message):
+    with pytest.raises(InputError, match=message) as error:
+        checked(RetrievalConfig, settings)
+    assert "\n" not in str(error.value)
+    assert error.value.exit_code == 2

@@ -1,27 +1,20 @@
+import copy
 import json
+import math
+from dataclasses import replace
 
 import pytest
+import torch
+from huggingface_hub import ModelCard
 
+from tests.finetuning.toy_task import sentences
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.finetuning.card import RECORD, model_card, save_checkpoint
-from turkic_idiom_tasks.finetuning.span import SpanConfig, few_shot_sample, fine_tune, load_untuned
+from turkic_idiom_tasks.finetuning.cards import SPAN_RECORD, save_checkpoint, span_card
+from turkic_idiom_tasks.finetuning.config import SpanConfig, checked
+from turkic_idiom_tasks.finetuning.span import few_shot_sample, fine_tune, load_untuned
 from turkic_idiom_tasks.metrics.spans import span_scores
 from turkic_idiom_tasks.span_detection.classifier import TokenClassifier
-from turkic_idiom_tasks.span_detection.sentences import TaggedSentence
-
-QUICK = SpanConfig(epochs=12, learning_rate=5e-3)
-
-
-def sentences(n, language="tr"):
-    """Sentences whose idiom is always `göz kalp`, between other words in turn."""
-    others = ["ev", "yol", "gün", "gece", "su"]
-    rows = []
-    for number in range(n):
-        before, after = others[number % 5], others[(number * 2 + 1) % 5]
-        tokens = (before, "göz", "kalp", after) if number % 2 else ("göz", "kalp", after, before)
-        tags = tuple({"göz": "B-IDIOM", "kalp": "I-IDIOM"}.get(token, "O") for token in tokens)
-        rows.append(TaggedSentence(f"s{number:03d}", language, f"idiom {number}", " ".join(tokens), tokens, tags))
-    return rows
+from turkic_idiom_tasks.spans import LABELS
 
 
 def f1(classifier, rows):
@@ -29,41 +22,36 @@ def f1(classifier, rows):
     return span_scores([row.tags for row in rows], [one.tags for one in found]).f1
 
 
-@pytest.fixture(scope="module")
-def tuned(untrained_bert):
-    classifier = load_untuned(str(untrained_bert), seed=1)
-    before = f1(classifier, sentences(40)[30:])
-    return before, fine_tune(classifier, sentences(30), sentences(40)[30:], config=QUICK, seed=1)
+def test_training_teaches_the_idiom(untrained_bert, tuned_classifier):
+    assert f1(load_untuned(str(untrained_bert), seed=1), sentences(40)[30:]) < 0.9
+    assert f1(tuned_classifier.classifier, sentences(60)[40:]) == 1.0
+    assert tuned_classifier.validation_f1 == 1.0
 
 
-def test_training_teaches_the_idiom(tuned):
-    before, found = tuned
-    assert f1(found.classifier, sentences(60)[40:]) == 1.0
-    assert before < 0.9
-    assert found.validation_f1 == 1.0
-
-
-def test_the_weights_are_those_of_the_best_epoch(tuned):
-    _, found = tuned
-    best = max(found.history, key=lambda row: (row["span_f1"], -row["loss"]))
-    assert found.best_epoch == best["epoch"]
-    assert len(found.history) == QUICK.epochs
-
-
-def test_of_equal_epochs_the_one_with_the_smallest_loss_stands(tuned):
-    _, found = tuned
-    perfect = [row for row in found.history if row["span_f1"] == 1.0]
+def test_of_equal_epochs_the_one_with_the_smallest_loss_is_kept(tuned_classifier, span_config):
+    history = tuned_classifier.history
+    assert len(history) == span_config.epochs
+    perfect = [row for row in history if row["span_f1"] == 1.0]
     assert len(perfect) > 1
-    assert found.best_epoch == min(perfect, key=lambda row: row["loss"])["epoch"]
+    assert tuned_classifier.best_epoch == min(perfect, key=lambda row: row["loss"])["epoch"]
+    # the weights are those of that epoch: their loss on the validation sentences, computed by hand, is the one noted
+    found = tuned_classifier.classifier
+    total, n_labels = 0.0, 0
+    for sentence in sentences(40)[30:]:
+        encoded = found.tokenizer(list(sentence.tokens), is_split_into_words=True, return_tensors="pt")
+        labels = torch.tensor([LABELS.index(tag) for tag in sentence.tags])  # every word is one sub-word
+        with torch.no_grad():
+            logits = found.model(**encoded).logits[0, 1:-1]
+        total += torch.nn.functional.cross_entropy(logits, labels, reduction="sum").item()
+        n_labels += len(labels)
+    assert total / n_labels == pytest.approx(min(row["loss"] for row in perfect), abs=1e-5)
 
 
-def test_an_epoch_that_makes_it_worse_is_not_kept(untrained_bert, tuned):
+def test_an_epoch_that_makes_it_worse_is_not_kept(tuned_classifier):
     """Training on wrong tags: the first epoch, with the least harm, must be what comes out."""
-    import copy
-
-    _, found = tuned
-    classifier = TokenClassifier(copy.deepcopy(found.classifier.model), found.classifier.tokenizer, name="copy")
-    wrong = [TaggedSentence(s.id, "tr", s.idiom, s.sentence, s.tokens, ("O",) * len(s.tokens)) for s in sentences(30)]
+    found = tuned_classifier.classifier
+    classifier = TokenClassifier(copy.deepcopy(found.model), found.tokenizer, name="copy")
+    wrong = [replace(sentence, tags=("O",) * len(sentence.tokens)) for sentence in sentences(30)]
     again = fine_tune(classifier, wrong, sentences(40)[30:], config=SpanConfig(epochs=4, learning_rate=1e-3), seed=1)
     f1_by_epoch = {row["epoch"]: row["span_f1"] for row in again.history}
     assert f1_by_epoch[4] < again.validation_f1
@@ -71,8 +59,6 @@ def test_an_epoch_that_makes_it_worse_is_not_kept(untrained_bert, tuned):
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_does_not(untrained_bert):
-    import torch
-
     def weights(seed):
         found = fine_tune(load_untuned(str(untrained_bert), seed=seed), sentences(8), [], config=SpanConfig(epochs=1),
                           seed=seed)  # fmt: skip
@@ -98,6 +84,19 @@ def test_every_option_trains(untrained_bert, options):
     assert found.validation_f1 > 0.9
 
 
+def test_grouping_by_length_mixes_up_no_validation_sentences(untrained_bert):
+    """Their lengths change from one to the next, and they have other tags."""
+    validation = []
+    for number, sentence in enumerate(sentences(40)[30:]):
+        extra = ("su",) * (number * 7 % 10)
+        tokens, tags = extra + sentence.tokens, ("O",) * len(extra) + sentence.tags
+        validation.append(replace(sentence, tokens=tokens, tags=tags, sentence=" ".join(tokens)))
+    config = SpanConfig(epochs=6, learning_rate=3e-3, group_by_length=True)
+    found = fine_tune(load_untuned(str(untrained_bert), seed=1), sentences(30), validation, config=config, seed=1)
+    assert f1(found.classifier, validation) == pytest.approx(found.validation_f1)
+    assert found.validation_f1 > 0
+
+
 def test_a_diverging_training_is_an_error(untrained_bert):
     classifier = load_untuned(str(untrained_bert), seed=1)
     config = SpanConfig(epochs=2, learning_rate=1e30)
@@ -108,10 +107,10 @@ def test_a_diverging_training_is_an_error(untrained_bert):
 
 
 def test_bad_settings_and_no_sentences(untrained_bert):
-    with pytest.raises(InputError, match="unknown labelling 'last'; known: all, first"):
-        SpanConfig(labelling="last")
-    with pytest.raises(InputError, match="at least 1"):
-        SpanConfig(epochs=0)
+    with pytest.raises(InputError, match=r"labelling is 'last': .*'all' or 'first'"):
+        checked(SpanConfig, {"labelling": "last"})
+    with pytest.raises(InputError, match="epochs is 0"):
+        checked(SpanConfig, {"epochs": 0})
     with pytest.raises(InputError, match="no training sentence"):
         fine_tune(load_untuned(str(untrained_bert), seed=1), [], [], config=SpanConfig(), seed=1)
     with pytest.raises(InputError, match="absent"):
@@ -128,30 +127,56 @@ def test_samples_of_a_seed_are_nested():
     assert sorted(row.id for row in few_shot_sample(rows, None, seed=5)) == [row.id for row in rows]
 
 
-def test_a_saved_checkpoint_tags_alike_and_carries_its_card(tuned, tmp_path):
-    _, found = tuned
-    scores = dict.fromkeys(("span_f1", "span_precision", "span_recall", "token_f1", "subword_f1", "token_accuracy",
-                            "span_f1_ci_low", "span_f1_ci_high"), 0.5)  # fmt: skip
-    record = {
-        "model": "org/encoder", "language": "tr", "seed": 1, "best_epoch": 3, "tags": {"s": "OBI"},
+@pytest.fixture
+def record(span_config):
+    names = ("span_f1", "span_precision", "span_recall", "token_f1", "token_accuracy", "span_f1_ci_low")
+    scores = dict.fromkeys(names, 0.5) | {"subword_f1": math.nan, "span_f1_ci_high": 0.75}
+    return {
+        "model": "org/encoder",
+        "language": "tr",
+        "seed": 1,
+        "best_epoch": 3,
         "data": {"path": "lexicon", "revision": "f" * 40},
-        "config": {"epochs": 5, "batch_size": 8, "learning_rate": 5e-5, "weight_decay": 0.01, "labelling": "all"},
-        "scores": scores | {"n_sentences": 20.0, "n_idioms": 18.0, "small_sample": 1.0},
-    }  # fmt: skip
-    folder = tmp_path / "checkpoints" / "one"
-    save_checkpoint(found.classifier, folder, record)
-    assert {path.name for path in folder.iterdir()} >= {"model.safetensors", "config.json", "README.md", RECORD}
-    assert not list(folder.parent.glob(".*"))
-    assert "tags" not in json.loads((folder / RECORD).read_text())
-    rows = sentences(60)[40:]
-    loaded = TokenClassifier.load(str(folder), device="cpu")
-    assert loaded.predict([r.tokens for r in rows], ["tr"] * 20) == found.classifier.predict(
-        [r.tokens for r in rows], ["tr"] * 20
-    )
-    card = model_card(record)
-    assert "base_model: org/encoder" in card
-    assert "| span_f1 | 0.500 |" in card
-    assert "Fewer than 30 test sentences" in card
-    from huggingface_hub import ModelCard
+        "config": span_config.model_dump(),
+        "scores": scores | {"n_sentences": 20.0, "n_idioms": 18.0},
+    }
 
-    assert ModelCard(card).data.pipeline_tag == "token-classification"
+
+def test_a_saved_checkpoint_tags_alike_and_carries_its_card(tuned_classifier, record, tmp_path):
+    folder = tmp_path / "checkpoints" / "one"
+    save_checkpoint(tuned_classifier.classifier, folder, record)
+    assert {path.name for path in folder.iterdir()} >= {"model.safetensors", "config.json", "README.md", SPAN_RECORD}
+    assert not list(folder.parent.glob(".*"))
+    assert json.loads((folder / SPAN_RECORD).read_text())["scores"]["subword_f1"] is None  # NaN is no JSON
+    tokens = [sentence.tokens for sentence in sentences(60)[40:]]
+    loaded = TokenClassifier.load(str(folder), device="cpu")
+    assert loaded.predict(tokens, ["tr"] * 20) == tuned_classifier.classifier.predict(tokens, ["tr"] * 20)
+    card = ModelCard((folder / "README.md").read_text())
+    assert (card.data.base_model, card.data.language) == ("org/encoder", "tr")
+    assert (card.data.pipeline_tag, card.data.library_name) == ("token-classification", "transformers")
+    assert "| span_f1 | 0.500 |" in card.text
+    assert "| subword_f1 | undefined |" in card.text
+    assert "0.500 to 0.750" in card.text
+    assert "Fewer than 30 test sentences" in card.text
+    with pytest.raises(InputError, match="exists already"):
+        save_checkpoint(tuned_classifier.classifier, folder, record)
+
+
+def test_the_card_of_a_local_model_names_no_base_model(record, tmp_path):
+    card = ModelCard(span_card(record | {"model": str(tmp_path), "best_epoch": None}))
+    assert card.data.base_model is None
+    assert "the last epoch is kept" in card.text
+
+
+def test_a_disk_that_is_full_at_the_tokenizer_leaves_nothing_behind(
+    tuned_classifier, record, tmp_path, small_files_only
+):
+    classifier = copy.copy(tuned_classifier.classifier)
+    classifier.tokenizer = copy.deepcopy(classifier.tokenizer)
+    classifier.tokenizer.add_tokens([f"token{number}" for number in range(20_000)])  # 3 MB in tokenizer.json
+    folder = tmp_path / "models" / "one"
+    message = r"one: cannot be written .*; make room"
+    with small_files_only(1_000_000), pytest.raises(InputError, match=message) as error:  # bytes; the weights fit
+        save_checkpoint(classifier, folder, record)
+    assert "\n" not in str(error.value)
+    assert list((tmp_path / "models").iterdir()) == []

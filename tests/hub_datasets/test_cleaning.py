@@ -1,17 +1,29 @@
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hub_datasets.cleaning import (
     EXAMPLE_LIMIT,
     IDIOM_LIMIT,
     IDIOM_WORDS,
     MEANING_LIMIT,
+    SLUG_LIMIT,
+    clean_gloss,
     clean_reading,
     clean_text,
     compared,
+    concept_stems,
+    sense_id,
+    slug,
 )
-from hub_datasets.sources import Reading
+from hub_datasets.sources.source_rows import Reading
 from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID
+from turkic_idiom_tasks.splits import retrieval_split, span_split
 
+IDIOMS = st.text(alphabet="abçdeəgğhıiİIjkqlmnňoöpsştţuüvyýzʻʼ' -", min_size=1, max_size=90)
 TURKISH, AZERBAIJANI, UZBEK = LANGUAGES["tr"], LANGUAGES["az"], LANGUAGES["uz"]
 
 
@@ -39,6 +51,7 @@ def test_texts_are_the_same_without_case_circumflex_and_punctuation():
         (Reading("a" * (IDIOM_LIMIT + 1)), f"idiom: longer than {IDIOM_LIMIT} characters"),
         (Reading("a " * (IDIOM_WORDS + 1)), f"idiom has more than {IDIOM_WORDS} words"),
         (Reading("1 2"), "idiom: fewer than 2 letters"),
+        (Reading("göz \u202eyummak"), "idiom: characters that cannot be seen"),
     ],
 )
 def test_bad_idioms_are_refused_with_a_reason(reading, problem):
@@ -59,3 +72,44 @@ def test_bad_fields_are_taken_out_and_noted():
         "variant removed: idiom: letters outside the Turkish alphabet",
     ]
     assert clean_reading(Reading("göz yummak", None, "a " * EXAMPLE_LIMIT), TURKISH).reading == Reading("göz yummak")
+
+
+def test_glosses_lose_what_cannot_be_seen():
+    assert clean_gloss("to\u202e ignore\x07\n it") == "to ignore it"
+
+
+def test_slugs_are_readable_ascii():
+    assert slug("ağzı kulaklarına varmak", "tr") == "agzi-kulaklarina-varmak"
+    assert slug("ISLIK ÇALMAK", "tr") == "islik-calmak"
+    assert slug("ürəyi əsmək", "az") == "ureyi-esmek"
+    assert slug("gözüň ýaşy", "tk") == "gozun-yasy"
+    assert slug("koʻzi ogʻriq, taʼbi yoʻq", "uz") == "kozi-ogriq-tabi-yoq"
+
+
+def test_idioms_with_one_slug_are_told_apart_whatever_the_order():
+    idioms = [("tr", "kin tutmak"), ("tr", "kın tutmak"), ("tr", "göz yummak")]
+    stems = concept_stems(idioms)
+    assert stems == concept_stems(reversed(idioms))
+    assert stems["tr", "göz yummak"] == "goz-yummak"
+    assert len(set(stems.values())) == 3
+    # neither of the two gets the plain slug, so it does not matter which came first
+    assert all(re.fullmatch(r"kin-tutmak-[0-9a-f]{6}", stems["tr", idiom]) for idiom in ("kin tutmak", "kın tutmak"))
+
+
+def test_senses_share_their_split():
+    for number in range(40):
+        stem = f"goz-{number}"
+        for split in (retrieval_split, span_split):
+            assert len({split(sense_id(stem, sense)) for sense in (1, 2, 3)}) == 1
+    assert [sense_id("goz", number) for number in (1, 2, 3)] == ["goz", "goz--2", "goz--3"]
+
+
+@given(st.sets(st.tuples(st.sampled_from(["tr", "az", "uz"]), IDIOMS), max_size=12))
+def test_ids_are_valid_unique_and_do_not_depend_on_unrelated_idioms(keys):
+    stems = concept_stems(keys)
+    assert len(set(stems.values())) == len(keys)
+    for key, stem in stems.items():
+        assert CONCEPT_ID.fullmatch(sense_id(stem, 2))
+        assert len(stem) <= SLUG_LIMIT + 7
+        if stem == slug(key[1], key[0]):
+            assert concept_stems([key]) == {key: stem}

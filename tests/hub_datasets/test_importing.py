@@ -1,15 +1,16 @@
+import csv
 import json
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hub_datasets.importing import FORMATS, check_target, find_format, import_source, write_import
-from hub_datasets.report import REPORT_FILE
+from hub_datasets.import_report import REPORT_FILE
+from hub_datasets.importing import FORMATS, find_format, import_source, write_import
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry
-from turkic_idiom_tasks.lexicon.load import load_lexicon, read_lexicon
+from turkic_idiom_tasks.lexicon.load import read_lexicon
 
 KEYS = {"tr": "TR", "az": "AZ", "tk": "TK", "gag": "GA", "uz": "UZ"}
 
@@ -163,32 +164,7 @@ def test_unknown_format_is_a_usage_error():
     assert caught.value.exit_code == 2
 
 
-def test_target_must_be_empty_unless_it_is_overwritten(tmp_path):
-    first = import_source(FORMATS["paper"], paper_file(tmp_path, [{"tr": ("göz", "a a"), "az": ("göz", "a a")}]))
-    second = import_source(FORMATS["kevser"], kevser_file(tmp_path, "Göz yummak;Görmezden gelmek;x"))
-    out = tmp_path / "out"
-    write_import(first, out)
-    before = {path.name: path.read_bytes() for path in out.iterdir()}
-    with pytest.raises(InputError, match=r"out: not empty \(holds az.jsonl\); .* add --overwrite"):
-        write_import(second, out)
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
-    (out / "notes.txt").write_text("mine")
-    write_import(second, out, overwrite=True)
-    # the Azerbaijani file of the first lexicon is gone, what is no part of a lexicon stays
-    assert sorted(path.name for path in out.iterdir()) == ["concepts.jsonl", REPORT_FILE, "notes.txt", "tr.jsonl"]
-    assert list(load_lexicon(out).concepts) == ["goz-yummak"]
-    (out / "data.jsonl").write_text("{}\n")
-    with pytest.raises(InputError, match=r"holds data.jsonl, which is no lexicon file"):
-        check_target(out, overwrite=True)
-
-
-def test_target_that_is_a_file_is_refused(tmp_path):
-    (tmp_path / "out").write_text("")
-    with pytest.raises(InputError, match="is not a directory"):
-        check_target(tmp_path / "out", overwrite=True)
-
-
-LETTERS = "abcçdeəfgğhxıiİIjkqlmnňoöprsştţuüvwyýzžäê âîû'’ʻʼ`‘-–().,?!:;«»\"[]/1\u00ad\u200b\u0307\u0301жК\ud800\x07\n"
+LETTERS = "abcçdeəfgğhxıiİIjkqlmnňoöprsştţuüvwyýzžäê âîû'’ʻʼ`‘-–().,?!:;«»\"[]/1\u00ad\u200b\u0307\u0301жК\u202e\x07\n"
 TEXTS = st.none() | st.sampled_from(["-", "göz", "göz yummak", "ko’z", "ürək"]) | st.text(LETTERS, max_size=24)
 FIELDS = st.tuples(TEXTS, TEXTS, TEXTS)
 ROWS = st.lists(st.dictionaries(st.sampled_from(list(LANGUAGES)), FIELDS, max_size=5), min_size=1, max_size=8)
@@ -237,7 +213,59 @@ def test_an_import_of_any_table_is_always_valid_and_accounted_for(tmp_path, rows
         lines = [header]
         for idiom, meaning, third, fourth in rows:
             cells = (idiom, meaning, "deyim", "", "", "", "") if name == "tdk" else (idiom, meaning, third, fourth)
-            quoted = [(cell or "").replace("\ud800", "").replace('"', '""') for cell in cells]
+            quoted = [(cell or "").replace('"', '""') for cell in cells]
             lines.append(",".join(f'"{cell}"' for cell in quoted))
         path.write_text("\n".join(lines), encoding="utf-8")
         checked(FORMATS[name], path, tmp_path / f"out-{name}")
+
+
+# the real files, when they are there; rows and their faults were counted by other means, see each test
+
+
+@pytest.fixture
+def uzbek(outside_data):
+    return outside_data / "uz-idioms" / "uzbek_idioms.csv"
+
+
+@pytest.fixture
+def turkish(outside_data):
+    return outside_data / "tr-kevser" / "Teknofest" / "Data" / "idioms_translation_2.csv"
+
+
+def test_uzbek_dictionary(uzbek, uzbek_import, tmp_path):
+    imported = uzbek_import
+    report = imported.report
+    assert report.rows == report.readings == 4408  # as its README says
+    kept = len(imported.entries["uz"])
+    assert kept + report.merged.total() + report.dropped.total() == 4408
+    with uzbek.open(encoding="utf-8", newline="") as file:
+        cut_off = sum(row["idiom"].rstrip().endswith("-") for row in csv.DictReader(file))
+    assert report.dropped.counts()["idiom is cut off"] == cut_off
+    assert kept >= 0.95 * 4408
+    write_import(imported, tmp_path / "out")
+    assert read_lexicon(tmp_path / "out")[1] == []
+    idioms = {entry.idiom: entry for entry in imported.entries["uz"]}
+    assert idioms["adabi berildi"].variants == ("adab berildi", "adabini bermoq")
+    assert idioms["azimat qilmoq"].variants == ("azimat etmoq",)
+    assert "fikr yuritmoq" in idioms
+    assert "odamgarchilikdan chiqmoq" in idioms
+    for entry in imported.entries["uz"]:
+        assert entry.idiom == entry.idiom.lower()
+        assert not entry.meaning or not entry.meaning.startswith(("?", "[", "yoki"))
+        assert "=" not in (entry.meaning or "")
+
+
+def test_turkish_list(turkish, tmp_path):
+    imported = import_source(FORMATS["kevser"], turkish)
+    report = imported.report
+    assert report.rows == report.readings == 1308
+    kept = len(imported.entries["tr"])
+    assert kept + report.merged.total() + report.dropped.total() == 1308
+    assert report.dropped.counts()["idiom is the meaning of another row"] == 2  # lines 304 and 635, found by eye
+    assert kept >= 1300
+    write_import(imported, tmp_path / "out")
+    assert read_lexicon(tmp_path / "out")[1] == []
+    idioms = {entry.idiom: entry for entry in imported.entries["tr"]}
+    assert idioms["ağzı açık kalmak"].concept == "agzi-acik-kalmak"
+    assert idioms["aklını başına almak"].variants == ("aklını başına toplamak", "aklını başına devşirmek")
+    assert all(concept.gloss for concept in imported.concepts)

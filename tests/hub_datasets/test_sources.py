@@ -1,10 +1,15 @@
+import csv
 import json
+import random
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from hub_datasets.importing import FORMATS, import_source
-from hub_datasets.sources import Reading, kevser, paper, tdk, uz_idioms
-from hub_datasets.sources.tdk import Sense, split_senses
+from hub_datasets.sources import paper, turkish, uzbek
+from hub_datasets.sources.source_rows import Reading, read_table
+from hub_datasets.sources.turkish import Sense, split_senses
 from turkic_idiom_tasks.errors import InputError
 
 UZ_HEADER = "idiom,syntax_markers,meaning_uz,meaning_number,homonym_number,variants,example_uz"
@@ -21,7 +26,7 @@ def uz(tmp_path, *rows):
     """Rows of (idiom, meaning, example[, variants]) as the Uzbek table; the readings that come out, by line."""
     cells = [(idiom, "", meaning, "", "", *(rest or ("",)), example) for idiom, meaning, example, *rest in rows]
     quoted = [",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in cells]
-    return list(uz_idioms.read(write(tmp_path, UZ_HEADER, *quoted)))
+    return list(uzbek.read(write(tmp_path, UZ_HEADER, *quoted)))
 
 
 # paper
@@ -78,6 +83,33 @@ def test_paper_malformed_line_is_named(tmp_path):
     path = write(tmp_path, '{"TR-Deyim": "göz yummak"}', '{"TR-Deyim": ')
     with pytest.raises(InputError, match=r"source:2: malformed JSON at column \d+"):
         list(paper.read(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"TR-Deyim": "a", "TR-Deyim": "b"}', "the key 'TR-Deyim' stands twice"),
+        ('{"TR-Deyim": "\\ud800"}', "half of a surrogate pair"),
+        ('{"TR-Deyim": ' + "[" * 5000, "nested more than 32 deep"),
+        ('{"TR-Deyim": ' + "1" * 5000 + "}", "thousands of digits"),
+    ],
+)
+def test_paper_lines_that_can_be_read_in_two_ways_are_named(tmp_path, line, message):
+    path = write(tmp_path, '{"TR-Deyim": "göz yummak"}', line)
+    with pytest.raises(InputError) as caught:
+        list(paper.read(path))
+    assert str(caught.value).startswith(f"{path}:2: ")
+    assert message in str(caught.value)
+
+
+def test_paper_values_that_are_no_text_are_noted(tmp_path):
+    row = {"TR-Deyim": "göz yummak", "TR-Anlam": 7, "AZ-Deyim": ["", "göz yummaq"], "UZ-Deyim": {"a": 1}}
+    (source,) = paper.read(write(tmp_path, json.dumps(row)))
+    assert source.readings == {"tr": Reading("göz yummak"), "az": Reading("göz yummaq")}
+    assert [(note.what, note.value) for note in source.notes] == [
+        ("meaning removed: not text", "7"),
+        ("idiom removed: not text", '{"a": 1}'),
+    ]
 
 
 def test_paper_malformed_list_names_the_line(tmp_path):
@@ -214,7 +246,7 @@ def test_uzbek_variants_that_are_pieces_or_antonyms_are_refused(tmp_path):
 
 
 def kevser_rows(tmp_path, *rows):
-    return list(kevser.read(write(tmp_path, "\ufeffDeyimler;Türkçe Anlamı;İngilizce Anlamı", *rows)))
+    return list(turkish.read_kevser(write(tmp_path, "\ufeffDeyimler;Türkçe Anlamı;İngilizce Anlamı", *rows)))
 
 
 def test_kevser_initials_are_small_in_turkish(tmp_path):
@@ -283,7 +315,7 @@ def test_tdk_rows_of_other_kinds_and_references(tmp_path):
         "2,damlaya damlaya göl olur,,azar azar birikir,,Atasözü,2020",
         "3,gözü açılmak (I),,bk. gözü açık,,DEYİM,2020",
     )
-    rows = list(tdk.read(path))
+    rows = list(turkish.read_tdk(path))
     assert [(row.line, row.problem) for row in rows] == [(2, None), (2, None), (3, "not an idiom"), (4, None)]
     assert rows[1].readings["tr"] == Reading("canı çıkmak", "çok yorulmak", "Canım çıktı bugün.")
     assert rows[3].readings["tr"] == Reading("gözü açılmak")
@@ -310,18 +342,85 @@ def test_files_that_cannot_be_read(tmp_path, name):
         (latin5, r"latin5:2: not UTF-8 \(byte 0xF0\)"),
         (empty, "empty: is empty"),
         (tmp_path / "absent", "absent: no such file"),
-        (tmp_path, "is not a file"),
+        (tmp_path, "not a regular file"),
     ]:
         with pytest.raises(InputError, match=message):
             import_source(FORMATS[name], path)
 
 
+def kevser_file(tmp_path, rows):
+    return write(tmp_path, "Deyimler;Türkçe Anlamı;İngilizce Anlamı", *rows)
+
+
+@pytest.mark.parametrize("stray", ['"Göz yummak;Anlam;x', 'Göz yummak;"Anlam;x', 'Göz yummak;Anlam;"x'])
+@pytest.mark.parametrize("second", [None, '"Söz kesmek;Anlam;x', 'Söz kesmek;Anlam;x"'])
+def test_a_stray_quotation_mark_costs_its_own_row_alone(tmp_path, stray, second):
+    rows = [f"İdiom {number};Anlam {number};x" for number in range(9)]
+    rows[2] = stray
+    if second:
+        rows[7] = second
+    read = list(turkish.read_kevser(kevser_file(tmp_path, rows)))
+    assert [row.line for row in read] == list(range(2, 11))  # every physical line is accounted for
+    faulty = {row.line: row.value for row in read if row.problem == "stray quotation mark"}
+    expected = {4: stray} | ({9: second} if second and second.startswith('"') else {})
+    assert faulty == expected
+    assert sum("tr" in row.readings for row in read) == 9 - len(expected)
+
+
+def test_rows_around_a_real_line_break_in_a_cell_are_untouched(tmp_path):
+    rows = ['Göz yummak;"Görmezden\ngelmek; ""bilmezden"" gelmek";x', "El açmak;Dilenmek;x", 'Baş;"a\n\nb";"c\nd"']
+    read = list(read_table(kevser_file(tmp_path, rows), ("Deyimler",)))
+    assert [record.line for record in read] == [2, 4, 5]
+    assert [record.cells["türkçe anlamı"] for record in read] == [
+        'Görmezden\ngelmek; "bilmezden" gelmek',
+        "Dilenmek",
+        "a\n\nb",
+    ]
+
+
+ONE_LINE = st.text(st.sampled_from('ab";,\t ğ'), max_size=8)
+SEVERAL_LINES = st.text(st.sampled_from('ab"\n ğ'), max_size=8)
+CELLS = st.tuples(ONE_LINE, ONE_LINE, ONE_LINE) | st.tuples(SEVERAL_LINES, SEVERAL_LINES, SEVERAL_LINES)
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(rows=st.lists(CELLS, min_size=1, max_size=6), delimiter=st.sampled_from(",;\t"))
+def test_tables_that_csv_wrote_are_read_back(tmp_path, rows, delimiter):
+    path = tmp_path / "table.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL)
+        writer.writerows([("first", "second", "third"), *rows])
+    records = list(read_table(path, ("first",)))
+    assert [tuple(record.cells.values()) for record in records] == [
+        row for row in rows if any(cell.strip() for cell in row)
+    ]
+
+
+def test_a_column_that_stands_twice_is_refused(tmp_path):
+    path = write(tmp_path, "Deyimler;Türkçe Anlamı;İngilizce Anlamı;deyimler", "a;b;c;d")
+    with pytest.raises(InputError, match="the column Deyimler stands twice"):
+        list(turkish.read_kevser(path))
+
+
+def test_stray_quotation_marks_anywhere_lose_no_other_row_of_the_real_list(outside_data, tmp_path):
+    lines = (outside_data / "tr-kevser/Teknofest/Data/idioms_translation_2.csv").read_text("utf-8-sig").splitlines()
+    generator = random.Random(42)
+    for _ in range(5):
+        number = generator.randrange(1, len(lines))
+        position = generator.choice([0, lines[number].index(";") + 1])
+        damaged = [*lines]
+        damaged[number] = f'{lines[number][:position]}"{lines[number][position:]}'
+        rows = list(turkish.read_kevser(write(tmp_path, *damaged)))
+        assert len(rows) == 1308
+        assert [row.line for row in rows if row.problem == "stray quotation mark"] == [number + 1]
+
+
 def test_unclosed_quotation_mark_is_an_error_and_not_one_long_cell(tmp_path):
     path = write(tmp_path, TDK_HEADER, '1,"can,,a,,Deyim,2020' + "x" * (1 << 20))
     with pytest.raises(InputError, match=r"source:2: malformed CSV"):
-        list(tdk.read(path))
+        list(turkish.read_tdk(path))
 
 
 def test_quoted_line_breaks_do_not_shift_line_numbers(tmp_path):
     path = write(tmp_path, TDK_HEADER, '1,"can", ,"a\nb",,Deyim,2020', "2,göz,,c,,Deyim,2020")
-    assert [row.line for row in tdk.read(path)] == [2, 4]
+    assert [row.line for row in turkish.read_tdk(path)] == [2, 4]

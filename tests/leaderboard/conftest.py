@@ -1,44 +1,49 @@
-"""A small lexicon, what a leaderboard knows of it, and sound submissions to be spoilt."""
+"""A small lexicon, predictions of it in every form that can be submitted, sound submissions to be spoilt, a browser."""
 
 import gzip
 import json
+import shutil
 from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from leaderboard.gold import read_gold
-from leaderboard.predictions import pack_ranks, pack_tags
-from leaderboard.records import Metadata
-from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, metadata_json, slug
+from leaderboard.board import make_board
+from leaderboard.site import build_site
+from leaderboard.submission import METADATA_FILE, Metadata, slug, submission_files
+from tests.leaderboard.boards_for_tests import make_data, make_submissions
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
-from turkic_idiom_tasks.lexicon.sources import DATA_VARIABLE
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split, span_split
 
 CODES = ("tr", "az", "uz")
 _KNOWN = ("dil", "el", "kalp", "su", "ev", "yol", "gece")  # to the untrained models, and letters of every alphabet
 WORDS = [f"{one} {other}" for one, other in permutations(_KNOWN, 2)][:20]
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
 
 def _concepts():
     """Eight concepts that are test concepts everywhere, six of retrieval alone, six of neither."""
-    kinds = {("test", "test"): 8, ("test", "train"): 6, ("train", "train"): 6}
-    return [
-        name
-        for kind, n in kinds.items()
-        for name in [f"c{k}" for k in range(3000) if (retrieval_split(f"c{k}"), span_split(f"c{k}")) == kind][:n]
-    ]
+    n_of_kind = {(True, True): 8, (True, False): 6, (False, False): 6}
+    names = []
+    for kind, n in n_of_kind.items():
+        candidates = [f"c{k}" for k in range(3000)]
+        of_kind = [name for name in candidates if (retrieval_split(name) == "test", span_split(name) == "test") == kind]
+        names += of_kind[:n]
+    return names
 
 
 def _entry(concept, word, code):
     ending = {"tr": "tutmak", "az": "tutmaq", "uz": "tutmoq"}[code]
     words = word.split() if code == "tr" else word.split()[::-1]  # or every model would find everything
-    found = f"{' '.join(words)} {ending}"
-    text = f"Ali {found} dedi."
-    return Entry(concept, found, f"anlam {word} {code}", text, (Span(4, 4 + len(found)),))
+    idiom = f"{' '.join(words)} {ending}"
+    text = f"Ali {idiom} dedi."
+    return Entry(concept, idiom, f"anlam {word} {code}", text, (Span(4, 4 + len(idiom)),))
 
 
 @pytest.fixture(scope="session")
@@ -54,42 +59,60 @@ def submission_lexicon(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def submission_gold_of():
-    """A function: what a leaderboard knows of a data set."""
-
-    def gold_of(data):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(DATA_VARIABLE, str(data))
-            return read_gold()
-
-    return gold_of
+def submission_dataset(submission_lexicon):
+    return open_dataset(str(submission_lexicon))
 
 
 @pytest.fixture(scope="session")
-def submission_gold(submission_gold_of, submission_lexicon):
-    return submission_gold_of(submission_lexicon)
-
-
-@pytest.fixture
-def submission_run(command, tmp_path_factory):
-    """What `turkic-idiom run` writes and prints for the built-in baseline on T1 of the bundled lexicon."""
-    folder = tmp_path_factory.getbasetemp() / "submission_run"
-    if not (folder / "printed.json").is_file():
-        arguments = ("-m", "turkic-idiom/char-ngrams", "-t", "T1", "-o", folder, "--format", "json")
-        run = command("turkic-idiom", "run", *arguments)
-        assert run.returncode == 0, run.stderr
-        (folder / "printed.json").write_text(run.stdout)
-    return folder
+def submission_predictions(submission_dataset):
+    """(task, subset) -> sound predictions: shuffled rankings, the first of each with a tie, and tags often right."""
+    generator = np.random.default_rng(5)
+    predictions = {}
+    for task in TASKS:
+        for subset in submission_dataset.subsets(task):
+            pool = submission_dataset.pool(task, subset)
+            shape = (len(pool.queries), len(pool.documents))
+            similarities = generator.permuted(np.tile(np.arange(shape[1], dtype=float), (shape[0], 1)), axis=1)
+            similarities[0] = np.where(similarities[0] == shape[1] - 1, 1, 0)  # one document first, the others tie
+            predictions[task, subset] = Rankings.from_similarities(pool, similarities)
+    for language in submission_dataset.span_languages:
+        sentences = submission_dataset.test_sentences(language)
+        letters = []
+        for number, row in enumerate(sentences.rows):
+            letters.append("".join(tag[0] for tag in row.tags) if number % 3 else "O" * len(row.tags))
+        predictions[SPANS, language] = Tags(sentences, tuple(letters))
+    return predictions
 
 
 @pytest.fixture(scope="session")
-def submission_metadata(submission_gold):
+def submission_metadata(submission_dataset):
     return Metadata(
         name="Org/Model", revision="a" * 40, n_parameters=118_000_000, type="encoder", regime="pretrained",
         training_data="Wikipedia; no idiom of the benchmark", pooling="mean", few_shot=None,
-        dataset="turkic-idiom-tasks/lexicon", dataset_revision=submission_gold.revision,
+        dataset="turkic-idiom-tasks/lexicon", dataset_revision=submission_dataset.revision,
         versions={"mteb": "2.26.24", "torch": "2.13.0+cpu"}, contact="Jane Doe <jane@example.org>",
     )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def submission_content(submission_metadata, submission_predictions):
+    """File name -> content of a sound submission."""
+    return submission_files(submission_metadata, submission_predictions)
+
+
+@pytest.fixture
+def submission_folder(tmp_path, submission_metadata, submission_content):
+    """A sound submission of its own for one test."""
+    return make_submission(tmp_path / "submissions", submission_metadata, submission_content)
+
+
+def make_submission(place, metadata, content):
+    """A submission's folder, with this metadata and the predictions of `content`."""
+    folder = place / slug(metadata)
+    folder.mkdir(parents=True)
+    for name, data in (content | submission_files(metadata, {})).items():
+        (folder / name).write_bytes(data)
+    return folder
 
 
 def read_lines(path):
@@ -100,43 +123,6 @@ def write_lines(path, rows):
     """Packs rows, or lines as they are."""
     lines = [row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows]
     path.write_bytes(gzip.compress(b"".join(line + b"\n" for line in lines)))
-
-
-@pytest.fixture(scope="session")
-def submission_content(submission_gold):
-    """File name -> content of sound predictions: shuffled rankings, some with ties, and tags that are often right."""
-    generator = np.random.default_rng(5)
-    files = {}
-    for task, pools in submission_gold.pools.items():
-        rankings = {}
-        for subset, pool in pools.items():
-            orders = {query: generator.permutation(len(pool.documents)).tolist() for query in pool.queries}
-            orders[pool.queries[0]] = [orders[pool.queries[0]][0], sorted(orders[pool.queries[0]][1:])]
-            rankings[subset] = orders
-        files[PREDICTION_FILES[task]] = pack_ranks(rankings, pools)
-    tags = {
-        code: {
-            row.id: "".join(tag[0] for tag in row.tags) if number % 3 else "O" * len(row.tags)
-            for number, row in enumerate(sentences.rows)
-        }
-        for code, sentences in submission_gold.sentences.items()
-    }
-    return files | {PREDICTION_FILES["spans"]: pack_tags(tags)}
-
-
-@pytest.fixture
-def submission_folder(tmp_path, submission_metadata, submission_content):
-    """A sound submission of its own for one test."""
-    return make_submission(tmp_path / "submissions", submission_metadata, submission_content)
-
-
-def make_submission(place, metadata, content):
-    folder = place / slug(metadata)
-    folder.mkdir(parents=True)
-    (folder / METADATA_FILE).write_text(metadata_json(metadata), "utf-8")
-    for name, data in content.items():
-        (folder / name).write_bytes(data)
-    return folder
 
 
 class Spoiler(SimpleNamespace):
@@ -181,3 +167,27 @@ class Spoiler(SimpleNamespace):
 @pytest.fixture
 def submission_spoiler(submission_folder):
     return Spoiler(folder=submission_folder)
+
+
+@pytest.fixture(scope="session")
+def shared_site(tmp_path_factory):
+    """A site of every kind of submission: its board and its folder, which tests only read."""
+    data = make_data(40, few={"gag": 12}, text="{language} {concept} <b onclick=1>")
+    board = make_board(make_submissions(data), data, reproduced=("model-1",))
+    folder = tmp_path_factory.mktemp("site")
+    build_site(board, folder)
+    return SimpleNamespace(board=board, folder=folder)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, one for the session."""
+    if shutil.which(CHROMIUM) is None:
+        pytest.skip("no chromium on this machine; install Debian's chromium")
+    api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
+    with api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking"]
+        )
+        yield chromium
+        chromium.close()

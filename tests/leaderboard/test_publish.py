@@ -6,6 +6,8 @@ import pytest
 import yaml
 
 from tests.hub_server import TOKEN, Repository
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, ModelName, subset_scores, write_record
 
 SPACE, MODEL, DATASET = "org/leaderboard", "org/model", "org/turkic-idioms"
 
@@ -52,11 +54,9 @@ def test_a_site_becomes_a_static_space_in_one_commit(leaderboard, hub, site):
     assert len(space.commits) == 3
 
 
-def test_a_folder_that_is_no_site_is_refused(leaderboard, hub, tmp_path):
-    done = leaderboard("publish", tmp_path, "--space", SPACE, "--yes")
-    assert done.returncode == 1
-    assert "no index.html in it; build the site first: turkic-idiom leaderboard build" in done.stderr
-    assert hub.requests == []
+def test_a_folder_that_is_no_site_is_refused(tmp_path, capsys):
+    assert main(["leaderboard", "publish", str(tmp_path), "--space", SPACE, "--yes"]) == 1  # before any request
+    assert "no index.html in it; build the site first: turkic-idiom leaderboard build" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def benchmark(hub):
 
 
 def write_results(folder, revision):
-    """T2 in all its languages, with scores whose mean is 0.5; T1, which the dataset does not register."""
+    """T2 in all its languages, with scores whose mean is 0.5; T1, which the dataset does not register; as mteb does."""
     scores = {
         "TurkicIdiomT2": [("tur", 0.25, 0.125), ("azj", 0.75, 0.0625)],
         "TurkicIdiomT1": [("tur-azj", 0.5, 0.1)],
@@ -80,9 +80,35 @@ def write_results(folder, revision):
     folder.mkdir()
     for task, rows in scores.items():
         split = [{"hf_subset": subset, "main_score": main, "ndcg_floor": floor} for subset, main, floor in rows]
-        record = {"task_name": task, "dataset_revision": revision, "scores": {"test": split}}
+        record = {"task_name": task, "dataset_revision": revision, "mteb_version": "2.26.24", "scores": {"test": split}}
         (folder / f"{task}.json").write_text(json.dumps(record))
     return folder
+
+
+def write_records(folder, revision):
+    """The same scores of T2 as records of ours."""
+    for subset, ndcg, floor in (("tur", 0.25, 0.125), ("azj", 0.75, 0.0625)):
+        header = Header(
+            data=DataName(path=DATASET, revision=revision),
+            model=ModelName(name=MODEL, revision=None),
+            settings={},
+            versions={},
+            subsets=[subset_scores("T2", subset, {"ndcg": ndcg, "ndcg_floor": floor})],
+        )
+        write_record(folder / f"T2-{subset}{SUFFIX}", header, {})
+    return folder
+
+
+def test_records_of_ours_beside_the_same_scores_in_mtebs_format(leaderboard, hub, benchmark, tmp_path):
+    folder = write_records(write_results(tmp_path / "r", benchmark), benchmark)
+    shown = leaderboard("eval-results", folder, "--model", MODEL, "--dataset", DATASET)
+    assert shown.returncode == 0, shown.stderr
+    proposed = yaml.safe_load(shown.stdout.partition("bytes to send\n")[2].partition("Dry run")[0])
+    assert [(entry["dataset"]["task_id"], entry["value"]) for entry in proposed] == [
+        ("TurkicIdiomT2", 0.5),
+        ("TurkicIdiomT2-tur", 0.25),
+        ("TurkicIdiomT2-azj", 0.75),
+    ]
 
 
 def test_scores_are_proposed_once_in_a_pull_request(leaderboard, hub, benchmark, tmp_path):
@@ -120,7 +146,7 @@ def test_the_score_of_a_task_needs_all_its_subsets(leaderboard, hub, benchmark, 
     assert "task_id: TurkicIdiomT2\n" not in shown.stdout
 
 
-def test_scores_of_other_data_are_refused(leaderboard, hub, benchmark, tmp_path):
+def test_scores_of_other_data_are_refused(leaderboard, hub, benchmark, tmp_path, capsys):
     arguments = ("--model", MODEL, "--dataset", DATASET, "--yes")
     other = leaderboard("eval-results", write_results(tmp_path / "other", "b" * 40), *arguments)
     assert other.returncode == 1
@@ -130,9 +156,8 @@ def test_scores_of_other_data_are_refused(leaderboard, hub, benchmark, tmp_path)
     )
     mixed = write_results(tmp_path / "mixed", benchmark)
     (mixed / "TurkicIdiomT1.json").write_text((mixed / "TurkicIdiomT1.json").read_text().replace(benchmark, "b" * 40))
-    done = leaderboard("eval-results", mixed, *arguments)
-    assert done.returncode == 1
-    assert "scores of different data" in done.stderr
+    assert main(["leaderboard", "eval-results", str(mixed), *arguments]) == 1  # before any request
+    assert "scores of different data" in capsys.readouterr().err
     absent = leaderboard(
         "eval-results", write_results(tmp_path / "r", benchmark), "--model", "org/absent", *arguments[2:]
     )

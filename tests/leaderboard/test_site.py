@@ -1,35 +1,22 @@
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from leaderboard.overview import make_board
-from leaderboard.site import build_site
-from tests.leaderboard.records_for_tests import make_data, make_record
+from leaderboard.board import make_board
+from leaderboard.site import KIND, build_site, check_out
+from tests.killing import every_kill
+from tests.leaderboard.boards_for_tests import make_data, make_scored
 from turkic_idiom_tasks.errors import InputError
-
-SCRIPT = "<script>window.hacked = 1</script>"
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_data(31, few={"gag": 12}, text=f"{{language}} {{concept}} {SCRIPT}")
+from turkic_idiom_tasks.files import commit_folder, finish_commit
 
 
-@pytest.fixture(scope="module")
-def records(data):
-    part = make_record("part", data, tasks=("T1", "spans"), n_parameters=None, revision=None, pooling=None, few_shot=5)
-    texts = dict.fromkeys(("name", "training_data", "contact"), SCRIPT)
-    return [make_record("b", data, seed=1), make_record("a", data, seed=2, **texts), part]
-
-
-@pytest.fixture(scope="module")
-def site(data, records, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    build_site(make_board(records, data, reproduced=("b",)), folder)
-    return folder
+@pytest.fixture
+def site(shared_site):
+    return shared_site.folder
 
 
 def content(folder):
@@ -51,23 +38,96 @@ class Links(HTMLParser):
         self.ids.add(values.get("id"))
 
 
-def test_two_builds_in_another_order_are_byte_identical(data, records, site, tmp_path):
-    build_site(make_board(records[::-1], data, reproduced=("b",)), tmp_path / "again")
-    assert content(tmp_path / "again") == content(site)
+def test_two_builds_in_another_order_are_byte_identical(shared_site, tmp_path):
+    board = shared_site.board
+    again = make_board(board.submissions[::-1], board.data, reproduced=board.reproduced)
+    build_site(again, tmp_path / "again")
+    assert content(tmp_path / "again") == content(shared_site.folder)
 
 
-def test_a_second_build_deletes_what_is_gone_and_nothing_of_others(data, records, tmp_path):
-    for name in (".git/config", "CNAME", "models/.keep"):
+def test_a_second_build_deletes_what_is_gone_and_nothing_of_others(small_board, tmp_path):
+    build_site(small_board, tmp_path)
+    others = (".git/config", "CNAME", "models/notes.html", "scores/mine.json", "static/own.css")
+    for name in others:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("mine")
-    build_site(make_board(records, data), tmp_path)
     unchanged = (tmp_path / "static/site.css").stat().st_mtime_ns
-    written = build_site(make_board(records[:1], data), tmp_path)
-    assert sorted(path.name for path in (tmp_path / "models").glob("*.html")) == ["b.html"]
-    assert sorted(path.name for path in (tmp_path / "scores").iterdir()) == ["b.js", "b.json"]
-    assert (tmp_path / ".git/config").read_text() == (tmp_path / "CNAME").read_text() == "mine"
+    written = build_site(make_board(small_board.submissions[1:], small_board.data), tmp_path)
+    assert sorted(path.name for path in (tmp_path / "models").iterdir()) == ["b.html", "notes.html"]
+    assert sorted(path.name for path in (tmp_path / "scores").iterdir()) == ["b.js", "b.json", "mine.json"]
+    assert {(tmp_path / name).read_text() for name in others} == {"mine"}
     assert (tmp_path / "static/site.css").stat().st_mtime_ns == unchanged
     assert all(path.is_file() for path in written)
+
+
+@pytest.fixture(scope="module")
+def small_board():
+    """As few charts as can be, which take most of the time of a build."""
+    data = make_data(3, languages=("tr", "az"))
+    return make_board([make_scored("a", data, tasks=("T1",)), make_scored("b", data, tasks=("T2",))], data)
+
+
+def test_a_folder_that_is_not_ours_is_refused_and_overwriting_touches_our_files_alone(small_board, tmp_path):
+    for name in ("index.html", "models/a.html", "notes.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    with pytest.raises(InputError, match=r"was not written by this command.*--overwrite"):
+        build_site(small_board, tmp_path)
+    assert {path.read_text() for path in tmp_path.rglob("*") if path.suffix in (".html", ".txt")} == {"mine"}
+    build_site(small_board, tmp_path, overwrite=True)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert "Which models understand" in (tmp_path / "index.html").read_text("utf-8")
+
+
+def test_a_file_of_ours_that_somebody_changed_is_not_lost(small_board, tmp_path):
+    build_site(small_board, tmp_path)
+    (tmp_path / "index.html").write_text("mine now")
+    with pytest.raises(InputError, match=r"index.html: was changed since it was written"):
+        build_site(small_board, tmp_path)
+    assert (tmp_path / "index.html").read_text() == "mine now"
+
+
+def test_a_build_that_was_killed_leaves_one_site_or_the_other_and_the_next_completes_it(small_board, tmp_path):
+    build_site(small_board, tmp_path / "fresh")
+    new = pages(tmp_path / "fresh")
+    old = new | {Path("index.html"): b"old", Path("models/gone.html"): b"old"}
+    old_files, new_files = ({str(path): data for path, data in site.items()} for site in (old, new))
+    site = tmp_path / "site"
+
+    def prepare():
+        shutil.rmtree(site, ignore_errors=True)
+        commit_folder(site, old_files, kind=KIND)
+
+    n_kills = 0
+    for _ in every_kill(prepare, lambda: commit_folder(site, new_files, kind=KIND), below=site):
+        n_kills += 1
+        if n_kills % 5 == 0:
+            build_site(small_board, site)
+            assert pages(site) == new
+        else:
+            finish_commit(site)
+            assert pages(site) in (old, new)
+    assert n_kills > 8
+
+
+def pages(folder):
+    """Path -> content of what a visitor can see."""
+    return {path: data for path, data in content(folder).items() if not path.parts[0].startswith(".")}
+
+
+def test_a_site_does_not_go_among_the_submissions(tmp_path):
+    (tmp_path / "submissions").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "submissions")
+    for out in ("submissions", "submissions/site", "link/site", "submissions/../submissions/x"):
+        with pytest.raises(InputError, match="lies in the folder of the submissions"):
+            check_out(tmp_path / out, tmp_path / "submissions", overwrite=True)
+    check_out(tmp_path / "site", tmp_path / "submissions", overwrite=False)
+    (tmp_path / "site").mkdir()
+    check_out(tmp_path / "site", tmp_path / "submissions", overwrite=False)
+    (tmp_path / "site" / "thesis.tex").write_text("mine")
+    with pytest.raises(InputError, match=r"holds 'thesis.tex' and is no site"):
+        check_out(tmp_path / "site", tmp_path / "submissions", overwrite=False)
+    check_out(tmp_path / "site", tmp_path / "submissions", overwrite=True)
 
 
 def test_every_link_leads_somewhere_and_only_to_the_site(site):
@@ -92,16 +152,16 @@ def test_hostile_text_is_text_on_every_page(site):
         assert "<script>window" not in text
         policy = next(values["content"] for tag, values in parsed.tags if values.get("http-equiv"))
         assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src")
-    assert "&lt;script&gt;window" in (site / "models/a.html").read_text("utf-8")
+    assert "&lt;script&gt;window" in (site / "models/hostile-1.html").read_text("utf-8")
 
 
 def test_only_names_of_the_hub_become_links_to_it(site):
-    assert '<a href="https://huggingface.co/org/b"' in (site / "models/b.html").read_text("utf-8")
-    assert "huggingface.co" not in (site / "models/a.html").read_text("utf-8")
+    assert '<a href="https://huggingface.co/org/middle"' in (site / "models/model-1.html").read_text("utf-8")
+    assert "huggingface.co" not in (site / "models/hostile-1.html").read_text("utf-8")
 
 
 def test_a_model_page_says_what_was_disclosed_and_where_it_stands(site):
-    text = (site / "models/b.html").read_text("utf-8")
+    text = (site / "models/model-1.html").read_text("utf-8")
     for told in (
         "Wikipedia; no idioms of the benchmark",
         "a" * 40,
@@ -111,51 +171,54 @@ def test_a_model_page_says_what_was_disclosed_and_where_it_stands(site):
         "reproduced",
     ):
         assert told in text
-    assert re.search(r"rank [12] of 2", text)
-    part = (site / "models/part.html").read_text("utf-8")
+    assert re.search(r"rank \d of 4", text)
+    part = (site / "models/shots-1.html").read_text("utf-8")
     assert "not all tasks were submitted" in part
-    assert "5 examples" in part
+    assert "1 examples" in part
     assert ">reproduced<" not in part
 
 
 def test_task_pages_show_n_floor_and_small_samples(site):
     text = (site / "t2.html").read_text("utf-8")
-    assert "n = 31" in text
+    assert "n = 40" in text
     assert "n = 12" in text
-    assert text.count('class="small-n"') == 1 + 2  # the column of Gagauz, and its cell for each of two models
+    assert text.count('class="small-n"') == 1 + 4  # the column of Gagauz, and its place for each of four models
     assert re.search(r"<tfoot>.*Floor.*<td>\.174</td>", text)  # nDCG of a random ranking of 200 documents
 
 
-def test_scores_for_download_can_be_read_back(site, records):
-    told = json.loads((site / "scores/b.json").read_text("utf-8"))
+def test_scores_for_download_can_be_read_back(shared_site, site):
+    submission = next(one for one in shared_site.board.submissions if one.id == "model-1")
+    told = json.loads((site / "scores/model-1.json").read_text("utf-8"))
     ids = json.loads((site / told["items"].removeprefix("../")).read_text("utf-8"))
-    (score,) = (one for one in records[0].of_task("T2") if one.subset == "gag")
+    (score,) = (one for one in submission.of_task("T2") if one.subset == "gag")
     assert ids["T2/gag"] == list(score.items)
-    assert told["values"]["T2/gag"] == pytest.approx(score.values[:, 0].tolist(), abs=1e-6)
+    assert told["values"]["T2/gag"] == score.sums[:, 0].tolist()
 
 
-def test_an_empty_leaderboard_is_a_site_too(data, tmp_path):
-    build_site(make_board([], data), tmp_path)
+def test_an_empty_leaderboard_is_a_site_too(small_board, tmp_path):
+    build_site(make_board([], small_board.data), tmp_path)
     assert "No submissions yet" in (tmp_path / "index.html").read_text("utf-8")
     assert "paper-reported" in (tmp_path / "index.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "a\nb", "a" * 101, "ü", "a b"])
-def test_ids_that_are_no_file_names_are_refused(data, name, tmp_path):
+def test_ids_that_are_no_file_names_are_refused(small_board, name, tmp_path):
+    data = small_board.data
     with pytest.raises(InputError, match="cannot be the name of a page"):
-        build_site(make_board([make_record(name, data)], data), tmp_path)
+        build_site(make_board([make_scored(name, data)], data), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ids_that_differ_in_case_alone_are_refused(data, tmp_path):
+def test_ids_that_differ_in_case_alone_are_refused(small_board, tmp_path):
+    data = small_board.data
     with pytest.raises(InputError, match="'One' and 'one' differ in case alone"):
-        build_site(make_board([make_record("one", data), make_record("One", data)], data), tmp_path)
+        build_site(make_board([make_scored("one", data), make_scored("One", data)], data), tmp_path)
 
 
-def test_a_folder_that_cannot_be_written_is_named(data, tmp_path):
+def test_a_folder_that_cannot_be_written_is_named(small_board, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="file: cannot be written"):
-        build_site(make_board([], data), tmp_path / "file")
+        build_site(small_board, tmp_path / "file")
 
 
 def test_nothing_of_this_machine_is_in_the_site(site):

@@ -3,87 +3,26 @@
 import csv
 import io
 import re
-import shutil
 
-import numpy as np
 import pytest
 
-from leaderboard.overview import make_board
-from leaderboard.records import Record
-from leaderboard.site import build_site
-from tests.leaderboard.records_for_tests import make_data, make_record
+from leaderboard.board import resample_board
+from tests.leaderboard.boards_for_tests import HOSTILE
+from turkic_idiom_tasks.metrics.bootstrap import difference, mean
 from turkic_idiom_tasks.metrics.comparison import Paired, compare
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-HOSTILE = (
-    "<img src=x onerror='window.hacked=1'>",
-    '"><script>window.hacked=1</script>',
-    "javascript:window.hacked=1",
-    "</title></script><svg onload=window.hacked=1>",
-    "{{ 7 * 7 }}{% raw %}",
-)
-DATA = make_data(40, few={"gag": 12}, text="{language} {concept} <b onclick=1>")
 AXE_PAGES = ("index.html", "t2.html", "compare.html?a=model-1&b=model-2", "models/model-1.html")
 PAGES = ("index.html", "t1.html", "t2.html", "t3.html", "spans.html", "data.html", "how-to-read.html")
 
 
-def make_records(data):
-    many = [
-        make_record(
-            f"model-{n}",
-            data,
-            skill=0.1 + 0.1 * n,
-            seed=n,
-            name=f"org/{name}",
-            type=kind,
-            regime=regime,
-            n_parameters=size,
-        )
-        for n, (name, kind, regime, size) in enumerate(
-            [
-                ("Küçük-İdiom", "encoder", "pretrained", 66_000_000),
-                ("middle", "encoder", "tr-only", 278_000_000),
-                ("big", "llm", "few-shot", 7_000_000_000),
-                ("unknown", "baseline", "pretrained", None),
-            ]
-        )
-    ]
-    hostile = [
-        make_record(f"hostile-{n}", data, skill=0.02, seed=20 + n, tasks=("spans",), name=text, training_data=text)
-        for n, text in enumerate(HOSTILE)
-    ]
-    shots = [
-        make_record(f"shots-{n}", data, skill=0.3, seed=40, tasks=("spans",), name=HOSTILE[0], contact=text, few_shot=n)
-        for n, text in enumerate(HOSTILE[:2])
-    ]
-    only_turkish = make_record("turkish", data, skill=0.3, seed=9, tasks=("T2",), name="org/turkish")
-    only_turkish = Record("turkish", only_turkish.metadata, only_turkish.subsets[:1])
-    return [*many, *hostile, *shots, only_turkish]
+@pytest.fixture(scope="session")
+def site(shared_site):
+    return f"file://{shared_site.folder}"
 
 
-@pytest.fixture(scope="module")
-def records():
-    return make_records(DATA)
-
-
-@pytest.fixture(scope="module")
-def site(records, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    build_site(make_board(records, DATA), folder)
-    return f"file://{folder}"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if shutil.which(CHROMIUM) is None:
-        pytest.skip("no chromium on this machine; install Debian's chromium")
-    api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-    with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking"]
-        )
-        yield chromium
-        chromium.close()
+@pytest.fixture(scope="session")
+def submissions(shared_site):
+    return shared_site.board.submissions
 
 
 @pytest.fixture
@@ -276,17 +215,11 @@ def test_the_first_stop_of_the_keyboard_skips_the_navigation(open_page):
 
 
 def paired(first, second, task):
-    """What the suite's own comparison takes, from two records."""
-    found = {}
+    """What the suite's own comparison takes, from two submissions."""
+    pairs = {}
     for one, other in zip(first.of_task(task), second.of_task(task), strict=True):
-        sums = []
-        for score in (one, other):
-            if task == "spans":
-                sums.append(np.stack([2 * score.values[:, 0], score.values[:, 1:].sum(axis=1)], axis=1))
-            else:
-                sums.append(np.stack([score.values[:, 0], np.ones(score.n)], axis=1))
-        found[one.subset] = Paired(one.clusters, *sums)
-    return found
+        pairs[one.subset] = Paired(one.concepts, one.sums, other.sums)
+    return pairs
 
 
 def number(text):
@@ -294,19 +227,20 @@ def number(text):
 
 
 def compared(page):
-    """(task, language) -> the cells of its row."""
+    """(task, language) -> the texts of its row; and the ends of its interval with all their digits."""
     rows = page.evaluate(
-        "[...document.querySelectorAll('#differences tbody tr')]"
-        ".map(row => [...row.cells].map(cell => cell.textContent))"
+        "[...document.querySelectorAll('#differences tbody tr')].map(row =>"
+        "[[...row.cells].map(cell => cell.textContent), [Number(row.dataset.low), Number(row.dataset.high)]])"
     )
-    return {(row[0], row[1]): row[2:] for row in rows}
+    texts = {(row[0], row[1]): row[2:] for row, _ in rows}
+    return texts, {(row[0], row[1]): ends for row, ends in rows}
 
 
-def test_the_comparison_is_that_of_the_command(open_page, records):
+def test_the_comparison_is_that_of_the_command_and_of_the_ranks(open_page, shared_site, submissions):
     page = open_page("compare.html?a=model-1&b=model-2")
     page.wait_for_selector("#result:visible")
-    rows = compared(page)
-    first, second = (next(one for one in records if one.id == name) for name in ("model-1", "model-2"))
+    texts, intervals = compared(page)
+    first, second = (next(one for one in submissions if one.id == name) for name in ("model-1", "model-2"))
     checked = [
         ("T2", "mean"),
         ("T2", "Uzbek"),
@@ -319,17 +253,21 @@ def test_the_comparison_is_that_of_the_command(open_page, records):
         strata = paired(first, second, "spans" if task == "Spans" else task)
         key = {"Uzbek": "uzn", "Turkish": "tr", "Azerbaijani": "tur-azj", "Gagauz": "gag"}.get(language)
         expected = compare({key: strata[key]} if key else strata)
-        n, a, b, difference, interval, wins, ties, losses = rows[task, language]
+        n, a, b, gap, interval, wins, ties, losses = texts[task, language]
         assert n == (f"{expected.n} (n<30)" if expected.n < 30 else f"{expected.n}")
         assert (number(a), number(b)) == pytest.approx((expected.first, expected.second), abs=0.0006)
-        assert number(difference) == pytest.approx(expected.difference, abs=0.0006)
-        low, high = (number(end) for end in interval.split(" to "))
-        assert (low, high) == pytest.approx((expected.interval.low, expected.interval.high), abs=0.015)
+        assert number(gap) == pytest.approx(expected.difference, abs=0.0006)
+        assert ("unreliable" in interval) != expected.interval.is_reliable
+        ends = (expected.interval.low, expected.interval.high)
+        assert intervals[task, language] == pytest.approx(ends, abs=1e-12)
         assert (int(wins), int(ties), int(losses)) == (expected.wins, expected.ties, expected.losses)
-    board = make_board(records, DATA)
-    _, a, b, difference, *_ = rows["All tasks", "mean, corrected"]
-    macros = [board.overall[name].score for name in ("model-1", "model-2")]
-    assert (number(a), number(b), number(difference)) == pytest.approx((*macros, macros[1] - macros[0]), abs=0.0006)
+    _, a, b, gap, *_ = texts["All tasks", "mean, corrected"]
+    macros = [shared_site.board.overall[name].score for name in ("model-1", "model-2")]
+    assert (number(a), number(b), number(gap)) == pytest.approx((*macros, macros[1] - macros[0]), abs=0.0006)
+    by_task = resample_board([first, second], shared_site.board.data).by_task
+    whole = [mean([resampled[name] for resampled in by_task.values()]) for name in ("model-1", "model-2")]
+    ends = difference(whole[1], whole[0]).interval()
+    assert intervals["All tasks", "mean, corrected"] == pytest.approx((ends.low, ends.high), abs=1e-12)
     assert page.locator("#differences .better").count() > 0
 
 
@@ -342,7 +280,7 @@ def test_models_are_chosen_and_what_is_not_offered_is_not_loaded(open_page):
     page.get_by_role("button", name="Compare").click()
     page.wait_for_selector("#result:visible")
     assert page.url.endswith("compare.html?a=turkish&b=model-1")
-    assert list(compared(page)) == [("T2", "Turkish")]
+    assert list(compared(page)[0]) == [("T2", "Turkish")]
     page.select_option("select[name=b]", "hostile-0")
     page.get_by_role("button", name="Compare").click()
     page.locator("#status", has_text="no task in common").wait_for()

@@ -4,18 +4,25 @@ import json
 
 import pytest
 
-from leaderboard.rescore import load_records
+from leaderboard.scores import score_submission
+from leaderboard.submission import load_submission
+from tests.leaderboard.conftest import make_submission
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.lexicon.sources import DATA_VARIABLE
 
 
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch):
-    monkeypatch.setenv(DATA_VARIABLE, "")  # --data sets it; put back afterwards
+@pytest.fixture
+def build(submission_folder, submission_lexicon, tmp_path):
+    """A function that runs `leaderboard build` on the folder of submissions."""
+
+    def run(*arguments, out="site"):
+        fixed = ["--out", str(tmp_path / out), "--data", str(submission_lexicon)]
+        return main(["leaderboard", "build", str(submission_folder.parent), *fixed, *map(str, arguments)])
+
+    return run
 
 
 def test_the_site_has_the_scores_computed_from_the_predictions(
-    command, tmp_path, submission_folder, submission_lexicon, submission_gold
+    command, tmp_path, submission_folder, submission_lexicon, submission_dataset
 ):
     reproduced = tmp_path / "reproduced.txt"
     reproduced.write_text(f"# ran again\n{submission_folder.name}\n")
@@ -23,34 +30,67 @@ def test_the_site_has_the_scores_computed_from_the_predictions(
     done = command("turkic-idiom", "leaderboard", "build", submission_folder.parent, *arguments)
     assert done.returncode == 0, done.stderr
     assert "Site: site/index.html" in done.stdout
-    (record,) = load_records(submission_folder.parent, submission_gold)
+    assert done.stderr == ""  # no progress bar where nobody watches
+    scored = score_submission(load_submission(submission_folder, submission_dataset))
     (model,) = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))["models"]
     assert model["id"] == submission_folder.name
     assert model["badges"] == ["recomputed", "reproduced"]
-    main_scores = {(one["task"], one["subset"]): one["main"] for one in model["subsets"]}
-    assert main_scores == {(one.task, one.subset): pytest.approx(one.main, abs=1e-6) for one in record.subsets}
+    main_scores = {(row["task"], row["subset"]): row["main"] for row in model["subsets"]}
+    assert main_scores == {(row.task, row.subset): pytest.approx(row.main, abs=1e-6) for row in scored.subsets}
     assert model["overall"]["rank"] == 1
     page = (tmp_path / "site" / "models" / f"{submission_folder.name}.html").read_text("utf-8")
     assert "Org/Model" in page
     assert "tutmoq" in page  # texts of the data stand among the hardest queries
 
 
-def test_a_submission_with_a_fault_stops_the_build(submission_spoiler, submission_lexicon, tmp_path, capsys):
+def test_a_submission_with_a_fault_stops_the_build_or_is_left_out(
+    build, submission_spoiler, submission_metadata, submission_content, tmp_path, capsys
+):
     submission_spoiler.fields(dataset_revision="f" * 40)
-    place = str(submission_spoiler.folder.parent)
-    arguments = ["leaderboard", "build", place, "--out", str(tmp_path / "site"), "--data", str(submission_lexicon)]
-    assert main(arguments) == 1
+    assert build() == 1
     assert "ffffffffffff" in capsys.readouterr().err
     assert not (tmp_path / "site").exists()
+    other = submission_metadata.model_copy(update={"name": "Org/Sound"})
+    sound = make_submission(submission_spoiler.folder.parent, other, submission_content)
+    (submission_spoiler.folder.parent / ".ipynb_checkpoints").mkdir()
+    (tmp_path / "list.txt").write_text(f"{submission_spoiler.folder.name}\n{sound.name}\n")
+    assert build("--skip-faulty", "--reproduced", tmp_path / "list.txt") == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("1 submissions, ")
+    assert f"left out: 1\n  {submission_spoiler.folder}" in printed
+    (model,) = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))["models"]
+    assert (model["id"], model["badges"]) == (sound.name, ["recomputed", "reproduced"])
 
 
-def test_a_list_of_reproduced_submissions_must_be_readable_and_right(
-    submission_folder, submission_lexicon, tmp_path, capsys
-):
-    place = str(submission_folder.parent)
-    arguments = ["leaderboard", "build", place, "--out", str(tmp_path / "site"), "--data", str(submission_lexicon)]
-    assert main([*arguments, "--reproduced", str(tmp_path / "none.txt")]) == 1
+def test_a_site_never_replaces_what_is_not_ours(build, submission_folder, tmp_path, capsys):
+    (tmp_path / "site" / "models").mkdir(parents=True)
+    (tmp_path / "site" / "models" / "mine.html").write_text("mine")
+    assert build() == 1
+    assert "--overwrite" in capsys.readouterr().err
+    assert build("--overwrite") == 0
+    assert (tmp_path / "site" / "models" / "mine.html").read_text() == "mine"
+    assert build(out="submissions/site") == 2
+    assert "lies in the folder of the submissions" in capsys.readouterr().err
+    assert [path.name for path in submission_folder.parent.iterdir()] == [submission_folder.name]
+
+
+def test_a_list_of_reproduced_submissions_must_be_readable_and_right(build, tmp_path, capsys):
+    assert build("--reproduced", tmp_path / "none.txt") == 1
     assert "none.txt: cannot be read" in capsys.readouterr().err
     (tmp_path / "list.txt").write_text("somebody-else\n")
-    assert main([*arguments, "--reproduced", str(tmp_path / "list.txt")]) == 1
+    assert build("--reproduced", tmp_path / "list.txt") == 1
     assert "no submission 'somebody-else'" in capsys.readouterr().err
+
+
+def test_names_never_reach_the_terminal_raw(submission_folder, submission_lexicon, tmp_path, capsys):
+    folder = tmp_path / "a\x1b[2J\u202eb[red]"
+    folder.mkdir()
+    submission_folder.rename(folder / submission_folder.name)
+    arguments = ["leaderboard", "check", str(folder), "--data", str(submission_lexicon)]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert r"a\x1b[2J\u202eb[red]" in printed
+    (folder / submission_folder.name / "x\x1b]0;title\x07").write_text("")
+    assert main(arguments) == 1
+    printed += capsys.readouterr().out
+    assert not {"\x1b", "\x07", "\u202e"} & set(printed)

@@ -1,28 +1,24 @@
 import csv
 import io
+import json
 import math
 
 import numpy as np
 import pytest
 
-from leaderboard.details import comparison_json, hardest, item_values
+from leaderboard.board import make_board
+from leaderboard.comparison import DRAWS_FILE, comparison_files, comparison_json, concept_names, concept_sums
+from leaderboard.exports import to_csv, to_json
 from leaderboard.figures import bars_by_task, few_shot_curves, few_shot_delta, score_by_size
-from leaderboard.overview import make_board
-from leaderboard.records import SPANS, Record
-from leaderboard.tables import overview_rows, size_class, task_rows, to_csv, to_json
-from tests.leaderboard.records_for_tests import (
-    FLOOR,
-    POOL,
-    make_data,
-    make_metadata,
-    make_record,
-    retrieval_score,
-    span_score,
-)
+from leaderboard.items import hardest, item_values
+from leaderboard.tables import distinctions, overview_rows, size_class, task_rows
+from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored, scored_of
+from turkic_idiom_tasks.metrics.bootstrap import poisson_counts
+from turkic_idiom_tasks.results.predictions import SPANS
 
 
-def board_of(*records, data, **options):
-    return make_board(records, data, **options)
+def board_of(*submissions, data, **options):
+    return make_board(submissions, data, **options)
 
 
 def test_language_cells_are_the_mean_over_tasks_of_that_language():
@@ -34,11 +30,9 @@ def test_language_cells_are_the_mean_over_tasks_of_that_language():
         ("T2", "azj"): [FLOOR, FLOOR],
         ("T3", "tur-azj"): half,
     }
-    scores = [retrieval_score(one, np.array(values[one.task, one.name], float)) for one in data.subsets[:4]]
-    counts = {"tr": [[1, 1, 1], [1, 1, 1]], "az": [[0, 0, 1], [1, 1, 1]]}
-    scores += [span_score(one, np.array(counts[one.name], float)) for one in data.of_task(SPANS)]
-    (row,) = overview_rows(board_of(Record("one", make_metadata(), tuple(scores)), data=data))
-    turkish, azerbaijani = row.cells[-2:]
+    values |= {(SPANS, "tr"): [[1, 1, 1], [1, 1, 1]], (SPANS, "az"): [[0, 0, 1], [1, 1, 1]]}
+    (row,) = overview_rows(board_of(scored_of("one", data, values), data=data))
+    turkish, azerbaijani = row.scores[-2:]
     assert turkish.value == pytest.approx((0.5 + 1) / 2)
     # spans: 2 * 1 / (1 + 2) = 2/3
     assert azerbaijani.value == pytest.approx((1 + 0 + 0.5 + 2 / 3) / 4)
@@ -49,74 +43,85 @@ def test_language_cells_are_the_mean_over_tasks_of_that_language():
 @pytest.mark.parametrize(("n", "small"), [(29, True), (30, False)])
 def test_fewer_than_thirty_items_are_marked(n, small):
     data = make_data(40, few={"gag": n})
-    (row,) = task_rows(board_of(make_record("one", data), data=data), "T2")
-    assert {cell.language: cell.small for cell in row.cells[1:]} == {
+    (row,) = task_rows(board_of(make_scored("one", data), data=data), "T2")
+    assert {shown.language: shown.small for shown in row.scores[1:]} == {
         code: small if code == "gag" else False for code in data.languages
     }
 
 
 def test_submissions_without_a_rank_stand_below_with_what_they_have():
     data = make_data(30)
-    board = board_of(make_record("a-part", data, tasks=("T1",), skill=0.9), make_record("whole", data), data=data)
+    board = board_of(make_scored("a-part", data, tasks=("T1",), skill=0.9), make_scored("whole", data), data=data)
     whole, part = overview_rows(board)
-    assert (whole.record.id, part.record.id) == ("whole", "a-part")
+    assert (whole.submission.id, part.submission.id) == ("whole", "a-part")
     assert part.standing is None
     assert part.lacks == ("T2", "T3", "Spans")
-    assert [cell.missing for cell in part.cells[:6]] == [True, True, False, True, True, True]
-    assert all(cell.missing for cell in part.cells[6:])
+    assert [shown.missing for shown in part.scores[:6]] == [True, True, False, True, True, True]
+    assert all(shown.missing for shown in part.scores[6:])
 
 
 def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
     data = make_data(30)
     retrieval = ("T1", "T2", "T3")
-    records = [
-        make_record("a-span", data, tasks=(SPANS,), skill=0.9),
-        make_record("b-weak", data, tasks=retrieval, skill=0.1),
-        make_record("c-strong", data, tasks=retrieval, skill=0.6),
-        make_record("d-whole", data, skill=0.2),
+    submissions = [
+        make_scored("a-span", data, tasks=(SPANS,), skill=0.9),
+        make_scored("b-weak", data, tasks=retrieval, skill=0.1),
+        make_scored("c-strong", data, tasks=retrieval, skill=0.6),
+        make_scored("d-whole", data, skill=0.2),
     ]
-    rows = overview_rows(board_of(*records, data=data))
-    assert [row.record.id for row in rows] == ["d-whole", "c-strong", "b-weak", "a-span"]
-    assert rows[1].cells[1].value == pytest.approx(sum(cell.value for cell in rows[1].cells[2:5]) / 3)
+    rows = overview_rows(board_of(*submissions, data=data))
+    assert [row.submission.id for row in rows] == ["d-whole", "c-strong", "b-weak", "a-span"]
+    assert rows[1].scores[1].value == pytest.approx(sum(shown.value for shown in rows[1].scores[2:5]) / 3)
 
 
 def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
     data = make_data(30)
-    hostile = ["=HYPERLINK(1)", "+1", "-1+1", "@SUM(A1)", "\tx", "\rx"]
-    records = [
-        make_record(f"m{n}", data, skill=0.0, seed=n, name=text, training_data=f"{text} data", few_shot=n)
+    hostile = [
+        "=HYPERLINK(1)",
+        "+1",
+        "-1+1",
+        "@SUM(A1)",
+        "\tx",
+        "\rx",
+        "\uff1dHYPERLINK(1)",
+        "\uff0b1",
+        "\uff20SUM(A1)",
+    ]
+    submissions = [
+        make_scored(f"m{n}", data, skill=0.0, seed=n, name=text, training_data=f"{text} data", few_shot=n)
         for n, text in enumerate(hostile)
     ]
-    rows = list(csv.DictReader(io.StringIO(to_csv(board_of(*records, data=data)), newline="")))
+    rows = list(csv.DictReader(io.StringIO(to_csv(board_of(*submissions, data=data)), newline="")))
     assert {row["name"] for row in rows} == {f"'{text}" for text in hostile}
     assert {row["training_data"] for row in rows} == {f"'{text} data" for text in hostile}
     for row in rows:
         float(row["T1 tur-azj"]), float(row["macro_low"]), int(row["parameters"])
-        assert not any(str(cell).startswith(("=", "+", "@", "\t", "\r")) for cell in row.values())
+        assert {row["macro_reliable"], row["T1 tur-azj reliable"]} <= {"0", "1"}
+        assert not any(str(field).startswith(("=", "+", "@", "\t", "\r", "\uff1d")) for field in row.values())
 
 
 def test_json_holds_every_score_with_its_n_and_interval():
     data = make_data(30, few={"uz": 12})
-    record = make_record("one", data)
-    told = to_json(board_of(record, data=data, reproduced=("one",)))
+    submission = make_scored("one", data)
+    told = to_json(board_of(submission, data=data, reproduced=("one",)))
     assert told["data"]["revision"] == data.revision
     (model,) = told["models"]
     assert model["badges"] == ["recomputed", "reproduced"]
-    assert model["metadata"]["training_data"] == record.metadata.training_data
+    assert model["metadata"]["training_data"] == submission.metadata.training_data
     assert model["overall"]["rank"] == 1
     assert len(model["subsets"]) == 18
     uzbek = next(one for one in model["subsets"] if (one["task"], one["subset"]) == ("T2", "uzn"))
-    score = next(one for one in record.of_task("T2") if one.subset == "uzn")
+    score = next(one for one in submission.of_task("T2") if one.subset == "uzn")
     assert (uzbek["n"], uzbek["small_n"]) == (12, True)
-    assert uzbek["main"] == pytest.approx(float(np.mean(score.values)), abs=1e-6)
+    assert uzbek["main"] == pytest.approx(float(np.mean(score.sums[:, 0])), abs=1e-6)
     assert uzbek["low"] < uzbek["main"] < uzbek["high"]
 
 
 def test_undefined_scores_are_null():
     data = make_data(2, languages=("tr",))
-    nothing = np.array([[0, 0, 1], [0, 0, 1]], float)  # nothing marked: precision is undefined
-    record = Record("one", make_metadata(), (span_score(data.of_task(SPANS)[0], nothing),))
-    (model,) = to_json(board_of(record, data=data))["models"]
+    nothing = [[0, 0, 1], [0, 0, 1]]  # nothing marked: precision is undefined
+    submission = scored_of("one", data, {(SPANS, "tr"): nothing})
+    (model,) = to_json(board_of(submission, data=data))["models"]
     assert model["subsets"][0]["scores"]["span_precision"] is None
     assert model["overall"] is None
 
@@ -138,9 +143,8 @@ def test_size_classes(n, name):
 def test_the_hardest_queries_come_with_text_answer_and_rank():
     data = make_data(5, languages=("tr", "az"))
     # ranks 1, 7, 1, 63 and 3: nDCG 1, 1/3, 1, 1/6 and 1/2
-    ndcg = np.array([1, 1 / 3, 1, 1 / 6, 1 / 2])
-    record = Record("one", make_metadata(), (retrieval_score(data.of_task("T1")[0], ndcg),))
-    found = hardest(record, data, "T1")
+    submission = scored_of("one", data, {("T1", "tur-azj"): [1, 1 / 3, 1, 1 / 6, 1 / 2]})
+    found = hardest(submission.of_task("T1"), data)
     assert [(one.text, one.answer, one.result) for one in found] == [
         ("Turkish idiom c003", "Azerbaijani idiom c003", f"rank 63 of {POOL}"),
         ("Turkish idiom c001", "Azerbaijani idiom c001", f"rank 7 of {POOL}"),
@@ -151,27 +155,85 @@ def test_the_hardest_queries_come_with_text_answer_and_rank():
 
 def test_the_hardest_sentences_say_what_was_found():
     data = make_data(4, languages=("tr",))
-    counts = np.array([[1, 1, 1], [0, 2, 1], [0, 0, 1], [1, 3, 2]], float)
-    record = Record("one", make_metadata(), (span_score(data.of_task(SPANS)[0], counts),))
-    # F1 1, 0, 0 and 2/5; of the two zeros the one with more mistakes first
-    assert [one.result for one in hardest(record, data, SPANS)] == [
+    counts = [[1, 1, 1], [0, 2, 1], [0, 0, 1], [1, 3, 1]]
+    submission = scored_of("one", data, {(SPANS, "tr"): counts})
+    # F1 1, 0, 0 and 2 * 1 / (3 + 1); of the two zeros the one with more mistakes first
+    assert [one.result for one in hardest(submission.of_task(SPANS), data)] == [
         "0 of 1 found, 2 wrong",
         "0 of 1 found",
-        "1 of 2 found, 2 wrong",
+        "1 of 1 found, 2 wrong",
     ]
 
 
 def test_values_per_item_are_in_the_order_of_the_items():
     data = make_data(3, languages=("tr", "az"))
-    record = make_record("one", data, seed=9)
-    values = item_values(record)
-    score = record.of_task("T2")[1]
-    assert values["T2/azj"] == pytest.approx(score.values[:, 0].tolist(), abs=1e-6)
-    assert len(values["spans/tr"]) == 9
-    told = comparison_json((record,), data)
-    assert (told["concepts"], told["whole"]) == (3, 6)
-    assert [one["key"] for one in told["subsets"]] == list(values)
-    assert all(one["concepts"] == [0, 1, 2] for one in told["subsets"])
+    submission = make_scored("one", data, seed=9)
+    values = item_values(submission.subsets)
+    score = submission.of_task("T2")[1]
+    assert values["T2/azj"] == score.sums[:, 0].tolist()
+    assert len(values["spans/tr"]) == 6  # numerator and denominator of three sentences
+    setup = comparison_json(board_of(submission, data=data))
+    assert setup["concepts"] == 3
+    assert [subset["key"] for subset in setup["subsets"]] == list(values) == list(concept_sums(submission))
+    assert all(subset["concepts"] == [0, 1, 2] for subset in setup["subsets"])
+    assert [subset["sizes"] for subset in setup["subsets"]] == [[1, 1, 1]] * 4 + [None] * 2
+
+
+def test_the_draws_of_the_page_are_those_of_the_resampler():
+    """Unpacked here as in the page: a pair in a character, or a mark and a character for each of two larger counts."""
+    board = board_of(data=make_data(40, languages=("tr", "az")))
+    pairs = comparison_json(board)["pairs"]
+    (content,) = (content for name, content in comparison_files(board) if name == DRAWS_FILE)
+    rows = json.loads(content.decode().removeprefix("turkicIdiomDraws(").removesuffix(");\n"))
+    counts = poisson_counts(concept_names(board.data))
+    assert counts.max() >= 8
+    for row, expected in zip(rows, counts, strict=True):
+        unpacked, place = [], 0
+        while place < len(row):
+            if row[place] == "~":
+                unpacked += [pairs.index(row[place + 1]), pairs.index(row[place + 2])]
+                place += 3
+            else:
+                unpacked += divmod(pairs.index(row[place]), 9)
+                place += 1
+        assert unpacked == expected.tolist()
+    assert any("~" in row for row in rows)
+
+
+def names_and_notes(data, *named):
+    submissions = []
+    for number, metadata in enumerate(named):
+        submissions.append(make_scored(f"m{number}", data, tasks=("T1",), **metadata))
+    return distinctions(submissions)
+
+
+def test_names_that_look_alike_are_shown_as_different():
+    data = make_data(2, languages=("tr", "az"))
+    notes = names_and_notes(
+        data, {"name": "org/model"}, {"name": "Org/Model"}, {"name": "org/mode1"}, {"name": "org/other"}
+    )
+    assert notes == {
+        "m0": "similar name: Org/Model, org/mode1",
+        "m1": "similar name: org/model, org/mode1",
+        "m2": "similar name: org/model, Org/Model",
+    }
+    many = [{"name": f"org/model{'-' * n}x"} for n in range(5)]  # nobody can fill the row of another
+    assert names_and_notes(data, *many)["m0"] == "similar name: org/model-x, org/model--x and 2 more"
+
+
+def test_the_same_name_without_revision_is_shown_as_different():
+    data = make_data(2, languages=("tr", "az"))
+    assert names_and_notes(data, {"revision": "abcdef" * 6}, {"revision": None}, {"pooling": "cls"}) == {}
+    same = {"name": "org/model"}
+    assert names_and_notes(data, same | {"revision": "abcdef" * 6}, same | {"revision": None}) == {
+        "m0": "revision abcdefab",
+        "m1": "no revision stated",
+    }
+    assert names_and_notes(data, same | {"revision": "abcdefab1"}, same | {"revision": "abcdefab2"}) == {
+        "m0": "revision abcdefab1",
+        "m1": "revision abcdefab2",
+    }
+    assert names_and_notes(data, same, same | {"pooling": "cls"}) == {}  # another variant, which is shown anyway
 
 
 def spec_values(chart):
@@ -180,29 +242,32 @@ def spec_values(chart):
 
 def test_figures_of_few_shot_submissions():
     data = make_data(40, languages=("tr", "az"))
-    records = [
-        make_record(f"x-{n}", data, skill=skill, tasks=(SPANS,), name="org/llm", few_shot=n)
+    submissions = [
+        make_scored(f"x-{n}", data, skill=skill, tasks=(SPANS,), name="org/llm", few_shot=n)
         for n, skill in ((0, 0.2), (10, 0.5), (50, 0.9))
     ]
-    board = board_of(*records, data=data)
+    board = board_of(*submissions, data=data)
     points = spec_values(few_shot_curves(board))
     assert [(one["panel"], one["x"]) for one in points] == [
         (panel, x) for panel in ("Turkish", "Azerbaijani") for x in ("0", "10", "50")
     ]
-    gain = records[2].of_task(SPANS)[0].main - records[0].of_task(SPANS)[0].main
+    gain = submissions[2].of_task(SPANS)[0].main - submissions[0].of_task(SPANS)[0].main
     assert spec_values(few_shot_delta(board))[0]["value"] == pytest.approx(gain)
 
 
 def test_figures_without_anything_to_show_are_left_out():
     data = make_data(30)
-    board = board_of(make_record("part", data, tasks=("T1",)), data=data)
+    board = board_of(make_scored("part", data, tasks=("T1",)), data=data)
     assert [make(board) for make in (bars_by_task, score_by_size, few_shot_curves, few_shot_delta)] == [None] * 4
 
 
 def test_figures_show_models_without_spans_after_those_with_all_tasks():
     data = make_data(30)
-    records = [make_record("weak", data, skill=0.3), make_record("strong", data, skill=0.9, tasks=("T1", "T2", "T3"))]
-    board = board_of(*records, data=data)
+    submissions = [
+        make_scored("weak", data, skill=0.3),
+        make_scored("strong", data, skill=0.9, tasks=("T1", "T2", "T3")),
+    ]
+    board = board_of(*submissions, data=data)
     bars = spec_values(bars_by_task(board))
     assert [len([one for one in bars if one["group"].startswith(name)]) for name in ("weak", "strong")] == [4, 3]
     assert len(spec_values(score_by_size(board))) == 2
@@ -210,11 +275,11 @@ def test_figures_show_models_without_spans_after_those_with_all_tasks():
 
 def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
     data = make_data(30)
-    records = [
-        make_record("a", data, name="org/same", regime="pretrained"),
-        make_record("b", data, name="org/same", regime="tr-only"),
-        make_record("c", data, name="org/other"),
+    submissions = [
+        make_scored("a", data, name="org/same", regime="pretrained"),
+        make_scored("b", data, name="org/same", regime="tr-only"),
+        make_scored("c", data, name="org/other"),
     ]
-    labels = {one["group"] for one in spec_values(bars_by_task(board_of(*records, data=data)))}
+    labels = {one["group"] for one in spec_values(bars_by_task(board_of(*submissions, data=data)))}
     assert labels == {"same (pretrained)", "same (tr-only)", "other"}
-    assert not any(math.isnan(one["value"]) for one in spec_values(bars_by_task(board_of(*records, data=data))))
+    assert not any(math.isnan(one["value"]) for one in spec_values(bars_by_task(board_of(*submissions, data=data))))

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leaderboard.gold import Pool
-from leaderboard.predictions import MAX_FAULTS, read_ranks
-from leaderboard.rescore import rescore
+from leaderboard.scores import score_submission
 from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, load_submission, read_submission
-from leaderboard.untrusted import RefusedError, parse_json
 from tests.leaderboard.conftest import make_submission, read_lines, write_lines
+from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.retrieval.relevance import RetrievalData
+from turkic_idiom_tasks.reading import MalformedError, parse_json
+from turkic_idiom_tasks.results.predictions import MAX_FAULTS
+from turkic_idiom_tasks.results.predictions import read_lines as read_predictions
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 FILES = [METADATA_FILE, *PREDICTION_FILES.values()]
@@ -26,27 +26,27 @@ VALUES = st.recursive(
 )
 
 
-def check(folder, gold):
+def check(folder, dataset):
     """Reads a submission both ways; anything but an answer or an InputError is an error of ours."""
-    submission, faults = read_submission(folder, gold)
+    submission, faults = read_submission(folder, dataset)
     assert (submission is None) == bool(faults)
     assert all(str(fault).isascii() and len(str(fault).splitlines()) == 1 for fault in faults)
     if submission is not None:
-        return rescore(load_submission(folder, gold), gold)
+        return score_submission(load_submission(folder, dataset))
     with pytest.raises(InputError):
-        load_submission(folder, gold)
+        load_submission(folder, dataset)
     return None
 
 
 @pytest.fixture
-def fuzzed(submission_metadata, submission_content, submission_gold):
+def fuzzed(submission_metadata, submission_content, submission_dataset):
     """A function: a fresh sound submission is made, changed and checked."""
 
     def run(change):
         with tempfile.TemporaryDirectory() as place:
             folder = make_submission(Path(place), submission_metadata, submission_content)
             change(folder)
-            return check(folder, submission_gold)
+            return check(folder, submission_dataset)
 
     return run
 
@@ -99,7 +99,7 @@ def test_json_means_what_it_means_elsewhere(value):
     text = json.dumps(value)
     try:
         found = parse_json(text.encode())
-    except RefusedError:
+    except MalformedError:
         return
     assert found == json.loads(text)
 
@@ -109,6 +109,16 @@ POOL = Pool(
     "tur",
     RetrievalData({"q": "q"}, {f"d{n:02d}": "text" for n in range(12)}, {"q": {"d03": 1}}),
 )
+
+
+class OnePool:
+    """A dataset of one subset."""
+
+    def subsets(self, task):
+        return ("tur",) if task == "T2" else ()
+
+    def pool(self, task, subset):
+        return POOL
 
 
 @st.composite
@@ -142,11 +152,9 @@ def test_the_fast_reading_of_a_ranking_is_the_slow_one(text):
     answers = []
     for between in ("", " "):
         line = f'{{"query":"q","ranking"{between}:{text}}}'.encode()
-        with tempfile.TemporaryDirectory() as place:
-            write_lines(Path(place) / "T2.jsonl.gz", [head, line])
-            ranks, faults = read_ranks(Path(place) / "T2.jsonl.gz", {"tur": POOL})
+        predictions, faults = read_predictions([head, line], OnePool(), default_task="T2")
         assert len(faults) <= MAX_FAULTS
-        answers.append(None if faults else ranks["tur"][0].tolist())
+        answers.append(None if faults else predictions["T2", "tur"].above[0].tolist())
     assert answers[0] == answers[1]
     try:
         groups = [group if isinstance(group, list) else [group] for group in json.loads(text)]
@@ -157,7 +165,10 @@ def test_the_fast_reading_of_a_ranking_is_the_slow_one(text):
         bool(flat) and all(type(position) is int and 0 <= position < 12 for position in flat)
         and len(set(flat)) == len(flat) and all(groups)
     )  # fmt: skip
-    expected = (
-        [next((rank for rank, group in enumerate(groups) if n in group), 12) for n in range(12)] if sound else None
-    )
+    expected = [len(flat)] * 12 if sound else None  # what is left out stands behind all that are listed
+    n_before = 0
+    for group in groups if sound else ():
+        for position in group:
+            expected[position] = n_before
+        n_before += len(group)
     assert answers[0] == expected

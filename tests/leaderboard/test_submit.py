@@ -1,300 +1,469 @@
-"""`turkic-idiom submit` on true results: the suite's own, stock mteb's and lm-eval's, and a span grid's."""
+"""`turkic-idiom submit`: from finished results to submissions; stock mteb and lm-eval run once each."""
 
 import gzip
 import json
 import shutil
-from importlib.metadata import version
+import sys
 
+import numpy as np
 import pytest
 
-from leaderboard.rescore import rescore
+from leaderboard.board import make_board
+from leaderboard.items import board_data
+from leaderboard.scores import score_submission
 from leaderboard.submission import load_submission
 from leaderboard.submit import SubmitOptions, submit
-from tests.leaderboard.conftest import read_lines
 from tests.span_detection.conftest import first_letter_classifier, make_classifier  # noqa: F401
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.experiments.span_grid import SpanGrid, run_grid
-from turkic_idiom_tasks.finetuning.span import SpanConfig
-from turkic_idiom_tasks.lexicon.sources import DATA_VARIABLE
-from turkic_idiom_tasks.retrieval.suite import RunOptions, run_suite
-from turkic_idiom_tasks.span_detection.sentences import open_spans
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
+from turkic_idiom_tasks.results.record import (
+    SUFFIX,
+    DataName,
+    Header,
+    ModelName,
+    Training,
+    subset_scores,
+    write_record,
+)
+from turkic_idiom_tasks.results.scored import score_subset
 
-GRAMS, BM25 = "turkic-idiom/char-ngrams", "mteb/baseline-bm25s"
-SAID = {"contact": "@me", "training_data": "Wikipedia; no idiom of the benchmark"}
+BM25 = "mteb/baseline-bm25s"
+STATED = {"contact": "@me", "training_data": "Wikipedia; no idiom of the benchmark"}
+VERSIONS = {"turkic-idiom-tasks": "0.1.0", "mteb": "2.26.24"}
+
+
+def keep(path, dataset, predictions, *, model="org/encoder", revision="b" * 40, top_k=None, **header):
+    """Writes a record as our commands do."""
+    scores = [subset_scores(*key, score_subset(value).scores) for key, value in predictions.items()]
+    said = {"settings": {}, "versions": VERSIONS, "training": None} | header
+    write_record(
+        path,
+        Header(
+            data=DataName(path=dataset.path, revision=dataset.revision),
+            model=ModelName(name=model, revision=revision, n_parameters=7),
+            subsets=scores,
+            **said,
+        ),
+        predictions,
+        top_k=top_k,
+    )
+
+
+def similarities_of(pool, seed):
+    return np.random.default_rng(seed).random((len(pool.queries), len(pool.documents)))
 
 
 @pytest.fixture(scope="module")
-def shared_folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("runs")
-
-
-def once(folder, run, arguments, **options):
-    """Runs a command for the whole module, the first time that it is asked for."""
-    if not folder.is_dir():
-        done = run(*arguments, **options)
-        assert done.returncode == 0, done.stderr
+def encoder(tmp_path_factory, submission_dataset):
+    """Records of a checkpoint in a folder on T1 under two poolings, cut at five documents."""
+    folder = tmp_path_factory.mktemp("encoder")
+    for seed, pooling in enumerate(("mean", "cls")):
+        for subset in submission_dataset.subsets("T1"):
+            pool = submission_dataset.pool("T1", subset)
+            rankings = Rankings.from_similarities(pool, similarities_of(pool, seed))
+            path = folder / f"local__encoder-{pooling}" / f"T1-{subset}{SUFFIX}"
+            keep(path, submission_dataset, {("T1", subset): rankings}, model=f"local/encoder (pooling={pooling})",
+                 settings={"pooling": pooling}, top_k=5)  # fmt: skip
     return folder
 
 
+def some_tags(dataset, language, seed):
+    """Tags that are right now and then."""
+    generator = np.random.default_rng(seed)
+    sentences = dataset.test_sentences(language)
+    letters = []
+    for row in sentences.rows:
+        is_right = generator.random() < 0.5
+        letters.append("".join(tag[0] if is_right else "O" for tag in row.tags))
+    return Tags(sentences, tuple(letters))
+
+
 @pytest.fixture(scope="module")
-def bert(shared_folder, submission_lexicon, untrained_bert):
-    """Results of the suite of an untrained BERT under two poolings, cut at five documents."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(DATA_VARIABLE, str(submission_lexicon))
-        options = RunOptions(("T1",), shared_folder / "bert", poolings=("mean", "cls"), top_k=5)
-        run_suite([str(untrained_bert)], options)
-    return shared_folder / "bert"
+def grid(tmp_path_factory, submission_dataset):
+    """Records of a span grid: one model, trained on Turkish, tested and adapted to two languages, with two seeds."""
+    folder = tmp_path_factory.mktemp("grid") / "cells"
+    for seed in (1, 2):
+        for language, sizes in (("tr", ("all",)), ("az", (0, 5, "all")), ("uz", (0, 5, "all"))):
+            for place, size in enumerate(sizes):
+                tags = some_tags(submission_dataset, language, [seed, place, ord(language[0])])
+                training = Training(regime="tr-only", language="tr", seed=seed, size=size)
+                keep(folder / f"org__bert-{language}-{size}-{seed}{SUFFIX}", submission_dataset,
+                     {(SPANS, language): tags}, model="org/bert", revision=None, training=training)  # fmt: skip
+    return folder
 
 
 @pytest.fixture
-def packed(tmp_path, submission_gold):
-    """A function that submits and returns the records."""
+def packed(tmp_path, submission_dataset):
+    """A function that submits and returns the scored submissions."""
 
-    def run(*places, **said):
-        written = submit(list(places), SubmitOptions(tmp_path / "out", **(SAID | said)), gold=submission_gold)
-        for folder, record in written:
-            again = rescore(load_submission(folder, submission_gold), submission_gold)
-            assert again.metadata == record.metadata
-            assert [one.scores for one in again.subsets] == [one.scores for one in record.subsets]
-        return [record for _, record in written]
+    def run(*places, **stated):
+        options = SubmitOptions(tmp_path / "out", **(STATED | stated))
+        written = submit(list(places), options, dataset=submission_dataset)
+        for folder, submission in written:
+            again = score_submission(load_submission(folder, submission_dataset))
+            assert again.metadata == submission.metadata
+            assert [score.scores for score in again.subsets] == [score.scores for score in submission.subsets]
+        return [submission for _, submission in written]
 
     return run
 
 
-def stored(folder, task):
-    (path,) = folder.rglob(f"{task}.json")
-    return {row["hf_subset"]: row for row in json.loads(path.read_text())["scores"]["test"]}
+def mains(submission, task):
+    return {score.subset: score.main for score in submission.of_task(task)}
 
 
-def mains(record, task):
-    return {one.subset: one.main for one in record.of_task(task)}
+def tasks_and_subsets(submission):
+    return [(score.task, score.subset) for score in submission.subsets]
 
 
-@pytest.mark.slow
-def test_results_of_the_suite_by_the_commands(command, submission_run, tmp_path):
-    arguments = ("turkic-idiom", "submit", submission_run, "--out", tmp_path / "out")
-    refused = command(*arguments)
-    assert refused.returncode == 2
-    assert "add --training-data: what it was trained on" in refused.stderr
-    assert "--contact: how you want to be reached" in refused.stderr
-    assert not list((tmp_path / "out").glob("*"))
-    done = command(*arguments, "--contact", "@me", "--training-data", "none")
-    assert done.returncode == 0, done.stderr
-    (folder,) = (tmp_path / "out").iterdir()
-    assert done.stdout.startswith(f"{folder}\n  {GRAMS}, revision 1, baseline, pretrained, 0 parameters\n")
-    metadata = json.loads((folder / "submission.json").read_text())
-    assert (metadata["contact"], metadata["training_data"], metadata["regime"]) == ("@me", "none", "pretrained")
-    packages = ("turkic-idiom-tasks", "mteb", "sentence-transformers", "transformers", "torch")
-    assert metadata["versions"] == {package: version(package) for package in packages}
-    assert {path.name for path in folder.iterdir()} == {"submission.json", "T1.jsonl.gz"}
-    bad = shutil.copytree(folder, tmp_path / "bad" / folder.name)
-    content = gzip.decompress((bad / "T1.jsonl.gz").read_bytes()).replace(b'"tur:', b'"xxx:', 2)
-    (bad / "T1.jsonl.gz").write_bytes(gzip.compress(content))
-    checked = command("turkic-idiom", "leaderboard", "check", tmp_path / "out", bad)
-    assert checked.returncode == 1, checked.stderr
-    assert checked.stdout.startswith(f"{folder}: ok\n")
-    for subset, row in stored(submission_run, "TurkicIdiomT1").items():
-        assert f"{subset} {row['ndcg']:.4f} [" in checked.stdout
-    for line in (2, 3):
-        assert f"{bad / 'T1.jsonl.gz'}:{line}: tur-azj has no query 'xxx:" in checked.stdout
-    assert "Traceback" not in checked.stderr
-
-
-@pytest.mark.slow
-def test_one_submission_for_each_pooling_and_cut_rankings_say_so(bert, packed, submission_gold, tmp_path):
+def test_one_submission_for_each_pooling(encoder, packed, submission_dataset):
     with pytest.raises(InputError, match="add --regime: which supervision"):
-        packed(bert)  # a checkpoint in a folder may have been tuned
-    records = packed(bert, regime="tr-only", name="my/bert", n_parameters=7)
-    assert [record.metadata.pooling for record in records] == ["cls", "mean"]
-    assert {(r.metadata.name, r.metadata.regime, r.metadata.type) for r in records} == {
-        ("my/bert", "tr-only", "encoder")
-    }
-    assert {record.metadata.n_parameters for record in records} == {7}
-    revision = records[0].metadata.revision
-    assert len(revision) == 40  # of its files
-    for record in records:
-        assert [one.cut for one in record.subsets] == [5, 5]
-    (mean,) = packed(bert, regime="other", name="my/bert", poolings=("mean",))
+        packed(encoder, name="my/encoder")  # a checkpoint in a folder may have been tuned
+    submissions = packed(encoder, regime="tr-only", name="my/encoder")
+    assert [submission.metadata.pooling for submission in submissions] == ["cls", "mean"]
+    for submission in submissions:
+        about = submission.metadata
+        assert (about.name, about.regime, about.type) == ("my/encoder", "tr-only", "encoder")
+        assert (about.revision, about.n_parameters, about.versions) == ("b" * 40, 7, VERSIONS)
+        assert tasks_and_subsets(submission) == [("T1", "tur-azj"), ("T1", "tur-uzn")]
+    (mean,) = packed(encoder, regime="other", name="my/encoder", poolings=("mean",))
     assert mean.metadata.pooling == "mean"
-    assert mains(mean, "T1") == mains(records[1], "T1")
-    written = {}
-    for record in records:
-        (path,) = bert.glob(f"results/*pooling={record.metadata.pooling}*/*/TurkicIdiomT1.rankings.jsonl.gz")
-        written[record.id] = [(row["query"], row["documents"]) for row in read_lines(path)[1:]]
-        documents, found = [], []
-        for row in read_lines(tmp_path / "out" / record.id / "T1.jsonl.gz"):
-            documents = row.get("documents", documents)
-            named = [[documents[p] for p in (g if isinstance(g, list) else [g])] for g in row.get("ranking", ())]
-            found += [(row["query"], [group if len(group) > 1 else group[0] for group in named])] if named else []
-        assert sorted(found) == sorted(written[record.id])
-        for one in record.subsets:  # what does not look further than the cut is what the suite has computed
-            row = stored(path.parent, "TurkicIdiomT1")[one.subset]
-            for name in ("recall_at_1", "recall_at_5"):
-                assert one.scores[name] == pytest.approx(row[name], abs=1e-9)
-    assert written[records[0].id] != written[records[1].id]
-    with pytest.raises(InputError, match="--pooling max: not in the results; they have cls, mean"):
-        packed(bert, regime="tr-only", name="my/bert", poolings=("max",))
+    assert mains(mean, "T1") == mains(submissions[1], "T1")
+    with pytest.raises(InputError, match="--pooling 'max': not in the results; they have cls, mean"):
+        packed(encoder, regime="tr-only", name="my/encoder", poolings=("max",))
 
 
-@pytest.mark.slow
-def test_predictions_of_stock_mteb(command, packed, shared_folder, submission_lexicon):
-    folders = ("--output-folder", shared_folder / "mteb", "--prediction-folder", shared_folder / "predictions")
-    once(shared_folder / "mteb", command, ("mteb", "run", "-m", BM25, "-t", "TurkicIdiomT1", "TurkicIdiomT2", *folders),
-         data=submission_lexicon)  # fmt: skip
-    (shared_folder / "predictions" / "STS12_predictions.json").write_text("{}")  # a task of others is left alone
-    with pytest.raises(InputError, match=r"TurkicIdiomT1_predictions.json: does not say which data .* --output-folder"):
-        packed(shared_folder / "predictions")
-    (record,) = packed(shared_folder / "predictions", shared_folder / "mteb")
-    assert (record.metadata.name, record.metadata.type, record.metadata.n_parameters) == (BM25, "baseline", 0)
-    assert {"mteb", "torch", "transformers"} <= set(record.metadata.versions)
-    for task in ("T1", "T2"):
-        rows = stored(shared_folder / "mteb", f"TurkicIdiom{task}")
-        assert set(mains(record, task)) == set(rows)
-        for one in record.of_task(task):
-            assert one.cut is None
-            for name, value in one.scores.items():
-                assert value == pytest.approx(rows[one.subset][name], abs=1e-6)
+def test_a_cut_record_keeps_its_scores(encoder, packed, submission_dataset):
+    """Five of twenty documents are listed, and where the relevant ones among the rest stand."""
+    (submission,) = packed(encoder, regime="tr-only", name="my/encoder", poolings=("mean",))
+    for score in submission.subsets:
+        assert score.cut == 5
+        pool = submission_dataset.pool("T1", score.subset)
+        whole = score_subset(Rankings.from_similarities(pool, similarities_of(pool, 0)))
+        assert score.scores == pytest.approx(whole.scores, abs=1e-12)
 
 
-@pytest.fixture
-def samples(command, shared_folder, submission_lexicon, first_letter_classifier):  # noqa: F811
-    arguments = (
-        "lm-eval", "run", "--model", "token-classifier", "--model_args", f"pretrained={first_letter_classifier}",
-        "--tasks", "turkic_idiom_span_tr", "turkic_idiom_span_az", "turkic_idiom_span_tr_xml",
-        "--output_path", shared_folder / "lm", "--log_samples",
-    )  # fmt: skip
-    return once(shared_folder / "lm", command, arguments, data=submission_lexicon, OMP_NUM_THREADS="1")
-
-
-@pytest.mark.slow
-def test_samples_of_stock_lm_eval(packed, samples, tmp_path, bert):
-    (results,) = samples.rglob("results_*.json")
-    with pytest.raises(InputError, match="say with --name ORG/NAME how to call it publicly"):
-        packed(samples)
-    with pytest.raises(InputError, match="add --regime"):
-        packed(samples, name="my/tagger")
-    with pytest.raises(
-        InputError, match=r"two results of spans, tr: .*samples_turkic_idiom_span_tr_.*; name the files"
-    ):
-        packed(samples, name="my/tagger", regime="tr-only")
-    for path in samples.rglob("samples_turkic_idiom_span_tr_xml_*"):
-        path.rename(tmp_path / path.name)
-    (record,) = packed(samples, name="my/tagger", regime="tr-only")
-    stock = json.loads(results.read_text())
-    assert record.metadata.type == "token-classifier"
-    assert record.metadata.n_parameters == stock["config"]["model_num_parameters"]
-    assert set(record.metadata.versions) == {"lm-eval", "transformers"}
-    assert [one.subset for one in record.subsets] == ["tr", "az"]
-    for one in record.subsets:
-        row = stock["results"][f"turkic_idiom_span_{one.language}"]
-        for name, value in one.scores.items():
-            assert value == pytest.approx(row[f"{name},strict"], abs=1e-12)
-        ends = (row["span_f1_ci_low,strict"], row["span_f1_ci_high,strict"])
-        assert (one.low, one.high) == pytest.approx(ends, abs=1e-12)
-    assert 0 < record.subsets[0].main < 1
-    # with the rankings of the same model: one submission
-    together = packed(samples, bert, name="my/both", regime="tr-only", type="encoder", poolings=("mean",))
-    revision = together[0].metadata.revision
-    assert [(r.metadata.pooling, r.metadata.revision) for r in together] == [("mean", revision)]
-    assert [one.task for one in together[0].subsets] == ["T1", "T1", "spans", "spans"]
-    apart = packed(samples, bert, name="my/three", regime="tr-only", type="encoder")
-    assert [[one.task for one in r.subsets] for r in apart] == [["T1", "T1"]] * 2 + [["spans", "spans"]]
-    (path,) = samples.rglob("samples_turkic_idiom_span_az_*")
-    shutil.copytree(samples, tmp_path / "limited")
-    (cut,) = (tmp_path / "limited").rglob(path.name)
-    cut.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
-    with pytest.raises(InputError, match=r"make no whole submission: .*az: . of its sentence ids are missing"):
-        packed(tmp_path / "limited", name="my/cut", regime="tr-only")
-
-
-@pytest.fixture(scope="module")
-def grid(shared_folder, submission_lexicon, untrained_bert):
-    made = SpanGrid(
-        (str(untrained_bert),), shared_folder / "grid", open_spans(str(submission_lexicon)), ("tr", "az", "uz"),
-        sizes=(5,), seeds=(1, 2), config=SpanConfig(epochs=1, learning_rate=5e-3),
-    )  # fmt: skip
-    assert run_grid(made) == {}
-    return made
-
-
-@pytest.mark.slow
-def test_a_classifier_joins_the_rankings_of_an_encoder_that_was_tuned_from_the_same_model(packed, grid, bert, tmp_path):
-    (turkish,) = (grid.output / "cells").glob("*-tr-all-1-*.json")
-    (tmp_path / "cells").mkdir()
-    cell = json.loads(turkish.read_text()) | {"model_revision": "f" * 40}  # other weights than those that rank
-    (tmp_path / "cells" / turkish.name).write_text(json.dumps(cell))
-    said = {"name": "my/joined", "type": "encoder", "poolings": ("mean",)}
-    (joined,) = packed(tmp_path / "cells", bert, regime="tr-only", **said)
-    assert [one.task for one in joined.subsets] == ["T1", "T1", "spans"]
-    assert joined.metadata.revision not in (None, "f" * 40)
-    apart = packed(tmp_path / "cells", **said | {"name": "my/apart", "poolings": ()}, regime="tr-only")
-    assert apart[0].metadata.revision == "f" * 40
-
-
-@pytest.mark.slow
-def test_cells_of_a_span_grid(packed, grid):
-    found = packed(grid.output, name="my/bert")
-    shots = {(r.metadata.regime, r.metadata.few_shot): [one.subset for one in r.subsets] for r in found}
+def test_records_of_the_span_grid(packed, grid, submission_dataset):
+    submissions = packed(grid, name="my/bert")
+    shots = {}
+    for submission in submissions:
+        about = submission.metadata
+        assert about.type == "token-classifier"
+        shots[about.regime, about.few_shot] = [score.subset for score in submission.subsets]
     assert shots == {
         ("tr-only", 0): ["tr", "az", "uz"],  # the checkpoint as it is
         ("few-shot", 5): ["az", "uz"],
         ("cross-lingual", None): ["tr", "az", "uz"],  # each with all that there is of its own
     }
-    cells = [json.loads(path.read_text()) for path in (grid.output / "cells").glob("*.json")]
-    for record in found:
-        assert record.metadata.type == "token-classifier"
-        assert "transformers" in record.metadata.versions
-        for one in record.subsets:
-            size = "all" if one.language == "tr" or record.metadata.few_shot is None else record.metadata.few_shot
-            (cell,) = [c for c in cells if (c["language"], c["size"], c["seed"]) == (one.language, size, 1)]
-            assert one.main == pytest.approx(cell["scores"]["span_f1"], abs=1e-12)
-    other = packed(grid.output, name="my/other", seed=2)
-    assert len(other) == 3
+    few_shot = next(one for one in submissions if one.metadata.few_shot == 5)
+    expected = score_subset(some_tags(submission_dataset, "az", [1, 1, ord("a")]))
+    assert mains(few_shot, SPANS)["az"] == expected.main  # of the smallest seed
+    assert len(packed(grid, name="my/other", seed=2)) == 3
     with pytest.raises(InputError, match="--seed 3: not in the results; they have 1, 2"):
-        packed(grid.output, name="my/other", seed=3)
-    turkish = list((grid.output / "cells").glob("*-tr-all-1-*.json"))
-    (alone,) = packed(*turkish, name="my/turkish")
-    assert (alone.metadata.regime, [one.subset for one in alone.subsets]) == ("tr-only", ["tr"])
+        packed(grid, name="my/other", seed=3)
+    (alone,) = packed(grid / f"org__bert-tr-all-1{SUFFIX}", name="my/turkish")
+    assert (alone.metadata.regime, tasks_and_subsets(alone)) == ("tr-only", [(SPANS, "tr")])
 
 
-@pytest.mark.slow
-def test_what_cannot_be_packed(bert, packed, tmp_path, submission_gold_of):
-    said = {"regime": "other", "name": "my/bert", "poolings": ("mean",)}
-    with pytest.raises(InputError, match=r"predictions for other data \(revision .* name the data with --data"):
-        submit([bert], SubmitOptions(tmp_path / "out", **SAID), gold=submission_gold_of(""))
-    for place in ("absent", "empty"):
-        (tmp_path / "empty").mkdir(exist_ok=True)
-        with pytest.raises(InputError, match=r"absent: no such file or folder|empty: nothing to submit; expected"):
+def test_a_classifier_joins_the_rankings_of_an_encoder_that_was_tuned_from_the_same_model(packed, grid, encoder):
+    tags = grid / f"org__bert-tr-all-1{SUFFIX}"  # other weights than those that rank
+    stated = {"type": "encoder", "regime": "tr-only"}
+    (joined,) = packed(tags, encoder, name="my/joined", poolings=("mean",), **stated)
+    assert tasks_and_subsets(joined) == [("T1", "tur-azj"), ("T1", "tur-uzn"), (SPANS, "tr")]
+    assert joined.metadata.revision == "b" * 40
+    apart = packed(tags, encoder, name="my/apart", **stated)  # of which of the two poolings?
+    assert [len(submission.subsets) for submission in apart] == [2, 2, 1]
+
+
+def test_the_regime_and_the_seed_of_tuned_encoders(packed, tmp_path, submission_dataset):
+    pool = submission_dataset.pool("T2", "tur")
+    for seed in (7, 8):
+        for regime in ("pretrained", "monolingual"):
+            training = Training(regime=regime, language="tr", seed=seed)
+            rankings = Rankings.from_similarities(pool, similarities_of(pool, seed))
+            keep(tmp_path / "runs" / f"{regime}-{seed}{SUFFIX}", submission_dataset, {("T2", "tur"): rankings},
+                 training=training)  # fmt: skip
+    submissions = packed(tmp_path / "runs")
+    assert [submission.metadata.regime for submission in submissions] == ["monolingual", "pretrained"]
+    expected = score_subset(Rankings.from_similarities(pool, similarities_of(pool, 7))).main
+    assert [mains(submission, "T2") for submission in submissions] == [{"tur": expected}] * 2
+
+
+def test_what_cannot_be_packed(encoder, packed, tmp_path):
+    stated = {"regime": "other", "name": "my/encoder", "poolings": ("mean",)}
+    with pytest.raises(InputError, match=r"of other data \(revision .* name the data that was scored with --data"):
+        submit([encoder], SubmitOptions(tmp_path / "out", **STATED), dataset=open_dataset())
+    (tmp_path / "empty").mkdir()
+    for place, message in (("absent", "no such file or folder"), ("empty", "nothing to submit; expected")):
+        with pytest.raises(InputError, match=message):
             packed(tmp_path / place)
-    with pytest.raises(InputError, match=r"--regime zero-shot: unknown; known: pretrained"):
-        packed(bert, regime="zero-shot")
-    with pytest.raises(InputError, match=r"submission.json: 'contact': has the character"):
-        packed(bert, **said, contact="a\x07b")
-    copy = shutil.copytree(bert, tmp_path / "copy")
+    with pytest.raises(InputError, match=r"--regime 'zero-shot': unknown; known: pretrained"):
+        packed(encoder, regime="zero-shot")
+    with pytest.raises(InputError, match="say with --name ORG/NAME how to call it publicly"):
+        packed(encoder, regime="other", name="a b")
+    with pytest.raises(InputError, match=r"'contact': has the character '\\x07'"):
+        packed(encoder, **stated, contact="a\x07b")
+    copy = shutil.copytree(encoder, tmp_path / "copy")
     with pytest.raises(InputError, match=r"two results of T1, tur-azj: .* name the files of one of them"):
-        packed(bert, copy, **said)
-    path = next(copy.rglob("TurkicIdiomT1.rankings.jsonl.gz"))
-    content = path.read_bytes()
-    path.write_bytes(content[:-20])
-    with pytest.raises(InputError, match=r"TurkicIdiomT1.rankings.jsonl.gz: not a ranking file"):
-        packed(copy, **said)
-    path.write_bytes(content)
-    path.with_name("TurkicIdiomT1.json").unlink()
-    with pytest.raises(InputError, match=r"no TurkicIdiomT1.json beside it; the run was not finished"):
-        packed(copy, **said)
-    assert list((tmp_path / "out").glob(".*")) == list((tmp_path / "out").glob("*")) == []
-    packed(bert, **said)
+        packed(encoder, copy, **stated)
+    path = next(copy.rglob(f"T1-tur-azj{SUFFIX}"))
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=rf"T1-tur-azj{SUFFIX}: a gzip file that is cut short"):
+        packed(copy, **stated)
+    assert list((tmp_path / "out").glob("*")) == []
+    packed(encoder, **stated)
     with pytest.raises(InputError, match=r"exists already; remove it or choose another --out"):
-        packed(bert, **said)
+        packed(encoder, **stated)
+
+
+def test_hidden_copies_are_not_read(encoder, packed, tmp_path):
+    shutil.copytree(encoder, tmp_path / "runs")
+    shutil.copytree(encoder, tmp_path / "runs" / ".ipynb_checkpoints")
+    assert len(packed(tmp_path / "runs", name="my/encoder", regime="other")) == 2
+
+
+def test_the_same_results_are_the_same_bytes(encoder, packed, tmp_path):
+    contents = []
+    for _ in range(2):
+        packed(encoder, name="my/encoder", regime="other")
+        files = sorted(path for path in (tmp_path / "out").rglob("*") if path.is_file())
+        contents.append([(path.relative_to(tmp_path), path.read_bytes()) for path in files])
+        shutil.rmtree(tmp_path / "out")
+    assert len(contents[0]) == 4
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_commands_say_what_is_missing_what_was_packed_and_what_is_wrong(
+    tmp_path, monkeypatch, capsys, submission_lexicon, submission_dataset, submission_predictions, columns
+):
+    monkeypatch.setenv("COLUMNS", f"{columns}")
+    for (task, subset), predictions in submission_predictions.items():
+        keep(tmp_path / "runs" / f"{task}-{subset}{SUFFIX}", submission_dataset, {(task, subset): predictions},
+             model="turkic-idiom/char-ngrams")  # fmt: skip
+    arguments = ["submit", str(tmp_path / "runs"), "--out", str(tmp_path / "out"), "--data", str(submission_lexicon)]
+    arguments += ["--type", "baseline", "--regime", "pretrained"]
+    assert main(arguments) == 2
+    refusal = capsys.readouterr().err
+    assert "add --training-data: what it was trained on" in refusal
+    assert "--contact: how you want to be reached" in refusal
+    assert not (tmp_path / "out").exists()
+    assert main([*arguments, "--contact", "@me", "--training-data", "none"]) == 0
+    (folder,) = (tmp_path / "out").iterdir()
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"{folder}\n  turkic-idiom/char-ngrams, revision {'b' * 40}, baseline, pretrained, 7 par")
+    assert {path.name for path in folder.iterdir()} == {"submission.json", *(f"{t}.jsonl.gz" for t in (*TASKS, SPANS))}
+    bad = shutil.copytree(folder, tmp_path / "bad" / folder.name)
+    content = gzip.decompress((bad / "T1.jsonl.gz").read_bytes()).replace(b'"tur:', b'"xxx:', 2)
+    (bad / "T1.jsonl.gz").write_bytes(gzip.compress(content))
+    check = ["leaderboard", "check", str(tmp_path / "out"), str(bad), "--data", str(submission_lexicon)]
+    assert main(check) == 1
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"{folder}: ok\n")
+    for line in (2, 3):
+        assert f"{bad / 'T1.jsonl.gz'}:{line}: tur-azj has no query 'xxx:" in printed
+    table = [line for line in printed.splitlines() if str(tmp_path) not in line]
+    assert max(map(len, table)) <= columns
+    assert "…" not in printed
+    rows = {line.split()[0]: line.split() for line in table if line}
+    assert rows["Task"][:5] == ["Task", "Score", "tr", "az", "uz"]
+    assert (rows["Task"][5:] == ["uncorrected", "items"]) == (columns == 120)
+    scored = score_submission(load_submission(folder, submission_dataset))
+    f1s = [score.main for score in scored.of_task(SPANS)]
+    shown = [float(text.rstrip("*")) for text in rows["Spans"][1:5]]
+    assert shown == pytest.approx([sum(f1s) / 3, *f1s], abs=0.0006)
+    corrected = [score.scores["ndcg_corrected"] for score in scored.of_task("T1")]
+    shown = [float(text.rstrip("*")) for text in rows["T1"][1:4]]
+    assert shown == pytest.approx([sum(corrected) / 2, *corrected], abs=0.0006)
+
+
+def write_json(path, value):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+    return path
+
+
+@pytest.fixture
+def mteb_folder(tmp_path, submission_dataset):
+    """What stock mteb writes for T1, by hand; one query has the first three documents alone."""
+    pool = submission_dataset.pool("T1", "tur-azj")
+    similarities = similarities_of(pool, 3)
+    rows = {}
+    for row, query in enumerate(pool.queries):
+        rows[query] = dict(zip(pool.documents, similarities[row].tolist(), strict=True))
+    first = pool.queries[0]
+    rows[first] = dict(sorted(rows[first].items(), key=lambda item: -item[1])[:3])
+    predictions = {"mteb_model_meta": {"model_name": "org/st", "revision": "c" * 40}, "tur-azj": {"test": rows}}
+    write_json(tmp_path / "predictions" / "TurkicIdiomT1_predictions.json", predictions)
+    results = tmp_path / "mteb" / "results" / "org__st" / ("c" * 40)
+    meta = {"name": "org/st", "revision": "c" * 40, "n_parameters": 118e6, "max_tokens": float("inf"), "license": None}
+    write_json(results / "model_meta.json", meta)
+    scores = {"test": [{"hf_subset": "tur-azj", "main_score": 0.5, "nauc": float("nan"), "ndcg_floor": 0.3}]}
+    result = {"dataset_revision": submission_dataset.revision, "task_name": "TurkicIdiomT1", "mteb_version": "2.26.24"}
+    write_json(results / "TurkicIdiomT1.json", result | {"scores": scores})
+    (results / "run_settings.jsonl").write_text(
+        json.dumps({"task": "TurkicIdiomT1", "version": {"mteb": "2.26.24", "torch": "2.13.0", "flash-attn": None}})
+    )
+    return tmp_path
+
+
+def test_predictions_in_mtebs_format(packed, mteb_folder, submission_dataset):
+    path = mteb_folder / "predictions" / "TurkicIdiomT1_predictions.json"
+    with pytest.raises(InputError, match=r"TurkicIdiomT1_predictions.json: does not say which data .* --output-folder"):
+        packed(path)
+    (submission,) = packed(mteb_folder)
+    about = submission.metadata
+    assert (about.name, about.type, about.n_parameters) == ("org/st", "sentence-encoder", 118_000_000)
+    assert (about.regime, about.revision) == ("pretrained", "c" * 40)
+    assert about.versions == {"mteb": "2.26.24", "torch": "2.13.0"}
+    (score,) = submission.subsets
+    assert score.cut == 3
+    pool = submission_dataset.pool("T1", "tur-azj")
+    similarities = similarities_of(pool, 3)
+    kept = np.argsort(-similarities[0])[:3]
+    similarities[0] = np.where(np.isin(np.arange(len(pool.documents)), kept), similarities[0], -np.inf)
+    expected = score_subset(Rankings.from_similarities(pool, similarities))
+    assert score.scores == pytest.approx(expected.scores, abs=1e-12)
+    good = json.loads(path.read_text())
+    for change, message in (
+        ({"tur-azj": {"test": {}}}, "there is no prediction for the query"),
+        ({"tur-azj": {"dev": {}}}, "holds no similarities of the test split"),
+        ({"tur-kaz": {"test": {}}}, "the data in use has no such subset"),
+        ({"mteb_model_meta": {"model_name": 1}}, r"damaged \('model_name'"),
+    ):
+        write_json(path, good | change)
+        with pytest.raises(InputError, match=message):
+            packed(mteb_folder, name="my/other")
+
+
+@pytest.fixture
+def lm_eval_folder(tmp_path, submission_dataset):
+    """What stock lm-eval writes with --log_samples for a language model, by hand."""
+    tags = some_tags(submission_dataset, "az", 4)
+    metadata = {"data_revision": submission_dataset.revision}
+    results = {
+        "model_name": "org/llm", "lm_eval_version": "0.4.13", "transformers_version": "5.23.0",
+        "config": {"model": "hf", "model_sha": "d" * 40, "model_num_parameters": 10, "model_args": {}},
+        "configs": {"turkic_idiom_span_az": {"metadata": metadata}}, "n-shot": {"turkic_idiom_span_az": 3},
+    }  # fmt: skip
+    write_json(tmp_path / "lm" / "results_2026.json", results)
+    rows = []
+    for sentence, letters in zip(tags.sentences.rows, tags.letters, strict=True):
+        gold = "".join(tag[0] for tag in sentence.tags)
+        for name, found in (("strict", letters), ("flexible", gold)):
+            rows.append({"filter": name, "doc": {"id": sentence.id}, "span_f1": [sentence.idiom, gold, found]})
+    path = tmp_path / "lm" / "samples_turkic_idiom_span_az_2026.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path.parent
+
+
+def test_samples_in_lm_evals_format(packed, lm_eval_folder, submission_dataset):
+    (submission,) = packed(lm_eval_folder)
+    about = submission.metadata
+    assert (about.name, about.type, about.regime, about.few_shot) == ("org/llm", "llm", "few-shot", 3)
+    assert (about.revision, about.n_parameters) == ("d" * 40, 10)
+    assert about.versions == {"lm-eval": "0.4.13", "transformers": "5.23.0"}
+    (score,) = submission.subsets
+    assert score.scores == score_subset(some_tags(submission_dataset, "az", 4)).scores
+    with pytest.raises(
+        InputError, match=r"two results of spans, az: .*samples_turkic_idiom_span_az_.*; name the files"
+    ):
+        packed(lm_eval_folder, shutil.copytree(lm_eval_folder, lm_eval_folder.with_name("copy")), name="my/two")
+    path = lm_eval_folder / "samples_turkic_idiom_span_az_2026.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-2]))
+    with pytest.raises(InputError, match=r"1 of the 8 test sentences have no answer, .* --limit"):
+        packed(lm_eval_folder, name="my/cut")
+    path.write_text(lines[0].replace("OB", "XB"))
+    with pytest.raises(InputError, match=r"test sentences have no answer|do not fit"):
+        packed(lm_eval_folder, name="my/cut")
+    path.with_name("results_2026.json").unlink()
+    with pytest.raises(InputError, match=r"no results_2026\.json beside it"):
+        packed(lm_eval_folder)
 
 
 @pytest.mark.slow
-def test_the_same_results_are_the_same_bytes(bert, packed, tmp_path):
-    found = []
-    for _ in range(2):
-        packed(bert, name="my/bert", regime="other")
-        files = sorted(path for path in (tmp_path / "out").rglob("*") if path.is_file())
-        found.append([(path.relative_to(tmp_path), path.read_bytes()) for path in files])
-        shutil.rmtree(tmp_path / "out")
-    assert len(found[0]) == 4
-    assert found[0] == found[1]
+def test_the_numbers_of_the_leaderboard_are_those_that_run_prints(
+    tmp_path, capsys, packed, submission_lexicon, submission_dataset
+):
+    arguments = ["-m", "turkic-idiom/char-ngrams", "-o", str(tmp_path / "runs"), "--data", str(submission_lexicon)]
+    assert main(["run", *arguments, "--format", "json"]) == 0
+    printed = {(row["task"][-2:], row["subset"]): row for row in json.loads(capsys.readouterr().out)}
+    (submission,) = packed(tmp_path / "runs")
+    about = submission.metadata
+    assert (about.name, about.type, about.regime) == ("turkic-idiom/char-ngrams", "baseline", "pretrained")
+    assert {"turkic-idiom-tasks", "mteb", "torch"} <= set(about.versions)
+    board = make_board([submission], board_data(submission_dataset))
+    assert set(board.intervals[submission.id]) == {key for key in printed if key[1] != "mean"}
+    for score in submission.subsets:
+        row = printed[score.task, score.subset]
+        for name, value in score.scores.items():
+            assert value == row[name]
+        interval = board.interval(submission, score)
+        assert (interval.low, interval.high) == (row["ndcg_low"], row["ndcg_high"])
+
+
+@pytest.fixture
+def stock(monkeypatch, tmp_path, submission_lexicon):
+    """A function that runs the command of a stock harness in this process, on the small lexicon."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(submission_lexicon))
+
+    def run(main_function, *arguments):
+        monkeypatch.setattr(sys, "argv", list(map(str, arguments)))
+        main_function()
+
+    return run
+
+
+@pytest.mark.slow
+def test_predictions_of_stock_mteb(stock, packed, tmp_path):
+    from mteb.cli import main as mteb_main
+
+    folders = ("--output-folder", tmp_path / "mteb", "--prediction-folder", tmp_path / "predictions")
+    stock(mteb_main, "mteb", "run", "-m", BM25, "-t", "TurkicIdiomT1", *folders)
+    (tmp_path / "predictions" / "STS12_predictions.json").write_text("{}")  # a task of others is left alone
+    (submission,) = packed(tmp_path / "predictions", tmp_path / "mteb")
+    about = submission.metadata
+    assert (about.name, about.type, about.n_parameters) == (BM25, "baseline", 0)
+    assert {"mteb", "torch", "transformers"} <= set(about.versions)
+    (path,) = (tmp_path / "mteb").rglob("TurkicIdiomT1.json")
+    rows = {row["hf_subset"]: row for row in json.loads(path.read_text())["scores"]["test"]}
+    assert set(mains(submission, "T1")) == set(rows)
+    for score in submission.subsets:
+        assert score.cut is None
+        for name, value in score.scores.items():
+            assert value == pytest.approx(rows[score.subset][name], abs=1e-6)
+
+
+@pytest.mark.slow
+def test_samples_of_stock_lm_eval(stock, packed, tmp_path, first_letter_classifier, encoder):  # noqa: F811
+    from lm_eval.__main__ import cli_evaluate
+
+    samples = tmp_path / "lm"
+    model = ("--model", "token-classifier", "--model_args", f"pretrained={first_letter_classifier}")
+    tasks = ("--tasks", "turkic_idiom_span_tr", "turkic_idiom_span_az")
+    stock(cli_evaluate, "lm-eval", "run", *model, *tasks, "--output_path", samples, "--log_samples")
+    with pytest.raises(InputError, match="say with --name ORG/NAME how to call it publicly"):
+        packed(samples)
+    with pytest.raises(InputError, match="add --regime"):
+        packed(samples, name="my/tagger")
+    (submission,) = packed(samples, name="my/tagger", regime="tr-only")
+    (results,) = samples.rglob("results_*.json")
+    stated = json.loads(results.read_text())
+    assert submission.metadata.type == "token-classifier"
+    assert submission.metadata.n_parameters == stated["config"]["model_num_parameters"]
+    assert set(submission.metadata.versions) == {"lm-eval", "transformers"}
+    assert tasks_and_subsets(submission) == [(SPANS, "tr"), (SPANS, "az")]
+    for score in submission.subsets:
+        row = stated["results"][f"turkic_idiom_span_{score.language}"]
+        for name, value in score.scores.items():
+            assert value == pytest.approx(row[f"{name},strict"], abs=1e-12)
+    assert 0 < submission.subsets[0].main < 1
+    # with the rankings of the same model: one submission
+    (together,) = packed(samples, encoder, name="my/both", regime="tr-only", type="encoder", poolings=("mean",))
+    assert (together.metadata.pooling, together.metadata.revision) == ("mean", "b" * 40)
+    assert [score.task for score in together.subsets] == ["T1", "T1", SPANS, SPANS]

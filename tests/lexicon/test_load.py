@@ -1,11 +1,26 @@
 import json
+import os
 import shutil
+import signal
+from contextlib import nullcontext, suppress
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from tests.killing import every_kill
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.files import is_committing
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision, load_lexicon, read_lexicon, write_lexicon
+from turkic_idiom_tasks.lexicon.load import (
+    BUNDLED,
+    check_target,
+    content_revision,
+    load_lexicon,
+    read_lexicon,
+    write_lexicon,
+)
+from turkic_idiom_tasks.reading import printable
 from turkic_idiom_tasks.spans import Span
 
 TURKISH = {
@@ -58,11 +73,32 @@ def test_a_right_entry_is_read_as_it_stands(tmp_path):
         ({"example": None}, "spans without an example; write null"),
         ({"idom": "x"}, "unknown field 'idom'"),
         ({"variants": "göz kapamak"}, "field 'variants' must be a list of texts"),
+        ({"variants": ["göz kapamak", None]}, "field 'variants' must be a list of texts"),
+        ({"variants": {}}, "field 'variants' must be a list of texts"),
+        ({"status": [1]}, "field 'status' must be text or an object, found [1]"),
+        ({"status": 0}, "field 'status' must be text or an object, found 0"),
+        ({"meaning": {"a": [1]}}, "field 'meaning' must be text, found {'a': [1]}"),
+        ({"source": ["tdk"]}, "field 'source' must be text, found ['tdk']"),
+        ({"spans": {"start": 1}}, "field 'spans' must be a list of [start, end] offsets, found {'start': 1};"),
+        ({"spans": [[True, 3]]}, "field 'spans' must be a list of [start, end] offsets, found [[True, 3]];"),
+        ({"spans": [[0, 10**12]]}, "field 'spans' must be a list of [start, end] offsets,"),
+        ({"spans": [[-3, 2]]}, "span [-3, 2] is not inside the example"),
+        # characters that cannot be seen, or turn the text around on a terminal, are never shown raw
+        ({"idiom": "göz \u202eyummak"}, "idiom has U+202E, which cannot be seen; remove it: 'göz \\u202eyummak'"),
+        ({"example": "Göz\x1b[2J yumma.", "spans": None}, "example has U+001B, which cannot be seen"),
+        ({"meaning": "kör\u2800olmak"}, "meaning has U+2800, which cannot be seen"),
+        ({"meaning": "kör\ufe0f olmak"}, "meaning has U+FE0F, which cannot be seen"),
+        ({"meaning": "kör\u3164olmak"}, "meaning has '\\u3164' (U+3164), not in the Turkish alphabet"),
+        ({"variants": ["göz\u200b kapamak"]}, "variants is not normalised"),
+        ({"source": "tdk\x07"}, "source has U+0007, which cannot be seen; remove it: 'tdk\\x07'"),
+        ({"status": "read\u2066"}, "status has U+2066, which cannot be seen"),
     ],
 )
 def test_each_mistake_is_named_with_file_and_line(tmp_path, change, message):
     row = {key: value for key, value in (TURKISH | change).items() if value is not ...}
-    assert problems(write(tmp_path / "lex", [row])) == [f"tr.jsonl:1: {message}"]
+    (problem,) = problems(write(tmp_path / "lex", [row]))
+    assert problem.startswith(f"tr.jsonl:1: {message}")
+    assert printable(problem) == problem
 
 
 def test_malformed_lines(tmp_path):
@@ -73,6 +109,76 @@ def test_malformed_lines(tmp_path):
     ]
     (directory / "tr.jsonl").write_bytes(b'{"concept": "\xff"}\n')
     assert problems(directory) == ["tr.jsonl:1: not UTF-8 at byte 13; save the file as UTF-8"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("null", "expected a JSON object, found NoneType"),
+        ('{"concept": "a", "concept": "b"}', "the key 'concept' stands twice"),
+        ('{"status": NaN}', "NaN is no number that can be used"),
+        ('{"status": 1e999}', "'1e999' is too large a number"),
+        ('{"status": ' + "1" * 5000 + "}", "a number with thousands of digits"),
+        ('{"status": ' + "[" * 5000, "brackets nested more than 32 deep"),
+        ('{"status": {"' + "a" * 500 + '\\ud800": 1}}', "half of a surrogate pair in the text"),
+        *((f'{{"{key}": "\\ud800"}}', "half of a surrogate pair") for key in ("idiom", "source", "status", "example")),
+        ('{"variants": ["\\udc00"]}', "half of a surrogate pair"),
+    ],
+)
+@pytest.mark.parametrize("name", ["tr.jsonl", "concepts.jsonl"])
+def test_a_malformed_line_is_one_problem_of_one_line(tmp_path, name, line, message):
+    directory = write(tmp_path / "lex", [TURKISH])
+    if name == "concepts.jsonl":
+        write(directory, [{"id": "turn-a-blind-eye", "gloss": ""}], name)
+        message = "expected {" if line == "null" else message
+    with (directory / name).open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+    (problem,) = problems(directory)
+    assert problem.startswith(f"{name}:2: {message}")
+    assert len(problem) < 200
+
+
+def test_glosses_are_texts_without_unseen_characters(tmp_path):
+    directory = write(tmp_path / "lex", [TURKISH | {"concept": "d"}])
+    rows = [{"id": "a", "gloss": 7}, {"id": "b", "gloss": "x\u202e"}, {"id": "c"}, {"id": "d", "gloss": "to ignore"}]
+    assert [problem.split(": ", 1)[1] for problem in problems(write(directory, rows, "concepts.jsonl"))] == [
+        "gloss of 'a' must be text, found 7",
+        "gloss has U+202E, which cannot be seen; remove it: 'x\\u202e'",
+        'expected {"id": …, "gloss": …}',
+    ]
+
+
+STRANGE = st.recursive(
+    st.sampled_from([None, True, 0, -1, 1.5, 10**30, "", " ", "göz", "\u202e", "\ud800", "--", "\x00"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["concept", "a"]), inner, max_size=2),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    changes=st.dictionaries(st.sampled_from([*TURKISH, "variants", "status", "source", "x"]), STRANGE, max_size=3),
+    dropped=st.sets(st.sampled_from([*TURKISH]), max_size=1),
+    cut=st.integers(0, 200) | st.none(),
+    noise=st.binary(max_size=3),
+)
+def test_a_damaged_entry_is_read_right_or_named_in_one_line(tmp_path, changes, dropped, cut, noise):
+    row = {key: value for key, value in (TURKISH | changes).items() if key not in dropped}
+    line = json.dumps(row, ensure_ascii=True).encode()
+    if cut is not None:
+        line = line[:cut] + noise + line[cut + len(noise) :]
+    directory = tmp_path / "lex"
+    directory.mkdir(exist_ok=True)
+    (directory / "tr.jsonl").write_bytes(line + b"\n")
+    lexicon, found = read_lexicon(directory)
+    for problem in found:
+        assert str(problem).startswith(f"{directory / 'tr.jsonl'}:")
+        assert "\n" not in str(problem)
+        assert printable(str(problem)) == str(problem)
+    for entry in lexicon.of("tr").values():
+        assert json.loads(entry.to_json()) == {
+            key: value for key, value in json.loads(line).items() if value or key in TURKISH
+        }
 
 
 def test_duplicate_concept_names_both_lines(tmp_path):
@@ -131,7 +237,108 @@ def test_written_lexicon_reads_back(tmp_path):
     lexicon = load_lexicon(tmp_path / "lex")
     assert lexicon.of("uz") == {"a": Entry("a", "bosh egmoq"), "b": entry}
     assert list(lexicon.concepts) == ["a", "b"]
-    assert sorted(path.name for path in (tmp_path / "lex").iterdir()) == ["concepts.jsonl", "uz.jsonl"]
+    names = sorted(path.name for path in (tmp_path / "lex").iterdir() if not path.name.startswith("."))
+    assert names == ["concepts.jsonl", "uz.jsonl"]
+
+
+def one_language(directory, meaning, language="tr", **options):
+    write_lexicon(directory, [Concept("a", "")], {language: [Entry("a", "baş olmak", meaning)]}, **options)
+
+
+def test_a_lexicon_is_replaced_only_when_told_and_then_whole(tmp_path):
+    directory = write(tmp_path / "lex", [TURKISH])  # written by hand, so not recorded as ours
+    write(directory, [TURKISH | {"idiom": "göz yummaq"}], "az.jsonl")
+    (directory / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"lex: not empty \(holds 'az.jsonl'\); .* add --overwrite"):
+        one_language(directory, "a")
+    one_language(directory, "a", overwrite=True)
+    # the Azerbaijani file of the earlier lexicon is gone, what is no part of a lexicon stays
+    names = sorted(path.name for path in directory.iterdir() if not path.name.startswith("."))
+    assert names == ["concepts.jsonl", "notes.txt", "tr.jsonl"]
+    with pytest.raises(InputError, match="not empty"):
+        one_language(directory, "a")
+    write(directory, [TURKISH | {"concept": "a"}], "uz.jsonl")  # edited or added by hand since
+    one_language(directory, "b", overwrite=True)
+    assert load_lexicon(directory).of("tr")["a"].meaning == "b"
+    (directory / "data.jsonl").write_text("{}\n")
+    with pytest.raises(InputError, match=r"holds 'data.jsonl', which is no lexicon file"):
+        one_language(directory, "b", overwrite=True)
+
+
+def test_a_target_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "lex").write_text("")
+    with pytest.raises(InputError, match="is not a directory"):
+        check_target(tmp_path / "lex", overwrite=True)
+
+
+def test_a_killed_write_leaves_the_old_or_the_new_lexicon_and_the_same_call_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # kills need no flushed disk
+    number = 0
+
+    def new():
+        write_lexicon(tmp_path / f"new {number}", [Concept("a", "")], {"tr": [Entry("a", "baş olmak", "yeni")]})
+
+    def prepare_old():
+        nonlocal number
+        number += 1
+        one_language(tmp_path / f"old {number}", "eski", "az")
+
+    def prepare_new():
+        nonlocal number
+        number += 1
+
+    def overwrite():
+        one_language(tmp_path / f"old {number}", "yeni", overwrite=True)
+
+    for _ in every_kill(prepare_old, overwrite, below=tmp_path, renames_only=True):
+        lexicon = load_lexicon(tmp_path / f"old {number}")
+        assert [(code, rows["a"].meaning) for code, rows in lexicon.entries.items()] in (
+            [("az", "eski")],
+            [("tr", "yeni")],
+        )
+        overwrite()
+        assert load_lexicon(tmp_path / f"old {number}").of("tr")["a"].meaning == "yeni"
+    for _ in every_kill(prepare_new, new, below=tmp_path):
+        is_done = (tmp_path / f"new {number}" / "tr.jsonl").is_file()
+        with suppress(InputError) if is_done else nullcontext():
+            new()  # without --overwrite
+        assert load_lexicon(tmp_path / f"new {number}").of("tr")["a"].meaning == "yeni"
+
+
+def test_a_cut_off_write_is_not_replaced_by_another_one(tmp_path):
+    directory = tmp_path / "lex"
+    kills = every_kill(
+        lambda: shutil.rmtree(directory, ignore_errors=True), lambda: one_language(directory, "a"), below=tmp_path
+    )
+    for _ in kills:
+        if directory.is_dir() and is_committing(directory):
+            break
+    with pytest.raises(InputError, match="not empty"):
+        one_language(directory, "b")
+    assert load_lexicon(directory).of("tr")["a"].meaning == "a"
+
+
+def test_a_reader_beside_a_writer_sees_the_one_or_the_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    directory = tmp_path / "lex"
+    one_language(directory, "a")
+    writer = os.fork()
+    if writer == 0:
+        for number in range(10_000):
+            one_language(directory, "ab"[number % 2], ("tr", "az")[number % 2], overwrite=True)
+        os._exit(0)
+    seen = set()
+    try:
+        for _ in range(60):
+            with suppress(InputError):  # changed five times while it was read
+                lexicon, found = read_lexicon(directory)
+                seen.add((*lexicon.entries, *(entry.meaning for entry in lexicon.of("tr").values())))
+                assert found == []
+    finally:
+        os.kill(writer, signal.SIGKILL)
+        os.waitpid(writer, 0)
+    assert seen <= {("tr", "a"), ("az",)}
+    assert [*load_lexicon(directory).entries] in (["tr"], ["az"])  # although the writer was killed
 
 
 def test_bundled_lexicon_is_whole_and_right(tmp_path):

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turkic_idiom_tasks.metrics.ranking import (
+    RelevantPositions,
     chance_corrected,
+    find_positions,
     random_ndcg,
-    ranking_groups,
+    score_positions,
     score_rankings,
-    similarities_of_groups,
 )
 
 NAMES = ("ndcg", "ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_10")
@@ -105,8 +106,7 @@ def test_chance_corrected():
     assert chance_corrected(0.25, 0.25) == 0.0
     assert chance_corrected(1.0, 0.25) == 1.0
     assert chance_corrected(0.1, 0.25) == pytest.approx(-0.2)
-    with pytest.raises(ValueError, match="undefined"):
-        chance_corrected(1.0, 1.0)
+    assert math.isnan(chance_corrected(1.0, 1.0))
 
 
 @settings(max_examples=40, deadline=None)
@@ -130,16 +130,34 @@ def test_undefined_input_is_refused():
         score_rankings(np.empty((0, 4)), []).means()
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.integers(0, 4) | st.just(-np.inf), min_size=1, max_size=12))
-def test_written_rankings_score_the_same(values):
-    similarities = np.array(values, dtype=float)
-    documents = [f"d{column}" for column in range(len(values))]
-    groups = ranking_groups(similarities, documents)
-    again = similarities_of_groups(groups, {document: column for column, document in enumerate(documents)})
-    assert one(similarities, [0]) == one(again, [0])
+def test_positions_by_hand():
+    similarities = np.array([[0.1, 0.9, 0.1, -np.inf, 0.5], [0.0, 0.0, 0.0, 0.0, 0.0]])
+    positions = find_positions(similarities, [[2, 1, 3], [4]])
+    assert positions.n_documents == 5
+    assert positions.counts.tolist() == [3, 1]
+    # 0.9 and 0.5 rank above 0.1, which two documents share; nothing ranks above 0.9; all but itself above -inf
+    assert positions.above.tolist() == [2, 0, 4, 0]
+    assert positions.tied.tolist() == [2, 1, 1, 5]
 
 
-def test_ranking_groups_order():
-    similarities = np.array([0.1, 0.9, 0.1, -np.inf, 0.5])
-    assert ranking_groups(similarities, ["a", "b", "c", "d", "e"]) == ["b", "e", ["a", "c"]]
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(0, 4) | st.just(-np.inf), min_size=6, max_size=6), min_size=1, max_size=4), st.data()
+)
+def test_positions_hold_all_that_the_scores_depend_on(rows, data):
+    similarities = np.array(rows, dtype=float)
+    columns = st.lists(st.integers(0, 5), min_size=1, max_size=3, unique=True)
+    relevant = [data.draw(columns) for _ in rows]
+    positions = find_positions(similarities, relevant)
+    again = RelevantPositions(positions.counts, positions.above, positions.tied, n_documents=6)
+    together = score_positions(again)
+    for row, (values, own) in enumerate(zip(rows, relevant, strict=True)):
+        alone = one(values, own)
+        for name in (*NAMES, "floor"):
+            assert getattr(together, name)[row] == pytest.approx(alone[name], abs=1e-12), name
+
+
+def test_means_of_a_pool_without_a_wrong_document():
+    means = score_rankings(np.array([[0.2, 0.1]]), [[0, 1]]).means()
+    assert (means["ndcg"], means["ndcg_floor"]) == (1, 1)
+    assert math.isnan(means["ndcg_corrected"])

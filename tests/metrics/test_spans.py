@@ -11,6 +11,7 @@ from seqeval.metrics import accuracy_score, f1_score, precision_score, recall_sc
 from seqeval.scheme import IOB2
 from sklearn.metrics import precision_recall_fscore_support as per_tag
 
+from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
 from turkic_idiom_tasks.metrics.spans import span_counts, span_f1_interval, span_scores, token_accuracy, token_scores
 from turkic_idiom_tasks.spans import LABELS
 
@@ -148,46 +149,45 @@ def test_gold_and_prediction_must_be_of_one_length(score):
 RIGHT, WRONG = (tags("BIO"), tags("BIO")), (tags("BIO"), tags("OOB"))  # both mark one span of one
 
 
-def interval(pairs, idioms):
-    return span_f1_interval([gold for gold, _ in pairs], [found for _, found in pairs], idioms)
+def interval(pairs, concepts):
+    return span_f1_interval([gold for gold, _ in pairs], [found for _, found in pairs], concepts)
 
 
-def test_the_interval_of_four_idioms_one_of_them_wrong():
-    # F1 of a draw is 1 - k/4 with k wrong among four draws, each wrong with probability 1/4:
-    # P(k=4) = 1/256 = 0.4% and P(k>=3) = 13/256 = 5.1%, so the 2.5% point is k=3, F1 1/4; P(k=0) = 32%, so the top is 1
-    found = interval([RIGHT, RIGHT, WRONG, RIGHT], list("abcd"))
-    assert (found.low, found.high) == pytest.approx((0.25, 1.0))
-    # and one right of four is the mirror image
-    found = interval([WRONG, WRONG, RIGHT, WRONG], list("abcd"))
-    assert (found.low, found.high) == pytest.approx((0.0, 0.75))
+def test_the_interval_is_that_of_twice_the_correct_spans_over_predicted_and_gold_ones():
+    generator = np.random.default_rng(1)
+    pairs = [[RIGHT, WRONG][bit] for bit in generator.integers(0, 2, size=50)]
+    concepts = [f"concept {number}" for number in generator.integers(0, 20, size=50)]
+    sums = np.array([[2.0 * (pair is RIGHT), 2.0] for pair in pairs])
+    assert interval(pairs, concepts) == resample({"tr": Stratum(concepts, sums)}).interval()
 
 
-def test_the_sentences_of_an_idiom_are_drawn_together():
-    # one cluster: every draw is the corpus itself
+def test_the_sentences_of_a_concept_are_drawn_together():
+    # one concept: every draw is the corpus itself
     one = interval([RIGHT] * 10 + [WRONG] * 10, ["göz yummak"] * 20)
     assert (one.low, one.high) == pytest.approx((0.5, 0.5))
-    # two clusters of ten: all right (1/4), half (1/2) or all wrong (1/4)
+    # two concepts of ten sentences: draws that hold only the one or only the other are frequent
     two = interval([RIGHT] * 10 + [WRONG] * 10, ["a"] * 10 + ["b"] * 10)
     assert (two.low, two.high) == pytest.approx((0.0, 1.0))
-    # twenty clusters of one: k wrong among 20 is binomial with p = 1/2; its 2.5% and 97.5% points are 6 and 14
+    # twenty concepts of one sentence: the standard error is sqrt(.25 / 20) = .112, and 2.147 of it (see test_bootstrap)
+    # would end the interval at .26 and .74
     twenty = interval([RIGHT] * 10 + [WRONG] * 10, [str(n) for n in range(20)])
-    assert (twenty.low, twenty.high) == pytest.approx((0.3, 0.7))
+    assert (twenty.low, twenty.high) == pytest.approx((0.26, 0.74), abs=0.03)
 
 
 def test_the_interval_weighs_spans_not_sentences():
-    # three idioms with three spans each, all right, and one with one span, missed. As above k=3 is the 2.5% point:
-    # 3 spans right among 3 predicted and 3 + 3 in gold: 2 * 3 / (3 + 6)
+    # Forty concepts of which half are missed. Those found hold three spans, the others one: F1 is
+    # 2 * 60 / (60 + 60 + 20) = .857, and as a mean over sentences it would be .5.
     right, missed = (tags("BBB"), tags("BBB")), (tags("B"), tags("O"))
-    found = interval([right, missed, right, right], list("abcd"))
-    assert (found.low, found.high) == pytest.approx((2 / 3, 1.0))
+    found = interval([right, missed] * 20, [str(n) for n in range(40)])
+    assert 0.7 < found.low < 120 / 140 < found.high < 0.95
 
 
-def test_the_interval_depends_on_neither_order_nor_names_of_sentences():
+def test_the_interval_does_not_depend_on_the_order_of_sentences():
     generator = np.random.default_rng(0)
     pairs = [[RIGHT, WRONG][bit] for bit in generator.integers(0, 2, size=60)]
-    idioms = [f"idiom {number}" for number in generator.integers(0, 12, size=60)]
+    concepts = [f"concept {number}" for number in generator.integers(0, 12, size=60)]
     order = generator.permutation(60)
-    assert interval(pairs, idioms) == interval([pairs[n] for n in order], [idioms[n] for n in order])
+    assert interval(pairs, concepts) == interval([pairs[n] for n in order], [concepts[n] for n in order])
 
 
 def test_sentences_with_nothing_to_find_and_nothing_marked_change_no_interval():

@@ -1,37 +1,113 @@
+"""A small lexicon, and the commands run in this process, which costs no start of an interpreter."""
+
+import logging
+import sys
+from dataclasses import dataclass
+
 import pytest
 
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
-from turkic_idiom_tasks.splits import retrieval_split
+from tests.dataset.conftest import CONCEPTS, TEST, TRAIN, WORDS, WORDS_AZ, WORDS_UZ, entries
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.integrations.mteb_models import register_models
+from turkic_idiom_tasks.lexicon.entries import Concept
+from turkic_idiom_tasks.lexicon.load import write_lexicon
 
-# Test concepts and training concepts, found by the split itself and checked below.
-TEST = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "test"][:6]
-TRAIN = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "train"][:12]
-
-WORDS = ("ağız baş göz kulak dil diş burun yüz boyun kan can yürek gönül taş su yol gün söz").split()  # noqa: SIM905
-WORDS_AZ = ("ağız baş göz qulaq dil diş burun üz boyun qan can ürək könül daş su yol gün söz").split()  # noqa: SIM905
-WORDS_UZ = ("ogʻiz bosh koʻz quloq til tish burun yuz boʻyin qon jon yurak koʻngil tosh suv yoʻl kun soʻz").split()  # noqa: SIM905
+ENDINGS = {"tr": "tutmak", "az": "tutmaq", "tk": "tutmak", "gag": "tutmaa", "uz": "tutmoq"}
 
 
-def entries(words, ending, meaning):
-    return [
-        Entry(concept, f"{word} {ending}", f"{meaning} {word * 2}")
-        for concept, word in zip(TEST + TRAIN, words, strict=True)
-    ]
+@dataclass(frozen=True)
+class Run:
+    """What a command did."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-@pytest.fixture
-def lexicon_directory(tmp_path):
-    """Eighteen concepts, six of them test concepts; Uzbek lacks three, one of them a test concept."""
+@pytest.fixture(scope="session")
+def small_lexicon(tmp_path_factory):
+    """Folder of eighteen concepts, six of them test concepts; Uzbek lacks three, one of them a test concept."""
+    folder = tmp_path_factory.mktemp("small") / "lexicon"
     uzbek = [entry for entry in entries(WORDS_UZ, "tutmoq", "maʼnosi") if entry.concept not in (TEST[0], *TRAIN[:2])]
     write_lexicon(
-        tmp_path / "lexicon",
-        [Concept(concept, "gloss") for concept in TEST + TRAIN],
+        folder,
+        [Concept(concept, "gloss") for concept in CONCEPTS],
         {"tr": entries(WORDS, "tutmak", "anlamı"), "az": entries(WORDS_AZ, "tutmaq", "mənası"), "uz": uzbek},
     )
-    return tmp_path / "lexicon"
+    return folder
+
+
+@pytest.fixture(scope="session")
+def other_lexicon(tmp_path_factory):
+    """Folder of the same concepts in Turkish and Azerbaijani with other words."""
+    folder = tmp_path_factory.mktemp("other") / "lexicon"
+    write_lexicon(
+        folder,
+        [Concept(concept, "gloss") for concept in CONCEPTS],
+        {"tr": entries(WORDS, "vermek", "demek"), "az": entries(WORDS_AZ, "vermək", "demək")},
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def five_languages(tmp_path_factory):
+    """Folder of eighteen concepts in all five languages, six of them test concepts."""
+    folder = tmp_path_factory.mktemp("five") / "lexicon"
+    words = [f"{first}{second}" for first in ("bal", "dam", "kol") for second in ("e", "a", "i", "u", "o", "er")]
+    languages = {code: entries(words, ending, f"anlam {code}") for code, ending in ENDINGS.items()}
+    write_lexicon(folder, [Concept(concept, "gloss") for concept in CONCEPTS], languages)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_dataset(small_lexicon):
+    return open_dataset(str(small_lexicon))
 
 
 @pytest.fixture
-def lexicon(lexicon_directory):
-    return load_lexicon(lexicon_directory)
+def turkic(tmp_path, monkeypatch, capsys, caplog):
+    """Runs ``turkic-idiom`` in this process, in an empty folder; logged lines count as stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        caplog.clear()
+        capsys.readouterr()
+        with caplog.at_level(logging.WARNING):
+            code = main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        logged = "".join(f"{record.getMessage()}\n" for record in caplog.records)
+        return Run(code, printed.out, printed.err + logged)
+
+    return run
+
+
+@pytest.fixture
+def stock_mteb(tmp_path, monkeypatch):
+    """Runs mteb's own command in this process; what it raises is raised."""
+    from mteb.cli import main as mteb_main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, data):
+        monkeypatch.setenv("TURKIC_IDIOM_DATA", str(data))
+        monkeypatch.setattr(sys, "argv", ["mteb", *map(str, arguments)])
+        mteb_main()
+
+    return run
+
+
+@pytest.fixture
+def register_local(monkeypatch):
+    """Registers what TURKIC_IDIOM_MODELS says with mteb, for one test."""
+    from mteb.models.model_implementations import MODEL_REGISTRY
+
+    before = dict(MODEL_REGISTRY)
+
+    def register(value):
+        monkeypatch.setenv("TURKIC_IDIOM_MODELS", value)
+        register_models(MODEL_REGISTRY)
+
+    yield register
+    MODEL_REGISTRY.clear()
+    MODEL_REGISTRY.update(before)

@@ -1,13 +1,18 @@
-"""The stock `mteb` command and API, unmodified, in a subprocess."""
+"""The stock `mteb` command and API, unmodified: in a subprocess where the process itself matters."""
 
 import json
+import math
+import shutil
 
+import mteb
 import pytest
 import pytrec_eval
 
-from turkic_idiom_tasks.lexicon.load import content_revision, load_lexicon
+from tests.dataset.conftest import write_config
+from tests.hub_server import Repository, hub_server
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.integrations.mteb_tasks import TurkicIdiomT1, TurkicIdiomT2
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
-from turkic_idiom_tasks.retrieval.relevance import build_retrieval
 
 RANDOM = "mteb/baseline-random-encoder"
 
@@ -29,20 +34,19 @@ def assert_one_line_error(run, *parts):
         assert str(part) in line
 
 
-def test_run_scores_the_whole_pool_as_trec_eval_does(command, tmp_path, lexicon_directory):
+def test_run_scores_the_whole_pool_as_trec_eval_does(command, tmp_path, small_lexicon, small_dataset):
     folders = ("--output-folder", tmp_path / "out", "--prediction-folder", tmp_path / "predictions")
     tasks = ("TurkicIdiomT1", "TurkicIdiomT2")
-    run = command("mteb", "run", "-m", RANDOM, "-t", *tasks, *folders, data=lexicon_directory)
+    run = command("mteb", "run", "-m", RANDOM, "-t", *tasks, *folders, data=small_lexicon)
     assert run.returncode == 0, run.stderr
     result = results(tmp_path / "out", "TurkicIdiomT1")
-    assert result["dataset_revision"] == content_revision(lexicon_directory)
+    assert result["dataset_revision"] == small_dataset.revision
     predictions = json.loads((tmp_path / "predictions" / "TurkicIdiomT1_predictions.json").read_text())
-    lexicon = load_lexicon(lexicon_directory)
     assert set(by_subset(result)) == {"tur-azj", "tur-uzn"}
     for subset, row in by_subset(result).items():
-        data = build_retrieval(lexicon, "T1", subset)
+        data = small_dataset.retrieval("T1", subset)
         ranked = predictions[subset]["test"]
-        assert all(len(found) == len(data.documents) for found in ranked.values())  # nothing is cut off
+        assert all(len(documents) == len(data.documents) for documents in ranked.values())  # nothing is cut off
         evaluator = pytrec_eval.RelevanceEvaluator(
             {query: dict(documents) for query, documents in data.qrels.items()},
             {"ndcg", "ndcg_cut.10", "recip_rank", "recall.1,5,10"},
@@ -69,77 +73,144 @@ def test_run_scores_the_whole_pool_as_trec_eval_does(command, tmp_path, lexicon_
     assert "has no data for tur-tuk tur-gag; left out" in said
 
 
-def test_languages_and_available_tasks(command, tmp_path, lexicon_directory):
-    run = command("mteb", "run", "-m", RANDOM, "-t", "TurkicIdiomT3", "-l", "azj", "--output-folder", tmp_path / "out",
-                  data=lexicon_directory)  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    assert set(by_subset(results(tmp_path / "out", "TurkicIdiomT3"))) == {"tur-azj"}
-    listed = command("mteb", "available-tasks")
-    for task in ("TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3"):
-        assert task in listed.stdout
-    benchmarks = command("mteb", "available-benchmarks")
-    assert "TurkicIdiom(v1)" in benchmarks.stdout
-
-
-def test_bundled_data_without_any_setting(command, tmp_path):
-    run = command(
-        "mteb", "run", "-m", "turkic-idiom/char-ngrams", "-t", "TurkicIdiomT1", "--output-folder", tmp_path / "out"
+def test_languages_and_available_tasks(stock_mteb, tmp_path, small_lexicon, capsys):
+    stock_mteb(
+        "run", "-m", RANDOM, "-t", "TurkicIdiomT3", "-l", "azj", "--output-folder", tmp_path / "out", data=small_lexicon
     )
-    assert run.returncode == 0, run.stderr
+    assert set(by_subset(results(tmp_path / "out", "TurkicIdiomT3"))) == {"tur-azj"}
+    stock_mteb("available-tasks", data=small_lexicon)
+    listed = capsys.readouterr().out
+    for task in ("TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3"):
+        assert task in listed
+    stock_mteb("available-benchmarks", data=small_lexicon)
+    assert "TurkicIdiom(v1)" in capsys.readouterr().out
+
+
+def test_bundled_data_without_any_setting(stock_mteb, tmp_path):
+    model = "turkic-idiom/char-ngrams"
+    stock_mteb("run", "-m", model, "-t", "TurkicIdiomT1", "--output-folder", tmp_path / "out", data="")
     rows = by_subset(results(tmp_path / "out", "TurkicIdiomT1"))
     assert set(rows) == {"tur-azj", "tur-tuk", "tur-gag", "tur-uzn"}
-    # cognates: the baseline must be far above chance between Turkish and Azerbaijani
-    assert rows["tur-azj"]["ndcg_corrected"] > 0.3
+    assert all(row["ndcg_corrected"] > 0.1 for row in rows.values())  # cognates: above chance in every language
 
 
-def test_scores_of_other_data_are_never_shown(command, tmp_path, lexicon_directory):
-    arguments = ("mteb", "run", "-m", RANDOM, "-t", "TurkicIdiomT2", "--output-folder", tmp_path / "out")
-    assert command(*arguments, data=lexicon_directory).returncode == 0
-    before = results(tmp_path / "out", "TurkicIdiomT2")
-    refused = command(*arguments)  # the bundled lexicon now
-    assert_one_line_error(
-        refused, "scores of other data", before["dataset_revision"][:12], "--overwrite-strategy always"
-    )
-    assert results(tmp_path / "out", "TurkicIdiomT2") == before
-    overwritten = command(*arguments, "--overwrite-strategy", "always")
-    assert overwritten.returncode == 0, overwritten.stderr
-    assert results(tmp_path / "out", "TurkicIdiomT2")["dataset_revision"] != before["dataset_revision"]
-    again = command(*arguments)  # finished results of the same data are taken as they are
-    assert again.returncode == 0, again.stderr
+def test_scores_of_other_data_are_never_shown(stock_mteb, tmp_path, small_lexicon, other_lexicon):
+    arguments = ("run", "-m", RANDOM, "-t", "TurkicIdiomT1", "--output-folder", tmp_path / "out")
+    stock_mteb(*arguments, data=small_lexicon)
+    before = results(tmp_path / "out", "TurkicIdiomT1")
+    with pytest.raises(InputError, match=r"scores of other data .*--overwrite-strategy always"):
+        stock_mteb(*arguments, data=other_lexicon)
+    assert results(tmp_path / "out", "TurkicIdiomT1") == before
+    stock_mteb(*arguments, "--overwrite-strategy", "always", data=other_lexicon)
+    after = results(tmp_path / "out", "TurkicIdiomT1")
+    assert after["dataset_revision"] != before["dataset_revision"]
+    stock_mteb(*arguments, data=other_lexicon)  # finished results of the same data are taken as they are
+    assert results(tmp_path / "out", "TurkicIdiomT1") == after
 
 
-def test_broken_data_is_one_line_and_leaves_nothing_behind(command, tmp_path, lexicon_directory):
-    path = lexicon_directory / "az.jsonl"
-    lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines[:4], lines[4][:40], *lines[5:]]))
-    run = command(
-        "mteb", "run", "-m", RANDOM, "-t", "TurkicIdiomT1", "--output-folder", tmp_path / "out", data=lexicon_directory
-    )
-    assert_one_line_error(run, "az.jsonl:5: malformed JSON", "turkic-idiom dataset check")
+def test_broken_data_is_one_line_and_leaves_nothing_behind(command, stock_mteb, tmp_path, small_lexicon, capsys):
+    broken = shutil.copytree(small_lexicon, tmp_path / "broken")
+    lines = (broken / "az.jsonl").read_text().splitlines()
+    (broken / "az.jsonl").write_text("\n".join([*lines[:4], lines[4][:40], *lines[5:]]))
+    for path in broken.glob(".turkic-idiom*"):  # a lexicon that somebody wrote by hand
+        path.unlink()
+    folder = ("--output-folder", tmp_path / "out")
+    run = command("mteb", "run", "-m", RANDOM, "-t", "TurkicIdiomT1", *folder, data=broken)
+    assert_one_line_error(run, "turkic-idiom-tasks: error: ", "az.jsonl:5: malformed JSON")
     assert not list(tmp_path.glob("out/**/TurkicIdiomT1.json"))
-    listed = command("mteb", "available-tasks", "-t", "STS12", data=lexicon_directory)
-    assert listed.returncode == 0, listed.stderr
+    stock_mteb("available-tasks", "-t", "STS12", data=broken)
+    assert "STS12" in capsys.readouterr().out
 
 
-def test_a_lexicon_without_turkish_asked_for_t1(command, tmp_path, lexicon_directory):
-    (lexicon_directory / "tr.jsonl").unlink()
-    run = command(
-        "mteb", "run", "-m", RANDOM, "-t", "TurkicIdiomT1", "--output-folder", tmp_path / "out", data=lexicon_directory
-    )
-    assert_one_line_error(run, lexicon_directory, "nothing to evaluate for TurkicIdiomT1", "needs Turkish (tr.jsonl)")
-    run = command(
-        "mteb", "run", "-m", RANDOM, "-t", "TurkicIdiomT2", "--output-folder", tmp_path / "out", data=lexicon_directory
-    )
-    assert run.returncode == 0, run.stderr
+def test_a_lexicon_without_turkish_asked_for_t1(stock_mteb, tmp_path, small_lexicon):
+    without = shutil.copytree(small_lexicon, tmp_path / "without")
+    for path in (without / "tr.jsonl", *without.glob(".turkic-idiom*")):
+        path.unlink()
+    folder = ("--output-folder", tmp_path / "out")
+    with pytest.raises(InputError, match=r"nothing to evaluate for TurkicIdiomT1, which needs Turkish \(tr.jsonl\)"):
+        stock_mteb("run", "-m", RANDOM, "-t", "TurkicIdiomT1", *folder, data=without)
+    stock_mteb("run", "-m", RANDOM, "-t", "TurkicIdiomT2", *folder, data=without)
     assert set(by_subset(results(tmp_path / "out", "TurkicIdiomT2"))) == {"azj", "uzn"}
 
 
-def test_descriptive_statistics_are_of_the_data_in_use(command, tmp_path, lexicon_directory, monkeypatch):
-    code = "import mteb, json; print(json.dumps(mteb.get_task('TurkicIdiomT1').metadata.descriptive_stats))"
-    run = command("python", "-c", code, data=lexicon_directory, XDG_CACHE_HOME=str(tmp_path / "cache"))
-    assert run.returncode == 0, run.stderr
-    statistics = json.loads(run.stdout.splitlines()[-1])["test"]
+def test_a_task_takes_a_dataset_instead_of_the_variable(monkeypatch, small_dataset, other_lexicon):
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(other_lexicon))
+    task = TurkicIdiomT2(dataset=small_dataset)
+    assert task.metadata.revision == small_dataset.revision
+    assert task.hf_subsets == ["tur", "azj", "uzn"]
+    assert TurkicIdiomT1().metadata.revision != small_dataset.revision
+
+
+def test_a_task_can_be_evaluated_again(small_dataset):
+    """mteb unloads the data after an evaluation, and with it what describes the data."""
+    task = TurkicIdiomT1(dataset=small_dataset)
+    model = mteb.get_model(RANDOM)
+    first, second = (mteb.evaluate(model, task, cache=None, show_progress_bar=False).task_results[0] for _ in range(2))
+    assert first.dataset_revision == second.dataset_revision == small_dataset.revision
+    assert first.scores == second.scores
+    assert set(first.hf_subsets) == {"tur-azj", "tur-uzn"}
+
+
+def test_a_similarity_that_is_nan_is_one_line(small_dataset):
+    """Infinite vectors have no cosine; mteb itself would put them anywhere."""
+    task = TurkicIdiomT1(dataset=small_dataset)
+    pool = small_dataset.pool("T1", "tur-azj")
+    ranked = {query: dict.fromkeys(pool.documents, math.nan) for query in pool.queries}
+    with pytest.raises(InputError, match="its vectors are not finite; load the model in float32"):
+        task.task_specific_scores({}, {}, ranked, hf_split="test", hf_subset="tur-azj")
+
+
+def test_descriptive_statistics_are_of_the_data_in_use(tmp_path, small_lexicon, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(small_lexicon))
+    statistics = mteb.get_task("TurkicIdiomT1").metadata.descriptive_stats["test"]
     # six test concepts and eighteen documents in Azerbaijani, five and fifteen in Uzbek
     assert statistics["hf_subset_descriptive_stats"]["tur-azj"]["num_queries"] == 6
     assert statistics["hf_subset_descriptive_stats"]["tur-uzn"]["num_documents"] == 15
     assert statistics["num_samples"] == 6 + 18 + 5 + 15
+
+
+def as_hub_layout(dataset, folder, task):
+    """Write one task of a dataset as somebody else would."""
+    for subset in dataset.subsets(task):
+        data = dataset.retrieval(task, subset)
+        rows = {
+            "queries": [{"id": query, "text": text} for query, text in data.queries.items()],
+            "corpus": [{"id": document, "text": text} for document, text in data.documents.items()],
+            "qrels": [],
+        }
+        for query, documents in data.qrels.items():
+            rows["qrels"] += [{"query-id": query, "corpus-id": document, "score": 1} for document in documents]
+        for part, part_rows in rows.items():
+            write_config(folder, f"{task}-{subset}-{part}", {"test": part_rows}, kind="parquet")
+
+
+def test_a_dataset_on_the_hub_at_a_revision_scores_like_the_lexicon(
+    command, stock_mteb, tmp_path, small_lexicon, small_dataset
+):
+    (tmp_path / "layout").mkdir()
+    as_hub_layout(small_dataset, tmp_path / "layout", "T3")
+    repository = Repository("tester/turkic-idioms")
+    pinned = repository.commit(tmp_path / "layout")
+    shutil.rmtree(tmp_path / "layout" / "data")
+    (tmp_path / "layout" / "README.md").write_text("---\nconfigs: []\n---\nemptied later\n")
+    repository.commit(tmp_path / "layout")
+    arguments = ("run", "-m", RANDOM, "-t", "TurkicIdiomT3")
+    with hub_server([repository]) as (url, requests):
+        online = {
+            "HF_ENDPOINT": url,
+            "HF_HUB_OFFLINE": "0",
+            "HF_HOME": str(tmp_path / "home"),
+            "HF_HUB_DISABLE_XET": "1",
+        }
+        folder = ("--output-folder", tmp_path / "hub")
+        hub = command("mteb", *arguments, *folder, data=f"tester/turkic-idioms@{pinned}", **online)
+        assert hub.returncode == 0, hub.stderr
+        assert any("tur-azj" in request for request in requests)
+        absent = command("mteb", *arguments, *folder, data="tester/turkic-idioms@v9", **online)
+        assert_one_line_error(absent, "tester/turkic-idioms@v9: cannot be read from the Hub")
+    stock_mteb(*arguments, "--output-folder", tmp_path / "local", data=small_lexicon)
+    from_hub, from_lexicon = (results(tmp_path / name, "TurkicIdiomT3") for name in ("hub", "local"))
+    assert from_hub["dataset_revision"] == pinned
+    for subset, row in by_subset(from_lexicon).items():
+        assert by_subset(from_hub)[subset]["ndcg"] == row["ndcg"]

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.sentences import words
+from turkic_idiom_tasks.integrations import lm_eval_task
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.span_detection import lm_eval_task
-from turkic_idiom_tasks.span_detection.answers import LONGEST_ANSWER, read_answer
-from turkic_idiom_tasks.span_detection.prompts import json_answer, xml_answer
-from turkic_idiom_tasks.span_detection.words import words
+from turkic_idiom_tasks.span_detection.answers import MAX_ANSWER, read_answer
+from turkic_idiom_tasks.span_detection.prompts import json_answer, json_prompt, native_prompt, xml_answer, xml_prompt
 from turkic_idiom_tasks.spans import LABELS
 
 O, B, I = LABELS  # noqa: E741
@@ -322,6 +323,50 @@ def test_what_is_no_text_is_a_format_error(response):
         assert read(response, strict=strict) == FORMAT_ERROR
 
 
+ROW = {
+    "id": "s1",
+    "idiom": "göz yummak",
+    "sentence": "Buna göz yumdu.",
+    "tokens": ["Buna", "göz", "yumdu", "."],
+    "ner_tags": [0, 1, 2, 0],
+}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ROW,
+        # punctuation left on the word before it
+        ROW | {"tokens": ["Buna", "göz", "yumdu."], "ner_tags": [0, 1, 2]},
+        # apostrophes as tokens
+        ROW | {"sentence": "Ko‘z yumdi", "tokens": ["Ko", "‘", "z", "yumdi"], "ner_tags": [1, 2, 2, 2]},
+        # words cut in two
+        ROW | {"tokens": ["Bu", "na", "göz", "yum", "du", "."], "ner_tags": [0, 0, 1, 2, 2, 0]},
+        # a clitic that is no part of the idiom
+        ROW | {"tokens": ["Buna", "göz", "yum", "du", "."], "ner_tags": [0, 1, 2, 0, 0]},
+        # white space around the sentence
+        ROW | {"sentence": "  Buna göz  yumdu. \n"},
+        # not NFC
+        {key: ([unicodedata.normalize("NFD", token) for token in value] if key == "tokens"
+               else unicodedata.normalize("NFD", value) if isinstance(value, str) else value)
+         for key, value in ROW.items()},
+        # the first word of the idiom stands within another word too
+        ROW | {"sentence": "Nihan an meselesi", "tokens": ["Nihan", "an", "meselesi"], "ner_tags": [0, 1, 2]},
+    ],
+    ids=["plain", "attached", "apostrophe", "clitic", "clitic outside", "white space", "NFD", "substring"],
+)  # fmt: skip
+def test_the_right_answer_scores_full_marks_whatever_the_tokenisation(hub_layout, row):
+    (sentence,) = open_dataset(str(hub_layout({"test": [row]}))).sentences("tr")["test"]
+    assert len(sentence.tokens) == len(row["tokens"])
+    for answer in (json_answer(sentence), xml_answer(sentence)):
+        for strict in (True, False):
+            found = read_answer(answer, sentence.sentence, sentence.tokens, LANGUAGES["tr"], strict=strict)
+            assert (found.tags, found.format_error, found.unmatched_spans) == (sentence.tags, False, 0), (
+                answer,
+                strict,
+            )
+
+
 def test_the_right_answer_to_every_bundled_example(bundled):
     for language, row in bundled:
         gold = "".join(tag[0] for tag in row.tags)
@@ -330,6 +375,12 @@ def test_the_right_answer_to_every_bundled_example(bundled):
             for strict in (True, False):
                 found = read(answer, row.sentence, list(row.tokens), language, strict=strict)
                 assert found == (gold, False, 0), (language.code, row.id, answer, strict)
+
+
+def test_every_bundled_example_is_nfc_and_its_words_keep_all_its_letters(bundled):
+    for _, row in bundled:
+        assert unicodedata.is_normalized("NFC", row.sentence)
+        assert "".join(row.tokens) == "".join(row.sentence.split())
 
 
 def test_nothing_marked_is_right_for_no_bundled_example(bundled):
@@ -349,8 +400,109 @@ def test_a_prompt_never_gives_away_the_answer_and_holds_the_sentence(bundled):
             assert row.sentence in text(document)
 
 
+@pytest.mark.parametrize("sign", ["—", "😀", "❤️", ".", "…", "---", "***", "\u0301", "—/—", "😀 😀", "«»"])
+def test_a_sign_is_no_idiom_and_no_part_of_one(sign):
+    for sentence in (SENTENCE, "Komşusu, yaptıklarına göz yumdu!", f"Komşusu {sign} göz yumdu."):
+        n_tokens = len(words(sentence))
+        outside = "O" * n_tokens
+        assert read(sign, sentence)[:2] == (outside, True)
+        assert read(json.dumps([sign]), sentence) == (outside, False, 1)
+        assert read(f"{sign} göz yumdu {sign}", sentence)[0] == outside[:-3] + "BIO"
+        assert read(json.dumps({"idioms": [f"göz yumdu {sign}"]}), sentence) == (outside[:-3] + "BIO", False, 0)
+
+
+def test_a_sign_within_an_idiom_stands_for_itself():
+    sentence = "Gökte ararken, yerde buldu."  # Gökte ararken , yerde buldu .
+    assert read('["gökte ararken, yerde bulmak"]', sentence) == ("BIIIIO", False, 0)
+    for sign in (":", "—", "😀", ";"):
+        assert read(f'["gökte ararken{sign} yerde bulmak"]', sentence) == ("OOOOOO", False, 1)
+
+
+COPIES = [
+    SENTENCE,
+    SENTENCE[:-1],
+    SENTENCE.lower(),
+    SENTENCE[:-1] + "!",
+    f'"{SENTENCE}"',
+    f"“{SENTENCE[:-1]}”",
+    f"**{SENTENCE}**",
+    f"- {SENTENCE}",
+    "Komşusunun yaptıkların göz yumdu",  # a slip
+    SENTENCE.replace(" ", "  "),
+]
+
+
+@pytest.mark.parametrize("copy", COPIES)
+def test_a_copied_sentence_without_tags_marks_nothing(copy):
+    assert read(copy) == (NOTHING, False, 0)
+    assert read(f"{copy}\n- göz yumdu") == (FOUND, False, 0)
+    assert read('{"text": "' + copy.strip('"') + '"}')[0] == NOTHING
+    # an idiom as long as the sentence must be named in the form that the prompt asks for
+    everything = {"idioms": [copy.strip('-*"“” ')]}
+    assert set(read(json.dumps(everything))[0][:-1]) == {"B", "I"}
+
+
+OWN = f"Sentence: {SENTENCE}"
+OTHER = "Sentence: Veli bunu kulak arkası etti."
+TASK = "Find the idioms (fixed figurative expressions) in the Turkish sentence. Answer with a JSON object."
+GOOD, NONE = '{"idioms": ["göz yumdu"]}', '{"idioms": []}'
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("answer", [GOOD, "Komşusunun yaptıklarına <idiom>göz yumdu</idiom>."])
+@pytest.mark.parametrize(
+    "more",
+    [
+        f"\n\n{TASK}\n{OTHER}\nAnswer: {NONE}",
+        f"\n{OTHER}\nAnswer: {NONE}",
+        f"\n\n{TASK}\n{OWN}\nAnswer: {NONE}",  # a model without reasoning that begins again
+        f"\n\n{TASK[:40]}",
+        f"\n\n{TASK}",
+        "\nSentence:",
+        f"\n{OTHER}\nAnswer: {NONE}" * 500,  # and never ends
+    ],
+)
+def test_what_a_model_asks_itself_after_the_answer_is_left_out(answer, more, strict):
+    assert read(answer + more, strict=strict) == (FOUND, False, 0)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_questions_of_its_own_in_five_languages(code, bundled):
+    language = LANGUAGES[code]
+    row, other = [row for of, row in bundled if of is language][:2]
+    gold = "".join(tag[0] for tag in row.tags)
+    for prompt in (json_prompt, xml_prompt, native_prompt):
+        answer = xml_answer(row) if prompt is xml_prompt else json_answer(row)
+        for following in (prompt(other.sentence, code), prompt(row.sentence, code)):
+            for strict in (True, False):
+                text = f"{answer}\n\n{following} {json_answer(other)}"
+                found = read(text, row.sentence, list(row.tokens), language, strict=strict)
+                assert found == (gold, False, 0), text
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    "thought", [OWN, OTHER, f"{TASK}\n{OWN}\nAnswer:", f"{TASK}\n{OTHER}\nAnswer: {NONE}\n\n{TASK}\n{OWN}\nAnswer:"]
+)
+def test_a_thought_may_restate_the_question_and_more(thought, strict):
+    for before in ("<think>\n", "", "<think>Let me see.\n\n"):  # some chat templates write the first tag themselves
+        assert read(f"{before}{thought}\n\nSo it is göz yumdu.</think>\n{GOOD}", strict=strict) == (FOUND, False, 0)
+
+
+def test_an_answer_may_begin_with_the_question():
+    for before in (OWN, f"{TASK}\n{OWN}", f"Let me see.\n{OWN}", f"Let me see.\n{OWN[:-1]}", f"{TASK}\n\n{OWN}\n"):
+        assert read(f"{before}\nAnswer: {GOOD}") == (FOUND, False, 0)
+    tagged = "Sentence: Komşusunun yaptıklarına <idiom>göz yumdu</idiom>."
+    assert read(tagged) == (FOUND, False, 0)
+    # the answer to another question is none to this one
+    assert read(f"{OTHER}\nAnswer: {NONE}") == FORMAT_ERROR
+    assert read(f"bilmiyorum\n{OTHER}\nAnswer: {NONE}") == FORMAT_ERROR
+    assert read(f"{OWN}\nAnswer: <think>{GOOD}") == FORMAT_ERROR
+    assert read(f"<think>The user says:\n{OWN}\nAnswer: {GOOD}") == FORMAT_ERROR  # a thought that never ends
+
+
 LONG = "x" * 1_000_000
-N = LONGEST_ANSWER - 100  # what is longer is not read at all
+N = MAX_ANSWER - 100  # what is longer is not read at all
 HOSTILE = {
     "1 MB": LONG,
     "1 MB of spaces": " " * 1_000_000,
@@ -382,6 +534,9 @@ HOSTILE = {
     "a hundred idioms": json.dumps({"idioms": ["göz yumdu yaptı"] * 100}),
     "bio of another length": json.dumps({"bio": ["O"] * (N // 5)}),
     "large numbers": "[" + "1" * N + "]",
+    "1 MB of own questions": f"{OWN}\n" * 30_000,
+    "1 MB of labels": "Sentence:\n" * 100_000,
+    "1 MB of tasks": "Find the idioms\n" * 70_000,
 }
 
 
@@ -404,7 +559,7 @@ def test_hostile_answers_about_a_long_sentence_are_read_fast(name):
 
 def test_an_answer_of_more_than_the_most_characters_is_a_format_error():
     answer = '{"idioms": ["göz yumdu"]}'
-    prose = "a" * (LONGEST_ANSWER - len(answer))
+    prose = "a" * (MAX_ANSWER - len(answer))
     assert read(prose + answer) == (FOUND, False, 0)
     assert read("a" + prose + answer) == FORMAT_ERROR
 
@@ -480,6 +635,7 @@ def test_subwords_that_no_classifier_would_answer_stop_no_run(subwords, strict):
 def assert_it_can_be_scored(response, strict):
     document = {
         "id": "x",
+        "concept": "turn-a-blind-eye",
         "lang": "tr",
         "idiom": "göz yummak",
         "sentence": SENTENCE,
@@ -489,7 +645,7 @@ def assert_it_can_be_scored(response, strict):
     read_with = lm_eval_task.filter_strict if strict else lm_eval_task.filter_flexible
     ((read_as,),) = read_with([[response]], [document])
     sample = lm_eval_task.process_results(document, [read_as])
-    assert sample["span_f1"][:2] == ["göz yummak", "OOBIO"]
+    assert sample["span_f1"][:2] == ["turn-a-blind-eye", "OOBIO"]
     assert len(sample["span_f1"][2]) == len(TOKENS)
     assert sample["format_error"] in (0.0, 1.0)
     assert sample["subword_f1"] is None or len(sample["subword_f1"][1]) == len(sample["subword_f1"][2])

@@ -1,4 +1,4 @@
-"""Token classifiers of known answers: windows, batches, words without pieces, labels and tokenizers of all kinds."""
+"""Token classifiers of known answers: windows, batches, words without sub-words, labels and tokenizers of all kinds."""
 
 import json
 from functools import cache
@@ -38,7 +38,7 @@ def predict(classifier, sentences, language="tr", **options):
 
 
 def alone(folder, words):
-    """The tags of one sentence straight from transformers, a word by its first piece."""
+    """The tags of one sentence straight from transformers, a word by its first sub-word."""
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForTokenClassification.from_pretrained(folder)
     encoded = tokenizer(list(words), is_split_into_words=True, return_tensors="pt", return_token_type_ids=False)
     with torch.no_grad():
@@ -49,7 +49,7 @@ def alone(folder, words):
 
 @pytest.fixture(scope="module")
 def random_bert(make_classifier):
-    """Folder of an untrained classifier whose answer at a piece depends on all of the others."""
+    """Folder of an untrained classifier whose answer at a sub-word depends on all of the others."""
     for seed in range(50):
         folder = make_classifier(seed=seed)
         if len(set("".join(alone(folder, words) for words in SENTENCES))) == 3:
@@ -57,10 +57,10 @@ def random_bert(make_classifier):
     raise AssertionError("no seed gives all three tags")
 
 
-def test_words_have_the_tag_of_their_first_piece(first_letter_classifier):
+def test_words_have_the_tag_of_their_first_subword(first_letter_classifier):
     found = predict(TokenClassifier.load(str(first_letter_classifier)), SENTENCES)
     assert [tags(one) for one in found] == ["BIO", "B", "OBOBOIOO", "B", "BIBI", "IBOO"]
-    assert found[0].piece_tags == (B, O, O, I, I, O, O, I, O)  # within a word u is I, ##d is O
+    assert found[0].subword_tags == (B, O, O, I, I, O, O, I, O)  # within a word u is I, ##d is O
     assert found[0].owners == (0, 0, 0, 1, 1, 1, 1, 1, 2)
 
 
@@ -77,7 +77,7 @@ def test_padding_and_batch_order_change_nothing(random_bert, batch_size):
     "options", [{"padding_side": "left"}, {"pad_token": None, "eos_token": "[SEP]"}, {"truncation_side": "left"}]
 )
 def test_whatever_a_tokenizer_pads_or_cuts_its_words_keep_their_tags(make_classifier, options):
-    folder = make_classifier(pieces=dict.fromkeys("gdbGDBk", B) | dict.fromkeys("ayeçvt", I), tokenizer=options)
+    folder = make_classifier(subwords=dict.fromkeys("gdbGDBk", B) | dict.fromkeys("ayeçvt", I), tokenizer=options)
     long = [word for words in SENTENCES for word in words] * 5
     found = predict(TokenClassifier.load(str(folder), max_length=32), [*SENTENCES, long])
     assert [tags(one) for one in found] == [by_first_letter(words) for words in [*SENTENCES, long]]
@@ -97,7 +97,7 @@ def test_windows_change_nothing_where_neighbours_do_not_matter(first_letter_clas
     found, wanted = predict(classifier, [words, ["göz"], words[1:]]), predict(whole, [words, ["göz"], words[1:]])
     assert found == wanted
     assert tags(found[0]) == by_first_letter(words)
-    assert len(found[0].piece_tags) == sum(map(len, words))  # every letter once
+    assert len(found[0].subword_tags) == sum(map(len, words))  # every letter once
     assert found[0].owners == tuple(number for number, word in enumerate(words) for _ in word)
 
 
@@ -119,15 +119,15 @@ def test_every_word_of_every_sentence_gets_its_tag(first_letter_classifier, sent
     assert [tags(one) for one in found] == [by_first_letter(words) for words in sentences]
 
 
-def test_of_pieces_that_two_windows_share_each_has_those_nearer_to_its_middle(make_classifier):
-    # Sixteen positions: [CLS], fourteen pieces, [SEP]. Windows share 16 // 4 = 4 pieces, so a window begins ten pieces
-    # after the one before it, and a shared piece p belongs to the earlier one for the first two of the four.
+def test_of_subwords_that_two_windows_share_each_has_those_nearer_to_its_middle(make_classifier):
+    # Sixteen positions: [CLS], fourteen sub-words, [SEP]. Windows share 16 // 4 = 4 sub-words, so a window begins ten
+    # sub-words after the one before it, and the first two of the four that are shared belong to the earlier one.
     positions = [O] + [{"B": B, "I": I, "O": O}[letter] for letter in "BIOIBBOIIOIOBB"] + [O]
     classifier = TokenClassifier.load(str(make_classifier(positions=positions, size=16)))
     assert classifier.max_length == 16
     (found,) = predict(classifier, [["a"] * 30])
-    first, later = "BIOIBBOIIOIO", "OIBBOIIOIO"  # pieces 0 to 11, then places 2 to 11 of the windows at 10 and at 20
-    # thirty pieces: 0-11 of window 0, 12-21 of window 1, and 22-29 of the last one, at its places 2 to 9
+    first, later = "BIOIBBOIIOIO", "OIBBOIIOIO"  # 0 to 11, then places 2 to 11 of the windows at 10 and 20
+    # thirty sub-words: 0-11 of window 0, 12-21 of window 1, and 22-29 of the last one, at its places 2 to 9
     assert tags(found) == first + later + later[:8]
 
 
@@ -136,19 +136,19 @@ def test_a_sentence_of_exactly_one_window(make_classifier):
     classifier = TokenClassifier.load(str(make_classifier(positions=positions, size=16)))
     for n in (13, 14):
         assert tags(predict(classifier, [["a"] * n])[0]) == "BIOIBBOIIOIOBB"[:n]
-    # one piece more begins a window at piece 10, which has the pieces from its third on
+    # one sub-word more begins a window at sub-word 10, which has the sub-words from its third on
     assert tags(predict(classifier, [["a"] * 15])[0]) == "BIOIBBOIIOIO" + "OIB"
 
 
-def test_words_without_pieces_are_outside(first_letter_classifier):
+def test_words_without_subwords_are_outside(first_letter_classifier):
     classifier = TokenClassifier.load(str(first_letter_classifier))
     found = predict(classifier, [["\u200b", "göz", "\u200b", "yumdu", "\u200b"], ["\u200b"], ["göz"]])
     assert [tags(one) for one in found] == ["OBOIO", "O", "B"]
-    assert found[1].piece_tags == ()
+    assert found[1].subword_tags == ()
 
 
-def test_a_window_without_pieces_and_special_tokens(make_classifier):
-    folder = make_classifier(pieces={"g": B}, tokenizer={"cls_token": None, "sep_token": None})
+def test_a_window_without_subwords_and_special_tokens(make_classifier):
+    folder = make_classifier(subwords={"g": B}, tokenizer={"cls_token": None, "sep_token": None})
     found = predict(TokenClassifier.load(str(folder)), [["\u200b"], ["göz", "al"]])
     assert [tags(one) for one in found] == ["O", "BO"]
     assert tags(predict(TokenClassifier.load(str(folder)), [["\u200b"]])[0]) == "O"
@@ -160,18 +160,18 @@ def test_no_sentences(first_letter_classifier):
 
 def test_an_uncased_model_is_given_the_small_letters_of_the_language(make_classifier):
     # ı begins an idiom, i goes on with one; str.lower would make `i` of I, and two characters of İ
-    folder = make_classifier(pieces={"ı": B, "i": I, "ş": B, "s": I}, tokenizer={"lowers": True})
+    folder = make_classifier(subwords={"ı": B, "i": I, "ş": B, "s": I}, tokenizer={"lowers": True})
     classifier = TokenClassifier.load(str(folder))
     words = ["IŞIK", "ışık", "İzmir", "izmir", "Şey"]
     for language, expected in (("tr", "BBIIB"), ("az", "BBIIB"), ("gag", "BBIIB"), ("tk", "IBIIB"), ("uz", "IBIIB")):
         assert tags(predict(classifier, [words], language)[0]) == expected, language
     assert tags(predict(classifier, [["IIII", "İİİİ"]])[0]) == "BI"
-    assert predict(classifier, [["IIİİ"]])[0].piece_tags == (B, O, O, O)  # ##ı and ##i have no label here
+    assert predict(classifier, [["IIİİ"]])[0].subword_tags == (B, O, O, O)  # ##ı and ##i have no label here
     assert len(predict(classifier, [["İİİİ"]])[0].owners) == 4  # no combining dots
 
 
 def test_a_cased_model_is_given_the_words_as_they_are(make_classifier):
-    folder = make_classifier(pieces={"I": B, "ı": I, "İ": B, "i": I})
+    folder = make_classifier(subwords={"I": B, "ı": I, "İ": B, "i": I})
     (found,) = predict(TokenClassifier.load(str(folder)), [["IŞIK", "ışık", "İzmir", "izmir"]])
     assert tags(found) == "BIBI"
 
@@ -197,7 +197,7 @@ def test_minilm_is_an_uncased_model(minilm):
 )
 def test_labels_in_another_order_or_case(make_classifier, labels):
     full = {"O": O, "B": B, "I": I}
-    folder = make_classifier(pieces={"g": B, "y": I}, labels=tuple(full[label[0].upper()] for label in labels))
+    folder = make_classifier(subwords={"g": B, "y": I}, labels=tuple(full[label[0].upper()] for label in labels))
     config = json.loads((folder / "config.json").read_text())
     config["id2label"], config["label2id"] = dict(enumerate(labels)), {label: n for n, label in enumerate(labels)}
     (folder / "config.json").write_text(json.dumps(config))
@@ -232,23 +232,27 @@ def test_a_slow_tokenizer_is_an_error(make_classifier):
     for path in folder.glob("token*"):
         path.unlink()
     ByT5Tokenizer().save_pretrained(folder)
-    with pytest.raises(InputError, match=r"\(ByT5Tokenizer\) does not say which word a piece belongs to; .*fast"):
+    with pytest.raises(InputError, match=r"\(ByT5Tokenizer\) does not say which word a sub-word belongs to; .*fast"):
         TokenClassifier.load(str(folder))
 
 
-def test_byte_level_pieces_of_a_word_begin_with_its_space(tmp_path):
+def test_byte_level_subwords_of_a_word_begin_with_its_space(tmp_path):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import RobertaTokenizerFast
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    pieces = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *alphabet, "Ġg"]
-    tokenizer = Tokenizer(models.BPE({piece: n for n, piece in enumerate(pieces)}, [("Ġ", "g")], unk_token="<unk>"))
+    subwords = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *alphabet, "Ġg"]
+    tokenizer = Tokenizer(
+        models.BPE({subword: n for n, subword in enumerate(subwords)}, [("Ġ", "g")], unk_token="<unk>")
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     RobertaTokenizerFast(tokenizer_object=tokenizer, add_prefix_space=False).save_pretrained(tmp_path)
     encoded = encode_words(load_tokenizer(str(tmp_path)), [["g", "g", "ö"]], ["tr"], max_length=32)
-    found = [(pieces[number], word) for number, word in zip(encoded["input_ids"][0], encoded.word_ids(0), strict=True)
-             if word is not None]  # fmt: skip
+    found = []
+    for number, word in zip(encoded["input_ids"][0], encoded.word_ids(0), strict=True):
+        if word is not None:
+            found.append((subwords[number], word))
     assert found[:2] == [("Ġg", 0), ("Ġg", 1)]
     assert {word for _, word in found} == {0, 1, 2}
 
@@ -271,12 +275,12 @@ def test_window_length_is_the_least_limit(positions, model_max, kind, asked, exp
     from types import SimpleNamespace
 
     config = SimpleNamespace(max_position_embeddings=positions, model_type=kind)
-    assert window_length(config, SimpleNamespace(model_max_length=model_max), asked=asked) == expected
+    assert window_length(config, SimpleNamespace(model_max_length=model_max), max_length=asked) == expected
 
 
 @pytest.mark.parametrize("asked", [0, 1, 7, -5])
 def test_a_window_must_hold_something(first_letter_classifier, asked):
-    with pytest.raises(InputError, match=f"max_length is {asked}; a window needs at least eight pieces"):
+    with pytest.raises(InputError, match=f"max_length is {asked}; a window needs at least 8 sub-words"):
         TokenClassifier.load(str(first_letter_classifier), max_length=asked)
 
 

@@ -7,6 +7,7 @@ import json
 import math
 import warnings
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from lm_eval import simple_evaluate
@@ -16,14 +17,19 @@ from seqeval.metrics import accuracy_score, f1_score, precision_score, recall_sc
 from seqeval.scheme import IOB2
 from sklearn.metrics import precision_recall_fscore_support as per_tag
 
-from tests.retrieval.test_stock_mteb import assert_one_line_error
-from tests.span_detection.conftest import concepts_of
+import turkic_idiom_tasks
+from tests.dataset.conftest import concepts_of
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.integrations.lm_eval_model import TokenClassifierLM
+from turkic_idiom_tasks.integrations.lm_eval_plugin import TASK_FOLDER
+from turkic_idiom_tasks.integrations.lm_eval_private import PRIVATE_NAMES
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.span_detection.lm_eval_model import TokenClassifierLM
-from turkic_idiom_tasks.span_detection.sentences import open_spans
+from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
+from turkic_idiom_tasks.results.predictions import Tags
+from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.spans import LABELS
-from turkic_idiom_tasks.startup.lm_eval_plugin import TASK_FOLDER
 
 O, B, I = LABELS  # noqa: E741
 NAMES = {"O": O, "B": B, "I": I}
@@ -71,7 +77,7 @@ def assert_scores_are_seqevals(row, samples, name):
 
 
 def assert_subword_scores(row, samples, name):
-    """The paper's scores of pieces: B on the first piece of an idiom, I on all later ones."""
+    """The paper's scores of sub-words: B on the first sub-word of an idiom, I on all later ones."""
     gold, found = [], []
     for sample in (sample for sample in samples if sample["filter"] == name):
         answer = json.loads(sample["resps"][0][0])["subwords"]
@@ -87,58 +93,37 @@ def assert_subword_scores(row, samples, name):
         assert row[f"subword_{metric},{name}"] == pytest.approx(value)
 
 
+def assert_tags_of_first_letters(sample):
+    words = sample["doc"]["tokens"]
+    wanted = ["B" if word[0] in "gdbGDBk" else "I" if word[0] in "ayeçvt" else "O" for word in words]
+    assert json.loads(sample["filtered_resps"][0])["tags"] == named(wanted)
+
+
+def assert_one_line_error(run, *parts):
+    assert run.returncode in (1, 2), run.stderr
+    assert "Traceback" not in run.stderr
+    (line,) = [line for line in run.stderr.splitlines() if "error:" in line]
+    for part in parts:
+        assert str(part) in line
+
+
 @pytest.mark.slow
-def test_a_token_classifier_is_scored_as_seqeval_does(command, tmp_path, first_letter_classifier):
+def test_the_stock_command_with_classifier_examples_limit_and_other_data(
+    command, tmp_path, turkish_only, first_letter_classifier
+):
     run = command(
         "lm-eval", "run", "--model", "token-classifier", "--model_args", f"pretrained={first_letter_classifier}",
-        "--tasks", "turkic_idiom_span", "turkic_idiom_span_tr_xml", "--output_path", tmp_path / "out", "--log_samples",
-        "--batch_size", "32", OMP_NUM_THREADS="1",
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    result, samples = results_of(tmp_path / "out")
-    tasks = [f"turkic_idiom_span_{code}" for code in LANGUAGES]
-    assert set(samples) == {*tasks, "turkic_idiom_span_tr_xml"}
-    test_sentences = {code: [row.id for row in open_spans("").load(code)["test"]] for code in LANGUAGES}
-    for task in samples:
-        row = result["results"][task]
-        for name in FILTERS:
-            assert_scores_are_seqevals(row, samples[task], name)
-            assert_subword_scores(row, samples[task], name)
-            assert row[f"format_error,{name}"] == row[f"unmatched_spans,{name}"] == 0
-        ids = [sample["doc"]["id"] for sample in samples[task] if sample["filter"] == "strict"]
-        assert sorted(ids) == test_sentences[samples[task][0]["doc"]["lang"]]
-        for sample in samples[task]:
-            words = sample["doc"]["tokens"]
-            wanted = ["B" if word[0] in "gdbGDBk" else "I" if word[0] in "ayeçvt" else "O" for word in words]
-            assert json.loads(sample["filtered_resps"][0])["tags"] == named(wanted)
-    assert any(result["results"][task]["span_f1,strict"] > 0 for task in tasks)
-    for name in FILTERS:
-        for metric in ("span_f1", "token_f1"):
-            mean = sum(result["results"][task][f"{metric},{name}"] for task in tasks) / len(tasks)  # languages alike
-            assert result["groups"]["turkic_idiom_span"][f"{metric},{name}"] == pytest.approx(mean)
-    # the prompt is not read: the XML variant scores alike
-    one, other = (result["results"][f"turkic_idiom_span_tr{suffix}"] for suffix in ("", "_xml"))
-    for metric, value in one.items():
-        if metric.endswith(FILTERS) and "stderr" not in metric:
-            assert other[metric] == pytest.approx(value, nan_ok=True)
-    assert result["config"]["model"] == "token-classifier"
-    assert result["config"]["model_dtype"] == "torch.float32"
-
-
-@pytest.mark.slow
-def test_a_language_model_with_examples_limit_and_other_data(command, tmp_path, turkish_only):
-    run = command(
-        "lm-eval", "run", "--model", "dummy", "--tasks", "turkic_idiom_span", "turkic_idiom_span_tr_xml",
-        "turkic_idiom_span_tr_native", "--limit", "3", "--num_fewshot", "2", "--output_path", tmp_path / "out",
-        "--log_samples", data=turkish_only,
+        "--tasks", "turkic_idiom_span", "turkic_idiom_span_tr_xml", "turkic_idiom_span_tr_native", "--limit", "3",
+        "--num_fewshot", "2", "--batch_size", "32", "--output_path", tmp_path / "out", "--log_samples",
+        data=turkish_only, OMP_NUM_THREADS="1",
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     result, samples = results_of(tmp_path / "out")
     assert set(samples) == {"turkic_idiom_span_tr", "turkic_idiom_span_tr_xml", "turkic_idiom_span_tr_native"}
     assert result["group_subtasks"]["turkic_idiom_span"] == ["turkic_idiom_span_tr"]  # Azerbaijani is not annotated
-    rows = open_spans(str(turkish_only)).load("tr")
+    dataset = open_dataset(str(turkish_only))
+    rows = dataset.sentences("tr")
     for task, found in samples.items():
-        row = result["results"][task]
         assert Counter(sample["filter"] for sample in found) == {"strict": 3, "flexible": 3}
         for sample in found:
             prompt = sample["arguments"]["gen_args_0"]["arg_0"]
@@ -147,17 +132,25 @@ def test_a_language_model_with_examples_limit_and_other_data(command, tmp_path, 
             assert len(examples) == 2
             assert examples <= set(concepts_of("train", 5))
             assert prompt.count(sample["doc"]["sentence"]) == 1
-        for name in FILTERS:  # it answers "lol": nothing found, nothing marked
-            assert_scores_are_seqevals(row, found, name)
-            assert (row[f"format_error,{name}"], row[f"span_recall,{name}"], row[f"small_sample,{name}"]) == (1, 0, 1)
-            assert math.isnan(row[f"span_precision,{name}"])
-            assert math.isnan(row[f"subword_f1,{name}"])
+            assert_tags_of_first_letters(sample)
+        for name in FILTERS:
+            assert_scores_are_seqevals(result["results"][task], found, name)
+            assert_subword_scores(result["results"][task], found, name)
+            assert result["results"][task][f"small_sample,{name}"] == 1
     said = " ".join((run.stdout + run.stderr).split())
     assert f"{turkish_only} has no span sentences in az, tk, gag, uz; left out of the groups" in said
-    metadata = result["configs"]["turkic_idiom_span_tr"]["metadata"]
-    assert metadata["data"] == str(turkish_only)
-    assert metadata["data_revision"] == open_spans(str(turkish_only)).revision
     assert f"turkic_idiom_span_tr: only 4 test sentences in {turkish_only}; read the interval, not the score" in said
+    # what decided the result stands in it
+    for task in samples:
+        config = result["configs"][task]
+        assert config["metadata"]["data"] == str(turkish_only)
+        assert config["metadata"]["data_revision"] == dataset.revision
+        assert config["metadata"]["turkic_idiom_tasks"] == turkic_idiom_tasks.__version__
+        assert config["generation_kwargs"]["until"] == []
+    settings = result["config"]
+    assert (settings["model"], settings["model_dtype"]) == ("token-classifier", "torch.float32")
+    assert settings["model_sha"] == folder_revision(first_letter_classifier)
+    assert settings["model_max_length"] == 512
 
 
 @pytest.mark.slow
@@ -174,47 +167,15 @@ def test_without_the_hook_the_folder_is_included(command, tmp_path):
 
 
 @pytest.mark.slow
-def test_an_absent_language_is_one_line(command, tmp_path, turkish_only):
+def test_an_absent_language_is_one_line_and_the_built_in_tasks_stay(command, tmp_path, turkish_only):
+    # lm-eval looks for all names before it loads a task; xwinograd_en, which it has built in, would come second
     run = command(
-        "lm-eval", "run", "--model", "dummy", "--tasks", "turkic_idiom_span_az", "--limit", "1",
+        "lm-eval", "run", "--model", "dummy", "--tasks", "turkic_idiom_span_az,xwinograd_en", "--limit", "1",
         "--output_path", tmp_path / "out", data=turkish_only,
     )  # fmt: skip
     assert_one_line_error(run, turkish_only, "no annotated test sentence in Azerbaijani (az)", "have some: tr")
+    assert "xwinograd_en" not in run.stderr.splitlines()[-1]
     assert not list(tmp_path.glob("out/**/*.json"))
-
-
-def plain_task(folder, output="generate_until"):
-    """A task of another kind, whose documents hold no words; returns its folder."""
-    folder.mkdir()
-    (folder / "data.jsonl").write_text('{"question": "2+2?", "answer": "four"}\n')
-    (folder / "plain.yaml").write_text(
-        "task: plain_question\ndataset_path: json\n"
-        f"dataset_kwargs: {{data_files: {{test: {folder / 'data.jsonl'}}}}}\n"
-        f"test_split: test\noutput_type: {output}\ndoc_to_text: '{{{{question}}}}'\ndoc_to_target: '{{{{answer}}}}'\n"
-        + ("doc_to_choice: [four, five]\n" if output == "multiple_choice" else "generation_kwargs: {until: ['\\n']}\n")
-    )
-    return folder
-
-
-@pytest.mark.slow
-def test_a_task_without_words_is_one_line(command, tmp_path, first_letter_classifier):
-    run = command(
-        "lm-eval", "run", "--model", "token-classifier", "--model_args", f"pretrained={first_letter_classifier}",
-        "--include_path", plain_task(tmp_path / "tasks"), "--tasks", "plain_question",
-        HF_DATASETS_CACHE=str(tmp_path / "cache"),
-    )  # fmt: skip
-    assert_one_line_error(run, "token-classifier", "span tasks only", "'plain_question'", "--tasks turkic_idiom_span")
-
-
-@pytest.mark.slow
-def test_the_tasks_are_listed(command):
-    run = command("lm-eval", "ls", "tasks")
-    assert run.returncode == 0, run.stderr
-    listed = {cell.strip() for line in run.stdout.splitlines() for cell in line.split("|")}
-    for suffix in ("", "_xml", "_native"):
-        assert f"turkic_idiom_span{suffix}" in listed
-        assert {f"turkic_idiom_span_{code}{suffix}" for code in LANGUAGES} <= listed
-    assert "hellaswag" in listed  # what is built in stays
 
 
 # lm-eval's API in this process, with our folder alone: starts at once
@@ -257,6 +218,81 @@ def right_xml(document, _number=0):
     return text
 
 
+def plain_task(folder, output="generate_until"):
+    """A task of another kind, whose documents hold no words; returns its folder."""
+    folder.mkdir()
+    (folder / "data.jsonl").write_text('{"question": "2+2?", "answer": "four"}\n')
+    (folder / "plain.yaml").write_text(
+        "task: plain_question\ndataset_path: json\n"
+        f"dataset_kwargs: {{data_files: {{test: {folder / 'data.jsonl'}}}}}\n"
+        f"test_split: test\noutput_type: {output}\ndoc_to_text: '{{{{question}}}}'\ndoc_to_target: '{{{{answer}}}}'\n"
+        + ("doc_to_choice: [four, five]\n" if output == "multiple_choice" else "generation_kwargs: {until: ['\\n']}\n")
+    )
+    return folder
+
+
+def test_a_token_classifier_is_scored_as_seqeval_does(manager, first_letter_classifier):
+    model = TokenClassifierLM(pretrained=str(first_letter_classifier))
+    found = evaluate(model, ["turkic_idiom_span", "turkic_idiom_span_tr_xml"], manager)
+    tasks = [f"turkic_idiom_span_{code}" for code in LANGUAGES]
+    assert set(found["samples"]) == {*tasks, "turkic_idiom_span_tr_xml"}
+    dataset = open_dataset()
+    for task, samples in found["samples"].items():
+        row = found["results"][task]
+        for name in FILTERS:
+            assert_scores_are_seqevals(row, samples, name)
+            assert_subword_scores(row, samples, name)
+            assert row[f"format_error,{name}"] == row[f"unmatched_spans,{name}"] == 0
+        strict = [sample for sample in samples if sample["filter"] == "strict"]
+        sentences = dataset.test_sentences(strict[0]["doc"]["lang"])
+        assert sorted(sample["doc"]["id"] for sample in strict) == [sentence.id for sentence in sentences.rows]
+        for sample in samples:
+            assert_tags_of_first_letters(sample)
+        # the same tags in a record have the same scores and the same interval
+        letters = {sample["doc"]["id"]: sample["span_f1"][2] for sample in strict}
+        scored = score_subset(Tags(sentences, tuple(letters[sentence.id] for sentence in sentences.rows)))
+        for metric, value in scored.scores.items():
+            assert row[f"{metric},strict"] == pytest.approx(value, abs=1e-12, nan_ok=True)
+        interval = resample({scored.subset: Stratum(scored.concepts, scored.sums)}).interval()
+        assert (row["span_f1_ci_low,strict"], row["span_f1_ci_high,strict"]) == (interval.low, interval.high)
+    assert any(found["results"][task]["span_f1,strict"] > 0 for task in tasks)
+    for name in FILTERS:
+        for metric in ("span_f1", "token_f1"):
+            mean = sum(found["results"][task][f"{metric},{name}"] for task in tasks) / len(tasks)  # languages alike
+            assert found["groups"]["turkic_idiom_span"][f"{metric},{name}"] == pytest.approx(mean)
+    # the prompt is not read: the XML variant scores alike
+    one, other = (found["results"][f"turkic_idiom_span_tr{suffix}"] for suffix in ("", "_xml"))
+    for metric, value in one.items():
+        if metric.endswith(FILTERS) and "stderr" not in metric:
+            assert other[metric] == pytest.approx(value, nan_ok=True)
+
+
+def test_a_model_that_never_answers(manager):
+    found = evaluate(Scripted(lambda document, _: "lol"), ["turkic_idiom_span_tr"], manager)
+    row = found["results"]["turkic_idiom_span_tr"]
+    for name in FILTERS:  # nothing found, nothing marked
+        assert_scores_are_seqevals(row, found["samples"]["turkic_idiom_span_tr"], name)
+        assert (row[f"format_error,{name}"], row[f"span_recall,{name}"], row[f"small_sample,{name}"]) == (1, 0, 0)
+        assert math.isnan(row[f"span_precision,{name}"])
+        assert math.isnan(row[f"subword_f1,{name}"])
+
+
+def test_every_language_variant_and_group_is_known_beside_the_folders_of_the_user(tmp_path):
+    manager = TaskManager(include_path=str(plain_task(tmp_path / "tasks")), include_defaults=False)
+    assert "plain_question" in manager.all_subtasks
+    for suffix in ("", "_xml", "_native"):
+        assert f"turkic_idiom_span{suffix}" in manager.all_groups
+        assert {f"turkic_idiom_span_{code}{suffix}" for code in LANGUAGES} <= set(manager.all_subtasks)
+    assert str(manager.include_path) == str(tmp_path / "tasks")  # as the user gave it
+
+
+@pytest.mark.parametrize("name", PRIVATE_NAMES, ids=str)
+def test_each_private_name_of_lm_eval_is_there(name):
+    assert name.is_there(), f"lm-eval has no {name} any more, which was {name.reason}"
+    gone = replace(name, **{"used_in" if name.used_in else "name": f"{name.name}_no_more"})
+    assert not gone.is_there()
+
+
 @pytest.mark.parametrize(("group", "answer"), [("", right_json), ("_xml", right_xml), ("_native", right_json)])
 def test_a_model_that_is_always_right_has_full_marks(manager, group, answer):
     found = evaluate(Scripted(answer), [f"turkic_idiom_span{group}"], manager)
@@ -267,7 +303,7 @@ def test_a_model_that_is_always_right_has_full_marks(manager, group, answer):
                 "span_f1", "span_precision", "span_recall", "span_f1_strict", "span_f1_ci_low", "span_f1_ci_high",
                 "token_f1", "token_accuracy", "format_error", "unmatched_spans",
             )] == [1] * 8 + [0, 0]  # fmt: skip
-            assert math.isnan(row[f"subword_f1,{name}"])  # a language model has no pieces that are scored
+            assert math.isnan(row[f"subword_f1,{name}"])  # a language model has no sub-words that are scored
     assert found["groups"][f"turkic_idiom_span{group}"]["span_f1,strict"] == 1
 
 
@@ -298,19 +334,25 @@ def test_scores_of_mixed_answers(manager):
 
 
 def test_the_interval_widens_with_fewer_idioms_than_sentences(manager, hub_layout, monkeypatch):
-    rows = [
-        {"id": f"s{n}", "idiom": f"deyim {n % 4}", "sentence": f"Ali {n} kez göz yumdu", "tokens": ["Ali", str(n),
-         "kez", "göz", "yumdu"], "ner_tags": [0, 0, 0, 1, 2]} for n in range(40)
-    ]  # fmt: skip
-    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": rows})))
-    answers = Scripted(lambda document, _: '{"idioms": []}' if document["idiom"] == "deyim 1" else right_json(document))
-    row = evaluate(answers, ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
-    assert (row["n_sentences,strict"], row["n_idioms,strict"], row["small_sample,strict"]) == (40, 4, 0)
-    assert row["span_f1,strict"] == pytest.approx(2 * 30 / (30 + 40))
-    # one idiom of four missed; k of four draws hit it: F1 = 2(4-k) / (4-k + 4). As in tests/metrics/test_spans.py the
-    # 2.5% point is k=3: 2/5, and the 97.5% point k=0: 1
-    assert row["span_f1_ci_low,strict"] == pytest.approx(2 / 5)
-    assert row["span_f1_ci_high,strict"] == 1
+    """Forty sentences, ten of them missed: of one idiom in four, or of ten idioms in forty."""
+
+    def answer(document, _):
+        return '{"idioms": []}' if int(document["id"]) % 4 == 1 else right_json(document)
+
+    widths = {}
+    for n_idioms in (4, 40):
+        rows = []
+        for n in range(40):
+            tokens = ["Ali", str(n), "kez", "göz", "yumdu"]
+            rows.append({"id": str(n), "idiom": f"deyim {n % n_idioms}", "sentence": " ".join(tokens),
+                         "tokens": tokens, "ner_tags": [0, 0, 0, 1, 2]})  # fmt: skip
+        monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": rows}, name=f"of-{n_idioms}")))
+        row = evaluate(Scripted(answer), ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
+        assert (row["n_sentences,strict"], row["n_idioms,strict"], row["small_sample,strict"]) == (40, n_idioms, 0)
+        assert row["span_f1,strict"] == pytest.approx(2 * 30 / (30 + 40))
+        assert row["span_f1_ci_low,strict"] < row["span_f1,strict"] < row["span_f1_ci_high,strict"]
+        widths[n_idioms] = row["span_f1_ci_high,strict"] - row["span_f1_ci_low,strict"]
+    assert widths[4] > 2 * widths[40]
 
 
 def test_the_order_of_the_rows_changes_no_score(manager, hub_layout, monkeypatch, bundled):
@@ -330,13 +372,29 @@ def test_the_order_of_the_rows_changes_no_score(manager, hub_layout, monkeypatch
     assert scores[0] == pytest.approx(scores[1], nan_ok=True, abs=1e-12) or str(scores[0]) == str(scores[1])
 
 
+def test_requests_that_lm_eval_cached_for_other_data_are_refused(manager, hub_layout, monkeypatch, tmp_path):
+    """Its cache is named by the task alone, so the requests of one data set would be scored on another."""
+    monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "cache"))
+    answers = Scripted(right_json)
+    for number, idiom in enumerate(("göz yumdu", "kulak astı")):
+        row = {"id": "s1", "idiom": idiom, "sentence": f"Ali {idiom}", "tokens": ["Ali", *idiom.split()],
+               "ner_tags": [0, 1, 2]}  # fmt: skip
+        monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": [row]}, name=f"data-{number}")))
+        if number == 0:
+            evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True)
+        else:
+            with pytest.raises(InputError, match=r"sentence 's1': .*--cache_requests refresh"):
+                evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True)
+            evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True, rewrite_requests_cache=True)
+
+
 @pytest.mark.parametrize("suffix", ["", "_xml", "_native"])
 def test_examples_come_from_train_with_their_right_answers(manager, suffix):
     answer = right_xml if suffix == "_xml" else right_json
     found = evaluate(Scripted(answer), [f"turkic_idiom_span_tr{suffix}", f"turkic_idiom_span_uz{suffix}"], manager,
                      num_fewshot=2, limit=5)  # fmt: skip
     for samples in found["samples"].values():
-        splits = open_spans("").load(samples[0]["doc"]["lang"])
+        splits = open_dataset().sentences(samples[0]["doc"]["lang"])
         train = {row.sentence: row.document() for row in splits["train"]}
         held_out = [row.sentence for split in ("validation", "test") for row in splits[split]]
         for sample in samples:
@@ -352,20 +410,24 @@ def test_examples_come_from_train_with_their_right_answers(manager, suffix):
             assert [sentence for sentence in held_out if f": {sentence}\n" in prompt] == [sample["doc"]["sentence"]]
 
 
+def reasoning(document, task):
+    """An answer behind a thought that restates the whole prompt, as far as the stop strings of the task let it come."""
+    prompt = task.doc_to_text(document)
+    right = right_xml(document) if "<idiom>" in prompt else right_json(document)
+    text = f"<think>\nThe user says:\n\n{prompt} {right}\n\n{prompt}\n</think>\n\n{right}"
+    for stop in task.config.generation_kwargs["until"]:  # as lm-eval's models do it
+        text = text.split(stop)[0]
+    return text
+
+
 @pytest.mark.parametrize("suffix", ["", "_xml", "_native"])
-def test_no_right_answer_holds_a_stop_sequence(manager, suffix, bundled):
-    for code in LANGUAGES:
-        task = manager.load([f"turkic_idiom_span_{code}{suffix}"])["tasks"][f"turkic_idiom_span_{code}{suffix}"]
-        stops = task.config.generation_kwargs["until"]
-        assert stops
-        for language, row in bundled:
-            if language.code == code:
-                target = task.doc_to_target(row.document())
-                assert isinstance(target, str)
-                assert not any(stop in f" {target}" for stop in stops)
-        # a model that goes on with a question of its own is stopped there
-        question = task.doc_to_text(row.document() | {"lang": code})
-        assert any(stop in f"\n\n{question}" for stop in stops)
+def test_a_thought_that_restates_the_prompt_costs_nothing(manager, suffix):
+    names = [f"turkic_idiom_span_{code}{suffix}" for code in LANGUAGES]
+    tasks = manager.load(names)["tasks"]
+    model = Scripted(lambda document, _: reasoning(document, tasks[f"turkic_idiom_span_{document['lang']}{suffix}"]))
+    found = evaluate(model, names, manager, limit=10)
+    for name in names:
+        assert found["results"][name]["span_f1,strict"] == found["results"][name]["span_f1,flexible"] == 1
 
 
 def test_the_model_class_in_python(manager, first_letter_classifier):

@@ -1,1 +1,1 @@
-"""Texts to vectors: the built-in baseline, transformers under five poolings, and what they are called in mteb."""
+"""Texts to vectors: the built-in baseline, and transformers under five poolings."""

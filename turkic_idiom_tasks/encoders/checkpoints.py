@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import re
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from turkic_idiom_tasks.encoders import hub
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Transformer
+from sentence_transformers.util import load_file_path
+from transformers.utils import logging as transformers_logging
+
+from turkic_idiom_tasks import hub_client
+from turkic_idiom_tasks.encoders.folders import (
+    MODULES_FILE,
+    check_model_folder,
+    folder_revision,
+    is_local,
+    local_path,
+)
+from turkic_idiom_tasks.encoders.names import DTYPES, check_dtype
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.reading import read_json
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+__all__ = [
+    "DTYPES",
+    "backbone_of",
+    "check_dtype",
+    "folder_revision",
+    "give_pad_token",
+    "hub_commit",
+    "is_local",
+    "load_checkpoint",
+    "load_error",
+    "local_path",
+    "quiet_loading",
+]
 
-    from sentence_transformers import SentenceTransformer
-
-DTYPES = ("float32", "bfloat16", "float16")
-
-
-def check_dtype(dtype: str) -> None:
-    """Raises for a dtype that models cannot be loaded in.
-
-    Raises:
-        InputError: the name is unknown; the message lists the known ones.
-    """
-    if dtype not in DTYPES:
-        raise usage_error(f"unknown dtype {dtype!r}; known: {', '.join(DTYPES)}")
+_COMMIT = re.compile("[0-9a-f]{40}")
+_SAVE_AGAIN = "load the model where you trust it and save it again with save_pretrained(), which writes safetensors"
+_WITHOUT_OWN_WEIGHTS = ("Transformer", "Pooling", "Normalize")  # transformers itself insists on safetensors
 
 
 def load_checkpoint(
     name_or_path: str, *, revision: str | None = None, device: str | None = None, dtype: str = "float32"
 ) -> SentenceTransformer:
-    """A sentence-transformers model, or a plain encoder with the mean pooling that sentence-transformers gives it.
+    """Load a sentence-transformers model, or a plain encoder with the mean pooling that the library gives it.
 
     Args:
         name_or_path: a Hub id or a local folder.
@@ -42,24 +58,23 @@ def load_checkpoint(
         dtype: of the weights, whatever the checkpoint was saved in.
 
     Raises:
-        InputError: it cannot be found, reached or loaded.
+        InputError: it cannot be found, reached or loaded, or its weights are pickled.
     """
-    import torch
-    from sentence_transformers import SentenceTransformer
-
     check_dtype(dtype)
     is_folder = is_local(name_or_path)
     if is_folder:
         name_or_path = str(Path(name_or_path).expanduser())
-        _check_folder(Path(name_or_path))
+        check_model_folder(Path(name_or_path))
+    local_files_only = is_folder or not hub_client.is_reachable()
     try:
         with quiet_loading():
+            _refuse_pickled_modules(name_or_path, revision=revision, local_files_only=local_files_only)
             model = SentenceTransformer(
                 name_or_path,
                 revision=revision,
                 device=device,
                 trust_remote_code=False,
-                local_files_only=is_folder or not hub.is_reachable(),
+                local_files_only=local_files_only,
                 model_kwargs={"dtype": getattr(torch, dtype), "use_safetensors": True},
             )
     except Exception as error:  # the libraries below raise a dozen unrelated types for a bad name, folder or connection
@@ -68,43 +83,32 @@ def load_checkpoint(
     return model
 
 
-def folder_revision(folder: Path) -> str:
-    """SHA-1 of a checkpoint's files, 40 hexadecimal digits: the revision of a model that has no Hub commit."""
-    digest = hashlib.sha1(usedforsecurity=False)
-    for path in sorted(
-        path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors", ".txt", ".model")
-    ):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        with path.open("rb") as file:
-            for block in iter(lambda: file.read(1 << 20), b""):
-                digest.update(block)
-    return digest.hexdigest()
+def hub_commit(name: str, revision: str | None = None) -> str | None:
+    """Return the commit that a revision of a model on the Hub stands for now; None if it cannot be found out.
 
-
-def is_local(name_or_path: str) -> bool:
-    """Whether this names a folder here rather than a model on the Hub: it exists, or could only be a path."""
-    return name_or_path.startswith((".", "/", "~")) or name_or_path.count("/") > 1 or Path(name_or_path).is_dir()
-
-
-def local_path(name_or_path: str) -> str:
-    """A folder's name with ~ expanded, which no shell does within another argument; a Hub id as it is.
+    Args:
+        name: Hub id.
+        revision: commit, tag or branch; None is the newest.
 
     Raises:
-        InputError: it can only be a folder, and there is none.
+        InputError: the Hub refuses.
     """
-    if not is_local(name_or_path):
-        return name_or_path
-    path = Path(name_or_path).expanduser()
-    if not path.is_dir():
-        raise InputError(f"{name_or_path}: no such folder")
-    return str(path)
+    if revision and _COMMIT.fullmatch(revision):
+        return revision
+    local_files_only = not hub_client.is_reachable()
+    for filename in (MODULES_FILE, "config.json"):
+        try:
+            path = load_file_path(name, filename, revision=revision, local_files_only=local_files_only)
+        except Exception as error:  # as in `load_checkpoint`
+            raise load_error(name, error) from error
+        if path and _COMMIT.fullmatch(Path(path).parent.name):  # the client's cache has a folder for each commit
+            return Path(path).parent.name
+    return None
 
 
 @contextmanager
 def quiet_loading() -> Iterator[None]:
-    """Keeps transformers from drawing its bars where stderr is no terminal, and from listing a head's new weights."""
-    from transformers.utils import logging as transformers_logging
-
+    """Keep transformers from drawing bars where stderr is no terminal, and from listing a head's new weights."""
     was_enabled = transformers_logging.is_progress_bar_enabled()
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
@@ -119,13 +123,11 @@ def quiet_loading() -> Iterator[None]:
 
 
 def backbone_of(model: SentenceTransformer) -> Any:
-    """The stock ``Transformer`` module at the head of a sentence-transformers model.
+    """Return the stock ``Transformer`` module at the head of a sentence-transformers model.
 
     Raises:
         InputError: the model starts with something else (static embeddings, a router).
     """
-    from sentence_transformers.sentence_transformer.modules import Transformer
-
     first = model[0]
     if not isinstance(first, Transformer) or "message" in first.modality_config or first.tokenizer is None:
         raise usage_error(
@@ -136,7 +138,7 @@ def backbone_of(model: SentenceTransformer) -> Any:
 
 
 def give_pad_token(tokenizer: Any) -> None:
-    """Lets a decoder's tokenizer without a padding token pad with its end token, which the attention mask hides.
+    """Let a decoder's tokenizer without a padding token pad with its end token, which the attention mask hides.
 
     Raises:
         InputError: it has no end token either.
@@ -152,22 +154,28 @@ def give_pad_token(tokenizer: Any) -> None:
 
 
 def load_error(name_or_path: str, error: BaseException) -> InputError:
-    """One line that says what was tried, why it failed and what to do.
+    """Return one line that says what was tried, why it failed and what to do.
 
     Args:
-        name_or_path: what the user asked for.
+        name_or_path: as the user named the model.
         error: what a library raised.
     """
     if isinstance(error, InputError):
         return error
-    if _is_remote_code(error):
+    causes = hub_client.causes(error)
+    if any("trust_remote_code" in str(cause) for cause in causes):
         return usage_error(
             f"{name_or_path} needs code from its own repository, which is never executed here; use a model that "
             "transformers supports by itself"
         )
+    if any("file named model.safetensors" in str(cause) for cause in causes):
+        return usage_error(
+            f"{name_or_path}: has no weights in safetensors format, the only one that is loaded, as a pickle can "
+            f"execute code; {_SAVE_AGAIN}"
+        )
     if is_local(name_or_path):
         return usage_error(f"{name_or_path}: cannot be loaded as a model ({_first_line(error)})")
-    reason = hub.reason(error)
+    reason = hub_client.reason(error)
     if reason:
         return usage_error(f"{name_or_path}: {reason}")
     return usage_error(
@@ -175,30 +183,24 @@ def load_error(name_or_path: str, error: BaseException) -> InputError:
     )
 
 
-def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        raise usage_error(f"{folder}: no such folder")
-    if not any((folder / name).is_file() for name in ("modules.json", "config.json", "adapter_config.json")):
-        raise usage_error(
-            f"{folder}: not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
-        )
-    if _declared_type(folder) == "CrossEncoder":  # sentence-transformers would quietly mean-pool it
-        raise usage_error(f"{folder}: a CrossEncoder scores pairs and makes no vectors; give an encoder")
-
-
-def _declared_type(folder: Path) -> str | None:
-    """What kind of model the folder says it is; None if it does not say."""
-    try:
-        config = json.loads((folder / "config_sentence_transformers.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return config.get("model_type") if isinstance(config, dict) else None
-
-
-def _is_remote_code(error: BaseException) -> bool:
-    return any("trust_remote_code" in str(cause) for cause in hub.causes(error))
+def _refuse_pickled_modules(name_or_path: str, *, revision: str | None, local_files_only: bool) -> None:
+    """Raise if a module behind the transformer, such as a Dense layer, has pickled weights only."""
+    place = {"revision": revision, "local_files_only": local_files_only}
+    modules_path = load_file_path(name_or_path, MODULES_FILE, **place)
+    modules = read_json(Path(modules_path)) if modules_path else []
+    for module in modules if isinstance(modules, list) else []:
+        folder, kind = str(module["path"]), str(module["type"]).rpartition(".")[2]
+        if kind in _WITHOUT_OWN_WEIGHTS or load_file_path(name_or_path, "model.safetensors", folder, **place):
+            continue
+        if load_file_path(name_or_path, "pytorch_model.bin", folder, **place):
+            raise usage_error(
+                f"{name_or_path}: the weights of {folder} are a pickle (pytorch_model.bin), which can execute code and "
+                f"is never loaded; {_SAVE_AGAIN}"
+            )
 
 
 def _first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
+    for line in str(error).splitlines():
+        if line.strip():
+            return f"{type(error).__name__}: {line.strip()[:200]}"
+    return type(error).__name__

@@ -1,4 +1,4 @@
-"""The five ways of the paper to make one vector of a transformer's token vectors.
+"""Five ways, those of the paper, to make one vector of a transformer's token vectors.
 
 They exist twice: `pool_all` computes all of them from one forward pass, and `build_sentence_transformer` makes each
 of them from stock sentence-transformers modules, so that the stock ``mteb`` command and a saved checkpoint need no
@@ -11,49 +11,38 @@ reading; ``first_layer`` is an option everywhere. It gives no weights for the la
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from turkic_idiom_tasks.errors import usage_error
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, WeightedLayerPooling
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from turkic_idiom_tasks.encoders.checkpoints import backbone_of, load_checkpoint
+from turkic_idiom_tasks.encoders.names import (
+    FIRST_LAYER,
+    LAST_LAYERS,
+    LAYER_POOLINGS,
+    POOLINGS,
+    check_layers,
+    check_pooling,
+)
 
-    from sentence_transformers import SentenceTransformer
-    from torch import Tensor
+__all__ = [
+    "FIRST_LAYER",
+    "LAYER_POOLINGS",
+    "POOLINGS",
+    "build_sentence_transformer",
+    "check_layers",
+    "check_pooling",
+    "count_layers",
+    "native_pooling",
+    "pool_all",
+    "pooling_modules",
+]
 
-POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
-LAYER_POOLINGS = ("first_last", "last_four")  # these need the hidden states of more layers than the last
-FIRST_LAYER = 1
-LAST_LAYERS = 4
 _STOCK_MODE = {"cls": "cls", "max": "max"}  # the others are means over tokens
-
-
-def check_pooling(pooling: str) -> None:
-    """Raises for a pooling that does not exist.
-
-    Raises:
-        InputError: the name is unknown; the message lists the known ones.
-    """
-    if pooling not in POOLINGS:
-        raise usage_error(f"unknown pooling {pooling!r}; known: {', '.join(POOLINGS)}")
-
-
-def check_layers(pooling: str, n_layers: int, *, first_layer: int = FIRST_LAYER) -> None:
-    """Raises for a pooling that a model of this depth cannot have.
-
-    Raises:
-        InputError: the pooling is unknown, or needs more layers than there are.
-    """
-    check_pooling(pooling)
-    if pooling == "last_four" and n_layers < LAST_LAYERS:
-        others = ", ".join(name for name in POOLINGS if name != "last_four")
-        raise usage_error(
-            f"pooling last_four needs {LAST_LAYERS} transformer layers, this model has {n_layers}; use one of {others}"
-        )
-    if pooling == "first_last" and not 0 <= first_layer <= n_layers:
-        raise usage_error(
-            f"first_layer is {first_layer}; a model with {n_layers} layers allows 0 (embeddings) to {n_layers}"
-        )
 
 
 def pool_all(
@@ -63,7 +52,7 @@ def pool_all(
     first_layer: int = FIRST_LAYER,
     poolings: Sequence[str] = POOLINGS,
 ) -> dict[str, Tensor]:
-    """Every pooling asked for, from the hidden states of one forward pass.
+    """Return the wanted poolings of the hidden states of one forward pass.
 
     Args:
         hidden_states: the output of the embedding layer, then of each transformer layer, (B, T, H) each; the last one
@@ -78,8 +67,6 @@ def pool_all(
     Raises:
         InputError: a pooling is unknown, or needs more layers than there are.
     """
-    import torch
-
     n_layers = len(hidden_states) - 1
     real = attention_mask.bool().unsqueeze(-1)  # (B, T, 1)
     count = attention_mask.sum(1, keepdim=True).clamp(min=1).float()  # (B, 1)
@@ -106,19 +93,17 @@ def pool_all(
 
 
 def pooling_modules(transformer: Any, pooling: str, *, first_layer: int = FIRST_LAYER) -> list[Any]:
-    """The stock sentence-transformers modules of one pooling, the transformer among them.
+    """Return the stock sentence-transformers modules of one pooling, the transformer among them.
 
     Args:
         transformer: a sentence-transformers ``Transformer``; for first_last and last_four it is set to return all
-        hidden states.
+            hidden states.
         pooling: a name from `POOLINGS`.
         first_layer: index of the hidden states that counts as the first layer.
 
     Raises:
         InputError: the pooling is unknown, or needs more layers than the model has.
     """
-    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
-
     check_layers(pooling, count_layers(transformer.model), first_layer=first_layer)
     modules = [transformer]
     if pooling in LAYER_POOLINGS:
@@ -128,10 +113,7 @@ def pooling_modules(transformer: Any, pooling: str, *, first_layer: int = FIRST_
 
 
 def _layer_mixture(transformer: Any, pooling: str, *, first_layer: int) -> Any:
-    """A stock WeightedLayerPooling that averages the first and last, or the last four layers; weights frozen."""
-    import torch
-    from sentence_transformers.sentence_transformer.modules import WeightedLayerPooling
-
+    """Return a stock WeightedLayerPooling that averages the first and last, or the last four layers; weights frozen."""
     n_layers = count_layers(transformer.model)
     start = first_layer if pooling == "first_last" else n_layers + 1 - LAST_LAYERS
     weights = torch.zeros(n_layers + 1 - start)
@@ -146,9 +128,14 @@ def _layer_mixture(transformer: Any, pooling: str, *, first_layer: int) -> Any:
 
 
 def count_layers(model: Any) -> int:
-    """The number of transformer layers of a transformers model, by its configuration."""
-    config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
+    """Return the number of transformer layers of a transformers model, by its configuration."""
+    config = text_config(model)
     return int(getattr(config, "num_hidden_layers", None) or config.num_layers)
+
+
+def text_config(model: Any) -> Any:
+    """Return the configuration of the text part of a transformers model."""
+    return model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
 
 
 def build_sentence_transformer(
@@ -160,7 +147,7 @@ def build_sentence_transformer(
     dtype: str = "float32",
     first_layer: int = FIRST_LAYER,
 ) -> SentenceTransformer:
-    """A model under one pooling, made of stock modules; it can be saved, and loads again without code of ours.
+    """Load a model under one pooling, made of stock modules; it can be saved, and loads again without code of ours.
 
     Whatever modules follow the transformer in a sentence-transformers checkpoint are replaced; its prompts stay.
 
@@ -175,10 +162,6 @@ def build_sentence_transformer(
     Raises:
         InputError: no such model or pooling, or a model without a transformer or with too few layers.
     """
-    from sentence_transformers import SentenceTransformer
-
-    from turkic_idiom_tasks.encoders.checkpoints import backbone_of, load_checkpoint
-
     check_pooling(pooling)
     loaded = load_checkpoint(name_or_path, revision=revision, device=device, dtype=dtype)
     return SentenceTransformer(
@@ -187,3 +170,20 @@ def build_sentence_transformer(
         prompts=loaded.prompts,
         default_prompt_name=loaded.default_prompt_name,
     )
+
+
+def native_pooling(model: SentenceTransformer) -> str | None:
+    """Return which of cls, mean and max a model's own modules amount to; None if more follows the transformer."""
+    modules = list(model)[1:]
+    if modules and isinstance(modules[-1], Normalize):
+        modules.pop()
+    elif model.similarity_fn_name != "cosine":  # the length of a vector would count
+        return None
+    if model.truncate_dim is not None or getattr(model[0], "processing_kwargs", None):
+        return None
+    if len(modules) != 1 or not isinstance(modules[0], Pooling) or not modules[0].include_prompt:
+        return None
+    mode = modules[0].pooling_mode
+    if isinstance(mode, tuple | list) and len(mode) == 1:
+        mode = mode[0]
+    return mode if mode in ("cls", "mean", "max") else None

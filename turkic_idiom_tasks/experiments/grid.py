@@ -1,297 +1,347 @@
 """A grid of experiments in a folder: which cells there are, which are done, which failed, and how the rest is run.
 
-A retrieval cell is one (model, regime, language, seed) under every pooling; a span cell is one (model, seed), with its
-transfers and adaptations. The result file of a cell is its commit mark: it is written whole, when the cell is done, and
-its name holds a hash of everything that decides the result. Nothing else says that a cell is done, so a run that was
-killed, anywhere, goes on with the cells that have no such file.
+The record of a cell is its only commit mark: the file is written at once when the cell is done, and its name holds a
+hash of everything that decides the result. A run that was killed, at any point, goes on with the cells that have no
+record. What decides nothing, such as the version of this package, is not in the hash.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
-from importlib.metadata import version
+import gc
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from turkic_idiom_tasks.encoders.checkpoints import is_local
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.experiments.engine import Engine, Outcome, run_tasks
-from turkic_idiom_tasks.experiments.grid_file import GridFile, SpanPart
-from turkic_idiom_tasks.experiments.retrieval_cells import (
-    RECORD_FORMAT,
-    RETRIEVAL,
-    RetrievalCell,
-    retrieval_cells,
-    run_retrieval_cell,
-)
-from turkic_idiom_tasks.experiments.span_grid import SpanGrid, model_slug, revision_of, run_model, source_first
-from turkic_idiom_tasks.files import check_writable, write_json
-from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.lexicon.sources import open_data
-from turkic_idiom_tasks.retrieval.source import LexiconSource
-from turkic_idiom_tasks.span_detection.sentences import open_spans
+from turkic_idiom_tasks.experiments.cells import CHECKPOINTS, Cell, Kind, Part, Result, Work, cell_name
+from turkic_idiom_tasks.files import LOCK, check_writable, locked, write_json
+from turkic_idiom_tasks.reading import read_json
+from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, read_header, write_record
 
-SPAN = "span"
 DONE, FAILED, MISSING = STATES = ("done", "failed", "missing")
-_ABOUT = "grid.json"  # what the folder is of
+RECORDS = "records"  # folder of the finished cells
+_FAILURES = "failed"
+_ABOUT = "grid.json"  # whose data the folder is of
+_WORTH_COLLECTING = 10  # seconds
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One unit of work.
+class Failure(BaseModel):
+    """What is known of a cell that failed: which one, the error in a line, and the traceback if there is one."""
 
-    Attributes:
-        kind: ``retrieval`` or ``span``.
-        model: as the grid file names it.
-        regime: of supervision; for spans the language that is trained on and transferred from.
-        language: of the meanings, or None.
-        seed: or None where nothing depends on one.
-        name: unique and fit for a file; holds the hash of what decides the result.
-        results: files that are there when the cell is done.
-    """
+    model_config = _STRICT
 
-    kind: str
-    model: str
-    regime: str
-    language: str | None
-    seed: int | None
-    name: str
-    results: tuple[Path, ...]
-
-    def __str__(self) -> str:
-        parts = (self.kind, self.model, self.regime, self.language, None if self.seed is None else f"seed {self.seed}")
-        return ", ".join(part for part in parts if part)
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What is known of a cell that failed."""
-
+    cell: str
     error: str
-    details: str
+    details: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
-    """The experiments of a file on one data set, and the folder of their results.
+class Outcome:
+    """How a cell ended.
 
     Attributes:
-        file: what is declared.
-        data: name of the data, as TURKIC_IDIOM_DATA takes it.
-        output: folder.
+        cell: which.
+        error: why it failed; None if it is done.
+        details: traceback; empty for a message that is meant for the user.
+        died: whether its process died, so that nothing is known against the cell itself.
     """
 
-    file: GridFile
-    data: str
-    output: Path
+    cell: Cell
+    error: str | None = None
+    details: str = ""
+    died: bool = False
 
-    def cells(self) -> list[Cell]:
-        """Every cell, in the order in which they are run.
 
-        Raises:
-            InputError: the data cannot be used, or the folder holds results of other data.
-        """
-        self._check_data()
-        retrieval = self.file.retrieval
-        cells = [] if retrieval is None else [_retrieval_cell(self, one) for one in retrieval_cells(retrieval)]
-        return cells + ([] if self.file.span is None else list(_span_cells(self, self.file.span)))
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """Cells that share work and are run together.
+
+    Attributes:
+        kind: of the cells.
+        part: of the grid file.
+        names: cell -> name of its files.
+        folder: of the grid.
+        writes: whether this process writes; of those that torchrun starts, the first one does.
+    """
+
+    kind: Kind[Any]
+    part: Part
+    names: Mapping[Cell, str]
+    folder: Path
+    writes: bool = True
+
+    def record_path(self, cell: Cell) -> Path:
+        """Return where the record of a cell stands once it is done."""
+        return self.folder / RECORDS / f"{self.names[cell]}{SUFFIX}"
+
+    def failure_path(self, cell: Cell) -> Path:
+        """Return where it is said why a cell failed."""
+        return self.folder / _FAILURES / f"{self.names[cell]}.json"
+
+    def only(self, cells: Iterable[Cell]) -> Job:
+        """Return the job with some of its cells."""
+        return replace(self, names={cell: self.names[cell] for cell in cells})
+
+    def rest(self) -> Job:
+        """Return the job with the cells that have not ended yet, well or badly."""
+        return self.only(cell for cell in self.names if self.state(cell) == MISSING)
+
+    def ended(self) -> Iterator[Outcome]:
+        """Yield how the cells ended that are not of the rest."""
+        for cell in self.names:
+            if self.state(cell) == DONE:
+                yield Outcome(cell)
+            elif self.state(cell) == FAILED:
+                failure = self.failure(cell)
+                yield Outcome(cell, failure.error, failure.details)
 
     def state(self, cell: Cell) -> str:
-        """One of `STATES`."""
-        if all(path.is_file() for path in cell.results):
+        """Return one of `STATES`; a process that does not write leaves it to the others to know of failures."""
+        if self.record_path(cell).is_file():
             return DONE
-        return FAILED if self._failure_path(cell).is_file() else MISSING
+        return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
 
     def failure(self, cell: Cell) -> Failure:
-        """Why a failed cell failed.
+        """Return why a failed cell failed.
 
         Raises:
-            InputError: its record is damaged.
+            InputError: the file that says it is damaged.
         """
-        record = read_record(self._failure_path(cell))
-        return Failure(str(record.get("error")), str(record.get("details", "")))
+        failure: Failure = _read_model(Failure, self.failure_path(cell))
+        return failure
 
-    def run(self, engine: Engine, *, retry_failed: bool = False) -> Iterator[tuple[Cell, Outcome]]:
-        """Runs what is missing and yields each cell when it ends; a failing one is recorded and stops no other.
+    def run(self, dataset: Dataset) -> Iterator[Outcome]:
+        """Run the cells that have not ended, in this process, and yield each when it ends.
 
-        Args:
-            engine: where the work is done; closed at the end.
-            retry_failed: whether cells that failed before are run again.
+        A cell that fails is recorded and stops no other.
 
         Raises:
-            InputError: the folder cannot be written to, or another run works in it.
+            InputError: the folder cannot be written to.
         """
-        wanted = (MISSING, FAILED) if retry_failed else (MISSING,)
-        check_writable(self.output)
-        revision = open_grid_data(self.data)[1].revision
-        about = {"format": RECORD_FORMAT, "data": {"name": self.data, "revision": revision}}
-        with _only_run(self.output):
-            cells = {cell.name: cell for cell in self.cells() if self.state(cell) in wanted}
-            write_json(self.output / _ABOUT, about)
-            tasks = {name: partial(run_cell, self, cell, revision=revision) for name, cell in cells.items()}
-            for outcome in run_tasks(tasks, engine):
-                cell = cells[outcome.name]
-                if outcome.error is None:
-                    self._failure_path(cell).unlink(missing_ok=True)
-                elif not outcome.died:  # nothing is known against a cell whose worker died
-                    write_json(
-                        self._failure_path(cell),
-                        {"cell": str(cell), "error": outcome.error, "details": outcome.details},
-                    )
-                yield cell, outcome
+        start = time.perf_counter()
+        try:
+            yield from self._run(dataset)
+        finally:
+            _free_memory(time.perf_counter() - start)
 
-    def records(self, kind: str) -> list[dict[str, Any]]:
-        """The records of the finished cells of a kind, in the order of the cells.
+    def _run(self, dataset: Dataset) -> Iterator[Outcome]:
+        cells = list(self.rest().names)
+        if not cells:
+            return
+        work = Work(self.part, dataset, self.folder)
+        try:
+            finish = self.kind.start(cells, work)
+        except Exception as error:  # a cell may fail in any library below; the others go on
+            for cell in cells:
+                yield self._fail(cell, error)
+            return
+        for cell in cells:
+            try:
+                if not self.record_path(cell).is_file():  # as another run's worker may have come first
+                    self._keep(cell, finish(cell))
+            except Exception as error:
+                yield self._fail(cell, error)
+            else:
+                yield Outcome(cell)
+
+    def _keep(self, cell: Cell, result: Result) -> None:
+        """Write the record of a cell, which makes it a finished one."""
+        if self.writes:
+            write_record(self.record_path(cell), result.header, result.predictions, top_k=result.top_k)
+
+    def _fail(self, cell: Cell, error: Exception) -> Outcome:
+        message, details = str(error), ""
+        if not isinstance(error, InputError):
+            message = f"{type(error).__name__}: {error}"
+            details = "".join(traceback.format_exception(error))
+        if self.writes:
+            failure = Failure(cell=str(cell), error=message, details=details)
+            write_json(self.failure_path(cell), failure.model_dump())
+        return Outcome(cell, message, details)
+
+
+Runner = Callable[[Sequence[Job], Dataset], Iterator[Outcome]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """The experiments of a grid file on one data set, and the folder of their records; see `open_grid`.
+
+    Attributes:
+        jobs: every cell, in the order in which they are run.
+        dataset: what is trained and scored on.
+        folder: of the records.
+        writes: see `Job`.
+    """
+
+    jobs: tuple[Job, ...]
+    dataset: Dataset
+    folder: Path
+    writes: bool = True
+
+    def cells(self) -> list[Cell]:
+        """Return every cell, in order."""
+        return list(self._job_of())
+
+    def states(self) -> dict[Cell, str]:
+        """Return cell -> one of `STATES`."""
+        states = {}
+        for job in self.jobs:
+            for cell in job.names:
+                states[cell] = job.state(cell)
+        return states
+
+    def failure(self, cell: Cell) -> Failure:
+        """Return why a failed cell failed.
+
+        Raises:
+            InputError: the file that says it is damaged.
+        """
+        return self._job_of()[cell].failure(cell)
+
+    def record_paths(self) -> dict[Cell, Path]:
+        """Return cell -> record of every cell that is done, in order."""
+        paths = {}
+        for cell, job in self._job_of().items():
+            if job.record_path(cell).is_file():
+                paths[cell] = job.record_path(cell)
+        return paths
+
+    def headers(self) -> dict[Cell, Header]:
+        """Return cell -> header of its record, of every cell that is done.
 
         Raises:
             InputError: a record is damaged.
         """
-        done = [cell for cell in self.cells() if cell.kind == kind and self.state(cell) == DONE]
-        return [read_record(path) for cell in done for path in cell.results]
+        return {cell: read_header(path) for cell, path in self.record_paths().items()}
 
-    def _failure_path(self, cell: Cell) -> Path:
-        return self.output / "failed" / f"{cell.name}.json"
+    def run(self, runner: Runner, *, retry_failed: bool = False) -> Iterator[Outcome]:
+        """Run what is missing and yield each cell when it ends.
 
-    def _check_data(self) -> None:
-        about = self.output / _ABOUT
-        if not about.is_file():
+        Args:
+            runner: `run_here`, or one that runs several jobs at a time.
+            retry_failed: whether cells that failed before are run again.
+
+        Raises:
+            InputError: the folder cannot be written to, another run works in it, or it holds results of other data.
+        """
+        if not self.writes:
+            yield from runner(self._jobs_to_run(), self.dataset)
             return
-        earlier = read_record(about).get("data", {}).get("revision")
-        now = open_grid_data(self.data)[1].revision
-        if earlier != now:
-            raise usage_error(
-                f"{self.output}: holds results of other data (revision {str(earlier)[:12]}; the data in use has "
-                f"{now[:12]}), which are not to be mixed; start a new folder with --out, or name the old data with "
-                "--data"
-            )
+        check_writable(self.folder)
+        busy = f"{self.folder}: another run works in it; wait until it has ended, or choose another folder with --out"
+        with locked(self.folder / LOCK, busy=busy):
+            check_data(self.folder, self.dataset)
+            for folder in (RECORDS, CHECKPOINTS, _FAILURES):  # also removes what killed runs left half-written
+                check_writable(self.folder / folder)
+            about = DataName(path=self.dataset.path, revision=self.dataset.revision)
+            write_json(self.folder / _ABOUT, about.model_dump())
+            if retry_failed:
+                self._forget_failures()
+            yield from runner(self._jobs_to_run(), self.dataset)
+
+    def _jobs_to_run(self) -> list[Job]:
+        """Return the jobs with the cells that are missing."""
+        jobs = [job.rest() for job in self.jobs]
+        return [job for job in jobs if job.names]
+
+    def _forget_failures(self) -> None:
+        """Make failed cells missing ones."""
+        for job in self.jobs:
+            for cell in job.names:
+                job.failure_path(cell).unlink(missing_ok=True)
+
+    def _job_of(self) -> dict[Cell, Job]:
+        jobs = {}
+        for job in self.jobs:
+            for cell in job.names:
+                jobs[cell] = job
+        return jobs
 
 
-def run_cell(grid: Grid, cell: Cell, *, revision: str) -> None:
-    """Runs one cell in this process and writes its result files; one that is done meanwhile is left alone.
+def open_grid(parts: Iterable[tuple[Kind[Any], Part]], dataset: Dataset, folder: Path, *, writes: bool = True) -> Grid:
+    """Return the grid that a grid file declares.
 
     Args:
-        grid: of the cell.
-        cell: which.
-        revision: of the data that the driver saw.
+        parts: from `grid_file.read_grid_file`.
+        dataset: what is trained and scored on.
+        folder: of the records; need not exist.
+        writes: whether this process writes; of those that torchrun starts, the first one does.
 
     Raises:
-        InputError: model or data cannot be used, or a file cannot be written.
+        InputError: the data lacks what a part needs, or the folder holds results of other data.
     """
-    if grid.state(cell) == DONE:
+    check_data(folder, dataset)
+    jobs: list[Job] = []
+    for kind, part in parts:
+        revisions: dict[str, str | None] = {}
+        shared: dict[tuple[object, ...], dict[Cell, str]] = {}
+        for cell in kind.cells(part, dataset):
+            if cell.model not in revisions:
+                revisions[cell.model] = kind.model_revision(cell.model)
+            names = shared.setdefault(kind.shared_work(cell), {})
+            names[cell] = cell_name(
+                cell,
+                settings=kind.settings(part, cell),
+                model_revision=revisions[cell.model],
+                data_revision=dataset.revision,
+            )
+        for names in shared.values():
+            jobs.append(Job(kind, part, names, folder, writes))
+    return Grid(tuple(jobs), dataset, folder, writes)
+
+
+def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
+    """Run jobs one at a time in this process, and yield each cell when it ends."""
+    for job in jobs:
+        yield from job.run(dataset)
+
+
+def check_data(folder: Path, dataset: Dataset) -> None:
+    """Make sure that a folder holds no results of other data.
+
+    Raises:
+        InputError: it does; names both revisions.
+    """
+    path = folder / _ABOUT
+    if not path.is_file():
         return
-    lexicon, source = open_grid_data(grid.data)
-    if source.revision != revision:
-        raise InputError(
-            f"{source.path}: has revision {source.revision[:12]} here, {revision[:12]} where the grid began"
+    about = _read_model(DataName, path)
+    if about.revision != dataset.revision:
+        raise usage_error(
+            f"{folder}: holds results of other data ({about.path}, revision {about.revision[:12]}; the data in use, "
+            f"{dataset.path}, has {dataset.revision[:12]}); choose a new folder with --out, or name the old data with "
+            "--data"
         )
-    if cell.kind == SPAN:
-        part = _part(grid.file.span)
-        run_model(_span_grid(grid, part), cell.model, int(cell.seed or 0))
-    else:
-        one = RetrievalCell(cell.model, cell.regime, cell.language, cell.seed)
-        pinned = None if is_local(cell.model) else revision_of(cell.model)
-        record = run_retrieval_cell(one, _part(grid.file.retrieval), lexicon, source=source, revision=pinned)
-        write_json(cell.results[0], record)
-    _free_memory()
 
 
-@lru_cache(maxsize=2)
-def open_grid_data(name: str) -> tuple[Lexicon, LexiconSource]:
-    """The lexicon of that name, and the test queries and pools that are made of it.
-
-    Raises:
-        InputError: there is no such data, or it is no lexicon.
-    """
-    path, lexicon = open_data(name)
-    if not isinstance(lexicon, Lexicon):
-        raise usage_error(f"{path}: this layout holds only the test queries; give --data a lexicon directory")
-    return lexicon, LexiconSource.of(lexicon, path)
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """A JSON object of the grid's folder.
-
-    Raises:
-        InputError: it is damaged; says to delete it.
-    """
+def _read_model(model: type[Any], path: Path) -> Any:
     try:
-        record = json.loads(path.read_text("utf-8"))
-        if not isinstance(record, dict):
-            raise ValueError("not an object")
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: damaged ({error}); delete it and run the grid again") from error
-    return record
+        return model.model_validate(read_json(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise InputError(f"{path}: damaged ({first['msg']}); delete it and run the grid again") from error
 
 
-def _retrieval_cell(grid: Grid, cell: RetrievalCell) -> Cell:
-    part = _part(grid.file.retrieval)
-    decides = asdict(cell) | {"training": asdict(part.training), "poolings": sorted(part.poolings)}
-    decides |= {"revision": revision_of(cell.model), "data": open_grid_data(grid.data)[1].revision}
-    decides |= {"format": RECORD_FORMAT, "code": version("turkic-idiom-tasks")}
-    digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
-    parts = (model_slug(cell.model), cell.regime, cell.language, cell.seed, digest)
-    name = "-".join(str(one) for one in parts if one is not None)
-    path = grid.output / RETRIEVAL / f"{name}.json"
-    return Cell(RETRIEVAL, cell.model, cell.regime, cell.language, cell.seed, name, (path,))
+def _free_memory(seconds: float) -> None:
+    """Give the memory of a job back, also that of the accelerator: models refer to themselves in circles.
 
-
-def _span_cells(grid: Grid, part: SpanPart) -> Iterator[Cell]:
-    spans = _span_grid(grid, part)
-    for model in part.models:
-        for seed in part.seeds:
-            results = tuple(spans.result_path(one) for one in spans.cells(model, seed))
-            name = f"{SPAN}-{results[0].stem}"
-            yield Cell(SPAN, model, f"from {part.language}", None, seed, name, results)
-
-
-def _span_grid(grid: Grid, part: SpanPart) -> SpanGrid:
-    source = open_spans(grid.data)
-    languages = source_first(source.languages, part.language)
-    wanted = tuple(code for code in languages[1:] if code in part.targets)
-    return SpanGrid(
-        models=part.models,
-        output=grid.output / SPAN,
-        source=source,
-        languages=(languages[0], *wanted),
-        sizes=part.sizes,
-        seeds=part.seeds,
-        config=part.training,
-    )
-
-
-def _part(part: Any) -> Any:
-    """A part of the file that a cell of it proves to be there."""
-    if part is None:
-        raise InputError("the grid file lost a part while the grid ran; run it again")
-    return part
-
-
-@contextmanager
-def _only_run(folder: Path) -> Iterator[None]:
-    """Keeps a second run on this machine out of the folder; the lock ends with the process, however that ends."""
-    import fcntl
-
-    with (folder / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise usage_error(
-                f"{folder}: another `grid run` works in it; wait for it, or choose another --out"
-            ) from error
-        yield
-
-
-def _free_memory() -> None:
-    """Gives the accelerator's memory back before the next cell."""
-    import gc
-
-    import torch
-
-    gc.collect()
-    if torch.cuda.is_available():
+    Args:
+        seconds: how long the job took; a collection takes about half a second, which a short job on the processor is
+            not worth.
+    """
+    torch = sys.modules.get("torch")
+    has_accelerator = torch is not None and torch.cuda.is_available()
+    if has_accelerator or seconds > _WORTH_COLLECTING:
+        gc.collect()
+    if torch is not None and has_accelerator:
         torch.cuda.empty_cache()

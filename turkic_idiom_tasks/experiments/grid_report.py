@@ -1,81 +1,106 @@
-"""What `turkic-idiom grid plan` and `grid status` print: cells, states, errors, and how long the rest may take."""
+"""What is known of a grid: states by model and regime, failures, and how long the rest may take."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from statistics import mean
 
-from turkic_idiom_tasks.experiments.grid import DONE, FAILED, MISSING, STATES, Cell, Grid, read_record
-from turkic_idiom_tasks.experiments.retrieval_cells import RETRIEVAL
+from turkic_idiom_tasks.experiments.cells import Cell
+from turkic_idiom_tasks.experiments.grid import FAILED, MISSING, STATES, Grid
+from turkic_idiom_tasks.experiments.models import differing_majors
+from turkic_idiom_tasks.results.record import Header
 
 _MINUTE, _HOUR = 60, 3600
 
 
-def plan(grid: Grid) -> str:
-    """Every cell with its state, the counts, and an estimate of the time that the missing ones take."""
-    cells = grid.cells()
-    states = {cell.name: grid.state(cell) for cell in cells}
-    lines = [f"{states[cell.name]:8s}{cell}" for cell in cells]
-    return "\n".join([*lines, "", _counts(list(states.values())), _estimate(grid, cells, states), ""])
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """The state of a grid at one moment.
 
+    Attributes:
+        states: cell -> one of `grid.STATES`.
+        headers: cell -> header of its record, of the cells that are done.
+        failures: cell -> error, of those that failed.
+    """
 
-def status(grid: Grid) -> str:
-    """A line per kind, model and regime with its counts, every error, and every training that diverged."""
-    cells = grid.cells()
-    states = {cell.name: grid.state(cell) for cell in cells}
-    groups = dict.fromkeys((cell.kind, cell.model, cell.regime) for cell in cells)
-    lines = []
-    for group in groups:
-        found = [states[cell.name] for cell in cells if (cell.kind, cell.model, cell.regime) == group]
-        lines.append(f"{', '.join(group)}: {_counts(found)}")
-    for cell in cells:
-        if states[cell.name] == FAILED:
-            lines.append(f"failed: {cell}: {grid.failure(cell).error}")
-        elif states[cell.name] == DONE and cell.kind == RETRIEVAL:
-            lines += _diverged(cell)
-    return "\n".join([*lines, "", _counts(list(states.values())), _estimate(grid, cells, states), ""])
+    states: Mapping[Cell, str]
+    headers: Mapping[Cell, Header]
+    failures: Mapping[Cell, str]
 
+    @classmethod
+    def of(cls, grid: Grid) -> Report:
+        """Return the state of a grid now.
 
-def _diverged(cell: Cell) -> list[str]:
-    poolings = read_record(cell.results[0])["poolings"]
-    tunings = {name: found["tuning"] for name, found in poolings.items() if found["tuning"]}
-    return [
-        f"diverged: {cell}, {name}: {tuning['verdict']}"
-        for name, tuning in tunings.items()
-        if tuning["diverged_at"] is not None
-    ]
+        Raises:
+            InputError: a file in its folder is damaged.
+        """
+        states = grid.states()
+        failures = {cell: grid.failure(cell).error for cell, state in states.items() if state == FAILED}
+        return cls(states, grid.headers(), failures)
 
+    def matrix(self) -> dict[str, dict[str, Counter[str]]]:
+        """Return model -> regime -> number of cells in each state, in the order of the grid file."""
+        matrix: dict[str, dict[str, Counter[str]]] = {}
+        for cell, state in self.states.items():
+            regimes = matrix.setdefault(cell.model, {})
+            regimes.setdefault(cell.regime, Counter())[state] += 1
+        return matrix
 
-def _counts(states: Sequence[str]) -> str:
-    counts = Counter(states)
-    parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
-    return f"{len(states)} cell{'' if len(states) == 1 else 's'}: {', '.join(parts)}"
+    def summary(self) -> str:
+        """Return how many cells there are, and how many are in each state."""
+        counts = Counter(self.states.values())
+        parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
+        n_cells = len(self.states)
+        return f"{n_cells} cell{'' if n_cells == 1 else 's'}: {', '.join(parts)}"
 
+    def estimate(self) -> str:
+        """Return how long the missing cells may take.
 
-def _estimate(grid: Grid, cells: Sequence[Cell], states: dict[str, str]) -> str:
-    """From what finished cells took: those of the same kind and regime, of the same model if there is one."""
-    missing = [cell for cell in cells if states[cell.name] == MISSING]
-    if not missing:
-        return "nothing is missing"
-    took = [(cell, _seconds(cell)) for cell in cells if states[cell.name] == DONE]
-    known = [_expected(cell, took) for cell in missing]
-    seconds = [value for value in known if value is not None]
-    if not seconds:
-        return "no estimate: it is made from finished cells, and there is none of these kinds yet"
-    unknown = f"; {len(missing) - len(seconds)} more cells have no finished one like them" if None in known else ""
-    return f"about {_duration(sum(seconds))} of work for {len(seconds)} missing cells, one at a time{unknown}"
+        The estimate is made from finished cells of the same kind and regime, of the same model where there is one.
+        """
+        missing = [cell for cell, state in self.states.items() if state == MISSING]
+        if not missing:
+            return "nothing is missing"
+        seconds, n_unknown = 0.0, 0
+        for cell in missing:
+            expected = self._expected_seconds(cell)
+            if expected is None:
+                n_unknown += 1
+            else:
+                seconds += expected
+        n_known = len(missing) - n_unknown
+        if not n_known:
+            return "no estimate: it is made from finished cells, and none like the missing ones is finished yet"
+        rest = f"; {n_unknown} more cells have no finished one like them" if n_unknown else ""
+        return f"about {_duration(seconds)} of work for {n_known} missing cells, one at a time{rest}"
 
+    def remarks(self) -> list[str]:
+        """Return a line for each failure, each training that diverged, and each difference between libraries."""
+        remarks = [f"failed: {cell}: {error}" for cell, error in self.failures.items()]
+        libraries: Counter[str] = Counter()
+        for cell, header in self.headers.items():
+            outcome = header.training.outcome if header.training else {}
+            if outcome.get("diverged_at") is not None:
+                remarks.append(f"diverged: {cell}: {outcome.get('verdict')}")
+            libraries.update(differing_majors(header.versions))
+        for library, n_cells in sorted(libraries.items()):
+            remarks.append(
+                f"another version: {n_cells} finished cells were computed with {library} and are used as they are; for "
+                "others, choose a new --out"
+            )
+        return remarks
 
-def _expected(cell: Cell, took: Sequence[tuple[Cell, float]]) -> float | None:
-    alike = [(one, seconds) for one, seconds in took if (one.kind, one.regime) == (cell.kind, cell.regime)]
-    same_model = [seconds for one, seconds in alike if one.model == cell.model]
-    seconds = same_model or [seconds for _, seconds in alike]
-    return mean(seconds) if seconds else None
-
-
-def _seconds(cell: Cell) -> float:
-    return sum(float(read_record(path).get("seconds", 0.0)) for path in cell.results)
+    def _expected_seconds(self, cell: Cell) -> float | None:
+        of_model, of_kind = [], []
+        for other, header in self.headers.items():
+            if (other.kind, other.regime) == (cell.kind, cell.regime) and header.seconds is not None:
+                of_kind.append(header.seconds)
+                if other.model == cell.model:
+                    of_model.append(header.seconds)
+        seconds = of_model or of_kind
+        return mean(seconds) if seconds else None
 
 
 def _duration(seconds: float) -> str:

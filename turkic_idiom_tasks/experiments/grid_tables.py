@@ -1,52 +1,80 @@
-"""The paper's tables and figures from the finished cells of a grid, as files."""
+"""The paper's tables and figures from the finished cells of a grid, written beside its records."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-from turkic_idiom_tasks.charts import Chart, write_chart
+import pandas as pd
+from rich.console import Console
+from rich.progress import track
+
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.experiments.grid import SPAN, Grid
-from turkic_idiom_tasks.experiments.grid_file import PRETRAINED, RetrievalPart
+from turkic_idiom_tasks.experiments.cells import Cell
+from turkic_idiom_tasks.experiments.charts import Chart, write_chart
+from turkic_idiom_tasks.experiments.frame import query_frame, score_frame
+from turkic_idiom_tasks.experiments.grid import Grid
 from turkic_idiom_tasks.experiments.retrieval_cells import RETRIEVAL
+from turkic_idiom_tasks.experiments.retrieval_scores import summarise
 from turkic_idiom_tasks.experiments.retrieval_tables import retrieval_charts, retrieval_tables
-from turkic_idiom_tasks.experiments.span_charts import span_charts
-from turkic_idiom_tasks.experiments.span_tables import span_tables
+from turkic_idiom_tasks.experiments.span_cells import SPAN
+from turkic_idiom_tasks.experiments.span_tables import span_charts, span_tables
 from turkic_idiom_tasks.experiments.tables import Table, write_tables
+from turkic_idiom_tasks.files import write_text
 from turkic_idiom_tasks.finetuning.regimes import TR_ONLY
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.results.record import read_record
 
 LONG_TABLES = ("retrieval_cells", "poolings", "cells", "learning_curves")  # for programs rather than for the screen
+SCORES = "scores.csv"  # every score of every cell
 
 
 def write_grid_tables(grid: Grid) -> list[Path]:
-    """Writes every table (CSV, Markdown) and figure (SVG, Vega-Lite) into ``tables/`` of the grid's folder.
+    """Write every table (CSV, Markdown) and figure (SVG, Vega-Lite) into ``tables/`` of the grid's folder.
 
     Returns:
-        the Markdown files, then the figures.
+        the Markdown files, then the figures, then the table of all scores.
 
     Raises:
         InputError: no cell is finished, or a record is damaged.
     """
-    retrieval, span = grid.records(RETRIEVAL), grid.records(SPAN)
-    if not retrieval and not span:
-        raise InputError(f"{grid.output}: no cell of this grid is finished; begin with `turkic-idiom grid run`")
+    headers = grid.headers()
+    if not headers:
+        raise InputError(f"{grid.folder}: no cell of this grid is finished; begin with `turkic-idiom grid run`")
+    folder = grid.folder / "tables"
+    scores = score_frame(headers.values())
+    write_text(folder / SCORES, scores.to_csv(index=False, lineterminator="\n"))
     tables: list[Table] = []
     charts: dict[str, Chart] = {}
-    if retrieval:
-        languages = _languages(grid.file.retrieval)
-        tables += retrieval_tables(retrieval, languages)
-        charts |= retrieval_charts(retrieval, languages)
-    if span:
-        tables += span_tables(span)
-        charts |= span_charts(span)
-    folder = grid.output / "tables"
-    written = write_tables([table for table in tables if table.rows], folder)
-    return written + [write_chart(chart, folder, name) for name, chart in charts.items()]
+    kinds = {cell.kind for cell in headers}
+    if RETRIEVAL in kinds:
+        summary = summarise(scores, _read_queries(grid), _trained_languages(grid.cells()))
+        tables += retrieval_tables(summary, scores)
+        charts |= retrieval_charts(summary)
+    if SPAN in kinds:
+        tables += span_tables(scores)
+        charts |= span_charts(scores)
+    written = write_tables([table for table in tables if len(table.frame)], folder)
+    for name, chart in charts.items():
+        written.append(write_chart(chart, folder, name))
+    return [*written, folder / SCORES]
 
 
-def _languages(part: RetrievalPart | None) -> set[str]:
-    """The languages that a mean can be over: those that the grid trains on, or all if it trains nothing."""
-    if part is None or part.regimes == (PRETRAINED,):
-        return set(LANGUAGES)
-    return {*part.languages, *((PIVOT,) if TR_ONLY in part.regimes else ())}
+def _read_queries(grid: Grid) -> pd.DataFrame:
+    """Return the nDCG of every test query of the finished retrieval cells; shows its progress on a terminal."""
+    paths = [path for cell, path in grid.record_paths().items() if cell.kind == RETRIEVAL]
+    console = Console(file=sys.stderr)
+    shown = track(paths, "reading records", console=console, transient=True, disable=not sys.stderr.isatty())
+    return query_frame(read_record(path, grid.dataset) for path in shown)
+
+
+def _trained_languages(cells: Iterable[Cell]) -> set[str]:
+    """Return the languages that a mean can be over: those that the grid trains on, or all if it trains nothing."""
+    languages = set()
+    for cell in cells:
+        if cell.kind == RETRIEVAL and cell.language is not None:
+            languages.add(cell.language)
+        elif cell.regime == TR_ONLY:
+            languages.add(PIVOT)
+    return languages or set(LANGUAGES)

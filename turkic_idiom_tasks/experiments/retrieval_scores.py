@@ -1,233 +1,213 @@
-"""What the records of a retrieval grid say of a model, a regime and a pooling: means over seeds and over languages.
+"""What the scores of a retrieval grid say of a model, a regime and a pooling: means over seeds and over languages.
 
 A mean over languages needs all languages of the grid: those of the pretrained and the tr-only cells, which are tested
 on all that the data has, as far as the grid trains on them. Training on Turkish pairs is monolingual training for
-Turkish, so the tr-only cell stands in where monolingual scores of Turkish are asked for. The cross-lingual score of a
-language is that of the encoder trained for it.
+Turkish, so the tr-only scores stand in where monolingual scores of Turkish are needed. The cross-lingual score of a
+language is that of the encoder that was trained for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from statistics import mean
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from turkic_idiom_tasks.encoders.poolings import POOLINGS
-from turkic_idiom_tasks.encoders.registry import PAPER_ENCODERS
-from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.experiments.grid_file import PRETRAINED
-from turkic_idiom_tasks.finetuning.regimes import MONOLINGUAL, TR_ONLY
-from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.dataset.retrieval import SUBSETS
+from turkic_idiom_tasks.encoders.names import PAPER_ENCODERS, POOLINGS
+from turkic_idiom_tasks.experiments.frame import MEASURES, UNTUNED_KEPT, language_of
+from turkic_idiom_tasks.finetuning.regimes import MONOLINGUAL, PRETRAINED, TR_ONLY
+from turkic_idiom_tasks.languages import PIVOT
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval, Stratum, resample
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare
-from turkic_idiom_tasks.metrics.statistics import SMALL_N, Interval, bootstrap_interval
-from turkic_idiom_tasks.retrieval.relevance import SUBSETS, TASKS, concept_of
 
-Record = Mapping[str, Any]
+KEY = ["task", "model", "regime", "pooling"]
+N_SEEDS, N_UNTUNED, N_QUERIES = "seeds", "untuned", "queries"
 
-MEASURES = ("ndcg", "ndcg_floor", "ndcg_corrected", "ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_10")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SubsetScores:
-    """One model, regime and pooling on one subset.
-
-    Attributes:
-        means: the mean over seeds of each of `MEASURES`.
-        queries: query id -> mean over seeds of its nDCG.
-        n_seeds: number of trainings; 1 for a pretrained model.
-        n_untuned: how many of them ended with the untuned weights.
-    """
-
-    means: Mapping[str, float]
-    queries: Mapping[str, float]
-    n_seeds: int
-    n_untuned: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TaskScores:
-    """One model, regime and pooling on all languages of a task.
-
-    Attributes:
-        task: its short name.
-        regime: of supervision.
-        pooling: its name.
-        subsets: subset -> its scores, all subsets of the data.
-    """
-
-    task: str
-    regime: str
-    pooling: str
-    subsets: Mapping[str, SubsetScores]
-
-    def mean(self, measure: str = "ndcg") -> float:
-        """The mean over languages, each weighing alike."""
-        return mean(scores.means[measure] for scores in self.subsets.values())
-
-    @property
-    def n_queries(self) -> int:
-        """Queries of all languages together."""
-        return sum(len(scores.queries) for scores in self.subsets.values())
-
-    @property
-    def n_seeds(self) -> int:
-        """Trainings per language, the fewest if they differ."""
-        return min(scores.n_seeds for scores in self.subsets.values())
-
-    def interval(self) -> Interval:
-        """95% bootstrap interval of the mean nDCG, whole concepts resampled."""
-        return bootstrap_interval(
-            {subset: np.array(list(scores.queries.values())) for subset, scores in self.subsets.items()},
-            {subset: [concept_of(query) for query in scores.queries] for subset, scores in self.subsets.items()},
-        )
-
-    def against(self, other: TaskScores) -> Comparison:
-        """This one as the second system against another, on the same queries; concepts stay whole."""
-        return compare({subset: _paired(other.subsets[subset], self.subsets[subset]) for subset in self.subsets})
-
-    def query_by_query(self, other: TaskScores) -> Comparison:
-        """The same with the queries of all languages as one sample, each for itself, as in the paper."""
-        pairs = [
-            (f"{subset}/{query}", other.subsets[subset].queries[query], score)
-            for subset, scores in self.subsets.items()
-            for query, score in scores.queries.items()
-        ]
-        first, second = (np.array([[pair[side], 1.0] for pair in pairs]) for side in (1, 2))
-        return compare({"all": Paired([pair[0] for pair in pairs], first, second)})
+Key = tuple[str, str, str, str]  # task, model, regime, pooling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RetrievalScores:
-    """The finished cells of a grid.
+    """The finished retrieval cells of a grid; see `summarise`.
 
     Attributes:
         models: the paper's in its order, then others.
         poolings: those that occur, in the project's order.
-        subsets: task -> the subsets of the data; a task without any is left out.
-        found: (model, regime, pooling, task, subset) -> scores.
+        regimes: those that occur.
+        subsets: task -> the subsets that means are over; a task without any is left out.
+        means: (task, model, regime, pooling, subset) -> mean over seeds of each measure, number of seeds, and how many
+            of them ended with the untuned weights.
+        macro: (task, model, regime, pooling) -> mean over languages of each measure, number of queries and seeds, and
+            the languages whose training ended with the untuned weights; only where no language is missing.
+        queries: (task, model, regime, pooling, subset) -> query, concept and mean over seeds of its nDCG.
     """
 
     models: tuple[str, ...]
     poolings: tuple[str, ...]
+    regimes: frozenset[str]
     subsets: Mapping[str, tuple[str, ...]]
-    found: Mapping[tuple[str, str, str, str, str], SubsetScores]
+    means: pd.DataFrame
+    macro: pd.DataFrame
+    queries: pd.DataFrame
 
-    def of(self, model: str, regime: str, *, task: str, pooling: str) -> TaskScores | None:
-        """The scores in all languages, or None while one is missing."""
-        found = {subset: self._subset(model, regime, pooling, task, subset) for subset in self.subsets.get(task, ())}
-        known = {subset: scores for subset, scores in found.items() if scores is not None}
-        return TaskScores(task, regime, pooling, known) if known and len(known) == len(found) else None
+    def find(self, key: Key) -> Key | None:
+        """Return the key if its scores are there in all languages, otherwise None."""
+        return key if key in self.macro.index else None
 
-    def best(self, model: str, regime: str, *, task: str) -> TaskScores | None:
-        """Those of the pooling with the highest mean nDCG on the test queries, the first one of equals."""
-        found = [self.of(model, regime, task=task, pooling=pooling) for pooling in self.poolings]
-        return max((scores for scores in found if scores), key=lambda scores: scores.mean(), default=None)
+    def best(self, task: str, model: str, regime: str) -> Key | None:
+        """Return the key of the pooling with the highest mean nDCG on the test queries, the first one of equals."""
+        keys = [(task, model, regime, pooling) for pooling in self.poolings]
+        known = [key for key in keys if key in self.macro.index]
+        return max(known, key=lambda key: float(self.macro.at[key, "ndcg"]), default=None)
 
-    @property
-    def regimes(self) -> frozenset[str]:
-        """Those of which any cell is finished."""
-        return frozenset(regime for _, regime, *_ in self.found)
+    def value(self, key: Key | None, column: str) -> Any:
+        """Return a figure of `macro`; None where the key is None."""
+        return None if key is None else self.macro.at[key, column]
+
+    def interval(self, key: Key) -> Interval:
+        """Return the bootstrap interval of the mean nDCG, whole concepts resampled."""
+        strata = {}
+        for subset in self.subsets[key[0]]:
+            rows = self._rows(key, subset)
+            strata[subset] = Stratum(rows["concept"].tolist(), _sums(rows["ndcg"]))
+        return resample(strata).interval()
+
+    def against(self, key: Key, other: Key) -> Comparison:
+        """Return a comparison with `key` as the second system, on the same queries; concepts stay whole."""
+        return compare({subset: self._paired(other, key, subset) for subset in self.subsets[key[0]]})
+
+    def query_by_query(self, key: Key, other: Key) -> Comparison:
+        """Return the same with the queries of all languages as one sample, each for itself, as in the paper."""
+        names: list[str] = []
+        sums: list[list[Any]] = [[], []]
+        for subset in self.subsets[key[0]]:
+            first, second = self._rows(other, subset), self._rows(key, subset)
+            names += [f"{subset}/{query}" for query in second["query"]]
+            sums[0].append(_sums(first["ndcg"]))
+            sums[1].append(_sums(second["ndcg"]))
+        return compare({"all": Paired(names, np.concatenate(sums[0]), np.concatenate(sums[1]))})
 
     def languages(self, task: str) -> list[str]:
-        """Codes of the languages of the documents of a task."""
+        """Return the codes of the languages of the documents of a task."""
         return [language_of(task, subset) for subset in self.subsets.get(task, ())]
 
     def has_all_languages(self, task: str) -> bool:
-        """Whether means of a task are over the paper's languages, so that its figures may stand beside them."""
+        """Return whether means of a task are over the paper's languages, so that its figures may stand beside them."""
         return len(self.subsets.get(task, ())) == len(SUBSETS[task])
 
-    def is_small(self, task: str, subset: str) -> bool:
-        """Whether a subset has too few queries for its mean to say much."""
-        return any(len(scores.queries) < SMALL_N for key, scores in self.found.items() if key[3:] == (task, subset))
+    def small_languages(self, task: str) -> list[str]:
+        """Return the languages with so few queries that their mean says little."""
+        small = []
+        for subset in self.subsets.get(task, ()):
+            sizes = self.means.xs((task, subset), level=("task", "subset"))["n_queries"]
+            if (sizes < SMALL_N).any():
+                small.append(language_of(task, subset))
+        return small
 
-    def _subset(self, model: str, regime: str, pooling: str, task: str, subset: str) -> SubsetScores | None:
-        own = self.found.get((model, regime, pooling, task, subset))
-        if own is None and regime == MONOLINGUAL and language_of(task, subset) == PIVOT:
-            return self.found.get((model, TR_ONLY, pooling, task, subset))
-        return own
+    def _rows(self, key: Key, subset: str) -> pd.DataFrame:
+        """Return the queries of a subset, in the order of their ids."""
+        return self.queries.loc[[(*key, subset)]]
+
+    def _paired(self, first: Key, second: Key, subset: str) -> Paired:
+        before, after = self._rows(first, subset), self._rows(second, subset)
+        return Paired(after["concept"].tolist(), _sums(before["ndcg"]), _sums(after["ndcg"]))
 
 
-def read_scores(records: Sequence[Record], languages: Collection[str] = tuple(LANGUAGES)) -> RetrievalScores:
-    """The scores of the records of finished retrieval cells.
+def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection[str]) -> RetrievalScores:
+    """Return the means of the scores of a retrieval grid.
 
     Args:
-        records: of one data set.
+        scores: from `frame.score_frame`.
+        queries: from `frame.query_frame`, of the same results.
         languages: codes of the languages that means are over, as far as the data has them.
-
-    Raises:
-        InputError: they are of different data.
     """
-    _check_same_data(records)
-    collected: dict[tuple[str, str, str, str, str], list[tuple[Record, Record, bool]]] = {}
-    for record in records:
-        for pooling, result in record["poolings"].items():
-            for task, subset in tested(result):
-                key = (record["model"], record["regime"], pooling, task, subset)
-                part = (result["scores"][task][subset], result["per_query"][task][subset], kept_untuned(result))
-                collected.setdefault(key, []).append(part)
-    models = sorted(dict.fromkeys(record["model"] for record in records), key=_place_in(PAPER_ENCODERS))
-    poolings = sorted({pooling for _, _, pooling, _, _ in collected}, key=_place_in(POOLINGS))
-    complete = {
-        (task, subset)
-        for record in records
-        if record["regime"] in (PRETRAINED, TR_ONLY)
-        for result in record["poolings"].values()
-        for task, subset in tested(result)
-        if language_of(task, subset) in languages
-    }
-    subsets = {task: tuple(s for s in SUBSETS[task] if (task, s) in complete) for task in SUBSETS}
+    scores = scores[scores["task"].isin(SUBSETS)]
+    subsets = _complete_subsets(scores, languages)
+    means = _means_over_seeds(_with_stand_in(scores))
+    averaged = _with_stand_in(queries).groupby([*KEY, "subset", "query", "concept"], sort=True)["ndcg"].mean()
+    by_query = averaged.reset_index(["query", "concept"])
     return RetrievalScores(
-        tuple(models),
-        tuple(poolings),
-        {task: found for task, found in subsets.items() if found},
-        {key: _averaged(parts) for key, parts in collected.items()},
+        models=tuple(sorted(scores["model"].unique(), key=lambda name: _place(name, PAPER_ENCODERS))),
+        poolings=tuple(sorted(scores["pooling"].unique(), key=lambda name: _place(name, POOLINGS))),
+        regimes=frozenset(scores["regime"]),
+        subsets=subsets,
+        means=means,
+        macro=_means_over_languages(means, subsets),
+        queries=by_query,
     )
 
 
-def tested(result: Record) -> Iterator[tuple[str, str]]:
-    """The (task, subset) pairs of one pooling of a record."""
-    for task, subsets in result["scores"].items():
-        for subset in subsets:
-            yield task, subset
+def _complete_subsets(scores: pd.DataFrame, languages: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return task -> subsets of those languages on which pretrained or tr-only encoders were tested."""
+    tested = scores[scores["regime"].isin([PRETRAINED, TR_ONLY])]
+    pairs = set(zip(tested["task"], tested["subset"], strict=True))
+    complete = {}
+    for task, names in SUBSETS.items():
+        known = [name for name in names if (task, name) in pairs and language_of(task, name) in languages]
+        if known:
+            complete[task] = tuple(known)
+    return complete
 
 
-def kept_untuned(result: Record) -> bool:
-    """Whether training ended with the untuned weights, because no others did better on the development queries."""
-    return result["tuning"] is not None and result["tuning"]["kept_step"] == 0
+def _with_stand_in(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with the tr-only scores of Turkish as monolingual ones too."""
+    pairs = frame[["task", "subset"]].drop_duplicates().itertuples(index=False)
+    turkish = [(task, subset) for task, subset in pairs if language_of(task, subset) == PIVOT]
+    is_turkish = pd.MultiIndex.from_frame(frame[["task", "subset"]]).isin(turkish)
+    stand_in = frame[(frame["regime"] == TR_ONLY) & is_turkish].assign(regime=MONOLINGUAL)
+    return pd.concat([frame, stand_in], ignore_index=True)
 
 
-def language_of(task: str, subset: str) -> str:
-    """Code of the language of the documents."""
-    return TASKS[task].subsets[subset][1].code
+def _means_over_seeds(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return (task, model, regime, pooling, subset) -> measures, number of seeds, number that kept untuned weights."""
+    groups = scores.groupby([*KEY, "subset", "measure"])["value"]
+    means = groups.mean().unstack("measure")
+    means[N_SEEDS] = groups.size().unstack("measure")["ndcg"]
+    means[N_UNTUNED] = 0.0
+    if UNTUNED_KEPT in means:
+        means[N_UNTUNED] = groups.sum().unstack("measure")[UNTUNED_KEPT].fillna(0.0)
+    return means
 
 
-def _averaged(parts: Sequence[tuple[Record, Record, bool]]) -> SubsetScores:
-    scores, per_query, untuned = zip(*parts, strict=True)
-    return SubsetScores(
-        means={measure: mean(one[measure] for one in scores) for measure in MEASURES},
-        queries={query: mean(one[query] for one in per_query) for query in sorted(per_query[0])},
-        n_seeds=len(parts),
-        n_untuned=sum(untuned),
-    )
+def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
+    """Return (task, model, regime, pooling) -> measures, queries, seeds, untuned; without those that lack a subset."""
+    rows: dict[Any, dict[str, Any]] = {}
+    for key, of_key in means.groupby(level=KEY):
+        task, regime = key[0], key[2]
+        wanted = subsets.get(task, ())
+        of_key = of_key.droplevel(KEY)
+        if not wanted or not set(wanted) <= set(of_key.index):
+            continue
+        of_subsets = of_key.loc[list(wanted)]
+        row: dict[str, Any] = of_subsets[list(MEASURES)].mean().to_dict()
+        row[N_QUERIES] = int(of_subsets["n_queries"].sum())
+        row[N_SEEDS] = int(of_subsets[N_SEEDS].min())
+        row["untuned kept"] = None if regime == PRETRAINED else _untuned(task, of_subsets)
+        rows[key] = row
+    index = pd.MultiIndex.from_tuples(rows, names=KEY) if rows else pd.MultiIndex.from_arrays([[]] * 4, names=KEY)
+    return pd.DataFrame(list(rows.values()), index=index)
 
 
-def _paired(first: SubsetScores, second: SubsetScores) -> Paired:
-    queries = list(second.queries)
-    sums = (np.array([[side.queries[query], 1.0] for query in queries]) for side in (first, second))
-    return Paired([concept_of(query) for query in queries], *sums)
+def _untuned(task: str, of_subsets: pd.DataFrame) -> str:
+    """Return the languages whose training ended with the untuned weights, with their share where it is not all."""
+    kept = []
+    for subset, n_untuned, n_seeds in zip(of_subsets.index, of_subsets[N_UNTUNED], of_subsets[N_SEEDS], strict=True):
+        if n_untuned:
+            share = f" {int(n_untuned)}/{int(n_seeds)}" if n_untuned < n_seeds else ""
+            kept.append(language_of(task, subset) + share)
+    return ", ".join(kept) or "none"
 
 
-def _place_in(order: Iterable[str]) -> Any:
-    places = {name: place for place, name in enumerate(order)}
-    return lambda name: (places.get(name, len(places)), name)
+def _sums(ndcg: pd.Series) -> Any:
+    """Return (queries, 2) float64: each adds its nDCG and 1."""
+    values = ndcg.to_numpy(dtype=np.float64)
+    return np.stack([values, np.ones(len(values))], axis=1)
 
 
-def _check_same_data(records: Sequence[Record]) -> None:
-    revisions = sorted({record["data"]["revision"] for record in records})
-    if len(revisions) > 1:
-        raise InputError(
-            f"the results are of different data ({', '.join(revisions)}): choose one with --data, or another folder"
-        )
+def _place(name: str, order: Iterable[str]) -> tuple[int, str]:
+    """Return a key that sorts names by an order, and those that are not in it behind, by name."""
+    places = list(order)
+    return (places.index(name) if name in places else len(places), name)

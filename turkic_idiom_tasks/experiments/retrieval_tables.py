@@ -6,29 +6,19 @@ and their notes say that such figures are optimistic. The table of poolings hold
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any
 
-from turkic_idiom_tasks.experiments.grid_file import PRETRAINED
-from turkic_idiom_tasks.experiments.retrieval_scores import (
-    MEASURES,
-    Record,
-    RetrievalScores,
-    TaskScores,
-    kept_untuned,
-    language_of,
-    read_scores,
-    tested,
-)
-from turkic_idiom_tasks.experiments.tables import Cell, Table, short_names
-from turkic_idiom_tasks.finetuning.regimes import CROSS_LINGUAL, MONOLINGUAL, TR_ONLY
-from turkic_idiom_tasks.languages import LANGUAGES
+import pandas as pd
+
+from turkic_idiom_tasks.experiments.charts import Bar, Chart, grouped_bars
+from turkic_idiom_tasks.experiments.frame import IDENTITY, MEASURES, UNTUNED_KEPT, widen
+from turkic_idiom_tasks.experiments.published import PublishedTable, paper, published_tables
+from turkic_idiom_tasks.experiments.retrieval_scores import Key, RetrievalScores
+from turkic_idiom_tasks.experiments.tables import Table, make_frame, short_names
+from turkic_idiom_tasks.finetuning.regimes import CROSS_LINGUAL, MONOLINGUAL, PRETRAINED, TR_ONLY
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval
 from turkic_idiom_tasks.metrics.comparison import Comparison, holm
-from turkic_idiom_tasks.metrics.statistics import SMALL_N
-from turkic_idiom_tasks.published import PublishedTable, paper, published_tables
-
-if TYPE_CHECKING:
-    from turkic_idiom_tasks.charts import Chart
 
 CROSS_LINGUAL_REGIMES = (PRETRAINED, TR_ONLY, CROSS_LINGUAL)
 MONOLINGUAL_REGIMES = (PRETRAINED, MONOLINGUAL)
@@ -38,7 +28,7 @@ REGIMES_OF = {
     "T2": (PRETRAINED, TR_ONLY, MONOLINGUAL),
     "T3": (PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL),
 }
-# Task -> name of its files, what it asks for, and the regimes that the paper compares.
+# Task -> name of its files, what it retrieves, and the regimes that the paper compares.
 FIGURES = {
     "T1": ("figure2_t1", "Turkish idiom to idiom (Figure 2)", CROSS_LINGUAL_REGIMES),
     "T2": ("table5_t2", "idiom to meaning in one language (Table 5)", MONOLINGUAL_REGIMES),
@@ -48,128 +38,116 @@ FIGURES = {
 _NOTE = (
     "Poolings are the best on the test queries, as in the paper: such figures are optimistic. Languages weigh alike; "
     "a mean needs all of them. low, high: 95% bootstrap interval, whole concepts resampled. floor: a random ranking. "
+    "may be too short: the figures whose interval rests on few concepts. "
     "untuned kept: languages whose training ended (with some seeds: 1/3) with the untuned weights, as none did better "
     "on the development queries."
 )
+_SHORT = "may be too short"
+_EXTENT = ("queries", "seeds", "untuned kept")
+_P_VALUES = ("p wilcox", "Holm wilcox", "p pratt", "Holm pratt", "p by concept", "paper p")
 
 
-def retrieval_tables(records: Sequence[Record], languages: Collection[str] = tuple(LANGUAGES)) -> list[Table]:
-    """Every table of the records of a retrieval grid.
+def retrieval_tables(summary: RetrievalScores, scores: pd.DataFrame) -> list[Table]:
+    """Return every table of a retrieval grid.
 
     Args:
-        records: of finished cells, of one data set.
-        languages: codes of the languages that means are over, as far as the data has them.
-
-    Raises:
-        InputError: the records are of different data.
+        summary: its means, from `retrieval_scores.summarise`.
+        scores: from `frame.score_frame`.
     """
-    scores = read_scores(records, languages)
     return [
-        _regimes_table(scores, "T1"),
-        _monolingual_table(scores),
-        _regimes_table(scores, "T3"),
-        _significance_table(scores),
-        _poolings_table(scores),
-        _cells_table(records),
+        _regimes_table(summary, "T1"),
+        _monolingual_table(summary),
+        _regimes_table(summary, "T3"),
+        _significance_table(summary),
+        _poolings_table(summary),
+        _cells_table(scores),
     ]
 
 
-def retrieval_charts(records: Sequence[Record], languages: Collection[str] = tuple(LANGUAGES)) -> dict[str, Chart]:
-    """Name -> chart: Figures 2 and 3 of the paper, and its Table 5 as a figure; without those that nothing is known of.
-
-    Args:
-        records: of finished cells, of one data set.
-        languages: codes of the languages that means are over, as far as the data has them.
-
-    Raises:
-        InputError: the records are of different data, or the packages for figures are missing.
-    """
-    scores = read_scores(records, languages)
-    charts = {FIGURES[task][0]: _bars(scores, task) for task in FIGURES}
-    return {name: chart for name, chart in charts.items() if chart}
+def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
+    """Return name -> chart: Figures 2 and 3 of the paper, and its Table 5 as a figure, as far as something is known."""
+    charts = {}
+    for task, (name, _, _) in FIGURES.items():
+        chart = _bars(summary, task)
+        if chart is not None:
+            charts[name] = chart
+    return charts
 
 
-def _regimes_table(scores: RetrievalScores, task: str) -> Table:
-    """The paper's Figure 2 or 3: a row per model and regime."""
+def _regimes_table(summary: RetrievalScores, task: str) -> Table:
+    """Return the paper's Figure 2 or 3: a row per model and regime."""
     name, _, regimes = FIGURES[task]
     published = published_tables()[f"retrieval_{task.lower()}"]
-    regimes = tuple(regime for regime in regimes if regime in scores.regimes)
-    rows: list[tuple[Cell, ...]] = []
-    for model in scores.models if task in scores.subsets else ():
-        untuned = scores.best(model, PRETRAINED, task=task)
-        stated = _stated(published, model, scores, task)
+    rows = []
+    for model in summary.models if task in summary.subsets else ():
+        untuned = summary.best(task, model, PRETRAINED)
+        stated = _stated(published, model, summary, task)
         for regime in regimes:
-            found = scores.best(model, regime, task=task)
-            difference = _difference(None if regime == PRETRAINED else untuned, found)
-            cells = (*_scored(found), *difference, *_extent(found))
-            rows.append((model, regime, *cells, stated[regime]))
-    header = ("model", "regime", "pooling", "nDCG", "low", "high", "floor", "corrected")
-    differences = ("difference to pretrained", "difference low", "difference high")
-    note = f"{_NOTE}{_small(scores, task)} Paper: {paper()}, {published.source}."
-    rest = ("queries", "seeds", "untuned kept", "paper nDCG")
-    return Table(name, _title(scores, task), (*header, *differences, *rest), tuple(rows), note)
+            if regime not in summary.regimes:
+                continue
+            key = summary.best(task, model, regime)
+            before = None if regime == PRETRAINED else untuned
+            interval = None if key is None else summary.interval(key)
+            change = None if key is None or before is None else summary.against(key, before)
+            figures = [*_scored(summary, key, interval), *_difference(change), _unreliable(interval, change)]
+            rows.append([model, regime, *figures, *_values(summary, key, _EXTENT), stated[regime]])
+    columns = ["model", "regime", "pooling", "nDCG", "low", "high", "floor", "corrected"]
+    columns += ["difference to pretrained", "difference low", "difference high", _SHORT, *_EXTENT, "paper nDCG"]
+    note = f"{_NOTE}{_small(summary, task)} Paper: {paper()}, {published.source}."
+    return Table(name, _title(summary, task), make_frame(rows, columns, counts=_EXTENT[:2]), note)
 
 
-def _stated(published: PublishedTable, model: str, scores: RetrievalScores, task: str) -> dict[str, Cell]:
-    """The paper's figures of a model by column; all None beside means over other languages."""
-    return dict(published.of(model if scores.has_all_languages(task) else ""))
-
-
-def _monolingual_table(scores: RetrievalScores) -> Table:
-    """The paper's Table 5."""
+def _monolingual_table(summary: RetrievalScores) -> Table:
+    """Return the paper's Table 5."""
     published = published_tables()["retrieval_t2"]
-    rows: list[tuple[Cell, ...]] = []
-    for model in scores.models if "T2" in scores.subsets else ():
-        before, after = (scores.best(model, regime, task="T2") for regime in MONOLINGUAL_REGIMES)
-        known = before or after
-        rows.append(
-            (
-                model,
-                *_best_pooling(before),
-                *_best_pooling(after),
-                *_difference(before, after),
-                *((known.mean("ndcg_floor"), known.n_queries) if known else (None, None)),
-                *_extent(after)[1:],
-                *_stated(published, model, scores, "T2").values(),
-            )
-        )
-    ours = ("pretrained", "pretrained pooling", "monolingual", "monolingual pooling", "difference", "low", "high")
-    header = ("model", *ours, "floor", "queries", "seeds", "untuned kept", *(f"paper {c}" for c in published.columns))
-    note = f"Turkish is trained as tr-only. {_NOTE}{_small(scores, 'T2')} Paper: {paper()}, {published.source}."
-    return Table("table5_t2", _title(scores, "T2"), header, tuple(rows), note)
-
-
-def _significance_table(scores: RetrievalScores) -> Table:
-    """The paper's Table 6."""
-    published = published_tables()["retrieval_t2_p"]
-    pairs = [(model, pooling) for model in scores.models if "T2" in scores.subsets for pooling in scores.poolings]
-    found = [
-        [scores.of(model, regime, task="T2", pooling=pooling) for regime in MONOLINGUAL_REGIMES]
-        for model, pooling in pairs
+    rows = []
+    for model in summary.models if "T2" in summary.subsets else ():
+        before, after = (summary.best("T2", model, regime) for regime in MONOLINGUAL_REGIMES)
+        row: list[Any] = [model]
+        for key in (before, after):
+            row += [summary.value(key, "ndcg"), None if key is None else key[3]]
+        change = None if before is None or after is None else summary.against(after, before)
+        row += [*_difference(change), _unreliable(None, change)]
+        row += _values(summary, before or after, ("ndcg_floor", "queries"))
+        row += _values(summary, after, _EXTENT[1:])
+        rows.append(row + list(_stated(published, model, summary, "T2").values()))
+    columns = ["model", "pretrained", "pretrained pooling", "monolingual", "monolingual pooling"]
+    columns += [
+        "difference",
+        "low",
+        "high",
+        _SHORT,
+        "floor",
+        *_EXTENT,
+        *(f"paper {name}" for name in published.columns),
     ]
-    by_query = [after.query_by_query(before) if before and after else None for before, after in found]
-    by_concept = [after.against(before) if before and after else None for before, after in found]
-    adjusted = zip(
-        holm([one.p_wilcox if one else None for one in by_query]),
-        holm([one.p_pratt if one else None for one in by_query]),
-        strict=True,
-    )
-    rows = tuple(
-        (
-            *(model, pooling),
-            *_tests(queries, *holms),
-            *((concepts.n_clusters, concepts.p) if concepts else (None, None)),
-            _untuned(after),
-            _stated(published, model, scores, "T2").get(pooling),
-        )
-        for (model, pooling), queries, concepts, holms, (_, after) in zip(
-            pairs, by_query, by_concept, adjusted, found, strict=True
-        )
-    )
-    p_values = ("p wilcox", "Holm wilcox", "p pratt", "Holm pratt", "p by concept", "paper p")
-    counts = ("effect", "wins", "ties", "losses", "concepts")
-    header = ("model", "pooling", "queries", *p_values[:4], *counts, "p by concept", "untuned kept", "paper p")
-    title = f"T2, monolingual training against none (Table 6): {', '.join(scores.languages('T2'))}"
+    note = f"Turkish is trained as tr-only. {_NOTE}{_small(summary, 'T2')} Paper: {paper()}, {published.source}."
+    return Table("table5_t2", _title(summary, "T2"), make_frame(rows, columns, counts=_EXTENT[:2]), note)
+
+
+def _significance_table(summary: RetrievalScores) -> Table:
+    """Return the paper's Table 6: monolingual training against none, for each model and pooling."""
+    published = published_tables()["retrieval_t2_p"]
+    rows = []
+    by_query: list[Comparison | None] = []
+    for model in summary.models if "T2" in summary.subsets else ():
+        for pooling in summary.poolings:
+            before = summary.find(("T2", model, PRETRAINED, pooling))
+            after = summary.find(("T2", model, MONOLINGUAL, pooling))
+            tests, by_concept = None, None
+            if before is not None and after is not None:
+                tests = summary.query_by_query(after, before)
+                by_concept = summary.against(after, before)
+            by_query.append(tests)
+            rows.append([model, pooling, *_tests(tests), *_concept_test(by_concept), summary.value(after, _EXTENT[2])])
+            rows[-1].append(_stated(published, model, summary, "T2").get(pooling))
+    columns = ["model", "pooling", "queries", "p wilcox", "p pratt", "effect", "wins", "ties", "losses"]
+    columns += ["concepts", "p by concept", "untuned kept", "paper p"]
+    frame = make_frame(rows, columns, counts=("queries", "wins", "ties", "losses", "concepts"))
+    for name, column in (("Holm wilcox", "p wilcox"), ("Holm pratt", "p pratt")):
+        adjusted = holm([None if pd.isna(p) else float(p) for p in frame[column]])
+        frame.insert(frame.columns.get_loc(column) + 1, name, adjusted)
+    title = f"T2, monolingual training against none (Table 6): {', '.join(summary.languages('T2'))}"
     note = (
         "Wilcoxon signed-rank tests over the queries of all languages: ties dropped (wilcox), as in the paper, or "
         "ranked (pratt); Holm within the table. effect: rank-biserial correlation, positive where training helps; "
@@ -177,115 +155,115 @@ def _significance_table(scores: RetrievalScores) -> Table:
         "too small; `p by concept` is a sign-flip test that keeps concepts whole, languages weighing alike. No test on "
         f"fewer than {SMALL_N}. Paper: {published.source}."
     )
-    return Table("table6_t2_p", title, header, rows, note, p_values)
+    return Table("table6_t2_p", title, frame, note, _P_VALUES)
 
 
-def _poolings_table(scores: RetrievalScores) -> Table:
+def _poolings_table(summary: RetrievalScores) -> Table:
     rows = []
-    for model in scores.models:
-        for task in scores.subsets:
-            for regime in (regime for regime in REGIMES_OF[task] if regime in scores.regimes):
-                for pooling in scores.poolings:
-                    found = scores.of(model, regime, task=task, pooling=pooling)
-                    means = [found.mean(name) if found else None for name in MEASURES]
-                    rows.append((model, task, regime, pooling, *means, *_extent(found)))
-    header = ("model", "task", "regime", "pooling", *MEASURES, "queries", "seeds", "untuned kept")
-    return Table("poolings", "Every pooling, averaged over languages", header, tuple(rows))
+    for model in summary.models:
+        for task in summary.subsets:
+            for regime in REGIMES_OF[task]:
+                if regime not in summary.regimes:
+                    continue
+                for pooling in summary.poolings:
+                    key = summary.find((task, model, regime, pooling))
+                    rows.append([model, task, regime, pooling, *_values(summary, key, (*MEASURES, *_EXTENT))])
+    columns = ["model", "task", "regime", "pooling", *MEASURES, *_EXTENT]
+    return Table("poolings", "Every pooling, averaged over languages", make_frame(rows, columns, counts=_EXTENT[:2]))
 
 
-def _cells_table(records: Sequence[Record]) -> Table:
-    keys = ("model", "regime", "language", "seed")
-    counts = ("n_queries", "n_documents")
-    rows = []
-    for record in records:
-        for pooling, result in record["poolings"].items():
-            for task, subset in tested(result):
-                scores = result["scores"][task][subset]
-                found = (*(scores[name] for name in MEASURES), *(int(scores[name]) for name in counts))
-                kept = None if result["tuning"] is None else "yes" if kept_untuned(result) else "no"
-                rows.append((*(record[key] for key in keys), pooling, task, subset, *found, kept))
-    header = (*keys, "pooling", "task", "subset", *MEASURES, *counts, "untuned kept")
-    return Table("retrieval_cells", "Every retrieval cell", header, tuple(rows))
+def _cells_table(scores: pd.DataFrame) -> Table:
+    """Return a row for every subset of every cell."""
+    keys = [*IDENTITY[:-1], "task", "subset"]
+    counts = ["n_queries", "n_documents"]
+    frame = widen(scores[scores["task"].isin(FIGURES)], keys)
+    kept = frame[UNTUNED_KEPT].map({1.0: "yes", 0.0: "no"}) if UNTUNED_KEPT in frame else None
+    frame = frame[[*keys, *MEASURES, *counts]].astype(dict.fromkeys(counts, "Int64"))
+    frame["untuned kept"] = kept
+    return Table("retrieval_cells", "Every retrieval cell", frame)
 
 
-def _bars(scores: RetrievalScores, task: str) -> Chart | None:
-    """A group of bars per model, the best one first, and a bar per regime."""
-    from turkic_idiom_tasks.charts import Bar, grouped_bars
-
+def _bars(summary: RetrievalScores, task: str) -> Chart | None:
+    """Return a group of bars per model, the best one first, with a bar per regime; None if there is nothing to show."""
     _, _, regimes = FIGURES[task]
-    regimes = tuple(regime for regime in regimes if regime in scores.regimes)
-    best = {model: {regime: scores.best(model, regime, task=task) for regime in regimes} for model in scores.models}
-    highest = {model: max((one.mean() for one in of.values() if one), default=None) for model, of in best.items()}
-    models = sorted((m for m in best if highest[m] is not None), key=lambda model: -(highest[model] or 0.0))
-    if not models:
+    regimes = tuple(regime for regime in regimes if regime in summary.regimes)
+    highest: dict[str, float] = {}
+    for model in summary.models:
+        known = [key for regime in regimes if (key := summary.best(task, model, regime)) is not None]
+        if known:
+            highest[model] = max(summary.value(key, "ndcg") for key in known)
+    if not highest:
         return None
-    names = short_names(scores.models)
+    models = sorted(highest, key=lambda model: -highest[model])
+    names = short_names(summary.models)
     bars = []
     for model in models:
-        for regime, found in best[model].items():
-            bounds = found.interval() if found else None
-            low, high = (bounds.low, bounds.high) if bounds else (None, None)
-            bars.append(Bar(names[model], regime, found.mean() if found else None, low=low, high=high))
-    floor = next(one.mean("ndcg_floor") for one in best[models[0]].values() if one)
+        for regime in regimes:
+            key = summary.best(task, model, regime)
+            interval = None if key is None else summary.interval(key)
+            low, high = (None, None) if interval is None else (interval.low, interval.high)
+            bars.append(Bar(names[model], regime, summary.value(key, "ndcg"), low=low, high=high))
+    floor = float(summary.macro.xs(task, level="task")["ndcg_floor"].iloc[0])
     description = (
         f"Bars of nDCG with 95% intervals for {len(models)} models, best first: {', '.join(regimes)}. Each bar is "
         "under its best pooling on the test queries, an optimistic choice. "
         f"A random ranking scores {floor:.3f}."
     )
-    return grouped_bars(bars, title=_title(scores, task), description=description, axis="nDCG", floor=floor)
+    return grouped_bars(bars, title=_title(summary, task), description=description, axis="nDCG", floor=floor)
 
 
-def _title(scores: RetrievalScores, task: str) -> str:
-    return f"{task}, {FIGURES[task][1]}: nDCG over {', '.join(scores.languages(task))}"
+def _title(summary: RetrievalScores, task: str) -> str:
+    return f"{task}, {FIGURES[task][1]}: nDCG over {', '.join(summary.languages(task))}"
 
 
-def _scored(found: TaskScores | None) -> tuple[Cell, ...]:
-    """Pooling, nDCG, its interval, floor, corrected."""
-    if found is None:
-        return (None,) * 6
-    bounds = found.interval()
-    measures = (found.mean("ndcg_floor"), found.mean("ndcg_corrected"))
-    return (found.pooling, found.mean(), bounds.low, bounds.high, *measures)
+def _stated(published: PublishedTable, model: str, summary: RetrievalScores, task: str) -> dict[str, Any]:
+    """Return the paper's figures of a model by column; all None beside means over other languages."""
+    return dict(published.of(model if summary.has_all_languages(task) else ""))
 
 
-def _best_pooling(found: TaskScores | None) -> tuple[Cell, Cell]:
-    return (found.mean(), found.pooling) if found else (None, None)
+def _values(summary: RetrievalScores, key: Key | None, columns: Sequence[str]) -> list[Any]:
+    return [summary.value(key, column) for column in columns]
 
 
-def _difference(before: TaskScores | None, after: TaskScores | None) -> tuple[Cell, ...]:
-    """Difference and its interval."""
-    if before is None or after is None:
-        return (None, None, None)
-    result = after.against(before)
-    return (result.difference, result.interval.low, result.interval.high)
+def _scored(summary: RetrievalScores, key: Key | None, interval: Interval | None) -> list[Any]:
+    """Return pooling, nDCG, its interval, floor and corrected nDCG."""
+    if key is None or interval is None:
+        return [None] * 6
+    figures = _values(summary, key, ("ndcg_floor", "ndcg_corrected"))
+    return [key[3], summary.value(key, "ndcg"), interval.low, interval.high, *figures]
 
 
-def _extent(found: TaskScores | None) -> tuple[Cell, ...]:
-    """Queries, seeds, untuned kept."""
-    return (found.n_queries, found.n_seeds, _untuned(found)) if found else (None, None, None)
+def _difference(comparison: Comparison | None) -> list[Any]:
+    """Return the difference and its interval."""
+    if comparison is None:
+        return [None] * 3
+    return [comparison.difference, comparison.interval.low, comparison.interval.high]
 
 
-def _untuned(found: TaskScores | None) -> str | None:
-    """The languages whose training ended with the untuned weights."""
-    if found is None or found.regime == PRETRAINED:
-        return None
-    kept = []
-    for subset, scores in found.subsets.items():
-        if scores.n_untuned:
-            of_seeds = f" {scores.n_untuned}/{scores.n_seeds}" if scores.n_untuned < scores.n_seeds else ""
-            kept.append(language_of(found.task, subset) + of_seeds)
-    return ", ".join(kept) or "none"
+def _unreliable(interval: Interval | None, comparison: Comparison | None) -> str | None:
+    """Return which of the intervals of a row rest on few concepts."""
+    names = []
+    if interval is not None and not interval.is_reliable:
+        names.append("nDCG")
+    if comparison is not None and not comparison.interval.is_reliable:
+        names.append("difference")
+    return ", ".join(names) or None
 
 
-def _small(scores: RetrievalScores, task: str) -> str:
-    """A remark on the languages with few queries, if there are any."""
-    names = [language_of(task, subset) for subset in scores.subsets.get(task, ()) if scores.is_small(task, subset)]
+def _tests(comparison: Comparison | None) -> list[Any]:
+    """Return queries, p-values, effect, wins, ties, losses."""
+    if comparison is None:
+        return [None] * 7
+    counts = [comparison.wins, comparison.ties, comparison.losses]
+    return [comparison.n, comparison.p_wilcox, comparison.p_pratt, comparison.effect, *counts]
+
+
+def _concept_test(comparison: Comparison | None) -> list[Any]:
+    """Return the number of concepts and the p of the sign-flip test that keeps them whole."""
+    return [None] * 2 if comparison is None else [comparison.n_concepts, comparison.p]
+
+
+def _small(summary: RetrievalScores, task: str) -> str:
+    """Return a remark on the languages with few queries, if there are any."""
+    names = summary.small_languages(task)
     return f" Fewer than {SMALL_N} queries, whose mean says little: {', '.join(names)}." if names else ""
-
-
-def _tests(result: Comparison | None, holm_wilcox: float | None, holm_pratt: float | None) -> tuple[Cell, ...]:
-    """Queries, p-values, effect, wins, ties, losses."""
-    if result is None:
-        return (None,) * 9
-    p_values = (result.p_wilcox, holm_wilcox, result.p_pratt, holm_pratt)
-    return (result.n, *p_values, result.effect, result.wins, result.ties, result.losses)

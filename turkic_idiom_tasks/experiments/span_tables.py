@@ -1,166 +1,225 @@
-"""The tables of the span experiments, ours beside the paper's, as CSV and Markdown.
+"""The tables and figures of the span experiments, ours beside the paper's.
 
-The paper's scores are over tokens, most likely the sub-word tokens of its Trainer: beside them stand our sub-word
-scores. Span F1, which counts whole idioms, is lower and says more. Every figure is a mean over seeds.
+The paper's scores are over tokens, most likely the sub-words of its Trainer: beside them stand our sub-word scores.
+Span F1, which counts whole idioms, is lower and says more. Every figure is a mean over seeds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from statistics import mean, stdev
+from collections.abc import Sequence
+from statistics import mean
 from typing import Any
 
-from turkic_idiom_tasks.experiments.span_grid import ALL
-from turkic_idiom_tasks.experiments.tables import Cell, Table
-from turkic_idiom_tasks.published import PublishedTable, published_tables
+import pandas as pd
+
+from turkic_idiom_tasks.experiments.cells import ALL
+from turkic_idiom_tasks.experiments.charts import Chart, CurvePoint, Tile, curves, heat_map
+from turkic_idiom_tasks.experiments.frame import BEST_EPOCH, widen
+from turkic_idiom_tasks.experiments.published import PublishedTable, published_tables
+from turkic_idiom_tasks.experiments.tables import Table, make_frame, short_names
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.results.predictions import SPANS
 
 F1_SCORES = ("subword_f1", "token_f1", "span_f1")
+CHART_SCORE = "subword_f1"  # most likely the paper's
 PAPER_SCORES = {
     "subword_precision": "precision",
     "subword_recall": "recall",
     "subword_f1": "f1",
     "subword_accuracy": "accuracy",
 }
+_BEST = "best"  # in place of a size: the one with the highest score
 
-Records = Sequence[Mapping[str, Any]]
 
-
-def span_tables(records: Records) -> list[Table]:
-    """Every table of the records of a span grid.
+def span_tables(scores: pd.DataFrame) -> list[Table]:
+    """Return every table of a span grid.
 
     Args:
-        records: as `span_grid.read_results` returns them.
+        scores: from `frame.score_frame`, of one source language.
     """
     published = published_tables()
+    scores = scores[scores["task"] == SPANS]
     return [
-        _source_table(records, published["span_turkish"]),
-        _zero_shot_table(records, published["span_zero_shot"]),
-        _few_shot_table(records, published["span_few_shot"]),
-        _learning_curves(records),
-        _every_cell(records),
+        _source_table(scores, published["span_turkish"]),
+        _by_language(
+            scores,
+            published["span_zero_shot"],
+            size="0",
+            name="table3_zero_shot",
+            title="Fine-tuned on the source language, tested on others",
+            note=f"n < {SMALL_N}: read the interval in the record, not the score.",
+        ),
+        _by_language(
+            scores,
+            published["span_few_shot"],
+            size=_BEST,
+            name="table4_few_shot",
+            title="Adapted to the language: the best of its sample sizes",
+            note="The best size is chosen on the test sentences, as in the paper: an optimistic figure. The learning "
+            "curves show every size.",
+        ),
+        _learning_curves_table(scores),
+        _cells_table(scores),
     ]
 
 
-def _source_table(records: Records, published: PublishedTable) -> Table:
-    """The paper's Table 2."""
+def span_charts(scores: pd.DataFrame) -> dict[str, Chart]:
+    """Return name -> chart: Figures 1 and 4 of the paper; none of a grid that did not adapt to another language.
+
+    Args:
+        scores: from `frame.score_frame`, of one source language.
+    """
+    others = _tested_elsewhere(scores[scores["task"] == SPANS])
+    if (others["size"] == "0").all():
+        return {}
+    return {"figure1_few_shot_gain": _gains(others), "figure4_learning_curves": _learning_curves(others)}
+
+
+def _source_table(scores: pd.DataFrame, published: PublishedTable) -> Table:
+    """Return the paper's Table 2."""
+    own = scores[scores["subset"] == scores["language"]]
     rows = []
-    for model in models_of(records):
-        own = [r for r in records if r["model"] == model and r["language"] == r["source_language"]]
-        scores = [mean_score(own, name) for name in (*PAPER_SCORES, "token_f1", "span_f1")]
+    for model in _models(scores):
+        of_model = own[own["model"] == model]
+        figures = [_mean(of_model, measure) for measure in (*PAPER_SCORES, "token_f1", "span_f1")]
         stated = published.numbers(model, PAPER_SCORES.values())
-        rows.append((model, len(own), *scores, _spread(own, "span_f1"), _n_test(own), *stated))
-    header = ("model", "seeds", "P", "R", "F1", "accuracy", "token F1", "span F1", "sd over seeds", "n")
-    paper_header = ("paper P", "paper R", "paper F1", "paper accuracy")
+        rows.append([model, _n_seeds(of_model), *figures, _spread(of_model), _n_test(of_model), *stated])
+    columns = ["model", "seeds", "P", "R", "F1", "accuracy", "token F1", "span F1", "sd over seeds", "n"]
+    columns += ["paper P", "paper R", "paper F1", "paper accuracy"]
     note = "P, R, F1 and accuracy over sub-words, as most likely in the paper, whose test sentences are others."
     title = "Fine-tuned and tested on the source language"
-    return Table("table2_source", title, (*header, *paper_header), tuple(rows), note)
-
-
-def _zero_shot_table(records: Records, published: PublishedTable) -> Table:
-    """The paper's Table 3."""
-    zero = [r for r in records if r["size"] == 0]
-    return _by_language(
-        zero,
-        published,
-        name="table3_zero_shot",
-        title="Fine-tuned on the source language, tested on others",
-        of=mean_score,
-        note="n < 30: read the interval in the result file, not the score.",
-    )
-
-
-def _few_shot_table(records: Records, published: PublishedTable) -> Table:
-    """The paper's Table 4."""
-    adapted = [r for r in records if r["size"] != 0 and r["language"] != r["source_language"]]
-    return _by_language(
-        adapted,
-        published,
-        name="table4_few_shot",
-        title="Adapted to the language: the best of its sample sizes",
-        of=best_score,
-        note="The best size is chosen on the test sentences, as in the paper: an optimistic figure. The learning "
-        "curves show every size.",
-    )
+    return Table("table2_source", title, make_frame(rows, columns, counts=("seeds", "n")), note)
 
 
 def _by_language(
-    records: Records,
-    published: PublishedTable,
-    *,
-    name: str,
-    title: str,
-    of: Callable[[Records, str], float | None],
-    note: str,
+    scores: pd.DataFrame, published: PublishedTable, *, size: str, name: str, title: str, note: str
 ) -> Table:
-    languages = list(dict.fromkeys(r["language"] for r in records))
-    rows: list[tuple[Cell, ...]] = []
-    for model in models_of(records):
-        of_model = {code: [r for r in records if (r["model"], r["language"]) == (model, code)] for code in languages}
+    """Return the paper's Table 3 or 4: a column per language, rows for our scores, the paper's, and the sentences."""
+    others = _tested_elsewhere(scores)
+    others = others[(others["size"] == "0") == (size == "0")]
+    languages = list(others["subset"].unique())
+    rows: list[list[Any]] = []
+    for model in _models(others):
+        of_model = others[others["model"] == model]
+        for measure in F1_SCORES:
+            figures = [_score(of_model, code, measure, size) for code in languages]
+            rows.append([model, measure, *figures, _mean_of_all(figures)])
         stated = published.numbers(model, languages)
-        for score in F1_SCORES:
-            values = [of(of_model[code], score) for code in languages]
-            rows.append((model, score, *values, _average(values)))
-        rows.append((model, "paper", *stated, _average(stated)))
-        rows.append((model, "n", *(_n_test(of_model[code]) for code in languages), None))
-    return Table(name, title, ("model", "score", *languages, "mean"), tuple(rows), note)
+        rows.append([model, "paper", *stated, _mean_of_all(stated)])
+        n_test = [_n_test(of_model[of_model["subset"] == code]) for code in languages]
+        rows.append([model, "n", *n_test, None])
+    frame = pd.DataFrame(rows, columns=["model", "score", *languages, "mean"], dtype="object")  # keeps n whole
+    return Table(name, title, frame, note)
 
 
-def _learning_curves(records: Records) -> Table:
+def _learning_curves_table(scores: pd.DataFrame) -> Table:
     rows = []
-    for model in models_of(records):
-        for language in dict.fromkeys(r["language"] for r in records if r["language"] != r["source_language"]):
-            own = [r for r in records if (r["model"], r["language"]) == (model, language)]
-            for size in sizes_of(own):
-                at = [r for r in own if r["size"] == size]
-                scores = [mean_score(at, name) for name in F1_SCORES]
-                rows.append((model, language, size, len(at), *scores, _spread(at, "span_f1"), _n_test(at)))
-    header = ("model", "language", "training sentences", "seeds", *F1_SCORES, "sd over seeds", "n")
-    return Table("learning_curves", "F1 by number of training sentences", header, tuple(rows))
+    others = _tested_elsewhere(scores)
+    for (model, language), of_pair in others.groupby(["model", "subset"], sort=False):
+        for size in _sizes(of_pair):
+            at_size = of_pair[of_pair["size"] == size]
+            figures = [_mean(at_size, measure) for measure in F1_SCORES]
+            rows.append([model, language, size, _n_seeds(at_size), *figures, _spread(at_size), _n_test(at_size)])
+    columns = ["model", "language", "training sentences", "seeds", *F1_SCORES, "sd over seeds", "n"]
+    frame = make_frame(rows, columns, counts=("seeds", "n"))
+    return Table("learning_curves", "F1 by number of training sentences", frame)
 
 
-def _every_cell(records: Records) -> Table:
-    names = list(records[0]["scores"]) if records else []
-    keys = ("model", "language", "size", "seed", "best_epoch")
-    rows = tuple((*(r[key] for key in keys), *(r["scores"][name] for name in names)) for r in records)
-    return Table("cells", "Every cell", (*keys, *names), rows)
+def _cells_table(scores: pd.DataFrame) -> Table:
+    """Return a row for every cell."""
+    keys = ["model", "subset", "size", "seed"]
+    wide = widen(scores, keys)
+    measures = [name for name in scores["measure"].unique() if name != BEST_EPOCH]
+    frame = wide.reindex(columns=[*keys, BEST_EPOCH, *measures]).astype({BEST_EPOCH: "Int64"})
+    return Table("cells", "Every span cell", frame.rename(columns={"subset": "language"}))
 
 
-def models_of(records: Records) -> list[str]:
-    """The models in the order of the records."""
-    return list(dict.fromkeys(r["model"] for r in records))
+def _gains(others: pd.DataFrame) -> Chart:
+    """Return the paper's Figure 1."""
+    names = short_names(_models(others))
+    tiles = []
+    for model, name in names.items():
+        of_model = others[others["model"] == model]
+        for language in others["subset"].unique():
+            zero = _score(of_model, language, CHART_SCORE, "0")
+            best = _score(of_model, language, CHART_SCORE, _BEST)
+            gain = None if zero is None or best is None else best - zero
+            tiles.append(Tile(name, LANGUAGES[language].name, gain))
+    return heat_map(
+        tiles,
+        title="Few-shot minus zero-shot F1 over sub-words (Figure 1)",
+        description="What adapting to each language gains each model at its best number of training sentences, which "
+        "is chosen on the test sentences: an optimistic figure.",
+    )
 
 
-def sizes_of(records: Records) -> list[int | str]:
-    """How many training sentences were seen, growing, all of them last."""
-    return sorted({r["size"] for r in records}, key=lambda size: float("inf") if size == ALL else size)
+def _learning_curves(others: pd.DataFrame) -> Chart:
+    """Return the paper's Figure 4."""
+    names = short_names(_models(others))
+    points = []
+    for language in others["subset"].unique():
+        for model, name in names.items():
+            of_model = others[others["model"] == model]
+            for size in _sizes(others):
+                score = _score(of_model, language, CHART_SCORE, size)
+                points.append(CurvePoint(LANGUAGES[language].name, name, size, score))
+    return curves(
+        points,
+        title="F1 over sub-words by number of training sentences (Figure 4)",
+        description="A panel per language, a curve per model, from 0 training sentences of the language to all.",
+        x_axis="training sentences",
+        y_axis="sub-word F1",
+    )
 
 
-def mean_score(records: Records, name: str) -> float | None:
-    """The mean of a score over seeds; None where it is undefined for all of them."""
-    values = _scores(records, name)
-    return mean(values) if values else None
+def _tested_elsewhere(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores in other languages than the source language."""
+    return scores[scores["subset"] != scores["language"]]
 
 
-def best_score(records: Records, name: str) -> float | None:
-    """The mean over seeds of a score at the number of training sentences where it is highest."""
-    means = [mean_score([r for r in records if r["size"] == size], name) for size in sizes_of(records)]
+def _models(scores: pd.DataFrame) -> list[str]:
+    return list(scores["model"].unique())
+
+
+def _sizes(scores: pd.DataFrame) -> list[str]:
+    """Return how many training sentences were seen, growing, all of them last."""
+    sizes = list(scores["size"].unique())
+    return sorted(sizes, key=lambda size: float("inf") if size == ALL else float(size))
+
+
+def _score(scores: pd.DataFrame, language: str, measure: str, size: str) -> float | None:
+    """Return the mean over seeds of a score at a size, or at the size where it is highest; None where undefined."""
+    of_language = scores[scores["subset"] == language]
+    if size != _BEST:
+        return _mean(of_language[of_language["size"] == size], measure)
+    means = [_score(of_language, language, measure, known) for known in _sizes(of_language) if known != "0"]
     return max((value for value in means if value is not None), default=None)
 
 
-def _scores(records: Records, name: str) -> list[float]:
-    return [r["scores"][name] for r in records if r["scores"][name] is not None]
+def _mean(scores: pd.DataFrame, measure: str) -> float | None:
+    """Return the mean of a score over seeds; None where it is undefined for all of them."""
+    values = scores.loc[scores["measure"] == measure, "value"].dropna()
+    return float(values.mean()) if len(values) else None
 
 
-def _spread(records: Records, name: str) -> float | None:
-    values = _scores(records, name)
-    return stdev(values) if len(values) > 1 else None
+def _spread(scores: pd.DataFrame) -> float | None:
+    """Return the standard deviation of span F1 over seeds; None of a single one."""
+    values = scores.loc[scores["measure"] == "span_f1", "value"].dropna()
+    return float(values.std()) if len(values) > 1 else None
 
 
-def _average(values: Sequence[float | None]) -> float | None:
-    """The mean over languages, undefined where one of them is."""
+def _mean_of_all(values: Sequence[float | None]) -> float | None:
+    """Return the mean over languages, undefined where one of them is."""
     known = [value for value in values if value is not None]
     return mean(known) if known and len(known) == len(values) else None
 
 
-def _n_test(records: Records) -> int | None:
-    return int(records[0]["scores"]["n_sentences"]) if records else None
+def _n_seeds(scores: pd.DataFrame) -> int:
+    return len(scores[scores["measure"] == "span_f1"])
+
+
+def _n_test(scores: pd.DataFrame) -> int | None:
+    """Return how many sentences were tested on."""
+    values = scores.loc[scores["measure"] == "n_sentences", "value"]
+    return int(values.iloc[0]) if len(values) else None

@@ -1,1 +1,1 @@
-"""Fine-tuning encoders for the tasks."""
+"""Fine-tuning of encoders for retrieval and of token classifiers for span detection."""

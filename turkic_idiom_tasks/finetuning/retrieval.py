@@ -9,80 +9,41 @@ from __future__ import annotations
 
 import logging
 import math
+import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
+import torch
+from datasets import Dataset
+from sentence_transformers import (
+    SentenceTransformer,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
+from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+from sentence_transformers.sentence_transformer.losses import (
+    CachedMultipleNegativesRankingLoss,
+    MultipleNegativesRankingLoss,
+)
+from sentence_transformers.sentence_transformer.training_args import BatchSamplers
+from transformers import TrainerCallback, set_seed
 
-from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.finetuning.development import BestWeights, DevelopmentScore, Evaluation
-from turkic_idiom_tasks.finetuning.processes import n_processes
-from turkic_idiom_tasks.finetuning.progress import keep_to_bars
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.finetuning.config import COSINE, MNRL, RetrievalConfig, n_processes
+from turkic_idiom_tasks.finetuning.development import DevelopmentScore, Evaluation
 from turkic_idiom_tasks.finetuning.regimes import RegimeData, labelled_pairs
 from turkic_idiom_tasks.finetuning.trainee import Trainee
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
+from turkic_idiom_tasks.finetuning.training import BestWeights, keep_to_bars
 
 log = logging.getLogger("turkic_idiom_tasks")
 
-MNRL, COSINE = LOSSES = ("mnrl", "cosine")
-LARGEST_SEED = 2**32 - 1  # that NumPy takes
 _NDCG = "ndcg"
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievalConfig:
-    """How an encoder is fine-tuned; the defaults are the paper's where it says something.
-
-    Attributes:
-        epochs: passes over the training pairs.
-        batch_size: pairs per step and device.
-        learning_rate: of AdamW, falling linearly to 0.
-        weight_decay: of AdamW.
-        seed: of the order of the pairs, the negatives and dropout.
-        loss: ``mnrl`` or ``cosine``; None is mnrl for sentence-transformers models and cosine for plain encoders.
-        negatives: wrong meanings per pair for the cosine loss; 0 is the paper to the letter and collapses the encoder.
-        pooling: one of the five; None is the model's own, for plain encoders the mean.
-        evaluations: on the development queries, per epoch.
-        patience: evaluations without a new best after which training stops.
-        cached: mnrl over the whole batch in the memory of `mini_batch` pairs.
-        mini_batch: pairs per forward pass where cached.
-        bf16: train in bfloat16 autocast; weights and development scores stay float32.
-        gradient_checkpointing: compute activations twice instead of keeping them.
-        lora: rank of low-rank adapters, merged into the weights at the end; 0 trains all weights.
-    """
-
-    epochs: int = 1
-    batch_size: int = 16
-    learning_rate: float = 2e-5
-    weight_decay: float = 0.01
-    seed: int = 42
-    loss: str | None = None
-    negatives: int = 1
-    pooling: str | None = None
-    evaluations: int = 4
-    patience: int = 3
-    cached: bool = False
-    mini_batch: int = 32
-    bf16: bool = False
-    gradient_checkpointing: bool = False
-    lora: int = 0
-
-    def __post_init__(self) -> None:
-        if self.loss not in (None, *LOSSES):
-            raise usage_error(f"unknown loss {self.loss!r}; known: {', '.join(LOSSES)}")
-        for name in ("epochs", "batch_size", "evaluations", "patience", "mini_batch"):
-            if getattr(self, name) < 1:
-                raise usage_error(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 < self.learning_rate < math.inf or not 0 <= self.weight_decay < math.inf:
-            raise usage_error("the learning rate must be above 0, the weight decay not below it, and both finite")
-        if min(self.negatives, self.lora) < 0 or not 0 <= self.seed <= LARGEST_SEED:
-            raise usage_error(f"negatives and lora must not be below 0, and seed not outside 0 to {LARGEST_SEED}")
-        if self.cached and self.gradient_checkpointing:
-            raise usage_error("cached and gradient_checkpointing save the same memory twice; choose one of them")
+_CHECKPOINTING = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +53,7 @@ class TunedEncoder:
     Attributes:
         model: ready to encode, made of stock modules.
         loss: that it was trained with.
-        history: the evaluations, of the untuned model first.
+        history: the evaluations, the untuned model's first.
         diverged_at: step whose loss or vectors were not finite, where training stopped; None if all were.
         n_steps: optimiser steps that were made.
         stopped_early: whether patience ran out before the last epoch ended.
@@ -107,26 +68,27 @@ class TunedEncoder:
 
     @property
     def untuned(self) -> Evaluation:
-        """The evaluation before training."""
+        """Return the evaluation before training."""
         return self.history[0]
 
     @property
     def tuned(self) -> Evaluation | None:
-        """The best evaluation of weights that were trained, the earliest of equals; None if none was finite."""
-        finite = [one for one in self.history[1:] if math.isfinite(one.ndcg)]
-        return max(finite, key=lambda one: one.ndcg, default=None)
+        """Return the best evaluation of trained weights, the earliest of equals; None if none was finite."""
+        finite = [evaluation for evaluation in self.history[1:] if math.isfinite(evaluation.ndcg)]
+        return max(finite, key=lambda evaluation: evaluation.ndcg, default=None)
 
     @property
     def kept(self) -> Evaluation:
-        """The evaluation of the weights that the model has now."""
+        """Return the evaluation of the weights that the model has now."""
         return self.tuned if self.tuned is not None and self.tuned.ndcg > self.untuned.ndcg else self.untuned
 
     @property
     def verdict(self) -> str:
-        """One sentence: what tuning did, and which weights stand."""
+        """Return one sentence that says what tuning did and which weights were kept."""
         before = f"{self.untuned.ndcg:.4f}"
-        diverged = f"; loss or vectors were not finite at step {self.diverged_at}, where training stopped"
-        ending = diverged if self.diverged_at is not None else ""
+        ending = ""
+        if self.diverged_at is not None:
+            ending = f"; loss or vectors were not finite at step {self.diverged_at}, where training stopped"
         if self.tuned is None:
             return f"no tuned weights could be scored{ending}; the untuned weights are kept ({before})"
         after = f"{self.tuned.ndcg:.4f} (step {self.tuned.step})"
@@ -138,7 +100,7 @@ class TunedEncoder:
 
 
 def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: RetrievalConfig) -> TunedEncoder:
-    """Trains an encoder's own weights on the pairs of a regime; nothing is written.
+    """Train an encoder's own weights on the pairs of a regime; nothing is written.
 
     Args:
         trainee: from `trainee.load_trainee`; its weights are changed.
@@ -149,178 +111,178 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
         InputError: the untuned model's vectors are not finite, a package is missing, or there are more processes
             than batches.
     """
-    from transformers import set_seed
-
     _check(config, n_pairs=len(data.pairs))
+    model = trainee.model
     loss = config.loss or (COSINE if trainee.is_plain else MNRL)
     if loss == COSINE and config.negatives == 0:
         log.warning("0 negatives, the paper's setting to the letter: nothing pushes vectors apart, so they collapse")
     set_seed(config.seed)
     if config.lora:
-        _add_adapters(trainee.model, rank=config.lora)
-    development = DevelopmentScore(trainee.model, data.development, prompts=trainee.prompts)
-    best = BestWeights(trainee.model, development(step=0))
-    watcher = _watcher_class()(best, config=config)
-    with tempfile.TemporaryDirectory(prefix="turkic-idiom-") as scratch:  # must be given; nothing of it is kept
-        trainer = _trainer_class()(
+        _add_adapters(model, rank=config.lora)
+    score = DevelopmentScore(model, data.development, prompts=trainee.prompts)
+    watcher = _Watcher(model, score(step=0), config=config)
+    with tempfile.TemporaryDirectory(prefix="turkic-idiom-") as scratch:  # the trainer needs one; nothing is kept
+        trainer = _Trainer(
             watcher,
-            model=_shell(trainee.model),
+            model=_shell(model),
             args=_arguments(config, trainee.prompts, loss=loss, scratch=scratch),
-            train_dataset=_dataset(data, loss=loss, config=config),
-            loss=lambda model: _loss(model, loss, config=config),
-            evaluator=_as_evaluator(development),
+            train_dataset=_training_rows(data, loss=loss, config=config),
+            loss=partial(_make_loss, name=loss, config=config),
+            evaluator=_Evaluator(score),
         )
         trainer.train()
-        if watcher.diverged_at is None and best.history[-1].step != trainer.state.global_step:
+        if watcher.diverged_at is None and watcher.history[-1].step != trainer.state.global_step:
             trainer.evaluate()  # duplicates made fewer batches than were planned
-    best.restore()
+    watcher.best.restore()
     if config.lora:
-        trainee.model[0].model = trainee.model[0].model.merge_and_unload()
-    history, steps = tuple(best.history), trainer.state.global_step
-    return TunedEncoder(trainee.model.eval(), loss, history, watcher.diverged_at, steps, watcher.ran_out)
+        model[0].model = model[0].model.merge_and_unload()
+    return TunedEncoder(
+        model=model.eval(),
+        loss=loss,
+        history=tuple(watcher.history),
+        diverged_at=watcher.diverged_at,
+        n_steps=trainer.state.global_step,
+        stopped_early=watcher.ran_out,
+    )
 
 
-def _as_evaluator(development: DevelopmentScore) -> Any:
-    """The score as sentence-transformers' evaluator; under torchrun the first process scores for all."""
-    from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+class _Evaluator(SentenceEvaluator):
+    """The score as an evaluator of sentence-transformers; under torchrun the first process scores for all."""
 
-    class Development(SentenceEvaluator):
-        def __init__(self) -> None:
-            super().__init__()
-            self.primary_metric = _NDCG
+    def __init__(self, score: DevelopmentScore) -> None:
+        super().__init__()
+        self.primary_metric = _NDCG
+        self._score = score
 
-        def __call__(self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1) -> Any:
-            found = development(step=steps)
-            return {_NDCG: found.ndcg} | {f"{_NDCG}_{code}": score for code, score in found.by_language.items()}
-
-    return Development()
-
-
-def _watcher_class() -> Any:
-    """A callback that says when to evaluate and when to stop."""
-    from transformers import TrainerCallback
-
-    class Watcher(TrainerCallback):
-        diverged_at: int | None = None
-        ran_out = False
-
-        def __init__(self, best: BestWeights, *, config: RetrievalConfig) -> None:
-            self._best, self._patience = best, config.patience
-            self._n_evaluations = config.evaluations * config.epochs
-            self._steps: set[int] = set()
-
-        def on_train_begin(self, args: Any, state: Any, control: Any, **context: Any) -> None:
-            parts = range(1, self._n_evaluations + 1)
-            self._steps = {math.ceil(state.max_steps * part / self._n_evaluations) for part in parts}
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
-            control.should_evaluate = state.global_step in self._steps and self.diverged_at is None
-
-        def on_evaluate(self, args: Any, state: Any, control: Any, **context: Any) -> None:
-            start = f"eval_{_NDCG}_"
-            metrics = context["metrics"]
-            by_language = {key.removeprefix(start): score for key, score in metrics.items() if key.startswith(start)}
-            found = Evaluation(state.global_step, metrics[f"eval_{_NDCG}"], by_language)
-            self._best.add(found)
-            log.info("step %d of %d: development nDCG %.4f", found.step, state.max_steps, found.ndcg)
-            if not math.isfinite(found.ndcg):
-                self.diverged_at = found.step
-                control.should_training_stop = True
-            elif self._best.evaluations_since >= self._patience and found.step < state.max_steps:
-                self.ran_out = control.should_training_stop = True
-
-    return Watcher
+    def __call__(
+        self, model: SentenceTransformer, output_path: str | None = None, epoch: float = -1, steps: int = -1
+    ) -> dict[str, float]:
+        evaluation = self._score(step=steps)
+        by_language = {f"{_NDCG}_{code}": ndcg for code, ndcg in evaluation.by_language.items()}
+        return {_NDCG: evaluation.ndcg} | by_language
 
 
-def _trainer_class() -> Any:
-    """The trainer, which stops at a loss that is not finite."""
-    from sentence_transformers import SentenceTransformerTrainer
+class _Watcher(TrainerCallback):
+    """Says when to evaluate and when to stop, and keeps the best weights.
 
-    class Trainer(SentenceTransformerTrainer):
-        def __init__(self, watcher: Any, **options: Any) -> None:
-            super().__init__(**options, callbacks=[watcher])
-            self._watcher = watcher
-            keep_to_bars(self)
+    Attributes:
+        history: the evaluations so far, the untuned model's first.
+        best: weights of the best of them.
+        diverged_at: step whose loss or vectors were not finite.
+        ran_out: whether patience ran out.
+    """
 
-        def add_model_card_callback(self, *arguments: Any, **options: Any) -> None:
-            """None: the card is ours, and that of sentence-transformers tokenises the data for its own."""
+    def __init__(self, model: SentenceTransformer, untuned: Evaluation, *, config: RetrievalConfig) -> None:
+        if not math.isfinite(untuned.ndcg):
+            raise InputError("the untuned model's vectors hold NaN or infinity; try another --pooling or model")
+        self.history = [untuned]
+        self.best = BestWeights(model)
+        self.best.offer(untuned.ndcg)
+        self.diverged_at: int | None = None
+        self.ran_out = False
+        self._patience = config.patience
+        self._n_evaluations = config.evaluations * config.epochs
+        self._steps: set[int] = set()
 
-        def training_step(self, *arguments: Any, **options: Any) -> Any:
-            loss = super().training_step(*arguments, **options)
-            if not self.accelerator.gather(loss.reshape(1)).isfinite().all():  # all processes must stop together
-                self._watcher.diverged_at = self.state.global_step + 1
-                self.control.should_training_stop = True
-            return loss
+    def on_train_begin(self, args: Any, state: Any, control: Any, **context: Any) -> None:
+        """Spread the evaluations evenly over the steps; the last one is at the last step."""
+        for part in range(1, self._n_evaluations + 1):
+            self._steps.add(math.ceil(state.max_steps * part / self._n_evaluations))
 
-    return Trainer
+    def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
+        """Ask for an evaluation at the planned steps."""
+        control.should_evaluate = state.global_step in self._steps and self.diverged_at is None
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, *, metrics: Mapping[str, float], **context: Any) -> None:
+        """Note an evaluation, and stop where it is not finite or patience runs out."""
+        prefix = f"eval_{_NDCG}_"
+        by_language = {key.removeprefix(prefix): value for key, value in metrics.items() if key.startswith(prefix)}
+        evaluation = Evaluation(state.global_step, metrics[f"eval_{_NDCG}"], by_language)
+        self.history.append(evaluation)
+        self.best.offer(evaluation.ndcg)
+        log.info("step %d of %d: development nDCG %.4f", evaluation.step, state.max_steps, evaluation.ndcg)
+        if not math.isfinite(evaluation.ndcg):
+            self.diverged_at = evaluation.step
+            control.should_training_stop = True
+        elif self._evaluations_since_best() >= self._patience and evaluation.step < state.max_steps:
+            self.ran_out = control.should_training_stop = True
+
+    def _evaluations_since_best(self) -> int:
+        """Return how many evaluations of tuned weights came after the best of them."""
+        scores = [evaluation.ndcg for evaluation in self.history[1:]]
+        return len(scores) - 1 - int(np.nanargmax(scores))
+
+
+class _Trainer(SentenceTransformerTrainer):
+    """The stock trainer, which stops at a loss that is not finite and shows its progress bars alone."""
+
+    def __init__(self, watcher: _Watcher, **options: Any) -> None:
+        super().__init__(**options, callbacks=[watcher])
+        self._watcher = watcher
+        keep_to_bars(self)
+
+    def add_model_card_callback(self, *arguments: Any, **options: Any) -> None:
+        """Add nothing: `cards` writes the card, and the stock callback would tokenise all data for its own."""
+
+    def training_step(self, *arguments: Any, **options: Any) -> torch.Tensor:
+        """Return the loss of one step; all processes stop together."""
+        loss: torch.Tensor = super().training_step(*arguments, **options)
+        if not self.accelerator.gather(loss.reshape(1)).isfinite().all():
+            self._watcher.diverged_at = self.state.global_step + 1
+            self.control.should_training_stop = True
+        return loss
+
+
+class _CosineEmbeddingLoss(torch.nn.Module):
+    """PyTorch's CosineEmbeddingLoss on the vectors of two columns, with labels 1 and -1."""
+
+    def __init__(self, model: SentenceTransformer) -> None:
+        super().__init__()
+        self.model = model
+        self._loss = torch.nn.CosineEmbeddingLoss()
+
+    def forward(self, sentence_features: Any, labels: torch.Tensor) -> torch.Tensor:
+        """Return the mean loss of a batch; labels are (B,)."""
+        anchors, others = (self.model(features)["sentence_embedding"] for features in sentence_features)
+        loss: torch.Tensor = self._loss(anchors, others, labels.to(anchors.dtype))
+        return loss
 
 
 def _shell(model: SentenceTransformer) -> SentenceTransformer:
-    """The same modules in another model: the trainer wraps it for bfloat16, and the scores must stay in float32."""
-    from sentence_transformers import SentenceTransformer
-
+    """Return another model of the same modules: the trainer wraps it for bfloat16, and scores must stay in float32."""
     return SentenceTransformer(modules=list(model), device=str(model.device))
 
 
-def _dataset(data: RegimeData, *, loss: str, config: RetrievalConfig) -> Any:
-    from datasets import Dataset
-
+def _training_rows(data: RegimeData, *, loss: str, config: RetrievalConfig) -> Dataset:
     if loss == MNRL:
-        columns = {"anchor": [pair.idiom for pair in data.pairs], "positive": [pair.meaning for pair in data.pairs]}
-        return Dataset.from_dict(columns)
+        anchors = [pair.idiom for pair in data.pairs]
+        return Dataset.from_dict({"anchor": anchors, "positive": [pair.meaning for pair in data.pairs]})
     rows = labelled_pairs(data.pairs, negatives=config.negatives, rng=np.random.default_rng(config.seed))
-    anchors, others, labels = zip(*rows, strict=True)
-    return Dataset.from_dict({"anchor": anchors, "positive": others, "label": labels})
+    idioms, meanings, labels = zip(*rows, strict=True)
+    return Dataset.from_dict({"anchor": idioms, "positive": meanings, "label": labels})
 
 
-def _loss(model: Any, name: str, *, config: RetrievalConfig) -> Any:
-    from sentence_transformers.sentence_transformer.losses import (
-        CachedMultipleNegativesRankingLoss,
-        MultipleNegativesRankingLoss,
-    )
-
+def _make_loss(model: SentenceTransformer, *, name: str, config: RetrievalConfig) -> torch.nn.Module:
     if name == COSINE:
-        return _cosine_loss_class()(model)
-    gather = n_processes() > 1  # the negatives of all of them
+        return _CosineEmbeddingLoss(model)
+    gathers = n_processes() > 1  # the other meanings of all processes are negatives
     if config.cached:
         return CachedMultipleNegativesRankingLoss(
-            model, mini_batch_size=config.mini_batch, gather_across_devices=gather
+            model, mini_batch_size=config.mini_batch, gather_across_devices=gathers
         )
-    return MultipleNegativesRankingLoss(model, gather_across_devices=gather)
-
-
-def _cosine_loss_class() -> Any:
-    """PyTorch's CosineEmbeddingLoss on the vectors of two columns, with labels 1 and -1."""
-    import torch
-
-    class CosineEmbeddingLoss(torch.nn.Module):
-        def __init__(self, model: Any) -> None:
-            super().__init__()
-            self.model = model
-            self._loss = torch.nn.CosineEmbeddingLoss()
-
-        def forward(self, sentence_features: Any, labels: Any) -> Any:
-            one, other = (self.model(features)["sentence_embedding"] for features in sentence_features)
-            return self._loss(one, other, labels.to(one.dtype))
-
-    return CosineEmbeddingLoss
+    return MultipleNegativesRankingLoss(model, gather_across_devices=gathers)
 
 
 def _add_adapters(model: SentenceTransformer, *, rank: int) -> None:
-    from peft import LoraConfig, get_peft_model
+    from peft import LoraConfig, get_peft_model  # only low-rank adapters need the package
 
     adapters = LoraConfig(r=rank, lora_alpha=2 * rank, lora_dropout=0.05, target_modules="all-linear")
     model[0].model = get_peft_model(model[0].model, adapters)
 
 
-def _arguments(config: RetrievalConfig, prompts: Mapping[str, str], *, loss: str, scratch: str) -> Any:
-    import sys
-
-    import torch
-    from sentence_transformers import SentenceTransformerTrainingArguments
-    from sentence_transformers.sentence_transformer.training_args import BatchSamplers
-
-    checkpointing = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}}
+def _arguments(
+    config: RetrievalConfig, prompts: Mapping[str, str], *, loss: str, scratch: str
+) -> SentenceTransformerTrainingArguments:
     return SentenceTransformerTrainingArguments(
         output_dir=scratch,
         num_train_epochs=config.epochs,
@@ -332,14 +294,14 @@ def _arguments(config: RetrievalConfig, prompts: Mapping[str, str], *, loss: str
         batch_sampler=BatchSamplers.NO_DUPLICATES if loss == MNRL else BatchSamplers.BATCH_SAMPLER,
         prompts={"anchor": prompts["query"], "positive": prompts["document"]} if any(prompts.values()) else None,
         bf16=config.bf16,
-        **(checkpointing if config.gradient_checkpointing else {}),
+        **(_CHECKPOINTING if config.gradient_checkpointing else {}),
         use_cpu=not torch.accelerator.is_available(),
         seed=config.seed,
         data_seed=config.seed,
-        eval_strategy="no",  # the callback says when
+        eval_strategy="no",  # the watcher says when
         save_strategy="no",
         logging_strategy="no",
-        logging_nan_inf_filter=False,  # the trainer looks itself
+        logging_nan_inf_filter=False,  # the trainer checks the loss itself
         report_to="none",
         disable_tqdm=not sys.stderr.isatty(),
         dataloader_pin_memory=False,
@@ -347,8 +309,6 @@ def _arguments(config: RetrievalConfig, prompts: Mapping[str, str], *, loss: str
 
 
 def _check(config: RetrievalConfig, *, n_pairs: int) -> None:
-    from importlib.util import find_spec
-
     needed = ["accelerate", *(["peft"] if config.lora else [])]
     missing = [name for name in needed if find_spec(name) is None]
     if missing:
@@ -358,5 +318,5 @@ def _check(config: RetrievalConfig, *, n_pairs: int) -> None:
     if n_processes() > 1 and n_pairs < n_processes() * config.batch_size:  # uneven batches are dropped there
         raise InputError(
             f"{n_pairs} training pairs are not one batch of {config.batch_size} for each of {n_processes()} "
-            "processes; take fewer, or a smaller --batch-size"
+            "processes; use fewer processes, or a smaller --batch-size"
         )

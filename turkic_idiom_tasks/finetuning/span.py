@@ -8,55 +8,41 @@ equal ones that with the smallest loss (transformers alone would keep the earlie
 from __future__ import annotations
 
 import math
+import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from turkic_idiom_tasks.encoders.checkpoints import is_local, load_error, local_path, quiet_loading
-from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.finetuning.progress import keep_to_bars
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+from transformers import (
+    DataCollatorForTokenClassification,
+    EvalPrediction,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+    set_seed,
+)
+
+from turkic_idiom_tasks.dataset.sentences import TaggedSentence
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.finetuning.config import SpanConfig
+from turkic_idiom_tasks.finetuning.training import BestWeights, keep_to_bars
 from turkic_idiom_tasks.metrics.spans import span_scores
-from turkic_idiom_tasks.span_detection.classifier import TokenClassifier, encode_words, load_tokenizer, window_length
-from turkic_idiom_tasks.span_detection.sentences import TaggedSentence
-from turkic_idiom_tasks.span_detection.subwords import LABELLING, piece_labels, word_tags
+from turkic_idiom_tasks.span_detection.classifier import (
+    TokenClassifier,
+    encode_words,
+    load_tokenizer,
+    load_weights,
+    window_length,
+)
+from turkic_idiom_tasks.span_detection.subwords import Labelling, subword_labels, word_tags
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE
 
-SEEDS = (42, 43, 44)  # the paper: three seeds, which it does not name
-
-
-@dataclass(frozen=True, slots=True)
-class SpanConfig:
-    """How a classifier is fine-tuned; the defaults are the paper's where it says something.
-
-    Attributes:
-        epochs: passes over the training sentences.
-        batch_size: sentences per step and device.
-        learning_rate: of AdamW, falling linearly to 0.
-        weight_decay: of AdamW.
-        labelling: ``all`` gives every piece of a word a label (the paper), ``first`` only its first one.
-        max_length: pieces of a sentence that are used in training; None is what the model can take, at most 512.
-        bf16: train in bfloat16 autocast; the weights stay float32.
-        pad_to_max: pad every batch to max_length instead of to its longest sentence.
-        group_by_length: put sentences of like length into a batch; fewer padded positions, another order.
-    """
-
-    epochs: int = 5
-    batch_size: int = 8
-    learning_rate: float = 5e-5
-    weight_decay: float = 0.01
-    labelling: str = "all"
-    max_length: int | None = None
-    bf16: bool = False
-    pad_to_max: bool = False
-    group_by_length: bool = False
-
-    def __post_init__(self) -> None:
-        if self.labelling not in LABELLING:
-            raise usage_error(f"unknown labelling {self.labelling!r}; known: {', '.join(LABELLING)}")
-        if self.epochs < 1 or self.batch_size < 1:
-            raise usage_error("epochs and batch size must be at least 1")
-        if not 0 < self.learning_rate < math.inf or not 0 <= self.weight_decay < math.inf:
-            raise usage_error("the learning rate must be above 0, the weight decay not below it, and both finite")
+_EVALUATION_BATCH = 64  # sentences
+_MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,8 +51,8 @@ class FineTuned:
 
     Attributes:
         classifier: ready to tag sentences.
-        best_epoch: which one; None where nothing was to validate on and the last one stands.
-        validation_f1: span F1 of that epoch, in [0, 1]; NaN where nothing was to validate on.
+        best_epoch: which one; None without validation sentences, where the last one is kept.
+        validation_f1: span F1 of that epoch, in [0, 1]; NaN without validation sentences.
         history: for every epoch its number, validation loss and span F1.
     """
 
@@ -77,7 +63,7 @@ class FineTuned:
 
 
 def load_untuned(name_or_path: str, *, seed: int, revision: str | None = None) -> TokenClassifier:
-    """A pretrained encoder with an untrained head for the three tags, in float32.
+    """Return a pretrained encoder with an untrained head for the three tags, in float32.
 
     Args:
         name_or_path: Hub id or folder of an encoder.
@@ -85,29 +71,19 @@ def load_untuned(name_or_path: str, *, seed: int, revision: str | None = None) -
         revision: Hub commit; None is the newest.
 
     Raises:
-        InputError: it cannot be found or loaded, or its tokenizer does not say which word a piece belongs to.
+        InputError: it cannot be found or loaded, or its tokenizer does not say which word a sub-word belongs to.
     """
-    import torch
-    from transformers import AutoModelForTokenClassification, set_seed
-
     tokenizer = load_tokenizer(name_or_path, revision=revision)
     set_seed(seed)
-    try:
-        with quiet_loading():
-            model = AutoModelForTokenClassification.from_pretrained(
-                local_path(name_or_path),
-                revision=revision or "main",
-                id2label=dict(enumerate(LABELS)),
-                label2id={label: number for number, label in enumerate(LABELS)},
-                num_labels=len(LABELS),
-                ignore_mismatched_sizes=True,  # a head for other labels is replaced
-                dtype=torch.float32,  # or a checkpoint in half precision would be trained in half precision
-                use_safetensors=True,
-                trust_remote_code=False,
-                local_files_only=is_local(name_or_path),
-            )
-    except Exception as error:  # the libraries below raise a dozen unrelated types for a bad name, folder or connection
-        raise load_error(name_or_path, error) from error
+    model = load_weights(
+        name_or_path,
+        revision=revision,
+        id2label=dict(enumerate(LABELS)),
+        label2id={label: number for number, label in enumerate(LABELS)},
+        num_labels=len(LABELS),
+        ignore_mismatched_sizes=True,  # a head for other labels is replaced
+        dtype=torch.float32,  # a checkpoint in half precision would be trained in half precision otherwise
+    )
     return TokenClassifier(model, tokenizer, name=name_or_path)
 
 
@@ -119,7 +95,7 @@ def fine_tune(
     config: SpanConfig,
     seed: int,
 ) -> FineTuned:
-    """Trains a classifier's own weights on sentences; nothing is written.
+    """Train a classifier's own weights on sentences; nothing is written.
 
     Args:
         classifier: untuned, or tuned on another language; its weights are changed.
@@ -131,143 +107,137 @@ def fine_tune(
     Raises:
         InputError: there is no training sentence, or the loss is not finite.
     """
-    from transformers import DataCollatorForTokenClassification, set_seed
-
     if not train:
         raise InputError("no training sentence; choose a language or data with annotated examples in its train split")
     set_seed(seed)
-    length = window_length(classifier.model.config, classifier.tokenizer, asked=config.max_length)
+    model, tokenizer = classifier.model, classifier.tokenizer
+    length = window_length(model.config, tokenizer, max_length=config.max_length)
     padding: dict[str, Any] = {"padding": "max_length", "max_length": length} if config.pad_to_max else {}
-    best = _best_weights()
-    trainer = _trainer_class()(
-        model=classifier.model,
+    best = BestWeights(model)
+    watcher = _EpochWatcher(best)
+    trainer = _InOrderTrainer(
+        model=model,
         args=_arguments(config, seed=seed, validates=bool(validation)),
-        train_dataset=_features(classifier.tokenizer, train, length, labelling=config.labelling),
-        eval_dataset=_features(classifier.tokenizer, validation, length, labelling=config.labelling) or None,
-        processing_class=classifier.tokenizer,
-        data_collator=DataCollatorForTokenClassification(classifier.tokenizer, **padding),
-        compute_metrics=_Validation(classifier.tokenizer, validation, length) if validation else None,
-        preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(-1),
-        callbacks=[best],
+        train_dataset=_features(tokenizer, train, length, labelling=config.labelling),
+        eval_dataset=_features(tokenizer, validation, length, labelling=config.labelling) or None,
+        processing_class=tokenizer,
+        data_collator=DataCollatorForTokenClassification(tokenizer, **padding),
+        compute_metrics=_Validation(tokenizer, validation, length) if validation else None,
+        preprocess_logits_for_metrics=_most_likely_labels,
+        callbacks=[watcher],
     )
     keep_to_bars(trainer)
     outcome = trainer.train()
-    classifier.model.eval()
-    losses = [outcome.training_loss, *(row["eval_loss"] for row in trainer.state.log_history if "eval_loss" in row)]
+    best.restore()
+    model.eval()
+    losses = [outcome.training_loss, *(epoch["loss"] for epoch in watcher.history)]
     if not all(map(math.isfinite, losses)):
         raise InputError(
             f"{classifier.name}: training diverged, a loss is not finite; use a smaller learning rate than "
             f"{config.learning_rate:g}"
         )
-    history = tuple(
-        {"epoch": row["epoch"], "loss": row["eval_loss"], "span_f1": row["eval_span_f1"]}
-        for row in trainer.state.log_history
-        if "eval_loss" in row
-    )
-    return FineTuned(classifier, best.epoch, best.f1, history)
+    return FineTuned(classifier, watcher.best_epoch, watcher.best_f1, tuple(watcher.history))
 
 
 def few_shot_sample(sentences: Sequence[TaggedSentence], size: int | None, *, seed: int) -> list[TaggedSentence]:
-    """The first `size` sentences in a seeded order, so that the smaller samples of a seed are part of the larger ones.
+    """Return the first `size` sentences in a seeded order; the smaller samples of a seed are part of the larger ones.
 
     Args:
         sentences: of a training split.
         size: how many; None or more than there are is all of them.
         seed: of the order.
     """
-    import numpy as np
-
     ordered = sorted(sentences, key=lambda sentence: sentence.id)
     order = np.random.default_rng(seed).permutation(len(ordered))
     return [ordered[position] for position in order[:size]]
 
 
-def _features(
-    tokenizer: Any, sentences: Sequence[TaggedSentence], length: int, *, labelling: str
-) -> list[dict[str, list[int]]]:
-    if not sentences:
-        return []
-    encoded = encode_words(tokenizer, [s.tokens for s in sentences], [s.language for s in sentences], max_length=length)
-    names = [name for name in encoded if name in ("input_ids", "attention_mask", "token_type_ids")]
-    return [
-        {name: encoded[name][row] for name in names}
-        | {"labels": piece_labels(sentence.tags, encoded.word_ids(row), labelling=labelling)}
-        for row, sentence in enumerate(sentences)
-    ]
+class _InOrderTrainer(Trainer):
+    """The stock trainer, which would put the validation sentences into another order when it groups by length."""
+
+    def get_eval_dataloader(self, eval_dataset: Any = None) -> DataLoader[Any]:
+        """Return the batches of the validation sentences, in their order."""
+        loader: DataLoader[Any] = DataLoader(
+            self.eval_dataset, batch_size=self.args.eval_batch_size, collate_fn=self.data_collator
+        )
+        prepared: DataLoader[Any] = self.accelerator.prepare(loader)
+        return prepared
+
+
+class _EpochWatcher(TrainerCallback):
+    """Notes the evaluation of every epoch and keeps the weights of the best one.
+
+    Attributes:
+        history: for every epoch its number, validation loss and span F1.
+        best_epoch: number of the best one; None before the first evaluation.
+        best_f1: its span F1; NaN before the first evaluation.
+    """
+
+    def __init__(self, best: BestWeights) -> None:
+        self.history: list[dict[str, float]] = []
+        self.best_epoch: int | None = None
+        self.best_f1 = math.nan
+        self._best = best
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, *, metrics: Mapping[str, float], **context: Any) -> None:
+        """Note the evaluation at the end of an epoch."""
+        f1, loss = metrics["eval_span_f1"], metrics["eval_loss"]
+        self.history.append({"epoch": state.epoch, "loss": loss, "span_f1": f1})
+        if self._best.offer(f1, -loss):
+            self.best_epoch, self.best_f1 = round(state.epoch), f1
 
 
 class _Validation:
-    """Span F1 over the words of the validation sentences, from the Trainer's label of every piece."""
+    """Span F1 over the words of the validation sentences, from the trainer's label of every sub-word."""
 
     def __init__(self, tokenizer: Any, sentences: Sequence[TaggedSentence], length: int) -> None:
-        tokens, languages = [s.tokens for s in sentences], [s.language for s in sentences]
-        encoded = encode_words(tokenizer, tokens, languages, max_length=length)
+        encoded = _encode(tokenizer, sentences, length)
         self._word_ids = [encoded.word_ids(row) for row in range(len(sentences))]
         self._gold = [sentence.tags for sentence in sentences]
 
-    def __call__(self, evaluated: Any) -> dict[str, float]:
-        found = []
+    def __call__(self, evaluated: EvalPrediction) -> dict[str, float]:
+        """Return the scores of an evaluation; its predictions are (sentences, T) labels."""
+        predicted = []
         for row, (word_ids, gold) in enumerate(zip(self._word_ids, self._gold, strict=True)):
-            owners = [word for word in word_ids if word is not None]
-            labels = evaluated.predictions[row][: len(word_ids)]
-            tags = [LABELS[label] for label, word in zip(labels, word_ids, strict=True) if word is not None]
-            found.append([tag or OUTSIDE for tag in word_tags(tags, owners, len(gold))])
-        return {"span_f1": span_scores(self._gold, found).f1}
+            owners = []
+            tags = []
+            for label, word in zip(evaluated.predictions[row][: len(word_ids)], word_ids, strict=True):
+                if word is not None:
+                    owners.append(word)
+                    tags.append(LABELS[label])
+            predicted.append([tag or OUTSIDE for tag in word_tags(tags, owners, len(gold))])
+        return {"span_f1": span_scores(self._gold, predicted).f1}
 
 
-def _trainer_class() -> Any:
-    """The Trainer, which must not put the validation sentences into another order when it groups by length."""
-    from torch.utils.data import SequentialSampler
-    from transformers import Trainer
-
-    class InOrder(Trainer):
-        def _get_eval_sampler(self, eval_dataset: Any) -> Any:
-            return SequentialSampler(eval_dataset)
-
-    return InOrder
+def _most_likely_labels(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    return logits.argmax(-1)
 
 
-def _best_weights() -> Any:
-    """A callback that keeps a copy of the best epoch's weights and puts them back when training ends."""
-    from transformers import TrainerCallback
-
-    class BestWeights(TrainerCallback):
-        epoch: int | None = None
-        f1 = math.nan
-
-        def __init__(self) -> None:
-            self._rank = (-math.inf, -math.inf)
-            self._weights: dict[str, Any] = {}
-
-        def on_evaluate(self, args: Any, state: Any, control: Any, **context: Any) -> None:
-            metrics = context["metrics"]
-            f1 = metrics["eval_span_f1"]
-            rank = (-1.0 if math.isnan(f1) else f1, -metrics["eval_loss"])
-            if rank > self._rank:
-                self._rank, self.f1, self.epoch = rank, f1, round(state.epoch)
-                weights = context["model"].state_dict()
-                self._weights = {name: tensor.detach().to("cpu", copy=True) for name, tensor in weights.items()}
-
-        def on_train_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
-            if self._weights:
-                context["model"].load_state_dict(self._weights)
-                self._weights = {}
-
-    return BestWeights()
+def _encode(tokenizer: Any, sentences: Sequence[TaggedSentence], length: int) -> Any:
+    tokens = [sentence.tokens for sentence in sentences]
+    return encode_words(tokenizer, tokens, [sentence.language for sentence in sentences], max_length=length)
 
 
-def _arguments(config: SpanConfig, *, seed: int, validates: bool) -> Any:
-    import sys
-    import tempfile
+def _features(
+    tokenizer: Any, sentences: Sequence[TaggedSentence], length: int, *, labelling: Labelling
+) -> list[dict[str, list[int]]]:
+    if not sentences:
+        return []
+    encoded = _encode(tokenizer, sentences, length)
+    rows = []
+    for row, sentence in enumerate(sentences):
+        features = {name: encoded[name][row] for name in _MODEL_INPUTS if name in encoded}
+        features["labels"] = subword_labels(sentence.tags, encoded.word_ids(row), labelling=labelling)
+        rows.append(features)
+    return rows
 
-    import torch
-    from transformers import TrainingArguments
 
+def _arguments(config: SpanConfig, *, seed: int, validates: bool) -> TrainingArguments:
     return TrainingArguments(
-        output_dir=tempfile.gettempdir(),  # must be given; nothing is saved
+        output_dir=tempfile.gettempdir(),  # the trainer needs one; nothing is saved
         num_train_epochs=config.epochs,
         per_device_train_batch_size=config.batch_size,
-        per_device_eval_batch_size=64,
+        per_device_eval_batch_size=_EVALUATION_BATCH,
         learning_rate=config.learning_rate,
         weight_decay=config.weight_decay,
         optim="adamw_torch_fused",

@@ -15,12 +15,15 @@ from typing import Any
 
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.orthography import clean, letters_outside
+from turkic_idiom_tasks.reading import first_unseen, quoted
 from turkic_idiom_tasks.spans import Span, span_problem
 
 CONCEPT_ID = re.compile(r"[a-z0-9]+(?:-{1,2}[a-z0-9]+)*")
 REQUIRED_KEYS = ("concept", "idiom", "meaning", "example", "spans")
 OPTIONAL_TEXTS = ("literal_example", "paraphrase", "literal_paraphrase")
 OPTIONAL_KEYS = ("variants", *OPTIONAL_TEXTS, "source", "status")
+TEXT_KEYS = ("concept", "idiom", "meaning", "example", *OPTIONAL_TEXTS, "source")
+_MOST_CHARACTERS = 2**31  # of an example, as far as an offset may claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,15 @@ class Entry:
     status: Mapping[str, Any] | str | None = None
 
     def to_json(self) -> str:
-        """The entry as one line of a lexicon file, keys always in the same order, empty optional ones left out."""
-        row: dict[str, Any] = {key: getattr(self, key) for key in REQUIRED_KEYS}
+        """Return the entry as one line of a lexicon file: keys in a fixed order, empty optional ones left out."""
+        row: dict[str, Any] = {}
+        for key in REQUIRED_KEYS:
+            row[key] = getattr(self, key)
         if self.spans is not None:
             row["spans"] = [[span.start, span.end] for span in self.spans]
-        row |= {key: getattr(self, key) for key in OPTIONAL_KEYS if getattr(self, key)}
+        for key in OPTIONAL_KEYS:
+            if getattr(self, key):
+                row[key] = getattr(self, key)
         return json.dumps(row, ensure_ascii=False)
 
 
@@ -87,16 +94,18 @@ class Lexicon:
     source: str = field(default="", compare=False)
 
     def of(self, language: str) -> Mapping[str, Entry]:
-        """The entries of a language by concept id; empty when the lexicon does not have the language."""
+        """Return the entries of a language by concept id; empty when the lexicon does not have the language."""
         return self.entries.get(language, {})
 
 
 def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:
-    """The entry that a decoded JSON line stands for, or None and everything that is wrong with it."""
-    problems = list(_shape_problems(row))
+    """Return the entry that a decoded JSON line stands for, or None, and everything that is wrong with it."""
+    problems = _shape_problems(row)
     if problems:
         return None, problems
-    spans = None if row["spans"] is None else tuple(Span(start, end) for start, end in row["spans"])
+    spans = None
+    if row["spans"] is not None:
+        spans = tuple(Span(start, end) for start, end in row["spans"])
     entry = Entry(
         concept=row["concept"],
         idiom=row["idiom"],
@@ -104,69 +113,103 @@ def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:
         example=row["example"],
         spans=spans,
         variants=tuple(row.get("variants") or ()),
-        **{key: row.get(key) for key in (*OPTIONAL_TEXTS, "source", "status")},
+        literal_example=row.get("literal_example"),
+        paraphrase=row.get("paraphrase"),
+        literal_paraphrase=row.get("literal_paraphrase"),
+        source=row.get("source"),
+        status=row.get("status"),
     )
-    problems = list(_text_problems(entry, language))
+    problems = _text_problems(entry, language)
     if spans is not None and entry.example is not None:
         problem = span_problem(spans, entry.example)
-        problems += [problem] if problem else []
+        if problem:
+            problems.append(problem)
     return (None if problems else entry), problems
 
 
+def unseen_problem(name: str, text: str) -> str | None:
+    """Return a message if a text holds a character that cannot be seen, such as a bidirectional control."""
+    character = first_unseen(text)
+    if not character:
+        return None
+    return f"{name} has U+{ord(character):04X}, which cannot be seen; remove it: {quoted(text)}"
+
+
 def _shape_problems(row: Any) -> list[str]:
+    """Return what is wrong with the fields of a row, before its texts are looked at."""
     if not isinstance(row, dict):
         return [f"expected a JSON object, found {type(row).__name__}"]
-    problems = [
-        f"field {key!r} is missing; add it (null if it is not known)" for key in REQUIRED_KEYS if key not in row
-    ]
-    problems += [f"unknown field {key!r}" for key in row if key not in REQUIRED_KEYS + OPTIONAL_KEYS]
-    for key in ("concept", "idiom"):
-        if key in row and row[key] is None:
-            problems.append(f"field {key!r} is null; every entry needs it")
-    for key in ("concept", "idiom", "meaning", "example", *OPTIONAL_TEXTS, "source"):
+    problems = []
+    for key in REQUIRED_KEYS:
+        if key not in row:
+            problems.append(f"field {key!r} is missing; add it (null if it is not known)")
+    for key in row:
+        if key not in REQUIRED_KEYS + OPTIONAL_KEYS:
+            problems.append(f"unknown field {quoted(key)}")
+    for key in TEXT_KEYS:
         value = row.get(key)
-        if value is not None and not isinstance(value, str):
-            problems.append(f"field {key!r} must be text, found {json.dumps(value)}")
-        elif value is not None and not value.strip():
+        if value is None:
+            if key in ("concept", "idiom") and key in row:
+                problems.append(f"field {key!r} is null; every entry needs it")
+        elif not isinstance(value, str):
+            problems.append(f"field {key!r} must be text, found {quoted(value)}")
+        elif not value.strip():
             problems.append(f"field {key!r} is empty; write null if it is not known")
     if isinstance(row.get("concept"), str) and not CONCEPT_ID.fullmatch(row["concept"]):
-        problems.append(f"concept id {row['concept']!r} must be lower-case letters, digits and hyphens")
-    problems += _spans_shape_problems(row)
-    variants = row.get("variants")
-    if variants is not None and not (isinstance(variants, list) and all(isinstance(v, str) and v for v in variants)):
+        problems.append(f"concept id {quoted(row['concept'])} must be lower-case letters, digits and hyphens")
+    if row.get("spans") is not None:
+        problems += _spans_shape_problems(row["spans"], has_example=row.get("example") is not None)
+    if not _is_list_of_texts(row.get("variants")):
         problems.append("field 'variants' must be a list of texts")
-    if not isinstance(row.get("status"), (str, dict, type(None))):
-        problems.append("field 'status' must be text or an object")
+    if not isinstance(row.get("status"), str | dict | None):
+        problems.append(f"field 'status' must be text or an object, found {quoted(row['status'])}")
     return problems
 
 
-def _spans_shape_problems(row: dict[str, Any]) -> list[str]:
-    spans = row.get("spans")
-    if spans is None:
-        return []
-    if row.get("example") is None:
+def _spans_shape_problems(spans: Any, *, has_example: bool) -> list[str]:
+    if not has_example:
         return ["spans without an example; write null"]
-    is_pairs = isinstance(spans, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and all(type(offset) is int for offset in pair) for pair in spans
-    )
-    if not is_pairs or not spans:
-        return [
-            f"field 'spans' must be a list of [start, end] offsets, found {json.dumps(spans)}; null if not annotated"
-        ]
-    return []
+    is_list_of_pairs = isinstance(spans, list) and len(spans) > 0
+    if is_list_of_pairs:
+        for pair in spans:
+            if not (isinstance(pair, list) and len(pair) == 2 and _is_offset(pair[0]) and _is_offset(pair[1])):
+                is_list_of_pairs = False
+    if is_list_of_pairs:
+        return []
+    return [f"field 'spans' must be a list of [start, end] offsets, found {quoted(spans)}; null if not annotated"]
+
+
+def _is_offset(value: Any) -> bool:
+    return type(value) is int and abs(value) < _MOST_CHARACTERS
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, list) and all(isinstance(text, str) and text.strip() for text in value)
 
 
 def _text_problems(entry: Entry, language: Language) -> list[str]:
-    problems = []
+    """Return what is wrong with the letters of the texts of an entry."""
     texts = [(key, getattr(entry, key)) for key in ("idiom", "meaning", "example", *OPTIONAL_TEXTS)]
     texts += [("variants", variant) for variant in entry.variants]
+    problems = []
     for key, text in texts:
-        if text is None:
-            continue
-        outside = letters_outside(text, language)
-        if outside:
-            letters = ", ".join(f"{letter!r} (U+{ord(letter):04X})" for letter in outside)
-            problems.append(f"{key} has {letters}, not in the {language.name} alphabet: {text!r}")
-        elif clean(text, language) != text:
-            problems.append(f"{key} is not normalised (NFC, single spaces); it should read {clean(text, language)!r}")
+        problem = _text_problem(key, text, language) if text is not None else None
+        if problem:
+            problems.append(problem)
+    for key, text in (("source", entry.source), ("status", entry.status)):
+        problem = unseen_problem(key, text) if isinstance(text, str) else None
+        if problem:
+            problems.append(problem)
     return problems
+
+
+def _text_problem(key: str, text: str, language: Language) -> str | None:
+    outside = letters_outside(text, language)
+    if outside:
+        letters = ", ".join(f"{quoted(letter)} (U+{ord(letter):04X})" for letter in outside)
+        return f"{key} has {letters}, not in the {language.name} alphabet: {quoted(text)}"
+    if clean(text, language) != text:
+        return f"{key} is not normalised (NFC, single spaces); it should read {quoted(clean(text, language))}"
+    return unseen_problem(key, text)

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import write_text
+from turkic_idiom_tasks.files import (
+    commit_folder,
+    finish_commit,
+    foreign_names,
+    is_committing,
+    our_files,
+    read_committed,
+)
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
-from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID, Concept, Entry, Lexicon, parse_entry
+from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID, Concept, Entry, Lexicon, parse_entry, unseen_problem
+from turkic_idiom_tasks.reading import quoted, read_json_lines
 
 BUNDLED = Path(__file__).parent / "data"
 CONCEPTS_FILE = "concepts.jsonl"
+FILES = (*(f"{code}.jsonl" for code in LANGUAGES), CONCEPTS_FILE)
+KIND = "lexicon"  # in the manifest of a lexicon directory that we wrote
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,7 @@ class Problem:
 
 
 def load_lexicon(directory: Path = BUNDLED) -> Lexicon:
-    """The lexicon in a directory.
+    """Return the lexicon in a directory.
 
     Raises:
         InputError: the directory is not a lexicon or has a mistake; names the first one and how to list them all.
@@ -45,45 +55,32 @@ def load_lexicon(directory: Path = BUNDLED) -> Lexicon:
 
 
 def read_lexicon(directory: Path) -> tuple[Lexicon, list[Problem]]:
-    """The lexicon in a directory, mistaken lines left out, and every mistake in it.
+    """Return the lexicon in a directory, mistaken lines left out, and every mistake in it.
 
     Raises:
-        InputError: the directory does not exist or holds no language file.
+        InputError: the directory does not exist or holds no language file, or others write to it all the time.
     """
+    return read_committed(directory, lambda: _read_files(directory))
+
+
+def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
     files = lexicon_files(directory)
     concepts, problems = _read_concepts(directory / CONCEPTS_FILE)
-    declared = bool(concepts)
+    is_declared = bool(concepts)
     entries: dict[str, dict[str, Entry]] = {}
     for code, path in files.items():
-        entries[code] = {}
-        first_line: dict[str, int] = {}
-        for number, row, problem in _json_lines(path):
-            if problem:
-                problems.append(Problem(path, number, problem))
-                continue
-            entry, mistakes = parse_entry(row, LANGUAGES[code])
-            problems += [Problem(path, number, mistake) for mistake in mistakes]
-            if entry is None:
-                continue
-            if entry.concept in first_line:
-                first = first_line[entry.concept]
-                problems.append(Problem(path, number, f"duplicate concept {entry.concept!r}, first on line {first}"))
-                continue
-            if declared and entry.concept not in concepts:
-                message = f"concept {entry.concept!r} is not in {CONCEPTS_FILE}; add it there"
-                problems.append(Problem(path, number, message))
-                continue
-            first_line[entry.concept] = number
-            entries[code][entry.concept] = entry
-            concepts.setdefault(entry.concept, Concept(entry.concept, ""))
-        if not first_line and not any(problem.path == path for problem in problems):
+        entries[code], mistakes = _read_entries(path, code, concepts if is_declared else None)
+        problems += mistakes
+        for concept in entries[code]:
+            concepts.setdefault(concept, Concept(concept, ""))
+        if not entries[code] and not mistakes:
             problems.append(Problem(path, 0, "no entries; add some or delete the file"))
     lexicon = Lexicon(concepts, entries, revision=content_revision(directory), source=str(directory))
     return lexicon, problems
 
 
 def lexicon_files(directory: Path) -> dict[str, Path]:
-    """Language code -> file of a lexicon directory, in the order of `LANGUAGES`.
+    """Return language code -> file of a lexicon directory, in the order of `LANGUAGES`.
 
     Raises:
         InputError: the directory does not exist, holds no language file or one of an unknown language.
@@ -91,11 +88,13 @@ def lexicon_files(directory: Path) -> dict[str, Path]:
     if not directory.is_dir():
         raise InputError(f"{directory}: no such lexicon directory")
     for path in sorted(directory.glob("*.jsonl")):
-        if path.name != CONCEPTS_FILE and path.stem not in LANGUAGES:
-            known = ", ".join(f"{code}.jsonl" for code in LANGUAGES)
-            raise InputError(f"{path}: not the file of a known language; expected {known} or {CONCEPTS_FILE}")
-    files = {code: directory / f"{code}.jsonl" for code in LANGUAGES}
-    files = {code: path for code, path in files.items() if path.is_file()}
+        if path.name not in FILES and not path.name.startswith("."):
+            raise InputError(f"{path}: not the file of a known language; expected {', '.join(FILES)}")
+    files = {}
+    for code in LANGUAGES:
+        path = directory / f"{code}.jsonl"
+        if path.is_file():
+            files[code] = path
     if not files:
         expected = ", ".join(f"{code}.jsonl" for code in LANGUAGES)
         raise InputError(f"{directory}: not a lexicon directory, none of {expected} is in it")
@@ -103,20 +102,23 @@ def lexicon_files(directory: Path) -> dict[str, Path]:
 
 
 def is_lexicon_directory(directory: Path) -> bool:
-    """Whether a directory holds at least one language file of a lexicon."""
+    """Return whether a directory holds at least one language file of a lexicon."""
     return any((directory / f"{code}.jsonl").is_file() for code in LANGUAGES)
 
 
 def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
-    """Language code -> concept -> line of its file, for the lines that can be read."""
-    return {
-        code: {row["concept"]: number for number, row, problem in _json_lines(path) if problem is None}
-        for code, path in lexicon_files(directory).items()
-    }
+    """Return language code -> concept -> line of its file, for the lines that can be read."""
+    numbers: dict[str, dict[str, int]] = {}
+    for code, path in lexicon_files(directory).items():
+        numbers[code] = {}
+        for line in read_json_lines(path):
+            if isinstance(line.value, dict) and isinstance(line.value.get("concept"), str):
+                numbers[code][line.value["concept"]] = line.number
+    return numbers
 
 
 def content_revision(directory: Path) -> str:
-    """SHA-1 of the lexicon's lines, 40 hexadecimal digits; line order, line ends and blank lines do not count."""
+    """Return the SHA-1 of the lexicon's lines, 40 hexadecimal digits, whatever their order, ends and blank lines."""
     digest = hashlib.sha1(usedforsecurity=False)
     paths = [*lexicon_files(directory).values(), directory / CONCEPTS_FILE]
     for path in sorted(path for path in paths if path.is_file()):
@@ -125,35 +127,112 @@ def content_revision(directory: Path) -> str:
     return digest.hexdigest()
 
 
-def write_lexicon(directory: Path, concepts: list[Concept], entries: dict[str, list[Entry]]) -> None:
-    """Writes a lexicon directory, every file atomically, entries and concepts in the order of concept ids.
+def check_target(directory: Path, *, overwrite: bool) -> None:
+    """Make sure, before any work is done, that a lexicon may be written to a directory.
+
+    What a killed process left behind is no obstacle: `write_lexicon` then goes on.
+
+    Raises:
+        InputError: it holds something and `overwrite` is off, or it is no directory.
+    """
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"{directory}: is not a directory; choose another --out")
+    names = foreign_names(directory) if directory.is_dir() else []
+    if names and not overwrite and not is_committing(directory):
+        raise _not_empty(directory, names[0])
+    for name in names:
+        if name.endswith(".jsonl") and name not in FILES:
+            raise InputError(f"{directory}: holds {quoted(name)}, which is no lexicon file; choose another --out")
+
+
+def write_lexicon(
+    directory: Path,
+    concepts: Sequence[Concept],
+    entries: Mapping[str, Sequence[Entry]],
+    *,
+    others: Mapping[str, bytes] | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write a lexicon directory, all files at once, entries and concepts in the order of concept ids.
 
     Args:
         directory: created when missing.
         concepts: every concept that an entry names.
         entries: language code -> entries; languages without entries are not written.
+        others: name -> content of files that belong to it, such as the report of an import.
+        overwrite: whether a lexicon that is there is replaced.
+
+    Raises:
+        InputError: see `check_target`; or the directory cannot be written.
     """
-    directory.mkdir(parents=True, exist_ok=True)
+    files: dict[str, bytes] = dict(others or {})
     for code, rows in entries.items():
         get_language(code)
         if rows:
-            lines = [entry.to_json() for entry in sorted(rows, key=lambda entry: entry.concept)]
-            write_text(directory / f"{code}.jsonl", "".join(f"{line}\n" for line in lines))
-    ordered = sorted(concepts, key=lambda concept: concept.id)
-    lines = [json.dumps({"id": concept.id, "gloss": concept.gloss}, ensure_ascii=False) for concept in ordered]
-    write_text(directory / CONCEPTS_FILE, "".join(f"{line}\n" for line in lines))
+            files[f"{code}.jsonl"] = _as_lines(entry.to_json() for entry in sorted(rows, key=lambda row: row.concept))
+    rows_of_concepts = []
+    for concept in sorted(concepts, key=lambda concept: concept.id):
+        rows_of_concepts.append(json.dumps({"id": concept.id, "gloss": concept.gloss}, ensure_ascii=False))
+    files[CONCEPTS_FILE] = _as_lines(rows_of_concepts)
+    check_target(directory, overwrite=overwrite)
+    if is_committing(directory) and not overwrite:
+        finish_commit(directory)
+        if our_files(directory) == {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}:
+            return  # the same command was killed when all was written
+        raise _not_empty(directory, next(iter(files)))
+    commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=FILES if overwrite else ())
+
+
+def _as_lines(rows: Iterable[str]) -> bytes:
+    return "".join(f"{row}\n" for row in rows).encode("utf-8")
+
+
+def _not_empty(directory: Path, name: str) -> InputError:
+    return InputError(
+        f"{directory}: not empty (holds {quoted(name)}); choose another --out, or add --overwrite, which replaces the "
+        "lexicon there"
+    )
+
+
+def _read_entries(
+    path: Path, code: str, declared: Mapping[str, Concept] | None
+) -> tuple[dict[str, Entry], list[Problem]]:
+    """Return concept -> entry of one language file, and its mistakes; `declared` is what concepts.jsonl names."""
+    entries: dict[str, Entry] = {}
+    first_line: dict[str, int] = {}
+    problems = []
+    for line in read_json_lines(path):
+        if line.problem:
+            problems.append(Problem(path, line.number, line.problem))
+            continue
+        entry, mistakes = parse_entry(line.value, LANGUAGES[code])
+        for mistake in mistakes:
+            problems.append(Problem(path, line.number, mistake))
+        if entry is None:
+            continue
+        if entry.concept in first_line:
+            message = f"duplicate concept {entry.concept!r}, first on line {first_line[entry.concept]}"
+            problems.append(Problem(path, line.number, message))
+        elif declared is not None and entry.concept not in declared:
+            message = f"concept {entry.concept!r} is not in {CONCEPTS_FILE}; add it there"
+            problems.append(Problem(path, line.number, message))
+        else:
+            first_line[entry.concept] = line.number
+            entries[entry.concept] = entry
+    return entries, problems
 
 
 def _read_concepts(path: Path) -> tuple[dict[str, Concept], list[Problem]]:
     concepts: dict[str, Concept] = {}
-    problems = []
-    for number, row, problem in _json_lines(path) if path.is_file() else ():
-        if problem is None:
-            problem = _concept_problem(row, concepts)
+    problems: list[Problem] = []
+    if not path.is_file():
+        return concepts, problems
+    for line in read_json_lines(path):
+        problem = line.problem or _concept_problem(line.value, concepts)
         if problem:
-            problems.append(Problem(path, number, problem))
+            problems.append(Problem(path, line.number, problem))
         else:
-            concepts[row["id"]] = Concept(row["id"], row["gloss"])
+            concepts[line.value["id"]] = Concept(line.value["id"], line.value["gloss"])
     return concepts, problems
 
 
@@ -161,22 +240,9 @@ def _concept_problem(row: Any, known: dict[str, Concept]) -> str | None:
     if not isinstance(row, dict) or set(row) != {"id", "gloss"}:
         return 'expected {"id": …, "gloss": …}'
     if not isinstance(row["id"], str) or not CONCEPT_ID.fullmatch(row["id"]):
-        return f"concept id {row['id']!r} must be lower-case letters, digits and hyphens"
+        return f"concept id {quoted(row['id'])} must be lower-case letters, digits and hyphens"
     if not isinstance(row["gloss"], str):
-        return f"gloss of {row['id']!r} must be text"
+        return f"gloss of {row['id']!r} must be text, found {quoted(row['gloss'])}"
     if row["id"] in known:
         return f"duplicate concept {row['id']!r}"
-    return None
-
-
-def _json_lines(path: Path) -> Iterator[tuple[int, Any, str | None]]:
-    """(line number, decoded value, what is wrong with the line or None) for every line that is not blank."""
-    for number, raw in enumerate(path.read_bytes().splitlines(), start=1):
-        if not raw.strip():
-            continue
-        try:
-            yield number, json.loads(raw.decode("utf-8")), None
-        except UnicodeDecodeError as error:
-            yield number, None, f"not UTF-8 at byte {error.start}; save the file as UTF-8"
-        except json.JSONDecodeError as error:
-            yield number, None, f"malformed JSON at column {error.colno}: {error.msg}"
+    return unseen_problem("gloss", row["gloss"])

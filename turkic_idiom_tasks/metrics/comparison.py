@@ -2,14 +2,13 @@
 
 A score is a ratio of sums over items: a mean of nDCG (each item adds its nDCG and 1), or a micro-averaged span F1
 (each sentence adds twice its correct spans, and its predicted plus gold spans). Items of one concept are resampled and
-permuted together, in all languages at once; every language weighs alike in the score. Differences are second minus
+exchanged together, in all languages at once; every language weighs alike in the score. Differences are second minus
 first: positive where the second system is better.
 
-- Interval: percentile bootstrap over concepts (Efron and Tibshirani, 1993, ch. 13). In simulations 93 to 95% of them
-  hold the true difference, but only 84 to 90% where a few concepts make all of it, as in nDCG near chance; BCa and
-  bootstrap-t intervals did little better there.
+- Interval: expanded percentile bootstrap over concepts, see `bootstrap`.
 - p: two-sided sign-flip test. The systems change places in each concept with probability 1/2; p = (k + 1) / (N + 1)
-  with k of N random flips at least as extreme as what was seen, so it is never 0 (Phipson and Smyth, 2010).
+  with k of N random exchanges at least as extreme as the observed difference, so it is never 0 (Phipson and Smyth,
+  2010). Whether a concept is exchanged depends on its name and the seed alone.
 - Wilcoxon signed-rank test, scipy's: zeros ranked, then dropped (Pratt, 1959), or dropped at once (Wilcoxon, 1945), as
   in the paper. Of nDCG differences 40% may be 0, so the two differ.
 - Effect: matched-pairs rank-biserial correlation (Kerby, 2014), zeros dropped.
@@ -18,53 +17,67 @@ first: positive where the second system is better.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata, wilcoxon
 
-from turkic_idiom_tasks.metrics.statistics import LEVEL, RESAMPLES, SEED, SMALL_N, Interval
+from turkic_idiom_tasks.metrics.bootstrap import (
+    RESAMPLES,
+    SEED,
+    SMALL_N,
+    Interval,
+    Resampled,
+    Stratum,
+    difference,
+    digest,
+    mean,
+    resample_models,
+    sum_by_concept,
+)
 
 Floats = npt.NDArray[np.float64]
 
-_BATCH = 1000  # resamples held in memory at a time
-_SAME = 12  # decimals: what differs by less is rounding, and counts as a tie
+_SAME = 9  # decimals: scores that differ by less are tied; sums are rounded to 1.5e-11
+_EXCHANGES = 1  # sets the random exchanges apart from the draws of the bootstrap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paired:
-    """What two systems score on the same items of one language.
+    """Scores of two systems on the same items of one language.
 
     Attributes:
-        clusters: the concept of each item, (N); items of one concept are not independent.
+        concepts: the concept of each item, (N); items of one concept are not independent.
         first: (N, 2) float64, what each item adds to numerator and denominator of the first system's score.
         second: (N, 2) float64, the same of the second system.
     """
 
-    clusters: Sequence[str]
+    concepts: Sequence[str]
     first: Floats
     second: Floats
 
     def __post_init__(self) -> None:
-        expected = (len(self.clusters), 2)
-        if self.first.shape != expected or self.second.shape != expected:
-            raise ValueError(f"expected scores of shape {expected}, not {self.first.shape} and {self.second.shape}")
-        if not (np.isfinite(self.first).all() and np.isfinite(self.second).all()):
-            raise ValueError("the scores hold NaN or infinity")
-        if not (self.first[:, 1].any() and self.second[:, 1].any()):
-            raise ValueError("a comparison needs items with something to score")
+        self.strata()
+
+    def strata(self) -> tuple[Stratum, Stratum]:
+        """Return the items of the first and of the second system.
+
+        Raises:
+            ValueError: the shapes do not fit, or a score is undefined.
+        """
+        return Stratum(self.concepts, self.first), Stratum(self.concepts, self.second)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The second system against the first.
+    """Result of the second system against the first.
 
     Attributes:
         n: items, over all languages.
-        n_clusters: distinct concepts; below 30 (`small`) only the scores and the interval can be relied on, and what
+        n_concepts: distinct concepts; below 30 (`small`) only the scores and the interval can be relied on, and what
             rests on tests is None.
         first: score of the first system, macro-averaged over languages.
         second: score of the second.
@@ -80,7 +93,7 @@ class Comparison:
     """
 
     n: int
-    n_clusters: int
+    n_concepts: int
     first: float
     second: float
     difference: float
@@ -96,50 +109,56 @@ class Comparison:
     @property
     def small(self) -> bool:
         """Whether there are too few concepts for a test."""
-        return self.n_clusters < SMALL_N
+        return self.n_concepts < SMALL_N
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sums:
-    """(L, C, 2) float64 of each system: numerators and denominators by language and concept."""
+    """Numerators and denominators of both systems by language and concept.
 
+    Attributes:
+        concepts: (C,) names, sorted.
+        first: (L, C, 2) float64.
+        second: (L, C, 2) float64.
+    """
+
+    concepts: tuple[str, ...]
     first: Floats
     second: Floats
 
 
 def compare(strata: Mapping[str, Paired], *, seed: int = SEED) -> Comparison:
-    """The second system against the first on one language, or stratified: on several that weigh alike.
+    """Compare two systems on one language, or on several that weigh alike.
 
     The rank tests, wins and effect look at each concept's part in the difference: for a single language its own
     difference; otherwise the weighted sum of its differences in the languages that have it.
 
     Args:
         strata: language (subset) -> the scores of both systems.
-        seed: of resampling and flips; same data and seed give the same figures in any order of items and languages.
+        seed: of draws and exchanges; same data and seed give the same figures in any order of items and languages.
 
     Raises:
         ValueError: no language.
     """
-    if not strata:
-        raise ValueError("a comparison needs at least one language")
-    sums = _summed(strata)
-    first, second = (float(_scores(part.sum(axis=1))) for part in (sums.first, sums.second))
-    parts = _parts(sums)
+    first, second = _resample_pairs(strata, seed)
+    gap = difference(second, first)
+    sums = _sum_pairs(strata)
+    parts = _parts_in_difference(sums)
     tests = {}
     if len(parts) >= SMALL_N:
         tests = {
             "effect": rank_biserial(parts),
-            "p": sign_flip_p(sums.first, sums.second, seed=seed),
+            "p": _sign_flip_p(sums, seed),
             "p_pratt": _wilcoxon_p(parts, "pratt"),
             "p_wilcox": _wilcoxon_p(parts, "wilcox"),
         }
     return Comparison(
-        n=sum(len(pairs.clusters) for pairs in strata.values()),
-        n_clusters=len(parts),
-        first=first,
-        second=second,
-        difference=second - first,
-        interval=difference_interval(sums.first, sums.second, seed=seed),
+        n=sum(len(pairs.concepts) for pairs in strata.values()),
+        n_concepts=len(parts),
+        first=first.score,
+        second=second.score,
+        difference=gap.score,
+        interval=gap.interval(),
         wins=int((parts > 0).sum()),
         ties=int((parts == 0).sum()),
         losses=int((parts < 0).sum()),
@@ -147,47 +166,18 @@ def compare(strata: Mapping[str, Paired], *, seed: int = SEED) -> Comparison:
     )
 
 
-def difference_interval(first: Floats, second: Floats, *, seed: int = SEED) -> Interval:
-    """95% percentile bootstrap interval of second minus first; draws without an item of some language are left out.
+def sign_flip_p(strata: Mapping[str, Paired], *, seed: int = SEED) -> float:
+    """Return the two-sided p in (0, 1] that the systems are interchangeable, for any number of concepts.
 
     Args:
-        first: (L, C, 2) sums of the first system by language and concept, numerator and denominator.
-        second: the same of the second system.
-        seed: of the resampling.
+        strata: language (subset) -> the scores of both systems.
+        seed: of the random exchanges.
     """
-    found = []
-    for drawn in _resamples(first.shape[1], seed):
-        counts = drawn.astype(np.float64)
-        found.append(_scores(_weighted(counts, second)) - _scores(_weighted(counts, first)))
-    differences = np.concatenate(found)
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(differences[~np.isnan(differences)], [tail, 1 - tail])
-    return Interval(float(low), float(high))
-
-
-def sign_flip_p(first: Floats, second: Floats, *, seed: int = SEED) -> float:
-    """Two-sided p in (0, 1] that the systems are interchangeable: (k + 1) / (N + 1) over N random exchanges.
-
-    Args:
-        first: (L, C, 2) sums of the first system by language and concept, numerator and denominator.
-        second: the same of the second system.
-        seed: of the exchanges.
-    """
-    generator = np.random.default_rng([seed, 1])
-    observed = abs(float(_scores(second.sum(axis=1)) - _scores(first.sum(axis=1))))
-    middle, half = (first + second).sum(axis=1) / 2, (second - first) / 2
-    extreme = 0
-    for size in _batches():
-        signs = 2.0 * generator.integers(0, 2, size=(size, first.shape[1])).astype(np.float64) - 1.0
-        moved = _weighted(signs, half)
-        differences = np.abs(_scores(middle + moved) - _scores(middle - moved))
-        # rounding must not make a mirror image less extreme; an undefined score (NaN) counts as extreme
-        extreme += int((~(differences < observed - 10.0**-_SAME)).sum())
-    return (extreme + 1) / (RESAMPLES + 1)
+    return _sign_flip_p(_sum_pairs(strata), seed)
 
 
 def rank_biserial(differences: npt.NDArray[np.floating]) -> float | None:
-    """Matched-pairs rank-biserial correlation in [-1, 1]: the rank sums' difference over their total.
+    """Return the matched-pairs rank-biserial correlation in [-1, 1]: the rank sums' difference over their total.
 
     Args:
         differences: (N,); zeros are dropped. None if nothing else is left.
@@ -200,7 +190,7 @@ def rank_biserial(differences: npt.NDArray[np.floating]) -> float | None:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Each p-value adjusted for all of them (Holm, 1979), in their order; None is no test and stays None."""
+    """Return each p-value adjusted for all of them (Holm, 1979), in their order; None is no test and stays None."""
     known = sorted((p, position) for position, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
@@ -210,61 +200,72 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def _summed(strata: Mapping[str, Paired]) -> _Sums:
-    names = sorted({name for pairs in strata.values() for name in pairs.clusters})
-    index = {name: position for position, name in enumerate(names)}
-    first, second = (np.zeros((len(strata), len(names), 2)) for _ in range(2))
-    for row, stratum in enumerate(sorted(strata)):
-        pairs = strata[stratum]
-        positions = np.array([index[name] for name in pairs.clusters])
-        # floating-point sums depend on their order, so the items are put into one
-        order = np.lexsort((*pairs.second.T, *pairs.first.T, positions))
-        np.add.at(first[row], positions[order], pairs.first[order])
-        np.add.at(second[row], positions[order], pairs.second[order])
-    return _Sums(first, second)
+def _resample_pairs(strata: Mapping[str, Paired], seed: int) -> tuple[Resampled, Resampled]:
+    firsts = []
+    seconds = []
+    for language in sorted(strata):
+        first, second = resample_models(strata[language].strata(), seed=seed)
+        firsts.append(first)
+        seconds.append(second)
+    return mean(firsts), mean(seconds)
 
 
-def _scores(sums: Floats) -> Floats:
-    """(..., L, 2) sums -> (...) mean over languages of numerator / denominator; NaN where a denominator is 0."""
+def _sum_pairs(strata: Mapping[str, Paired]) -> _Sums:
+    names: set[str] = set()
+    for pairs in strata.values():
+        names.update(pairs.concepts)
+    concepts = tuple(sorted(names))
+    index = {name: position for position, name in enumerate(concepts)}
+    sums = np.zeros((2, len(strata), len(concepts), 2))
+    for language, subset in enumerate(sorted(strata)):
+        for system, stratum in enumerate(strata[subset].strata()):
+            own_concepts, own_sums = sum_by_concept(stratum)
+            columns = [index[name] for name in own_concepts]
+            sums[system, language, columns] = own_sums
+    return _Sums(concepts, sums[0], sums[1])
+
+
+def _parts_in_difference(sums: _Sums) -> Floats:
+    """Return (C,) each concept's part in the difference, so scaled that their mean is the difference of mean scores.
+
+    An item falls short of the full score by denominator minus numerator: 1 - nDCG, or the spans missed and invented.
+    """
+    shortfall_first = sums.first[..., 1] - sums.first[..., 0]
+    shortfall_second = sums.second[..., 1] - sums.second[..., 0]
+    sizes = (sums.first[..., 1] + sums.second[..., 1]).sum(axis=1) / 2
+    n_languages, n_concepts = shortfall_first.shape
+    weights = n_concepts / (n_languages * sizes)
+    return np.asarray(np.round(weights @ (shortfall_first - shortfall_second), _SAME))
+
+
+def _sign_flip_p(sums: _Sums, seed: int) -> float:
+    middle = (sums.first + sums.second).sum(axis=1) / 2
+    half = (sums.second - sums.first) / 2
+    observed = abs(float(_macro_score(sums.second.sum(axis=1)) - _macro_score(sums.first.sum(axis=1))))
+    signs = np.stack([_signs_of_concept(concept, seed) for concept in sums.concepts]).astype(np.float64)
+    n_languages = len(half)
+    moved = (signs.T @ half.transpose(1, 0, 2).reshape(len(signs), -1)).reshape(RESAMPLES, n_languages, 2)
+    differences = np.abs(_macro_score(middle + moved) - _macro_score(middle - moved))
+    # Rounding must not make a mirror image less extreme; an undefined score (NaN) counts as extreme.
+    extreme = int((~(differences < observed - 10.0**-_SAME)).sum())
+    return (extreme + 1) / (RESAMPLES + 1)
+
+
+def _macro_score(sums: Floats) -> Floats:
+    """Return (...) the mean over languages of numerator / denominator of (..., L, 2) sums; NaN where one is 0 / 0."""
     defined = sums[..., 1] > 0
     ratios = np.where(defined, sums[..., 0] / np.where(defined, sums[..., 1], 1.0), np.nan)
-    total: Floats = reduce(np.add, np.moveaxis(ratios, -1, 0)) / ratios.shape[-1]
-    return total
+    return np.asarray(ratios.mean(axis=-1))
 
 
-def _weighted(weights: Floats, sums: Floats) -> Floats:
-    """(R, C) weights of the concepts and (L, C, 2) sums -> (R, L, 2)."""
-    n_languages, n_clusters, _ = sums.shape
-    flat = weights @ sums.transpose(1, 0, 2).reshape(n_clusters, n_languages * 2)
-    return flat.reshape(len(weights), n_languages, 2)
-
-
-def _parts(sums: _Sums) -> Floats:
-    """(C,) each concept's part in the difference, scaled so that of a mean score the parts' mean is the difference.
-
-    What an item lacks to the full score is denominator minus numerator: 1 - nDCG, or the spans missed and invented.
-    """
-    lacking_first, lacking_second = (part[..., 1] - part[..., 0] for part in (sums.first, sums.second))
-    sizes = (sums.first[..., 1] + sums.second[..., 1]).sum(axis=1) / 2
-    n_languages, n_clusters = lacking_first.shape
-    weights = n_clusters / (n_languages * sizes)
-    return np.asarray(np.round(weights @ (lacking_first - lacking_second), _SAME))
+@lru_cache(maxsize=4096)
+def _signs_of_concept(concept: str, seed: int) -> npt.NDArray[np.int8]:
+    """Return (RESAMPLES,) int8: -1 where the systems change places in the concept, 1 elsewhere."""
+    generator = np.random.default_rng([seed, digest(concept), _EXCHANGES])
+    return (2 * generator.integers(0, 2, size=RESAMPLES) - 1).astype(np.int8)
 
 
 def _wilcoxon_p(differences: Floats, zero_method: str) -> float | None:
     if not differences.any():
         return None
     return float(wilcoxon(differences, zero_method=zero_method).pvalue)
-
-
-@lru_cache(maxsize=4)  # the rows of a table have few numbers of concepts between them
-def _resamples(n_clusters: int, seed: int) -> tuple[npt.NDArray[np.uint8], ...]:
-    """(resamples, C) in batches: how often each concept is drawn, hardly ever ten times, so a byte will do."""
-    generator = np.random.default_rng([seed, 0])
-    even = np.full(n_clusters, 1 / n_clusters)
-    return tuple(generator.multinomial(n_clusters, even, size=size).astype(np.uint8) for size in _batches())
-
-
-def _batches() -> Iterator[int]:
-    for start in range(0, RESAMPLES, _BATCH):
-        yield min(_BATCH, RESAMPLES - start)

@@ -1,4 +1,4 @@
-"""Scores of rankings of a whole pool, with ties scored by their expected value, and what a random ranking scores.
+"""Scores of rankings of a whole pool, with ties scored by their expected value, and the score of a random ranking.
 
 nDCG is that of Järvelin and Kekäläinen (2002) with binary relevance and the discount 1 / log2(1 + rank), as in
 trec_eval. Where documents tie, every score here is its expectation over all orders of the tied documents (McSherry
@@ -8,7 +8,8 @@ id. Without ties the figures are trec_eval's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 
@@ -42,7 +43,7 @@ class RankingScores:
     floor: Floats
 
     def means(self) -> dict[str, float]:
-        """Mean over queries of each score, and ``ndcg_corrected`` of the means.
+        """Return the mean over queries of each score, and ``ndcg_corrected`` of the means.
 
         Raises:
             ValueError: there are no queries.
@@ -54,19 +55,33 @@ class RankingScores:
         return means | {"ndcg_corrected": chance_corrected(means["ndcg"], means["ndcg_floor"])}
 
 
-def chance_corrected(score: float, floor: float) -> float:
-    """(score - floor) / (1 - floor): 0 for a random ranking, 1 for a perfect one, negative below chance.
+@dataclass(frozen=True, slots=True, eq=False)
+class RelevantPositions:
+    """Where the relevant documents of each query stand; all that the scores of a ranking depend on.
 
-    Raises:
-        ValueError: the floor is 1: every ranking of this pool is perfect and the corrected score undefined.
+    Attributes:
+        counts: (Q,) int64, relevant documents of each query, in the order of the queries.
+        above: (sum of counts,) int64, for each relevant document how many documents rank strictly higher.
+        tied: (sum of counts,) int64, for each how many documents share its place, itself included.
+        n_documents: size of the pool.
     """
-    if floor >= 1.0:
-        raise ValueError("the pool holds only relevant documents: the chance-corrected score is undefined")
-    return (score - floor) / (1.0 - floor)
+
+    counts: npt.NDArray[np.int64]
+    above: npt.NDArray[np.int64]
+    tied: npt.NDArray[np.int64]
+    n_documents: int
 
 
-def score_rankings(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RankingScores:
-    """The scores of every query from the similarities to all documents of the pool.
+def chance_corrected(score: float, floor: float) -> float:
+    """Return (score - floor) / (1 - floor): 0 for a random ranking, 1 for a perfect one, negative below chance.
+
+    NaN where the floor is 1: the pool holds only relevant documents, so every ranking is perfect.
+    """
+    return (score - floor) / (1.0 - floor) if floor < 1.0 else math.nan
+
+
+def find_positions(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RelevantPositions:
+    """Return where the relevant documents stand when documents are ranked by similarity.
 
     Args:
         similarities: (Q, N), higher is nearer; equal values tie; -inf for documents that were not retrieved, which all
@@ -74,27 +89,41 @@ def score_rankings(similarities: npt.NDArray[np.floating], relevant: Sequence[Se
         relevant: for each query the columns of its relevant documents, at least one, without repeats.
 
     Raises:
-        ValueError: a NaN, or a query without a relevant document.
+        ValueError: a similarity is NaN.
     """
     if np.isnan(similarities).any():
-        row = int(np.isnan(similarities).any(axis=1).argmax())
-        raise ValueError(f"the similarities of query {row} hold NaN: the model's vectors are not finite")
-    n_documents = similarities.shape[1]
+        query = int(np.isnan(similarities).any(axis=1).argmax())
+        raise ValueError(f"the similarities of query {query} hold NaN: the model's vectors are not finite")
     counts = np.array([len(columns) for columns in relevant], dtype=np.int64)
-    if (counts == 0).any():
-        raise ValueError(f"query {int((counts == 0).argmax())} has no relevant document")
     rows = np.repeat(np.arange(len(relevant)), counts)
     columns = np.concatenate([np.asarray(c, dtype=np.int64) for c in relevant]) if len(relevant) else rows
-    target = similarities[rows, columns]
-    above = np.array([np.count_nonzero(similarities[r] > v) for r, v in zip(rows, target, strict=True)], dtype=np.int64)
-    tied = np.array([np.count_nonzero(similarities[r] == v) for r, v in zip(rows, target, strict=True)], dtype=np.int64)
-    return _score_groups(rows, above, tied, counts, n_documents)
+    above = np.empty(len(rows), dtype=np.int64)
+    tied = np.empty(len(rows), dtype=np.int64)
+    for place, (row, value) in enumerate(zip(rows, similarities[rows, columns], strict=True)):
+        above[place] = np.count_nonzero(similarities[row] > value)
+        tied[place] = np.count_nonzero(similarities[row] == value)
+    return RelevantPositions(counts, above, tied, n_documents=similarities.shape[1])
 
 
-def _score_groups(rows: npt.NDArray[np.int64], above: npt.NDArray[np.int64], tied: npt.NDArray[np.int64],
-                  counts: npt.NDArray[np.int64], n_documents: int) -> RankingScores:  # fmt: skip
-    """Scores from, for each (query, relevant document): how many documents rank above it and how many tie with it."""
+def score_rankings(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RankingScores:
+    """Return the scores of every query from its similarities to all documents of the pool.
+
+    Arguments and errors are those of `find_positions` and `score_positions`.
+    """
+    return score_positions(find_positions(similarities, relevant))
+
+
+def score_positions(positions: RelevantPositions) -> RankingScores:
+    """Return the scores of every query from the positions of its relevant documents.
+
+    Raises:
+        ValueError: a query without a relevant document.
+    """
+    counts, above, tied, n_documents = positions.counts, positions.above, positions.tied, positions.n_documents
+    if (counts == 0).any():
+        raise ValueError(f"query {int((counts == 0).argmax())} has no relevant document")
     n_queries = len(counts)
+    rows = np.repeat(np.arange(n_queries), counts)
 
     def mean_over_ties(cumulative: Floats) -> Floats:
         gains = (cumulative[above + tied] - cumulative[above]) / tied
@@ -102,14 +131,14 @@ def _score_groups(rows: npt.NDArray[np.int64], above: npt.NDArray[np.int64], tie
 
     ideal = _cumulative_discounts(n_documents, n_documents)
     ideal_cut = _cumulative_discounts(n_documents, NDCG_CUT)
-    recalls = {
-        cut: mean_over_ties(np.minimum(np.arange(n_documents + 1), cut).astype(np.float64)) / counts
-        for cut in RECALL_CUTS
-    }
+    recalls = {}
+    for cut in RECALL_CUTS:
+        within_cut = np.minimum(np.arange(n_documents + 1), cut).astype(np.float64)
+        recalls[cut] = mean_over_ties(within_cut) / counts
     return RankingScores(
         ndcg=mean_over_ties(ideal) / ideal[counts],
         ndcg_at_10=mean_over_ties(ideal_cut) / ideal_cut[counts],
-        mrr=_reciprocal_ranks(rows, above, tied, n_queries),
+        mrr=_reciprocal_ranks(positions, rows),
         recall_at_1=recalls[1],
         recall_at_5=recalls[5],
         recall_at_10=recalls[10],
@@ -117,9 +146,12 @@ def _score_groups(rows: npt.NDArray[np.int64], above: npt.NDArray[np.int64], tie
     )
 
 
-def _reciprocal_ranks(rows: npt.NDArray[np.int64], above: npt.NDArray[np.int64], tied: npt.NDArray[np.int64],
-                      n_queries: int) -> Floats:  # fmt: skip
-    """Expected reciprocal rank of each query's first relevant document."""
+def _reciprocal_ranks(positions: RelevantPositions, rows: npt.NDArray[np.int64]) -> Floats:
+    """Return the expected reciprocal rank of each query's first relevant document.
+
+    Only the group of tied documents that holds the first relevant one matters.
+    """
+    above, tied, n_queries = positions.above, positions.tied, len(positions.counts)
     first = np.full(n_queries, np.iinfo(np.int64).max)
     np.minimum.at(first, rows, above)
     size = np.zeros(n_queries, dtype=np.int64)
@@ -127,19 +159,18 @@ def _reciprocal_ranks(rows: npt.NDArray[np.int64], above: npt.NDArray[np.int64],
     in_first = above == first[rows]
     size[rows[in_first]] = tied[in_first]
     np.add.at(relevant, rows[in_first], 1)
-    expected = [
-        _expected_reciprocal(int(a), size=int(g), relevant=int(r))
-        for a, g, r in zip(first, size, relevant, strict=True)
-    ]
-    return np.array(expected, dtype=np.float64)
+    expected = np.empty(n_queries)
+    for query in range(n_queries):
+        expected[query] = _expected_reciprocal(int(first[query]), size=int(size[query]), relevant=int(relevant[query]))
+    return expected
 
 
 @lru_cache(maxsize=4096)
 def _expected_reciprocal(above: int, *, size: int, relevant: int) -> float:
-    """E[1 / rank of the first relevant] when `relevant` of the `size` documents after rank `above` are, in any order.
+    """Return E[1 / rank of the first relevant] if `relevant` of the `size` documents after rank `above` are relevant.
 
-    The first one stands at place j with probability C(size - j, relevant - 1) / C(size, relevant), computed by its
-    ratio.
+    Every order of those documents is equally likely, so the first relevant one stands at place j with probability
+    C(size - j, relevant - 1) / C(size, relevant). Each probability is computed from the one before it.
     """
     probability = relevant / size
     total = 0.0
@@ -152,7 +183,7 @@ def _expected_reciprocal(above: int, *, size: int, relevant: int) -> float:
 
 @lru_cache(maxsize=64)
 def _cumulative_discounts(n_documents: int, cut: int) -> Floats:
-    """(N + 1,) float64: sum of 1 / log2(1 + rank) over the first 0, 1, … N ranks; beyond `cut` they count nothing."""
+    """Return (N + 1,) float64: sums of 1 / log2(1 + rank) over the first 0, 1, … N ranks; none beyond `cut`."""
     ranks = np.arange(1, n_documents + 1)
     discounts = np.where(ranks <= cut, 1.0 / np.log2(1.0 + ranks), 0.0)
     return np.concatenate([[0.0], np.cumsum(discounts)])
@@ -160,7 +191,7 @@ def _cumulative_discounts(n_documents: int, cut: int) -> Floats:
 
 @lru_cache(maxsize=4096)
 def random_ndcg(n_documents: int, n_relevant: int) -> float:
-    """The floor: exact expected uncut nDCG of a uniformly random ranking, in (0, 1].
+    """Return the floor: the exact expected uncut nDCG of a uniformly random ranking, in (0, 1].
 
     Every rank holds a relevant document with probability R / N, so E[DCG] = R / N times the sum of all discounts.
 
@@ -171,40 +202,3 @@ def random_ndcg(n_documents: int, n_relevant: int) -> float:
         raise ValueError(f"cannot have {n_relevant} relevant documents among {n_documents}")
     discounts = _cumulative_discounts(n_documents, n_documents)
     return float(n_relevant / n_documents * discounts[-1] / discounts[n_relevant])
-
-
-def ranking_groups(similarities: npt.NDArray[np.floating], documents: Sequence[str]) -> list[str | list[str]]:
-    """One query's ranking: document ids, best first; documents that tie stand together as a list, sorted by id.
-
-    Args:
-        similarities: (N,) higher is nearer; -inf for documents that were not retrieved, which are left out.
-        documents: ids of the N documents.
-    """
-    order = np.argsort(-similarities, kind="stable")
-    values = similarities[order]
-    values = values[values > -np.inf]
-    ids = [documents[column] for column in order[: len(values)].tolist()]
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])[: len(values)]).tolist()
-    if len(starts) == len(ids):
-        return list(ids)
-    groups: list[str | list[str]] = []
-    for start, end in zip(starts, [*starts[1:], len(ids)], strict=True):
-        groups.append(ids[start] if end - start == 1 else sorted(ids[start:end]))
-    return groups
-
-
-def similarities_of_groups(groups: Sequence[str | Sequence[str]], columns: Mapping[str, int]) -> Floats:
-    """(N,) float64 that rank like `groups`; documents that are not listed get -inf and tie at the end.
-
-    Args:
-        groups: as `ranking_groups` gives them.
-        columns: document id -> column, for the whole pool.
-
-    Raises:
-        KeyError: an id that is not in the pool.
-    """
-    similarities = np.full(len(columns), -np.inf)
-    for rank, group in enumerate(groups):
-        for document in [group] if isinstance(group, str) else group:
-            similarities[columns[document]] = -float(rank)
-    return similarities

@@ -1,10 +1,10 @@
 """Scores of tagged sentences: seqeval's spans, the words' tags, and an interval for the span F1.
 
-Span scores are those of seqeval 1.2.2 (Nakayama, 2018), micro-averaged over all spans of the corpus: in its default
-mode an I after O begins a span, as in conlleval; in strict mode (``mode="strict", scheme=IOB2``: one without the other
-is silently the default) such a span does not count, in gold either. Token scores are micro-averaged over the tags B
-and I, where a B for an I is wrong; accuracy counts O too. A share of nothing is NaN: the precision where nothing was
-marked, the recall and F1 where there was nothing to find. seqeval says 0 there.
+Span scores are those of seqeval 1.2.2 (Nakayama, 2018), micro-averaged over all spans of the corpus. In its default
+mode an I after O begins a span, as in conlleval. In strict mode (``mode="strict", scheme=IOB2``; seqeval silently takes
+the default mode if only one of the two is given) such a span does not count, in gold either. Token scores are
+micro-averaged over the tags B and I, where a B for an I is wrong; accuracy counts O too. A share of nothing is NaN:
+the precision where nothing was marked, the recall and F1 where there was nothing to find. seqeval returns 0 there.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from seqeval.metrics.sequence_labeling import get_entities
+from seqeval.scheme import IOB2, Entities
 
-from turkic_idiom_tasks.metrics.statistics import SEED, Interval, interval_of_ratio
+from turkic_idiom_tasks.metrics.bootstrap import SEED, Interval, Stratum, resample
 from turkic_idiom_tasks.spans import OUTSIDE
 
 Tags = Sequence[str]
@@ -34,12 +35,12 @@ class Scores:
 
     @classmethod
     def of_counts(cls, correct: float, predicted: float, gold: float) -> Scores:
-        """The scores of so many correct ones among those predicted and those in gold."""
+        """Return the scores for numbers of correct, predicted and gold spans or tags."""
         return cls(_share(correct, predicted), _share(correct, gold), _share(2 * correct, predicted + gold))
 
 
 def span_scores(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool = False) -> Scores:
-    """Micro-averaged scores of whole spans: one is right if both ends are.
+    """Return micro-averaged scores of whole spans: one is right if both ends are.
 
     Args:
         gold: tags of each sentence.
@@ -49,82 +50,149 @@ def span_scores(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool
     Raises:
         ValueError: a sentence has another number of tags than in gold.
     """
-    return Scores.of_counts(*(int(n) for n in span_counts(gold, predicted, strict=strict).sum(axis=0)))
+    correct, n_predicted, n_gold = span_counts(gold, predicted, strict=strict).sum(axis=0)
+    return Scores.of_counts(int(correct), int(n_predicted), int(n_gold))
 
 
 def span_counts(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool = False) -> npt.NDArray[np.int64]:
-    """(sentences, 3) int64: spans that are correct, predicted, and in gold."""
+    """Return (sentences, 3) int64: spans that are correct, predicted, and in gold."""
     _check_lengths(gold, predicted)
-    rows = []
-    for wanted, found in zip(gold, predicted, strict=True):
-        in_gold, in_predicted = (_entities(tuple(tags), strict=strict) for tags in (wanted, found))
-        rows.append((len(in_gold & in_predicted), len(in_predicted), len(in_gold)))
-    return np.array(rows, dtype=np.int64).reshape(-1, 3)
+    counts = np.zeros((len(gold), 3), dtype=np.int64)
+    for row, (gold_tags, predicted_tags) in enumerate(zip(gold, predicted, strict=True)):
+        in_gold = _spans_of(tuple(gold_tags), strict=strict)
+        in_predicted = _spans_of(tuple(predicted_tags), strict=strict)
+        counts[row] = len(in_gold & in_predicted), len(in_predicted), len(in_gold)
+    return counts
 
 
 def token_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
-    """Micro-averaged scores of single tags other than O, of words or of sub-words.
+    """Return micro-averaged scores of single tags other than O, of words or of sub-words.
 
     Raises:
         ValueError: a sentence has another number of tags than in gold.
     """
-    pairs = _tag_pairs(gold, predicted)
-    correct = sum(wanted == found != OUTSIDE for wanted, found in pairs)
-    n_predicted = sum(found != OUTSIDE for _, found in pairs)
-    return Scores.of_counts(correct, n_predicted, sum(wanted != OUTSIDE for wanted, _ in pairs))
+    correct = n_predicted = n_gold = 0
+    for gold_tag, predicted_tag in _tag_pairs(gold, predicted):
+        correct += gold_tag == predicted_tag != OUTSIDE
+        n_predicted += predicted_tag != OUTSIDE
+        n_gold += gold_tag != OUTSIDE
+    return Scores.of_counts(correct, n_predicted, n_gold)
 
 
 def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
-    """Share of tags, O included, that are right; in [0, 1], NaN without any.
+    """Return the share of tags, O included, that are right; in [0, 1], NaN without any.
 
     Raises:
         ValueError: a sentence has another number of tags than in gold.
     """
     pairs = _tag_pairs(gold, predicted)
-    return _share(sum(wanted == found for wanted, found in pairs), len(pairs))
+    correct = sum(gold_tag == predicted_tag for gold_tag, predicted_tag in pairs)
+    return _share(correct, len(pairs))
+
+
+def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
+    """Return every score of the tags of words, under the names that results give them; NaN where undefined.
+
+    ``span_*`` counts whole spans in seqeval's default mode, ``span_*_strict`` in its strict mode, ``token_*`` tags.
+
+    Args:
+        gold: tags of each sentence.
+        predicted: tags of each sentence, as many as in gold.
+    """
+    spans = span_scores(gold, predicted)
+    strict = span_scores(gold, predicted, strict=True)
+    tokens = token_scores(gold, predicted)
+    return {
+        "span_f1": spans.f1,
+        "span_precision": spans.precision,
+        "span_recall": spans.recall,
+        "span_f1_strict": strict.f1,
+        "span_precision_strict": strict.precision,
+        "span_recall_strict": strict.recall,
+        "token_f1": tokens.f1,
+        "token_precision": tokens.precision,
+        "token_recall": tokens.recall,
+        "token_accuracy": token_accuracy(gold, predicted),
+    }
+
+
+def subword_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
+    """Return every score of the tags of sub-words, under the names that results give them; NaN where undefined.
+
+    Most likely these are the paper's scores.
+
+    Args:
+        gold: tags of the sub-words of each sentence.
+        predicted: tags of the sub-words of each sentence, as many as in gold.
+    """
+    tokens = token_scores(gold, predicted)
+    return {
+        "subword_f1": tokens.f1,
+        "subword_precision": tokens.precision,
+        "subword_recall": tokens.recall,
+        "subword_accuracy": token_accuracy(gold, predicted),
+    }
+
+
+def span_f1_sums(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray[np.float64]:
+    """Return what each sentence adds to numerator and denominator of the span F1 (default mode).
+
+    Args:
+        gold: tags of each sentence.
+        predicted: tags of each sentence, as many as in gold.
+
+    Returns:
+        (sentences, 2) float64: twice the correct spans, and the predicted plus the gold spans.
+    """
+    correct, n_predicted, n_gold = span_counts(gold, predicted).T.astype(np.float64)
+    return np.stack([2 * correct, n_predicted + n_gold], axis=1)
 
 
 def span_f1_interval(
-    gold: Sequence[Tags], predicted: Sequence[Tags], idioms: Sequence[str], *, seed: int = SEED
+    gold: Sequence[Tags], predicted: Sequence[Tags], concepts: Sequence[str], *, seed: int = SEED
 ) -> Interval:
-    """95% percentile bootstrap interval of the span F1 (default mode), resampling whole idioms; NaN where undefined.
+    """Return the 95% bootstrap interval of the span F1 (default mode), resampling whole concepts; NaN where undefined.
 
     Args:
         gold: tags of each sentence.
         predicted: tags of each sentence.
-        idioms: the idiom of each sentence; its sentences are drawn together.
-        seed: of the resampling; the same seed and data give the same interval in any order of sentences.
+        concepts: the concept of each sentence; its sentences are drawn together.
+        seed: of the draws; the same seed and data give the same interval in any order of sentences.
+
+    Raises:
+        ValueError: a sentence has another number of tags than in gold.
     """
-    correct, found, wanted = span_counts(gold, predicted).T.astype(np.float64)
-    if not (found + wanted).any():
+    correct, n_predicted, n_gold = span_counts(gold, predicted).T.astype(np.float64)
+    if not (n_predicted + n_gold).any():
         return Interval(math.nan, math.nan)
-    return interval_of_ratio(2 * correct, found + wanted, clusters=idioms, seed=seed)
+    sums = np.stack([2 * correct, n_predicted + n_gold], axis=1)
+    return resample({"spans": Stratum(concepts, sums)}, seed=seed).interval()
 
 
-@lru_cache(maxsize=65536)  # the same few tags are asked for by every metric
-def _entities(tags: tuple[str, ...], *, strict: bool) -> frozenset[tuple[int, int]]:
-    """Half-open word ranges that seqeval finds."""
-    from seqeval.metrics.sequence_labeling import get_entities
-    from seqeval.scheme import IOB2, Entities
-
+@lru_cache(maxsize=65536)  # every metric needs the spans of the same few tag sequences
+def _spans_of(tags: tuple[str, ...], *, strict: bool) -> frozenset[tuple[int, int]]:
+    """Return the half-open word ranges that seqeval finds."""
     if strict:
-        found: list[Any] = Entities([list(tags)], IOB2).entities[0]
-        return frozenset((entity.start, entity.end) for entity in found)
+        entities = Entities([list(tags)], IOB2).entities[0]
+        return frozenset((entity.start, entity.end) for entity in entities)
     return frozenset((start, end + 1) for _, start, end in get_entities(list(tags)))
 
 
 def _tag_pairs(gold: Sequence[Tags], predicted: Sequence[Tags]) -> list[tuple[str, str]]:
+    """Return the gold and the predicted tag of every word of all sentences."""
     _check_lengths(gold, predicted)
-    pairs = zip(gold, predicted, strict=True)
-    return [pair for wanted, found in pairs for pair in zip(wanted, found, strict=True)]
+    pairs: list[tuple[str, str]] = []
+    for gold_tags, predicted_tags in zip(gold, predicted, strict=True):
+        pairs.extend(zip(gold_tags, predicted_tags, strict=True))
+    return pairs
 
 
 def _check_lengths(gold: Sequence[Tags], predicted: Sequence[Tags]) -> None:
     if len(gold) != len(predicted):
         raise ValueError(f"{len(gold)} sentences in gold, {len(predicted)} predicted")
-    for number, (wanted, found) in enumerate(zip(gold, predicted, strict=True)):
-        if len(wanted) != len(found):
-            raise ValueError(f"sentence {number} has {len(wanted)} tags in gold, {len(found)} predicted")
+    for number, (gold_tags, predicted_tags) in enumerate(zip(gold, predicted, strict=True)):
+        if len(gold_tags) != len(predicted_tags):
+            raise ValueError(f"sentence {number} has {len(gold_tags)} tags in gold, {len(predicted_tags)} predicted")
 
 
 def _share(part: float, whole: float) -> float:

@@ -1,1 +1,1 @@
-"""The three retrieval tasks."""
+"""From texts to rankings: an encoder on the three retrieval tasks."""

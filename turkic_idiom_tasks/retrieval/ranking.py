@@ -1,117 +1,141 @@
-"""A model's ranking of one subset: its scores, and the form in which it is written down."""
+"""From an encoder to its rankings of every task and subset, with no text encoded twice."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from turkic_idiom_tasks.metrics.ranking import (
-    RankingScores,
-    ranking_groups,
-    score_rankings,
-    similarities_of_groups,
-)
-from turkic_idiom_tasks.retrieval.relevance import RetrievalData
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData
+from turkic_idiom_tasks.encoders.names import BATCH_SIZE
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.results.predictions import Key, Rankings
 
-Groups = list[str | list[str]]
+QUERY, DOCUMENT = ROLES = ("query", "document")  # of a text
+Prompts = Mapping[str, Mapping[str, str]]  # task -> role -> what stands before the texts
 
-
-class SubsetRanking:
-    """A model's ranking of one subset, and its scores.
-
-    Attributes:
-        queries: ids, (Q).
-        documents: ids of the whole pool, (N).
-        similarities: (Q, N), higher is nearer; -inf for what was not retrieved.
-        per_query: the scores of each query.
-    """
-
-    def __init__(
-        self,
-        queries: Sequence[str],
-        documents: Sequence[str],
-        *,
-        similarities: npt.NDArray[np.floating],
-        qrels: Mapping[str, Mapping[str, int]],
-    ) -> None:
-        columns = {document: column for column, document in enumerate(documents)}
-        self.queries = list(queries)
-        self.documents = list(documents)
-        self.similarities = similarities
-        relevant = [[columns[d] for d, score in qrels[query].items() if score > 0] for query in self.queries]
-        self.per_query: RankingScores = score_rankings(similarities, relevant)
-
-    @classmethod
-    def from_results(
-        cls,
-        results: Mapping[str, Mapping[str, float]],
-        documents: Sequence[str],
-        *,
-        qrels: Mapping[str, Mapping[str, int]],
-    ) -> SubsetRanking:
-        """From query id -> document id -> similarity, as mteb's search returns it."""
-        columns = {document: column for column, document in enumerate(documents)}
-        similarities = np.full((len(qrels), len(columns)), -np.inf)
-        for row, query in enumerate(qrels):
-            found = results.get(query, {})
-            similarities[row, [columns[document] for document in found]] = list(found.values())
-        return cls(list(qrels), documents, similarities=similarities, qrels=qrels)
-
-    @classmethod
-    def from_groups(
-        cls, groups: Mapping[str, Groups], documents: Sequence[str], *, qrels: Mapping[str, Mapping[str, int]]
-    ) -> SubsetRanking:
-        """From what `groups` gave: the same scores, to the last bit, if the whole pool was written."""
-        columns = {document: column for column, document in enumerate(documents)}
-        similarities = np.stack([similarities_of_groups(groups[query], columns) for query in qrels])
-        return cls(list(qrels), documents, similarities=similarities, qrels=qrels)
-
-    def groups(self, top_k: int | None = None) -> dict[str, Groups]:
-        """Query id -> document ids, best first, those that tie in a list of their own; about `top_k`, or all.
-
-        A group of ties is never cut: the scores down to rank `top_k` can be recomputed exactly.
-        """
-        whole = {
-            query: ranking_groups(row, self.documents)
-            for query, row in zip(self.queries, self.similarities, strict=True)
-        }
-        if top_k is None:
-            return whole
-        return {query: _cut(groups, top_k) for query, groups in whole.items()}
-
-    def scores(self) -> dict[str, float]:
-        """Mean scores and sizes, as they stand in the result file."""
-        return self.per_query.means() | {"n_queries": len(self.queries), "n_documents": len(self.documents)}
+Vectors = npt.NDArray[np.float32]
 
 
-def rank_subset(
-    vectors: npt.NDArray[np.float32],
-    rows: Mapping[str, int],
-    data: RetrievalData,
+class Progress(Protocol):
+    """Hears how far the work on a task is."""
+
+    def __call__(self, task: str, n_done: int, n_all: int, *, unit: str) -> None:
+        """Take note that `n_done` of `n_all` ``texts`` are encoded, or ``subsets`` ranked."""
+        ...
+
+
+def encode_and_rank(
+    encoder: PooledEncoder,
+    dataset: Dataset,
+    subsets: Sequence[Key],
     *,
-    prompts: Mapping[str, str],
-) -> SubsetRanking:
-    """The ranking of one subset by cosine similarity.
+    poolings: Sequence[str],
+    prompts: Prompts,
+    batch_size: int = BATCH_SIZE,
+    progress: Progress | None = None,
+) -> dict[str, dict[Key, Rankings]]:
+    """Return the rankings of every subset under every pooling, by cosine similarity.
 
     Args:
-        vectors: (texts, H) float32, rows of length 1.
-        rows: text with its prompt -> its row.
-        data: queries, documents and judgements.
-        prompts: ``query`` and ``document`` -> what stands before the texts.
+        encoder: the model.
+        dataset: the queries and documents.
+        subsets: (task, subset) pairs; task is the short name.
+        poolings: names from `POOLINGS`; all come from the same forward passes.
+        prompts: a task or role that is missing has no prompt.
+        batch_size: texts per forward pass.
+        progress: called as the work goes on.
+
+    Returns:
+        pooling -> (task, subset) -> rankings.
+
+    Raises:
+        InputError: the data lacks a subset, the model cannot be pooled in this way, or a vector is not finite.
     """
-    queries = vectors[[rows[prompts["query"] + text] for text in data.queries.values()]]
-    documents = vectors[[rows[prompts["document"] + text] for text in data.documents.values()]]
-    return SubsetRanking(list(data.queries), list(data.documents), similarities=queries @ documents.T, qrels=data.qrels)
+    by_pooling: dict[str, dict[Key, Rankings]] = {pooling: {} for pooling in poolings}
+    ranked = rank_by_task(
+        encoder, dataset, subsets, poolings=poolings, prompts=prompts, batch_size=batch_size, progress=progress
+    )
+    for key, rankings in ranked:
+        for pooling in poolings:
+            by_pooling[pooling][key] = rankings[pooling]
+    return by_pooling
 
 
-def _cut(groups: Groups, top_k: int) -> Groups:
-    kept: Groups = []
-    size = 0
-    for group in groups:
-        if size >= top_k:
-            break
-        kept.append(group)
-        size += 1 if isinstance(group, str) else len(group)
-    return kept
+def rank_by_task(
+    encoder: PooledEncoder,
+    dataset: Dataset,
+    subsets: Sequence[Key],
+    *,
+    poolings: Sequence[str],
+    prompts: Prompts,
+    batch_size: int = BATCH_SIZE,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Key, dict[str, Rankings]]]:
+    """Yield what `encode_and_rank` returns task by task, so that a finished task can be kept before the next begins.
+
+    The texts that a task shares with an earlier one are not encoded again.
+
+    Yields:
+        (task, subset) and pooling -> rankings.
+    """
+    memory = _Memory(encoder, poolings, batch_size=batch_size)
+    for task in TASKS:
+        names = [subset for short, subset in subsets if short == task]
+        prompt = prompts.get(task, {})
+        texts: list[str] = []
+        for subset in names:
+            queries, documents = _prompted_texts(dataset.pool(task, subset), dataset.retrieval(task, subset), prompt)
+            texts += queries + documents
+        memory.add(texts, task=task, progress=progress)
+        for number, subset in enumerate(names, start=1):
+            pool = dataset.pool(task, subset)
+            queries, documents = _prompted_texts(pool, dataset.retrieval(task, subset), prompt)
+            rankings = {}
+            for pooling in poolings:
+                similarities = memory.vectors(pooling, queries) @ memory.vectors(pooling, documents).T
+                rankings[pooling] = Rankings.from_similarities(pool, similarities)
+            if progress is not None:
+                progress(task, number, len(names), unit="subsets")
+            yield (task, subset), rankings
+
+
+class _Memory:
+    """Keeps the vectors of every text so far, under each pooling."""
+
+    def __init__(self, encoder: PooledEncoder, poolings: Sequence[str], *, batch_size: int) -> None:
+        self._encoder = encoder
+        self._poolings = poolings
+        self._batch_size = batch_size
+        self._row_of_text: dict[str, int] = {}
+        self._vectors = {pooling: np.zeros((0, encoder.dimension), np.float32) for pooling in poolings}
+
+    def add(self, texts: Sequence[str], *, task: str, progress: Progress | None) -> None:
+        """Encode the texts that are new, all in one go, so that batches hold texts of the same length."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._row_of_text]
+        if not new:
+            return
+
+        def report(n_done: int, n_all: int) -> None:
+            if progress is not None:
+                progress(task, n_done, n_all, unit="texts")
+
+        encoded = self._encoder.encode(new, poolings=self._poolings, batch_size=self._batch_size, progress=report)
+        for text in new:
+            self._row_of_text[text] = len(self._row_of_text)
+        for pooling, vectors in encoded.items():
+            self._vectors[pooling] = np.concatenate([self._vectors[pooling], vectors])
+
+    def vectors(self, pooling: str, texts: Sequence[str]) -> Vectors:
+        """Return the (N, H) vectors of texts that were added."""
+        return self._vectors[pooling][[self._row_of_text[text] for text in texts]]
+
+
+def _prompted_texts(pool: Pool, data: RetrievalData, prompt: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Return the texts of the queries and of the documents, in the order of the pool, as the model reads them."""
+    queries = [prompt.get(QUERY, "") + data.queries[query] for query in pool.queries]
+    documents = [prompt.get(DOCUMENT, "") + data.documents[document] for document in pool.documents]
+    return queries, documents

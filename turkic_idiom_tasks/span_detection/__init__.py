@@ -1,1 +1,1 @@
-"""Idiom span detection: tagged sentences, answers of language models, token classifiers, and the lm-eval tasks."""
+"""Idiom span detection: prompts and answers of language models, token classifiers, and the scores of both."""

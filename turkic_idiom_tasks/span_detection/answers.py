@@ -1,10 +1,14 @@
-"""What a model answered, as tags of the words of the sentence.
+"""From what a model answered to tags of the words of the sentence.
 
-Asked for are a JSON object ``{"idioms": [...]}`` with every idiom as the sentence writes it, or the sentence with
-``<idiom>`` tags around them; a token classifier answers ``{"bio": [...]}``. The strict reading takes these alone, exact
-to the letter. The flexible one also takes what language models make of the question: prose around the JSON, a JSON text
-that breaks off, lists and bullets, lines of tags, small slips in a copied sentence, an idiom in its citation form. What
-neither can read is a format error, and marks nothing.
+The prompts ask for a JSON object ``{"idioms": [...]}`` with every idiom as the sentence writes it, or for the sentence
+with ``<idiom>`` tags around them; a token classifier answers ``{"bio": [...]}``. The strict reading takes these alone,
+exact to the letter. The flexible reading also takes what language models make of the question: prose around the JSON,
+a JSON text that breaks off, lists and bullets, lines of tags, small slips in a copied sentence, an idiom in its
+citation form. What neither can read is a format error, and marks nothing.
+
+Reasoning that ends with ``</think>`` is left out, and so is everything from a question on that the model puts to
+itself. Reasoning that never ends is a format error: give a model that reasons room for it with
+``--gen_kwargs max_gen_toks=8192``.
 """
 
 from __future__ import annotations
@@ -15,29 +19,32 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cached_property
+from itertools import islice
 from typing import Any
 
+from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import Language
-from turkic_idiom_tasks.orthography import fold, skeleton
-from turkic_idiom_tasks.span_detection.words import locate, words
-from turkic_idiom_tasks.spans import LABELS, OUTSIDE, Span, iob2_tags
+from turkic_idiom_tasks.orthography import fold
+from turkic_idiom_tasks.span_detection.lookup import EDGE_SIGNS, SearchableSentence
+from turkic_idiom_tasks.span_detection.prompts import own_turns
+from turkic_idiom_tasks.spans import LABELS, OUTSIDE, Span
 
-LONGEST_ANSWER = 10_000  # characters, reasoning not counted; a longer answer is a format error
-MOST_JSON_VALUES = 50  # looked for in one answer
-MOST_IDIOMS = 100  # looked up in one sentence; a model that names more has not understood: a format error
-LONGEST_LINE = 12  # words; a longer line is prose, no idiom
+MAX_ANSWER = 10_000  # characters, reasoning not counted; a longer answer is a format error
+MAX_TURNS = 10  # in which a model restates its question and answers it again
+MAX_JSON_VALUES = 50  # that are read in one answer
+MAX_IDIOMS = 100  # that are looked up; a model that names more has not understood the task: a format error
+MAX_LINE = 12  # words; a longer line is prose and not an idiom
+
 _KEYS = ("idioms", "idiom", "deyimler", "deyim", "ifadələr", "iboralar", "spans", "answer")
 _TEXT_KEYS = ("text", "idiom", "span")
-_REASONING_END = "</think>"
-_FENCE = re.compile(r"```\w*\n?")
-_XML_TAG = re.compile(r"<(/?)idiom>", re.I)
 _NONE = {"none", "no idiom", "no idioms", "null", "n/a", "yok", "yoktur", "deyim yok", "deyim yoktur", "yoxdur"}
 _NONE |= {"deyim yoxdur", "ýok", "yoʻq", "yo'q", "yo‘q", "yo’q", "ibora yoʻq"}
-_BULLET = re.compile(r"(?:[-*•]|\d+[.)])\s*")
+_REASONING_START, _REASONING_END = "<think>", "</think>"
+_FENCE = re.compile(r"```\w*\n?")
+_XML_TAG = re.compile(r"<(/?)idiom>", re.IGNORECASE)
+_BULLET = re.compile(r"^(?:[-*•]|\d+[.)])\s*")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"')
-_QUOTES = " \t\n\"'“”„«»‘’`*.,;:!?()[]"
-_GAP = re.compile(r"\.\.\.|…|/")
+_GAP = re.compile(r"\.\.\.|…|/")  # between the parts of an interrupted idiom
 _JSON_START = re.compile(r"[\[{]")
 
 
@@ -48,7 +55,7 @@ class Answer:
     Attributes:
         tags: one per token of the sentence.
         format_error: whether the answer could not be read; nothing is marked then.
-        unmatched_spans: idioms that were named and do not stand in the sentence.
+        unmatched_spans: idioms that were named but do not stand in the sentence.
     """
 
     tags: tuple[str, ...]
@@ -56,133 +63,124 @@ class Answer:
     unmatched_spans: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class _Question:
-    """The sentence that was asked about, and its words once and for all."""
-
-    sentence: str
-    language: Language
-    places: list[Span]  # of the tokens
-
-    def answer(self, spans: Sequence[Span], *, unmatched: int = 0) -> Answer:
-        return Answer(tuple(iob2_tags(sorted(spans), self.places)), unmatched_spans=unmatched)
-
-    def error(self) -> Answer:
-        return Answer((OUTSIDE,) * len(self.places), format_error=True)
-
-    @cached_property
-    def words(self) -> list[Span]:
-        return words(self.sentence)
-
-    @cached_property
-    def folded(self) -> str:
-        return fold(self.sentence, self.language)
-
-    @cached_property
-    def stems(self) -> list[str]:
-        return [skeleton(word.of(self.sentence), self.language) for word in self.words]
-
-    @cached_property
-    def edges(self) -> tuple[frozenset[int], frozenset[int]]:
-        """Where an idiom may begin and end: with a word, or with a token."""
-        units = [*self.words, *self.places]
-        return frozenset(unit.start for unit in units), frozenset(unit.end for unit in units)
-
-
 def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: Language, *, strict: bool) -> Answer:
-    """The tags that a response gives the tokens of a sentence; never raises, whatever the response is.
+    """Return the tags that a response gives the tokens of a sentence; never raise, whatever the response is.
 
     Args:
         response: text of the model; anything else is a format error.
         sentence: NFC text.
         tokens: its words, in order.
         language: decides how letters are compared.
-        strict: take only the formats that were asked for, exact to the letter.
+        strict: take only the formats that the prompts ask for, exact to the letter.
     """
-    question = _Question(sentence, language, locate(tokens, sentence))
+    searchable = SearchableSentence(sentence, tokens, language)
     if not isinstance(response, str):
-        return question.error()
+        return _format_error(searchable)
     text = unicodedata.normalize("NFC", response.rpartition(_REASONING_END)[2])
-    text = _FENCE.sub("", text).strip()
-    if not text or len(text) > LONGEST_ANSWER or "<think>" in text:  # reasoning that breaks off holds no answer
-        return question.error()
-    return _strict(text, question) if strict else _flexible(text, question)
+    turns = own_turns(_FENCE.sub("", text), searchable.is_copied_by)
+    for turn in islice(turns, 1 if strict else MAX_TURNS):
+        part = turn.strip()
+        if _REASONING_START in part:  # what follows is reasoning that never ends
+            break
+        if not part or len(part) > MAX_ANSWER:
+            continue
+        answer = _read_strictly(part, searchable) if strict else _read_flexibly(part, searchable)
+        if not answer.format_error:
+            return answer
+    return _format_error(searchable)
 
 
-def _strict(text: str, question: _Question) -> Answer:
-    if _XML_TAG.search(text) or text == question.sentence.strip():
-        slashes = _XML_TAG.findall(text)
-        is_copy = _XML_TAG.sub("", text) == question.sentence.strip()
-        is_exact = is_copy and slashes == ["", "/"] * (len(slashes) // 2)
-        return _tagged(text, question) if is_exact else question.error()
+def _read_strictly(text: str, sentence: SearchableSentence) -> Answer:
+    is_copy = _XML_TAG.sub("", text) == sentence.text.strip()
+    slashes = _XML_TAG.findall(text)
+    if slashes or is_copy:
+        are_pairs = slashes == ["", "/"] * (len(slashes) // 2)
+        return _read_tagged(text, sentence) if is_copy and are_pairs else _format_error(sentence)
     values = list(_json_values(text))
     if len(values) != 1 or not isinstance(values[0], dict) or not (text[0] == "{" and text[-1] == "}"):
-        return question.error()
+        return _format_error(sentence)
     value = values[0]
     if isinstance(value.get("bio"), list):
-        return _bio(value["bio"], question)
+        return _read_tags(value["bio"], sentence)
     idioms = value.get("idioms")
     if not isinstance(idioms, list) or not all(isinstance(idiom, str) for idiom in idioms):
-        return question.error()
-    return _placed(idioms, question, strict=True)
+        return _format_error(sentence)
+    return _look_up(idioms, sentence, strict=True)
 
 
-def _flexible(text: str, question: _Question) -> Answer:
+def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer:
     values = list(_json_values(text))
     for value in values:
         if isinstance(value, dict) and isinstance(value.get("bio"), list):
-            return _bio([tag.upper() if isinstance(tag, str) else tag for tag in value["bio"]], question)
+            tags = [tag.upper() if isinstance(tag, str) else tag for tag in value["bio"]]
+            return _read_tags(tags, sentence)
     for value in reversed(values):  # what a model settles on comes last
-        idioms = _named_in(value)
+        idioms = _named_idioms(value)
         if idioms is not None:
-            return _placed(idioms, question)
-    if _XML_TAG.search(text) or text == question.sentence.strip():
-        return _tagged(text, question)
-    tags = _tags_in(text)
-    if tags is not None:
-        return _bio(tags, question)
-    if text.strip(_QUOTES).lower() in _NONE:
-        return question.answer([])
-    broken_off = _JSON_START.search(text)
-    if broken_off:
-        idioms = [found for found in _quoted(text[broken_off.start() :]) if found.lower() not in _KEYS]
+            return _look_up(idioms, sentence)
+    if _XML_TAG.search(text):
+        return _read_tagged(text, sentence)
+    lines_of_tags = _written_tags(text)
+    if lines_of_tags is not None:
+        return _read_tags(lines_of_tags, sentence)
+    if text.strip(EDGE_SIGNS).lower() in _NONE or sentence.is_copied_by(text):
+        return Answer(sentence.tags([]))
+    return _read_prose(text, sentence)
+
+
+def _read_prose(text: str, sentence: SearchableSentence) -> Answer:
+    """Look up what stands in quotation marks in a JSON text that breaks off, otherwise every line.
+
+    A copy of the sentence among them is not an idiom.
+    """
+    json_start = _JSON_START.search(text)
+    if json_start:
+        candidates = [quoted for quoted in _quoted(text[json_start.start() :]) if quoted.lower() not in _KEYS]
     else:
-        lines = (line.strip() for line in text.splitlines())
-        idioms = [line[bullet.end() :] if (bullet := _BULLET.match(line)) else line for line in lines]
-        idioms = [idiom.strip(_QUOTES) for idiom in idioms]
-    answer = _placed([i for i in idioms if i and len(i.split()) <= LONGEST_LINE], question)
-    return answer if any(tag != OUTSIDE for tag in answer.tags) else question.error()
+        candidates = [_BULLET.sub("", line.strip()).strip(EDGE_SIGNS) for line in text.splitlines()]
+    idioms = []
+    for candidate in candidates:
+        is_short = 0 < len(candidate.split()) <= MAX_LINE
+        if is_short and not sentence.is_copied_by(candidate):
+            idioms.append(candidate)
+    answer = _look_up(idioms, sentence)
+    marks_anything = any(tag != OUTSIDE for tag in answer.tags)
+    return answer if marks_anything else _format_error(sentence)
+
+
+def _format_error(sentence: SearchableSentence) -> Answer:
+    return Answer(sentence.tags([]), format_error=True)
 
 
 def _json_values(text: str) -> Iterator[Any]:
-    """The JSON objects and arrays in a text that stand in no other one."""
+    """Yield the JSON objects and arrays in a text that are not part of another one."""
     decoder = json.JSONDecoder()
     position = 0
-    for _ in range(MOST_JSON_VALUES):
-        found = _JSON_START.search(text, position)
-        if found is None:
+    for _ in range(MAX_JSON_VALUES):
+        start = _JSON_START.search(text, position)
+        if start is None:
             return
         try:
-            value, position = decoder.raw_decode(text, found.start())
+            value, position = decoder.raw_decode(text, start.start())
         except (ValueError, RecursionError):
-            position = found.start() + 1
+            position = start.start() + 1
         else:
             yield value
 
 
 def _quoted(text: str) -> Iterator[str]:
-    """The texts in quotation marks, up to one that is never closed."""
+    """Yield the texts in quotation marks, up to one that is never closed."""
     position = text.find('"')
     while position >= 0:
-        found = _QUOTED.match(text, position)
-        if found is None:
+        match = _QUOTED.match(text, position)
+        if match is None:
             return
-        yield found[1]
-        position = text.find('"', found.end())
+        yield match[1]
+        position = text.find('"', match.end())
 
 
-def _named_in(value: Any) -> list[str] | None:
-    """The idioms that a JSON value names, or None if it is no such value."""
+def _named_idioms(value: Any) -> list[str] | None:
+    """Return the idioms that a JSON value names, or None if it has none of the forms in which idioms are named."""
     if isinstance(value, dict):
         key = next((key for key in _KEYS if key in value), None)
         if key is None:
@@ -193,122 +191,97 @@ def _named_in(value: Any) -> list[str] | None:
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list):
         return None
-    found = []
+    idioms = []
     for item in items:
         if isinstance(item, dict):
             item = next((item[key] for key in _TEXT_KEYS if key in item), None)
         if not isinstance(item, str):
             return None
-        found.append(item)
-    return found
+        idioms.append(item)
+    return idioms
 
 
-def _bio(tags: list[Any], question: _Question) -> Answer:
-    if len(tags) != len(question.places) or not all(tag in LABELS for tag in tags):
-        return question.error()
+def _written_tags(text: str) -> list[str] | None:
+    """Return the tags of a line of tags, or of lines that each end with one (``gözden B-IDIOM``); None without any."""
+    lines = [line.upper().split() for line in text.splitlines() if line.strip()]
+    tags = [line[-1] for line in lines]
+    if len(lines) == 1:
+        tags = [word.strip("[],'\"") for word in lines[0]]
+    return tags if all(tag in LABELS for tag in tags) else None
+
+
+def _read_tags(tags: list[Any], sentence: SearchableSentence) -> Answer:
+    if len(tags) != len(sentence.tokens) or not all(tag in LABELS for tag in tags):
+        return _format_error(sentence)
     return Answer(tuple(tags))
 
 
-def _tags_in(text: str) -> list[str] | None:
-    """The tags of a line of tags, or of lines that each end with one (``gözden B-IDIOM``); None if there are none."""
-    upper = [line.upper().split() for line in text.splitlines() if line.strip()]
-    if len(upper) == 1 and all(word.strip("[],'\"") in LABELS for word in upper[0]):
-        return [word.strip("[],'\"") for word in upper[0]]
-    if len(upper) > 1 and all(line[-1] in LABELS for line in upper):
-        return [line[-1] for line in upper]
-    return None
-
-
-def _tagged(text: str, question: _Question) -> Answer:
-    """The words that tags touch, aligned with those of the sentence: a slip elsewhere in the copy does no harm."""
-    plain, marks = _without_tags(text)
-    if plain.strip() == question.sentence.strip():  # copied to the letter: the very characters count
-        shift = len(question.sentence) - len(question.sentence.lstrip()) - (len(plain) - len(plain.lstrip()))
+def _read_tagged(text: str, sentence: SearchableSentence) -> Answer:
+    """Read a copy of the sentence with tags; where it is not copied to the letter, its words are aligned."""
+    copy, marks = _without_tags(text)
+    if copy.strip() == sentence.text.strip():
+        shift = _indent(sentence.text) - _indent(copy)
         spans = [Span(mark.start + shift, mark.end + shift) for mark in marks if mark.start < mark.end]
-        return question.answer(spans, unmatched=len(marks) - len(spans))
-    copied = words(plain)
-    ours, theirs = (
-        [fold(word.of(source), question.language) for word in places]
-        for source, places in ((question.sentence, question.words), (plain, copied))
-    )
-    members: dict[int, list[int]] = {}
-    for ours_at, theirs_at, length in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
-        for step in range(length):
-            place = copied[theirs_at + step]
-            touched = next(
-                (n for n, mark in enumerate(marks) if mark.start < place.end and place.start < mark.end), None
-            )
-            if touched is not None:
-                members.setdefault(touched, []).append(ours_at + step)
-    spans = [Span(question.words[m[0]].start, question.words[m[-1]].end) for m in members.values()]
-    return question.answer(spans, unmatched=len(marks) - len(spans))
+    else:
+        spans = _aligned_marks(copy, marks, sentence)
+    return Answer(sentence.tags(spans), unmatched_spans=len(marks) - len(spans))
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def _without_tags(text: str) -> tuple[str, list[Span]]:
-    """A text without its tags, and what stood between them; a tag that is never closed marks nothing."""
-    plain = ""
+    """Return a text without its tags, and where the tagged parts stand in it; an unclosed tag marks nothing."""
+    copy = ""
     marks: list[Span] = []
     opened: int | None = None
     position = 0
     for tag in _XML_TAG.finditer(text):
-        plain += text[position : tag.start()]
+        copy += text[position : tag.start()]
         position = tag.end()
         if tag[1] and opened is not None:
-            marks.append(Span(opened, len(plain)))
-        opened = None if tag[1] else len(plain)
-    return plain + text[position:], marks
+            marks.append(Span(opened, len(copy)))
+        opened = None if tag[1] else len(copy)
+    return copy + text[position:], marks
 
 
-def _placed(idioms: Sequence[str], question: _Question, *, strict: bool = False) -> Answer:
-    """Idioms looked up in the sentence, longest first, each at the first free place where it stands."""
-    if len(idioms) > MOST_IDIOMS:
-        return question.error()
-    spans: list[Span] = []
-    unmatched = 0
-    for idiom in sorted(idioms, key=len, reverse=True):
-        normal = unicodedata.normalize("NFC", idiom)
-        parts = [normal] if strict else [part for part in _GAP.split(normal)[:MOST_IDIOMS] if part.strip(_QUOTES)]
-        found = False
-        for part in parts:
-            place = _find(part, question, spans, strict=strict)
-            if place is not None:
-                spans.append(place)
-                found = True
-        unmatched += not found
-    return question.answer(spans, unmatched=unmatched)
+def _aligned_marks(copy: str, marks: Sequence[Span], sentence: SearchableSentence) -> list[Span]:
+    """Return where the words that marks touch stand in the sentence; a slip elsewhere in the copy does no harm."""
+    copied_words = words(copy)
+    copied = [fold(word.of(copy), sentence.language) for word in copied_words]
+    matcher = SequenceMatcher(None, sentence.folded_words(), copied, autojunk=False)
+    marked: dict[int, list[Span]] = {}  # mark -> words of the sentence
+    for block in matcher.get_matching_blocks():
+        for step in range(block.size):
+            number = _touching(copied_words[block.b + step], marks)
+            if number is not None:
+                marked.setdefault(number, []).append(sentence.words[block.a + step])
+    return [Span(places[0].start, places[-1].end) for places in marked.values()]
 
 
-def _find(idiom: str, question: _Question, taken: Sequence[Span], *, strict: bool) -> Span | None:
-    """Where an idiom stands: word for word, whatever the white space; else (flexible) by the stems of its words."""
-    if len(idiom) > 2 * len(question.sentence):
-        return None
-    text = idiom if strict else fold(idiom.strip(_QUOTES), question.language)
-    words_of_idiom = r"\s+".join(map(re.escape, text.split()))
-    pattern = f"(?=({words_of_idiom}))"  # looked for at every letter, for finds may overlap
-    starts, ends = question.edges
-    for found in re.finditer(pattern, question.sentence if strict else question.folded) if text.strip() else ():
-        place = Span(*found.span(1))
-        if place.start in starts and place.end in ends and _is_free(place, taken):
-            return place
-    return None if strict else _find_stems(text, question, taken)
-
-
-def _find_stems(idiom: str, question: _Question, taken: Sequence[Span]) -> Span | None:
-    """The first run of words that begin like those of an idiom: `gözünden düştü` for `gözden düşmek`."""
-    wanted = [skeleton(word.of(idiom), question.language) for word in words(idiom)]
-    for start in range(len(question.stems) - len(wanted) + 1) if wanted else ():
-        end = start + len(wanted)
-        place = Span(question.words[start].start, question.words[end - 1].end)
-        if all(map(_same_stem, wanted, question.stems[start:end])) and _is_free(place, taken):
-            return place
+def _touching(word: Span, marks: Sequence[Span]) -> int | None:
+    """Return the number of the first mark that touches a word."""
+    for number, mark in enumerate(marks):
+        if mark.start < word.end and word.start < mark.end:
+            return number
     return None
 
 
-def _is_free(place: Span, taken: Sequence[Span]) -> bool:
-    return not any(other.start < place.end and place.start < other.end for other in taken)
-
-
-def _same_stem(one: str, other: str) -> bool:
-    """Whether two skeletons begin alike for at least half of the shorter one, and at least two letters."""
-    shared = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return shared >= max(2, (min(len(one), len(other)) + 1) // 2) or one == other
+def _look_up(idioms: Sequence[str], sentence: SearchableSentence, *, strict: bool = False) -> Answer:
+    """Look up idioms in the sentence, the longest first, each at the first free place where it stands."""
+    if len(idioms) > MAX_IDIOMS:
+        return _format_error(sentence)
+    spans: list[Span] = []
+    n_unmatched = 0
+    for idiom in sorted(idioms, key=len, reverse=True):
+        normal = unicodedata.normalize("NFC", idiom)
+        parts = [normal] if strict else _GAP.split(normal)[:MAX_IDIOMS]
+        is_matched = False
+        for part in parts:
+            place = sentence.find_exactly(part, spans) if strict else sentence.find(part, spans)
+            if place is not None:
+                spans.append(place)
+                is_matched = True
+        n_unmatched += not is_matched
+    return Answer(sentence.tags(spans), unmatched_spans=n_unmatched)

@@ -1,15 +1,23 @@
-"""What language models are asked, and the answers that are shown to them as examples.
+"""What language models are asked, the answers that are shown to them as examples, and where a new question begins.
 
 An idiom that other words interrupt counts as its fragments, as in the tags; the prompts say so.
+
+No stop string ends an answer, because a model that reasons may write any part of the prompt in its thoughts. A model
+without reasoning that goes on with a question of its own is cut off there by `own_turns` instead.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from turkic_idiom_tasks.dataset.sentences import TaggedSentence
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.span_detection.sentences import TaggedSentence
+
+ENGLISH_TASK = "Find the idioms (fixed figurative expressions) in the {language} sentence."
+ENGLISH_SENTENCE = "Sentence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,40 +69,75 @@ NATIVE = {
 
 
 def json_prompt(sentence: str, language: str) -> str:
-    """The question in English, answered with a JSON object."""
+    """Return the question in English that is answered with a JSON object."""
+    task = ENGLISH_TASK.format(language=LANGUAGES[language].name)
     return (
-        f"Find the idioms (fixed figurative expressions) in the {LANGUAGES[language].name} sentence. Answer with a "
-        'JSON object {"idioms": [...]} whose list holds each idiom exactly as it is written in the sentence, and is '
-        "empty if there is none. If other words interrupt an idiom, list its parts one by one.\n"
-        f"Sentence: {sentence}\nAnswer:"
+        f'{task} Answer with a JSON object {{"idioms": [...]}} whose list holds each idiom exactly as it is written in '
+        "the sentence, and is empty if there is none. If other words interrupt an idiom, list its parts one by one.\n"
+        f"{ENGLISH_SENTENCE}: {sentence}\nAnswer:"
     )
 
 
 def xml_prompt(sentence: str, language: str) -> str:
-    """The question in English, answered by the sentence with tags."""
+    """Return the question in English that is answered by the sentence with tags."""
+    task = ENGLISH_TASK.format(language=LANGUAGES[language].name)
     return (
-        f"Find the idioms (fixed figurative expressions) in the {LANGUAGES[language].name} sentence. Copy the sentence "
-        "unchanged, and put <idiom> and </idiom> around each idiom; if other words interrupt an idiom, around each of "
-        f"its parts.\nSentence: {sentence}\nAnswer:"
+        f"{task} Copy the sentence unchanged, and put <idiom> and </idiom> around each idiom; if other words interrupt "
+        f"an idiom, around each of its parts.\n{ENGLISH_SENTENCE}: {sentence}\nAnswer:"
     )
 
 
 def native_prompt(sentence: str, language: str) -> str:
-    """The question in the language of the sentence, answered with a JSON object."""
+    """Return the question in the language of the sentence that is answered with a JSON object."""
     wording = NATIVE[language]
     return f"{wording.task}\n{wording.sentence}: {sentence}\n{wording.answer}:"
 
 
 def json_answer(sentence: TaggedSentence) -> str:
-    """The right answer to `json_prompt` and `native_prompt`."""
+    """Return the right answer to `json_prompt` and `native_prompt`."""
     idioms = [span.of(sentence.sentence) for span in sentence.spans()]
     return json.dumps({"idioms": idioms}, ensure_ascii=False)
 
 
 def xml_answer(sentence: TaggedSentence) -> str:
-    """The right answer to `xml_prompt`."""
+    """Return the right answer to `xml_prompt`."""
     text, position = "", 0
     for span in sentence.spans():
         text += f"{sentence.sentence[position : span.start]}<idiom>{span.of(sentence.sentence)}</idiom>"
         position = span.end
     return text + sentence.sentence[position:]
+
+
+def own_turns(text: str, is_own_sentence: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the parts of an answer that answer the question that was put.
+
+    That is the text up to the next question in the form of a prompt and, where a model restates its own question, what
+    follows that. A question about another sentence, which the model has put to itself, ends the answer.
+
+    Args:
+        text: an answer without reasoning.
+        is_own_sentence: whether a text is the sentence that the model was asked about.
+    """
+    start = 0
+    for line in _QUESTION_LINE.finditer(text):
+        yield text[start : line.start()]
+        sentence = line["sentence"]
+        if sentence is not None and not is_own_sentence(sentence):
+            return
+        start = line.end()
+    yield text[start:]
+
+
+def _question_line() -> re.Pattern[str]:
+    """Return a pattern for a line of a prompt: the task, or the labelled sentence; one with tags is an answer."""
+    tasks = [ENGLISH_TASK.partition("(")[0].strip()]
+    labels = [ENGLISH_SENTENCE]
+    for wording in NATIVE.values():
+        tasks.append(wording.task.partition("(")[0].strip())
+        labels.append(wording.sentence)
+    task = "|".join(map(re.escape, tasks))
+    label = "|".join(map(re.escape, labels))
+    return re.compile(rf"^(?:(?:{task})[^\n]*|(?:{label}):(?P<sentence>[^\n<]*))$", re.MULTILINE)
+
+
+_QUESTION_LINE = _question_line()

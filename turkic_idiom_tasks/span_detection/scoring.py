@@ -1,116 +1,126 @@
-"""The scores of span detection, each a function of the same samples, whoever tagged them.
+"""The scores of span detection: of the samples of lm-eval and of the predictions of a token classifier.
 
-A sample is ``[idiom, gold, predicted]`` with the tags of one sentence as letters (``OOBIO``): what lm-eval logs, and
-what every score can be computed from again. Sub-word scores take samples of pieces instead of words; None stands for an
-answer that has no pieces.
+Both are scored by the definitions in `metrics.spans`, as are the tags of a record (`results.scored`), so that the same
+tags have the same scores whoever asks.
+
+A sample is ``[concept, gold, predicted]`` with the tags of one sentence as letters (``OOBIO``): what lm-eval logs, and
+what every score can be computed from again. Samples of a concept are resampled together. Sub-word scores take samples
+of sub-words instead of words; None stands for an answer that has no sub-words.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 
-from turkic_idiom_tasks.metrics.spans import span_f1_interval, span_scores, token_accuracy, token_scores
-from turkic_idiom_tasks.metrics.statistics import SMALL_N
+from turkic_idiom_tasks.dataset.sentences import TestSentences
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.metrics.spans import span_f1_interval, subword_scores, word_scores
+from turkic_idiom_tasks.results.predictions import LETTERS, Tags
 from turkic_idiom_tasks.span_detection.classifier import Prediction
-from turkic_idiom_tasks.span_detection.sentences import TaggedSentence
 from turkic_idiom_tasks.span_detection.subwords import project_tags
-from turkic_idiom_tasks.spans import LABELS
 
 Sample = Sequence[str]
 Score = Callable[[Sequence[Sample | None]], float]
-
-_LABEL_OF_LETTER = {label[0]: label for label in LABELS}
-
-
-def sample(idiom: str, gold: Iterable[str], predicted: Iterable[str]) -> list[str]:
-    """The tags of one sentence, ready to be scored."""
-    return [idiom, "".join(tag[0] for tag in gold), "".join(tag[0] for tag in predicted)]
+_Samples = tuple[tuple[str, str, str], ...]
 
 
-def score_predictions(sentences: Sequence[TaggedSentence], predictions: Sequence[Prediction]) -> dict[str, float]:
-    """Every score of a token classifier, by name; NaN where undefined.
+def sample(concept: str, gold: Iterable[str], predicted: Iterable[str]) -> list[str]:
+    """Return the tags of one sentence, ready to be scored."""
+    return [concept, _letters(gold), _letters(predicted)]
+
+
+def predicted_tags(sentences: TestSentences, predictions: Sequence[Prediction]) -> Tags:
+    """Return the predictions of a classifier as a record holds them.
+
+    Args:
+        sentences: what was tagged.
+        predictions: one for each, in the same order.
+    """
+    return Tags(sentences, tuple(_letters(prediction.tags) for prediction in predictions))
+
+
+def score_predictions(sentences: TestSentences, predictions: Sequence[Prediction]) -> dict[str, float]:
+    """Return every score of a token classifier, by name; NaN where undefined.
 
     Args:
         sentences: with their gold tags.
-        predictions: one for each.
+        predictions: one for each, in the same order.
     """
-    pairs = list(zip(sentences, predictions, strict=True))
-    words = [sample(wanted.idiom, wanted.tags, found.tags) for wanted, found in pairs]
-    pieces = [
-        sample(wanted.idiom, project_tags(wanted.tags, found.owners), found.piece_tags) for wanted, found in pairs
-    ]
-    scores = {name: score(words) for name, score in WORD_SCORES.items()}
-    return scores | {name: score(pieces) for name, score in SUBWORD_SCORES.items()}
+    of_words = []
+    of_subwords = []
+    for sentence, concept, prediction in zip(sentences.rows, sentences.concepts, predictions, strict=True):
+        of_words.append((concept, _letters(sentence.tags), _letters(prediction.tags)))
+        gold = project_tags(sentence.tags, prediction.owners)
+        of_subwords.append((concept, _letters(gold), _letters(prediction.subword_tags)))
+    return {**_word_scores(tuple(of_words)), **_subword_scores(tuple(of_subwords))}
 
 
-def _over_tags(score: Callable[[list[list[str]], list[list[str]]], float], samples: Sequence[Sample | None]) -> float:
-    """A score of (gold, predicted) over the samples that there are; NaN if there is none."""
-    present = [item for item in samples if item is not None]
-    if not present:
-        return math.nan
-    return float(score([_tags(gold) for _, gold, _ in present], [_tags(found) for _, _, found in present]))
+@lru_cache(maxsize=4)  # lm-eval asks for one metric at a time
+def _word_scores(samples: _Samples) -> Mapping[str, float]:
+    concepts = [concept for concept, _, _ in samples]
+    gold, predicted = _labels(samples)
+    interval = span_f1_interval(gold, predicted, concepts)
+    return word_scores(gold, predicted) | {
+        "span_f1_ci_low": interval.low,
+        "span_f1_ci_high": interval.high,
+        "n_sentences": float(len(samples)),
+        "n_idioms": float(len(set(concepts))),
+        "small_sample": float(len(samples) < SMALL_N),
+    }
 
 
-def _interval_end(end: str, samples: Sequence[Any]) -> float:
-    gold, found = ([_tags(item[position]) for item in samples] for position in (1, 2))
-    return float(getattr(span_f1_interval(gold, found, [idiom for idiom, _, _ in samples]), end))
+@lru_cache(maxsize=4)
+def _subword_scores(samples: _Samples) -> Mapping[str, float]:
+    return subword_scores(*_labels(samples))
 
 
-def _tags(letters: str) -> list[str]:
-    return [_LABEL_OF_LETTER[letter] for letter in letters]
+def _labels(samples: _Samples) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the gold and the predicted tags of samples."""
+    gold = [[LETTERS[letter] for letter in letters] for _, letters, _ in samples]
+    predicted = [[LETTERS[letter] for letter in letters] for _, _, letters in samples]
+    return gold, predicted
 
 
-def n_sentences(samples: Sequence[Any]) -> float:
-    """How many sentences were scored."""
-    return float(len(samples))
+def _letters(tags: Iterable[str]) -> str:
+    return "".join(tag[0] for tag in tags)
 
 
-def n_idioms(samples: Sequence[Any]) -> float:
-    """How many idioms they hold."""
-    return float(len({idiom for idiom, _, _ in samples}))
+def _score(compute: Callable[[_Samples], Mapping[str, float]], name: str, samples: Sequence[Sample | None]) -> float:
+    """Return one score of the samples that there are; NaN if there is none."""
+    present: list[tuple[str, str, str]] = []
+    for item in samples:
+        if item is not None:
+            concept, gold, predicted = item
+            present.append((concept, gold, predicted))
+    return compute(tuple(present))[name] if present else math.nan
 
 
-def small_sample(samples: Sequence[Any]) -> float:
-    """1 if so few sentences were scored that only the interval can be trusted, otherwise 0."""
-    return float(len(samples) < SMALL_N)
+# What the task files of lm-eval name: one function of the samples per metric.
+span_f1: Score = partial(_score, _word_scores, "span_f1")
+span_precision: Score = partial(_score, _word_scores, "span_precision")
+span_recall: Score = partial(_score, _word_scores, "span_recall")
+span_f1_ci_low: Score = partial(_score, _word_scores, "span_f1_ci_low")
+span_f1_ci_high: Score = partial(_score, _word_scores, "span_f1_ci_high")
+span_f1_strict: Score = partial(_score, _word_scores, "span_f1_strict")
+span_precision_strict: Score = partial(_score, _word_scores, "span_precision_strict")
+span_recall_strict: Score = partial(_score, _word_scores, "span_recall_strict")
+token_f1: Score = partial(_score, _word_scores, "token_f1")
+token_precision: Score = partial(_score, _word_scores, "token_precision")
+token_recall: Score = partial(_score, _word_scores, "token_recall")
+token_accuracy: Score = partial(_score, _word_scores, "token_accuracy")
+n_sentences: Score = partial(_score, _word_scores, "n_sentences")
+n_idioms: Score = partial(_score, _word_scores, "n_idioms")
+small_sample: Score = partial(_score, _word_scores, "small_sample")
+subword_f1: Score = partial(_score, _subword_scores, "subword_f1")
+subword_precision: Score = partial(_score, _subword_scores, "subword_precision")
+subword_recall: Score = partial(_score, _subword_scores, "subword_recall")
+subword_accuracy: Score = partial(_score, _subword_scores, "subword_accuracy")
 
-
-span_f1: Score = partial(_over_tags, lambda gold, found: span_scores(gold, found).f1)
-span_precision: Score = partial(_over_tags, lambda gold, found: span_scores(gold, found).precision)
-span_recall: Score = partial(_over_tags, lambda gold, found: span_scores(gold, found).recall)
-span_f1_ci_low: Score = partial(_interval_end, "low")
-span_f1_ci_high: Score = partial(_interval_end, "high")
-span_f1_strict: Score = partial(_over_tags, lambda gold, found: span_scores(gold, found, strict=True).f1)
-span_precision_strict: Score = partial(_over_tags, lambda gold, found: span_scores(gold, found, strict=True).precision)
-span_recall_strict: Score = partial(_over_tags, lambda gold, found: span_scores(gold, found, strict=True).recall)
-tag_f1: Score = partial(_over_tags, lambda gold, found: token_scores(gold, found).f1)
-tag_precision: Score = partial(_over_tags, lambda gold, found: token_scores(gold, found).precision)
-tag_recall: Score = partial(_over_tags, lambda gold, found: token_scores(gold, found).recall)
-tag_accuracy: Score = partial(_over_tags, token_accuracy)
-
-WORD_SCORES: dict[str, Score] = {
-    "span_f1": span_f1,
-    "span_precision": span_precision,
-    "span_recall": span_recall,
-    "span_f1_ci_low": span_f1_ci_low,
-    "span_f1_ci_high": span_f1_ci_high,
-    "span_f1_strict": span_f1_strict,
-    "span_precision_strict": span_precision_strict,
-    "span_recall_strict": span_recall_strict,
-    "token_f1": tag_f1,
-    "token_precision": tag_precision,
-    "token_recall": tag_recall,
-    "token_accuracy": tag_accuracy,
-    "n_sentences": n_sentences,
-    "n_idioms": n_idioms,
-    "small_sample": small_sample,
-}
-SUBWORD_SCORES: dict[str, Score] = {
-    "subword_f1": tag_f1,
-    "subword_precision": tag_precision,
-    "subword_recall": tag_recall,
-    "subword_accuracy": tag_accuracy,
-}
+WORD_METRICS = (
+    "span_f1", "span_precision", "span_recall", "span_f1_ci_low", "span_f1_ci_high",
+    "span_f1_strict", "span_precision_strict", "span_recall_strict",
+    "token_f1", "token_precision", "token_recall", "token_accuracy", "n_sentences", "n_idioms", "small_sample",
+)  # fmt: skip
+SUBWORD_METRICS = ("subword_f1", "subword_precision", "subword_recall", "subword_accuracy")

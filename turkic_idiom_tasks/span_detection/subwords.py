@@ -1,38 +1,41 @@
-"""Words to sub-words and back: how tags become the labels of a tokenizer's pieces, and its labels become tags."""
+"""Words to sub-words and back: how tags become the labels of a tokenizer's sub-words, and its labels become tags."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from turkic_idiom_tasks.spans import INSIDE, LABELS, OUTSIDE
 
-IGNORED = -100  # label of a piece that adds nothing to the loss
-LABELLING = ("all", "first")  # which pieces of a word carry its label in training; the paper: all
+IGNORED = -100  # label of a sub-word that adds nothing to the loss
+Labelling = Literal["all", "first"]  # which sub-words of a word carry its label in training; the paper: all
 
 
 def project_tags(tags: Sequence[str], owners: Sequence[int]) -> list[str]:
-    """The tag of every piece: that of its word on the word's first piece; on later ones I where the word is inside.
+    """Return the tag of every sub-word: the word's own tag on its first sub-word, then I wherever the word is inside.
 
-    The paper's rule: B on the first sub-token of an idiom, I on all later ones.
+    This is the paper's rule: B on the first sub-word of an idiom, I on all later ones.
 
     Args:
         tags: of the words.
-        owners: for each piece the position of its word.
+        owners: for each sub-word the position of its word.
     """
-    found = []
+    projected = []
     for position, owner in enumerate(owners):
         is_first = position == 0 or owners[position - 1] != owner
-        found.append(tags[owner] if is_first or tags[owner] == OUTSIDE else INSIDE)
-    return found
+        projected.append(tags[owner] if is_first or tags[owner] == OUTSIDE else INSIDE)
+    return projected
 
 
-def piece_labels(tags: Sequence[str], word_ids: Sequence[int | None], *, labelling: str = "all") -> list[int]:
-    """The training label of every piece, `IGNORED` for special tokens and, with ``first``, for a word's later pieces.
+def subword_labels(tags: Sequence[str], word_ids: Sequence[int | None], *, labelling: Labelling = "all") -> list[int]:
+    """Return the training label of every sub-word.
+
+    Special tokens are `IGNORED`, and with ``first`` so are the later sub-words of a word.
 
     Args:
         tags: of the words.
-        word_ids: what a fast tokenizer says of each piece: the position of its word, None for a special token.
-        labelling: one of `LABELLING`.
+        word_ids: what a fast tokenizer says of each sub-word: the position of its word, None for a special token.
+        labelling: which sub-words carry a label.
     """
     owners = [owner for owner in word_ids if owner is not None]
     projected = iter(project_tags(tags, owners))
@@ -49,11 +52,13 @@ def piece_labels(tags: Sequence[str], word_ids: Sequence[int | None], *, labelli
 
 
 def word_tags(labels: Sequence[str], owners: Sequence[int], n_words: int) -> list[str | None]:
-    """The tag of every word: that of its first piece; None for one without a piece (cut off, or tokenised to nothing).
+    """Return the tag of every word, which is that of its first sub-word.
+
+    A word without a sub-word, because it was cut off or tokenised to nothing, has None.
 
     Args:
-        labels: tag of each piece.
-        owners: for each piece the position of its word.
+        labels: tag of each sub-word.
+        owners: for each sub-word the position of its word.
         n_words: how many words the sentence has.
     """
     tags: list[str | None] = [None] * n_words

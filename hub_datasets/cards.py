@@ -1,0 +1,269 @@
+"""Cards: the README of a lexicon directory, and the README and eval.yaml of a dataset on the Hub."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import yaml
+from huggingface_hub import DatasetCard, DatasetCardData
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hub_datasets.lexicon_figures import language_figures, markdown, markdown_table
+from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.lexicon.load import BUNDLED
+from turkic_idiom_tasks.reading import read_json, shown
+from turkic_idiom_tasks.spans import LABELS
+
+NAME = "Turkic idioms"
+TEMPLATE = Path(__file__).with_name("lexicon_card.md")
+READINGS = "readings.json"  # beside the lexicon: how many entries were written, rejected, repaired and dropped
+VERDICTS = ("written", "rejected", "repaired", "dropped")
+TAGS = "ner_tags"
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_OTHER_TEMPLATE = """# Idioms of {languages}
+
+{n_concepts} concepts. This is not the lexicon that turkic-idiom-tasks carries: where its texts come from, how they were
+checked and under which licence they stand is for its source to say.
+
+{figures}
+"""
+_USE = """# {name}
+
+Idioms with meanings and examples, joined by concept, and the tasks derived from them. Languages: {languages}.
+
+- Retrieval, configs `<task>-<subset>-queries`, `-corpus` and `-qrels`: T1, from a Turkish idiom to the idiom of another
+  language; T2, from an idiom to its meaning; T3, from a Turkish idiom to the meaning in another language. Queries are
+  those of the test concepts, the corpus is all of the target language.
+- Span detection, configs `span-<language>`: example sentences with the tags of their words in `ner_tags`
+  ({labels}; every part of a discontinuous idiom begins with B-IDIOM), split by concept.
+- The lexicon itself, configs `lexicon-<language>`: what all of it was derived from.
+
+```python
+from datasets import load_dataset
+
+load_dataset("ORG/NAME", "{example}")  # ORG/NAME: this dataset; add revision="COMMIT" to pin it
+```
+
+With turkic-idiom-tasks installed, the stock `mteb` and `lm-eval` commands score models on it; set
+`TURKIC_IDIOM_DATA=ORG/NAME@COMMIT`.
+
+Exported by turkic-idiom-tasks from a lexicon with the content hash `{revision}`.
+
+{rows}
+"""
+
+
+class Readings(BaseModel):
+    """What the readers of a lexicon did.
+
+    Attributes:
+        by_language: language code -> verdict -> number of entries.
+        note: what else is to say of it.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    by_language: dict[str, dict[str, int]] = {}
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataFile:
+    """One split of one config of a dataset.
+
+    Attributes:
+        config, split: their names.
+        schema: of the table.
+        rows: how many.
+        arrow_bytes: size of the table in memory.
+        content: the parquet file.
+    """
+
+    config: str
+    split: str
+    schema: pa.Schema
+    rows: int
+    arrow_bytes: int
+    content: bytes
+
+    @property
+    def path(self) -> str:
+        """Path of the file in the repository."""
+        return f"data/{self.config}/{self.split}.parquet"
+
+
+def read_readings(directory: Path) -> Readings:
+    """Return what the readers did, as the file beside a lexicon says; empty without one.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    path = directory / READINGS
+    if not path.is_file():
+        return Readings()
+    try:
+        return Readings.model_validate(read_json(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{path}: damaged ({shown(place)}: {first['msg']}); restore it") from error
+
+
+def lexicon_card(lexicon: Lexicon, readings: Readings) -> str:
+    """Return the card of a lexicon as Markdown; of one that is not the bundled one it makes no claims but figures.
+
+    Args:
+        lexicon: its entries.
+        readings: from `read_readings`.
+    """
+    languages = [f"{LANGUAGES[code].name} (`{code}`)" for code in language_figures(lexicon)]
+    template = TEMPLATE.read_text("utf-8") if lexicon.source == str(BUNDLED) else _OTHER_TEMPLATE
+    return template.format(
+        n_concepts=len(lexicon.concepts),
+        languages=", ".join(languages),
+        figures=markdown(lexicon).rstrip(),
+        readings=_readings_text(readings),
+    )
+
+
+def dataset_card(lexicon: Lexicon, files: Sequence[DataFile], *, licence: str) -> str:
+    """Return the README of a dataset as Markdown, with the YAML block that the Hub reads.
+
+    Args:
+        lexicon: what the files were derived from.
+        files: of the dataset.
+        licence: Hub identifier.
+    """
+    by_config = _by_config(files)
+    rows = []
+    for config, parts in by_config.items():
+        counts = [f"{part.rows} {part.split}" for part in parts]
+        rows.append([config, ", ".join(counts) if len(parts) > 1 else str(parts[0].rows)])
+    use = _USE.format(
+        name=NAME,
+        languages=", ".join(LANGUAGES[code].name for code in LANGUAGES if lexicon.of(code)),
+        labels=", ".join(f"{number}: {label}" for number, label in enumerate(LABELS)),
+        example=next(iter(by_config)),
+        revision=lexicon.revision,
+        rows=markdown_table(["config", "rows"], rows),
+    )
+    about = lexicon_card(lexicon, read_readings(Path(lexicon.source)))
+    about = re.sub("^#", "##", about, flags=re.MULTILINE)
+    block = _card_data(lexicon, by_config, licence=licence).to_yaml()
+    return str(DatasetCard(f"---\n{block}\n---\n\n{use}{about}"))
+
+
+def eval_yaml(files: Iterable[DataFile]) -> str:
+    """Return what registers the dataset as a benchmark on the Hub: a task per retrieval task and per subset of it."""
+    by_config = _by_config(files)
+    tasks: list[dict[str, str]] = []
+    for short, subsets in SUBSETS.items():
+        name = TASKS[short].name
+        registered = []
+        for subset in subsets:
+            config = f"{short}-{subset}-queries"
+            if config in by_config:
+                split = by_config[config][0].split
+                registered.append({"id": f"{name}-{subset}", "config": config, "split": split})
+        if registered:
+            tasks += [{"id": name}, *registered]
+    content = {
+        "name": NAME,
+        "description": "Idiom understanding in Turkic languages: from an idiom to its meaning, and to its counterpart "
+        "and that one's meaning in another language. The score is nDCG without a cut-off, in [0, 1]; that of a task is "
+        "the mean over its subsets.",
+        "evaluation_framework": "mteb",
+        "tasks": tasks,
+    }
+    return str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
+
+
+def _card_data(lexicon: Lexicon, by_config: Mapping[str, Sequence[DataFile]], *, licence: str) -> DatasetCardData:
+    codes = [code for code in LANGUAGES if lexicon.of(code)]
+    n_entries = sum(len(lexicon.of(code)) for code in codes)
+    categories = ["text-retrieval"]
+    if any(config.startswith("span-") for config in by_config):
+        categories.append("token-classification")
+    is_ours = lexicon.source == str(BUNDLED)
+    configs, information = [], []
+    for config, parts in by_config.items():
+        paths = [{"split": part.split, "path": part.path} for part in parts]
+        configs.append({"config_name": config, "data_files": paths})
+        information.append(_config_information(config, parts))
+    return DatasetCardData(
+        license=licence,
+        language=codes,
+        pretty_name=NAME,
+        multilinguality=["multilingual" if len(codes) > 1 else "monolingual"],
+        annotations_creators=["machine-generated"] if is_ours else None,
+        language_creators=["machine-generated"] if is_ours else None,
+        source_datasets=["original"] if is_ours else None,
+        task_categories=categories,
+        task_ids=["document-retrieval"],
+        size_categories=[_size_category(n_entries)],
+        tags=["idioms", "mteb"],
+        configs=configs,
+        dataset_info=information,
+    )
+
+
+def _size_category(n_entries: int) -> str:
+    for limit, name in _SIZES:
+        if n_entries < limit:
+            return name
+    return "n>1M"
+
+
+def _config_information(config: str, parts: Sequence[DataFile]) -> dict[str, Any]:
+    """Return features and sizes of a config, as the Hub's viewer and `datasets` take them from the README."""
+    features = []
+    for column in parts[0].schema:
+        features.append({"name": column.name, **_feature(column.name, column.type)})
+    splits = []
+    for part in parts:
+        splits.append({"name": part.split, "num_bytes": part.arrow_bytes, "num_examples": part.rows})
+    return {
+        "config_name": config,
+        "features": features,
+        "splits": splits,
+        "download_size": sum(len(part.content) for part in parts),
+        "dataset_size": sum(part.arrow_bytes for part in parts),
+    }
+
+
+def _feature(name: str, kind: pa.DataType) -> dict[str, Any]:
+    """Return a column as `datasets` writes it in YAML; parquet cannot say the names of the tags."""
+    if name == TAGS:
+        names = {str(number): label for number, label in enumerate(LABELS)}
+        return {"list": {"class_label": {"names": names}}}
+    if not pa.types.is_list(kind):
+        return {"dtype": str(kind)}
+    inner = kind.value_type
+    if pa.types.is_struct(inner):
+        return {"list": [{"name": field.name, "dtype": str(field.type)} for field in inner]}
+    return {"list": _feature("", inner) if pa.types.is_list(inner) else str(inner)}
+
+
+def _by_config(files: Iterable[DataFile]) -> dict[str, list[DataFile]]:
+    by_config: dict[str, list[DataFile]] = {}
+    for file in files:
+        by_config.setdefault(file.config, []).append(file)
+    return by_config
+
+
+def _readings_text(readings: Readings) -> str:
+    if not readings.by_language:
+        return "No account of the readings is kept with this lexicon."
+    rows = []
+    for verdict in VERDICTS:
+        rows.append([verdict, *(str(counts.get(verdict, 0)) for counts in readings.by_language.values())])
+    table = markdown_table(["entries", *readings.by_language], rows)
+    return f"{table}\n{readings.note}".rstrip()

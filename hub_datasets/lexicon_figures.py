@@ -1,0 +1,225 @@
+"""What a lexicon holds, in figures: sizes, spans, how far the languages' idioms resemble each other, and attestation.
+
+Attestation is the share of the idioms of a language that an outside dictionary lists.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from turkic_idiom_tasks.dataset.retrieval import build_retrieval
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.orthography import fold, share_stem
+from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.splits import TEST, span_split
+
+NOT_READ = "not read"  # the status of an entry without one
+UNDEFINED = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageFigures:
+    """One language of a lexicon.
+
+    Attributes:
+        entries, meanings, examples, spans: how many there are.
+        literal_triples: entries with literal_example, paraphrase and literal_paraphrase.
+        discontinuous: examples whose idiom other words interrupt.
+        not_citation_form: examples in which the idiom does not stand as it is cited.
+        test_queries: queries of T2.
+        test_sentences: annotated examples of the span tasks' test split.
+        paired: entries whose concept the pivot language has too; None for the pivot itself.
+        without_shared_stem: share of those pairs that have no content word in common, in [0, 1]; None without pairs.
+        status: what the readers said of the entries -> of how many.
+    """
+
+    entries: int
+    meanings: int
+    examples: int
+    spans: int
+    literal_triples: int
+    discontinuous: int
+    not_citation_form: int
+    test_queries: int
+    test_sentences: int
+    paired: int | None
+    without_shared_stem: float | None
+    status: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Attestation:
+    """What of one language an outside dictionary lists.
+
+    Attributes:
+        language: code.
+        listed: concepts whose idiom, or one of its variants, is among the dictionary's headwords or variants.
+        inflected: further concepts of which the dictionary lists another inflection of the verb alone, the rest word
+            for word (`tarvuzi qoʻltigʻidan tushdi` for `tarvuzi qoʻltigʻidan tushmoq`).
+        absent: the others.
+    """
+
+    language: str
+    listed: tuple[str, ...]
+    inflected: tuple[str, ...]
+    absent: tuple[str, ...]
+
+    @property
+    def total(self) -> int:
+        """Number of idioms that were looked up."""
+        return len(self.listed) + len(self.inflected) + len(self.absent)
+
+    @property
+    def share(self) -> float:
+        """Share of the idioms that are listed in citation form, in [0, 1]."""
+        return len(self.listed) / self.total
+
+    @property
+    def share_with_inflected(self) -> float:
+        """Share of the idioms that are listed in citation form or in another inflection, in [0, 1]."""
+        return (len(self.listed) + len(self.inflected)) / self.total
+
+
+def language_figures(lexicon: Lexicon) -> dict[str, LanguageFigures]:
+    """Return code -> figures of every language that the lexicon has."""
+    return {code: _figures(lexicon, code) for code in LANGUAGES if lexicon.of(code)}
+
+
+def to_json(lexicon: Lexicon) -> dict[str, Any]:
+    """Return every figure as one JSON object."""
+    languages = {code: asdict(figures) for code, figures in language_figures(lexicon).items()}
+    return {"revision": lexicon.revision, "concepts": len(lexicon.concepts), "languages": languages}
+
+
+def figures_table(lexicon: Lexicon) -> list[list[str]]:
+    """Return the figures as rows of texts: the head, then a row per figure, its name first."""
+    by_language = language_figures(lexicon)
+    figures = [asdict(record) for record in by_language.values()]
+    table = [[f"{len(lexicon.concepts)} concepts", *by_language]]
+    for name in LanguageFigures.__dataclass_fields__:
+        if name != "status":
+            table.append([name.replace("_", " "), *(_shown(record[name]) for record in figures)])
+    states = set()
+    for record in figures:
+        states.update(record["status"])
+    for state in sorted(states):
+        counts = [str(record["status"].get(state, 0)) for record in figures]
+        table.append([f"status: {printable(state)}", *counts])
+    return table
+
+
+def markdown(lexicon: Lexicon) -> str:
+    """Return the figures as a Markdown table."""
+    head, *rows = figures_table(lexicon)
+    return markdown_table(head, rows)
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table; the columns after the first one are numbers, aligned on the right."""
+    lines = [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}"]
+    for row in rows:
+        lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |")
+    return "\n".join(lines) + "\n"
+
+
+def attest(lexicon: Lexicon, dictionary: Mapping[str, Sequence[Entry]], language: str) -> Attestation:
+    """Look up every idiom of a language.
+
+    Args:
+        lexicon: ours.
+        dictionary: language code -> entries of the outside dictionary.
+        language: code; both must have it.
+    """
+    record = LANGUAGES[language]
+    headwords = set()
+    for entry in dictionary[language]:
+        headwords.update(_folded_forms(entry, record))
+    last_words: dict[str, list[str]] = {}  # by the rest of the headword
+    for headword in headwords:
+        rest, _, last = headword.rpartition(" ")
+        last_words.setdefault(rest, []).append(last)
+    listed, inflected, absent = [], [], []
+    for concept, entry in sorted(lexicon.of(language).items()):
+        forms = _folded_forms(entry, record)
+        if forms & headwords:
+            listed.append(concept)
+        elif any(_is_inflected(form, last_words, record) for form in forms):
+            inflected.append(concept)
+        else:
+            absent.append(concept)
+    return Attestation(language, tuple(listed), tuple(inflected), tuple(absent))
+
+
+def _figures(lexicon: Lexicon, code: str) -> LanguageFigures:
+    rows = lexicon.of(code)
+    counts: Counter[str] = Counter()
+    status: Counter[str] = Counter()
+    for concept, row in rows.items():
+        has_sentence = row.example is not None and row.spans is not None
+        counts["meanings"] += row.meaning is not None
+        counts["examples"] += row.example is not None
+        counts["spans"] += row.spans is not None
+        counts["triples"] += None not in (row.literal_example, row.paraphrase, row.literal_paraphrase)
+        counts["discontinuous"] += len(row.spans or ()) > 1
+        counts["not citation form"] += _differs_from_citation(row, code)
+        counts["test sentences"] += has_sentence and span_split(concept) == TEST
+        status[str(row.status) if row.status else NOT_READ] += 1
+    queries = build_retrieval(lexicon, "T2", LANGUAGES[code].subset)
+    n_pairs, n_unlike = _pairs(lexicon, code)
+    return LanguageFigures(
+        entries=len(rows),
+        meanings=counts["meanings"],
+        examples=counts["examples"],
+        spans=counts["spans"],
+        literal_triples=counts["triples"],
+        discontinuous=counts["discontinuous"],
+        not_citation_form=counts["not citation form"],
+        test_queries=len(queries.queries) if queries else 0,
+        test_sentences=counts["test sentences"],
+        paired=None if code == PIVOT else n_pairs,
+        without_shared_stem=None if code == PIVOT or not n_pairs else n_unlike / n_pairs,
+        status=dict(status),
+    )
+
+
+def _pairs(lexicon: Lexicon, code: str) -> tuple[int, int]:
+    """Return the number of concepts that the pivot has too, and of those whose two idioms share no content word."""
+    rows, pivot = lexicon.of(code), lexicon.of(PIVOT)
+    n_pairs = n_unlike = 0
+    for concept, row in rows.items():
+        if concept in pivot:
+            n_pairs += 1
+            n_unlike += not share_stem(pivot[concept].idiom, LANGUAGES[PIVOT], row.idiom, LANGUAGES[code])
+    return n_pairs, n_unlike
+
+
+def _differs_from_citation(entry: Entry, code: str) -> bool:
+    if entry.example is None or not entry.spans:
+        return False
+    marked = " ".join(span.of(entry.example) for span in entry.spans)
+    return fold(marked, LANGUAGES[code]) != fold(entry.idiom, LANGUAGES[code])
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return UNDEFINED
+    return f"{value:.1%}" if isinstance(value, float) else str(value)
+
+
+def _folded_forms(entry: Entry, language: Language) -> set[str]:
+    """Return the citation forms of an entry, folded, hyphens and blanks alike."""
+    return {" ".join(fold(form, language).replace("-", " ").split()) for form in (entry.idiom, *entry.variants)}
+
+
+def _is_inflected(form: str, last_words: Mapping[str, Sequence[str]], language: Language) -> bool:
+    """Return whether a form in the infinitive is listed with other endings of its last word, the rest word for word."""
+    rest, _, last = form.rpartition(" ")
+    for ending in language.infinitives:
+        if last.endswith(ending) and len(last) > len(ending) + 1:
+            stem = last.removesuffix(ending)
+            return bool(rest) and any(word.startswith(stem) for word in last_words.get(rest, ()))
+    return False

@@ -1,0 +1,175 @@
+"""Two Turkish dictionaries of idioms.
+
+kevser: the list of kevser-cansu (Acıkhack 2022), ``Deyimler;Türkçe Anlamı;İngilizce Anlamı``. Idioms and a few
+proverbs, one meaning each, with a machine translation of it. Idioms and meanings begin with a capital letter there; it
+is made small (equal meanings must be equal texts) unless the word is a name.
+
+tdk: a dump with the columns soz_id, sozum, atara, anlami, anahtar, turu2, gosterim_tarihi. Rows whose ``turu2`` is
+Deyim are idioms. ``anlami`` is HTML: numbered senses (``1. … 2. …``), each a definition followed by examples in
+``<i>…</i>`` and their authors. Each sense is a row of its own; of several examples the first is taken.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hub_datasets.sources.notation import has_unmatched_brackets, resolve_forms
+from hub_datasets.sources.source_rows import Note, Reading, Record, SourceRow, read_table
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.orthography import clean, lower
+
+KEVSER_COLUMNS = ("Deyimler", "Türkçe Anlamı", "İngilizce Anlamı")
+TDK_COLUMNS = ("soz_id", "sozum", "atara", "anlami", "anahtar", "turu2", "gosterim_tarihi")
+# Names that begin Turkish idioms; a word with an apostrophe is a name as well.
+NAMES = frozenset({"Allah", "Azrail", "Firavun", "Hızır", "Karun", "Lokman", "Mevla", "Nuh", "Sırat", "Tanrı"})
+_TURKISH = LANGUAGES["tr"]
+_IDIOM, _MEANING, _GLOSS = (column.lower() for column in KEVSER_COLUMNS)
+_KIND = "deyim"
+_NUMBER = re.compile(r"(?:(?<=\s)|(?<=>)|^)(?:<b>\s*)?(\d{1,2})\s*[.)](?:\s*</b>)?(?=[\s<])")
+_ITALIC = re.compile(r"<(i|em)\b[^>]*>(.*?)(?:</\1\s*>|$)", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"</?[a-zA-Z][^>]*>")
+_LABEL = re.compile(r"\s*(?:\w{1,10}\.\s*)+")  # mec. hlk. esk.
+_REFERENCE = re.compile(r"^(?:bk\.|bkz\.|343\s|→)", re.IGNORECASE)
+_HOMONYM = re.compile(r"\s+(?:\(?[IVX]+\)?|\d+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """One sense of an idiom in the dump of the dictionary."""
+
+    meaning: str | None
+    example: str | None
+
+
+def read_kevser(path: Path) -> Iterator[SourceRow]:
+    """Yield one row per line of kevser-cansu's table.
+
+    Raises:
+        InputError: the file is not such a table.
+    """
+    records = list(read_table(path, KEVSER_COLUMNS))
+    meanings = set()
+    initials = []
+    for record in records:
+        if record.cells is not None:
+            meanings.add(_compared(record.cells[_MEANING]))
+        initials.append(_compared(record.cells[_IDIOM])[:1] if record.cells is not None else "")
+    for number, record in enumerate(records):
+        if record.cells is None:
+            yield SourceRow(record.line, problem=record.problem, value=record.value)
+            continue
+        idiom = record.cells[_IDIOM]
+        if idiom.strip() and _compared(idiom) in meanings and _is_out_of_order(initials, number):
+            yield SourceRow(record.line, problem="idiom is the meaning of another row", value=idiom)
+        else:
+            yield _kevser_row(record)
+
+
+def _is_out_of_order(initials: Sequence[str], number: int) -> bool:
+    """Return whether a row of the alphabetical list begins unlike its neighbours.
+
+    So does a definition that slipped into the column of idioms.
+    """
+    before = initials[number - 1] if number > 0 else ""
+    after = initials[number + 1] if number + 1 < len(initials) else ""
+    return initials[number] not in (before, after)
+
+
+def _kevser_row(record: Record) -> SourceRow:
+    cells = record.cells or {}
+    idiom = cells[_IDIOM]
+    forms = resolve_forms(small_initial(idiom))
+    if has_unmatched_brackets(forms.citation):
+        return SourceRow(record.line, problem="idiom has unmatched brackets", value=idiom)
+    variants = tuple(form for form in forms.variants if not has_unmatched_brackets(form))
+    meaning = small_initial(cells[_MEANING].strip().removesuffix("."))
+    notes: tuple[Note, ...] = ()
+    if re.search(r"[(/]", idiom):
+        notes = (Note("parentheses or slashes in the idiom resolved", idiom),)
+    reading = Reading(forms.citation, meaning, None, variants)
+    return SourceRow(record.line, {"tr": reading}, clean(cells[_GLOSS], _TURKISH), notes=notes)
+
+
+def small_initial(text: str) -> str:
+    """Return Turkish text with a small first letter, unless its first word is a name or an abbreviation."""
+    text = text.strip()
+    first = text.split(maxsplit=1)[0] if text else ""
+    is_name = first in NAMES or re.search(r"['’`´]", first) or (len(first) > 1 and first.isupper())
+    return text if is_name else lower(text[:1], _TURKISH) + text[1:]
+
+
+def _compared(text: str) -> str:
+    return lower(clean(text, _TURKISH), _TURKISH).strip(" .")
+
+
+def read_tdk(path: Path) -> Iterator[SourceRow]:
+    """Yield one row per sense of an idiom in a dump of the dictionary; one, with a problem, per row that is no idiom.
+
+    Raises:
+        InputError: the file is not such a table.
+    """
+    for record in read_table(path, TDK_COLUMNS):
+        if record.cells is None:
+            yield SourceRow(record.line, problem=record.problem, value=record.value)
+            continue
+        kind = record.cells["turu2"].strip()
+        headword = record.cells["sozum"]
+        if lower(kind, _TURKISH) != _KIND:
+            yield SourceRow(record.line, problem="not an idiom", value=f"{headword} ({kind or 'no turu2'})")
+        else:
+            yield from _tdk_rows(record.line, headword, record.cells["anlami"])
+
+
+def split_senses(markup: str) -> list[Sense]:
+    """Return the senses of a definition in HTML; at least one."""
+    text = html.unescape(html.unescape(markup)).replace("\xa0", " ").strip()
+    begins: list[int] = []  # of the text of each sense, behind its number
+    ends: list[int] = []  # of the text of each sense but the last, where the next number begins
+    for match in _NUMBER.finditer(text):
+        if int(match[1]) != len(begins) + 1:
+            continue  # a number in the text, not of a sense
+        if begins:
+            ends.append(match.start())
+        elif _TAG.sub("", text[: match.start()]).strip():
+            continue  # text before the first number, so it is not the number of a sense
+        begins.append(match.end())
+    senses = []
+    for begin, end in zip(begins or [0], [*ends, len(text)], strict=True):
+        senses.append(_sense(text[begin:end]))
+    return senses
+
+
+def _tdk_rows(line: int, headword: str, markup: str) -> Iterator[SourceRow]:
+    headword = _HOMONYM.sub("", _plain(html.unescape(headword)))
+    forms = resolve_forms(headword)
+    if has_unmatched_brackets(forms.citation):
+        yield SourceRow(line, problem="idiom has unmatched brackets", value=headword)
+        return
+    for sense in split_senses(markup):
+        notes: tuple[Note, ...] = ()
+        meaning = sense.meaning
+        if meaning and _REFERENCE.match(meaning):
+            notes = (Note("meaning removed: only a reference to another idiom", meaning),)
+            meaning = None
+        yield SourceRow(line, {"tr": Reading(forms.citation, meaning, sense.example, forms.variants)}, notes=notes)
+
+
+def _sense(markup: str) -> Sense:
+    leading = _ITALIC.match(markup.lstrip())
+    if leading and _LABEL.fullmatch(leading[2]):
+        markup = markup.lstrip()[leading.end() :]  # a label of usage stands in italics as well
+    example = None
+    for match in _ITALIC.finditer(markup):
+        example = example or _plain(match[2]).strip('"“”«» ')
+    italic = _ITALIC.search(markup)
+    definition = markup[: italic.start()] if italic else markup
+    meaning = _plain(definition).strip(" :;,-–").removesuffix(".").strip('"“ ')
+    return Sense(meaning or None, example or None)
+
+
+def _plain(markup: str) -> str:
+    return " ".join(_TAG.sub(" ", markup).split())

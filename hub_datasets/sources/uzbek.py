@@ -1,0 +1,286 @@
+"""Reader of the Uzbek phraseological dictionary of 2022 as extracted in bizb0630/uzbek-idioms (CSV).
+
+One sense a row, headwords in capitals. The extraction left noise, which is repaired where the right text is certain
+and taken out where it is not; the report counts both:
+
+- headwords: look-alike letters of other scripts, trailing sense and homonym numbers, a transcription in brackets,
+  spaced-out letters, optional letters and alternatives (`notation.resolve_forms`). A headword that was cut off
+  (``KES-``) cannot be restored and drops the row.
+- an alternative that was torn off (``AZIMAT QILMOQ`` with the meaning ``(yoki``, then ``ETMOQ``) is joined again.
+- meanings: leaked question marks and transcriptions in front, labels of usage (``tar.``), the first letters of the next
+  section behind, names of authors. What holds no definition becomes none.
+- examples: leaked argument slots in front (``kim? nimani?``); the sentence that the extraction cut off at 600
+  characters.
+
+Capitals hide which words are names, so every headword is lower-cased.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hub_datasets.cleaning import latinised
+from hub_datasets.sources.notation import has_unmatched_brackets, resolve_forms
+from hub_datasets.sources.source_rows import Note, Reading, SourceRow, read_table
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.orthography import clean, lower
+
+COLUMNS = ("idiom", "meaning_uz", "variants", "example_uz")
+_UZBEK = LANGUAGES["uz"]
+_CUT_LENGTH = 598  # the extraction kept 600 characters of an example
+_SHORT_WORD = 5  # letters; such a headword is the leftover of a torn one (``ETMOQ``), compounds are longer
+_FEWEST_WORDS = 3  # of an example
+_FEWEST_LETTERS = 3  # of a meaning
+
+_NUMERAL = re.compile(r"(?:\s+|^)(?:\d+|I{1,3}|IV|VI{0,3})[.\s]*$")
+_TRANSCRIPTION = re.compile(r"\s*\[[^\]]*[a-zïöüӓäӧ=][^\]]*\]?")
+_SPACED_OUT = re.compile(r"(?<!\S)(?:[A-Z’ʻ] ){3,}[A-Z’ʻ](?!\S)")
+_TORN = re.compile(r"\(?(?:yoki|yoxud)")
+_NO_DEFINITION = re.compile(r"(?:yoki|yoxud|ba[’ʼ]zan|\([^)]*\)|\([^)]*|[a-z]\)|I+\)|\W*)[\s,.]*")
+_LEADING_NOISE = re.compile(r"^(?:[\s?.,;:=–\-\])]+|(?:I{1,3}|IV|V)\s+(?=\S))")
+_LEADING_BRACKET = re.compile(r"^\[(?P<content>[^\]]*)(?:\]|$)")
+_TRANSCRIPTION_END = re.compile(r"^[^\[\]]{0,30}=\s?\]")
+_LABEL = re.compile(r"^(?:(?:tar|esk|shv|s\.t|kam\. qo[’ʼ]ll)(?:\.|$)\s*)+")
+_REFERENCE = re.compile(r"^ayn\.")
+_AUTHOR = re.compile(r"^(?:[A-Z]\.\s?[A-Z][\w’]+\.|[A-Z][\w’]+\. [A-Z])")
+_INFORMANT = re.compile(r"\s*\([A-Z][^()]*\)?\.?$")
+_TRAILING_NOISE = re.compile(r"(?:[\s–\-,;:=(\[]|\b(?:yoki|yoxud|ba[’ʼ]zan)$)+$")
+_SECTION = re.compile(r"(?<=[.!?])\s+(?P<name>[A-Z][A-Za-z ]{0,20})\s*:?\s*$")
+_SECTION_NAMES = ("varianti", "variantlari", "sinonimi", "antonimi")
+_SLOT_PART = (
+    r"(?:[–=?;,:.)»\]]+|\(oz(?=\s)|\[[^\]]{0,40}\]\??|\([^)]{0,40}\)[.;]?|[a-z’]+\?|"
+    r"(?:yoki|kim\w*|nima\w*|bilan|o’zaro|o’zining|o’ziga|o’zini|haqda)[.,;:]?(?=\s))"
+)
+_SLOTS = re.compile(rf"^(?:{_SLOT_PART}\s*)+")
+_EMPTY_SLOT = re.compile(r"\(\s*[–-]?\s*\)?(?=;|$)")
+_FRAGMENT = re.compile(r"-$|^(?:n?i|ni|ga|da|dan|ning)\s|[?!]\s")  # cut off, begun with a suffix, or two in one
+_NEGATED = re.compile(r"ma(?:s|slik|di|y|ydi|gan)?$")
+_SENTENCE_END = re.compile(r"[.!?…]+[»\"”]?(?=\s)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """A row of the table while it is being put together."""
+
+    line: int
+    headword: str
+    meaning: str
+    example: str
+    variants: str
+    notes: tuple[Note, ...] = ()
+
+
+def read(path: Path) -> Iterator[SourceRow]:
+    """Yield one row per sense.
+
+    Raises:
+        InputError: the file is not such a table.
+    """
+    raws: list[_Raw] = []
+    for record in read_table(path, COLUMNS):
+        if record.cells is None:
+            yield SourceRow(record.line, problem=record.problem, value=record.value)
+        else:
+            raws.append(_raw(record.line, record.cells))
+    for item in _joined(raws):
+        yield item if isinstance(item, SourceRow) else _source_row(item)
+
+
+def _raw(line: int, cells: Mapping[str, str]) -> _Raw:
+    """Return a row without soft hyphens and letters of other scripts."""
+    notes = []
+    texts = {}
+    for column in ("idiom", "meaning_uz", "example_uz", "variants"):
+        text = cells[column].replace("\u00ad", "").strip()
+        texts[column] = latinised(text)
+        if texts[column] != text:
+            notes.append(Note("look-alike letters of another script replaced", text))
+    return _Raw(line, texts["idiom"], texts["meaning_uz"], texts["example_uz"], texts["variants"], tuple(notes))
+
+
+def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
+    """Yield the rows, with those whose headword was torn apart by an alternative put together again."""
+    position = 0
+    while position < len(raws):
+        first = raws[position]
+        position += 1
+        if position == len(raws) or not _is_torn(first, raws[position]):
+            yield first
+            continue
+        following = raws[position]
+        last_part = following.headword
+        headword = f"{first.headword.rstrip(' (')} (yoki {last_part}"
+        yield _merged(first)
+        if following.meaning == ")" and not following.example and position + 1 < len(raws):
+            yield _merged(following)  # its headword ends with the parenthesis; the next row goes on
+            position += 1
+            following = raws[position]
+            headword += ")"
+            if following.headword != last_part:
+                last_part = following.headword
+                headword += f" {last_part}"
+        headword += "" if ")" in headword else ")"
+        while position < len(raws) and raws[position].headword == last_part:  # the further senses
+            row = raws[position]
+            note = Note("headword joined with its torn-off alternative", headword)
+            yield replace(row, headword=headword, meaning=row.meaning.lstrip(") "), notes=(*row.notes, note))
+            position += 1
+
+
+def _is_torn(raw: _Raw, following: _Raw) -> bool:
+    """Return whether the rest of the headword stands in the next row, which then closes the parenthesis."""
+    if not _TORN.fullmatch(raw.meaning) or raw.example:
+        return False
+    closes = following.meaning.startswith(")") or following.headword.count(")") > following.headword.count("(")
+    return closes and following.headword != raw.headword
+
+
+def _merged(raw: _Raw) -> SourceRow:
+    return SourceRow(raw.line, merged="part of a torn headword, joined with the next row", value=raw.headword)
+
+
+def _source_row(raw: _Raw) -> SourceRow:
+    headword = _plain_headword(raw.headword)
+    forms = resolve_forms(lower(clean(headword, _UZBEK), _UZBEK))
+    problem = "idiom is cut off" if headword.endswith("-") else _headword_problem(forms.citation)
+    if problem:
+        return SourceRow(raw.line, problem=problem, value=raw.headword, notes=raw.notes)
+    notes = list(raw.notes)
+    meaning = _meaning(raw.meaning, notes)
+    example = _example(raw.example, notes)
+    if lower(headword, _UZBEK) != lower(raw.headword, _UZBEK):
+        notes.append(Note("numbers, dashes or a transcription removed from the idiom", raw.headword))
+    if re.search(r"[(\[/]", headword):
+        notes.append(Note("optional letters or alternatives in the idiom resolved", raw.headword))
+    variants = [form for form in forms.variants if not has_unmatched_brackets(form)]
+    variants += _listed_variants(raw.variants, forms.citation, notes)
+    reading = Reading(forms.citation, meaning, example, tuple(dict.fromkeys(variants)))
+    return SourceRow(raw.line, {"uz": reading}, notes=tuple(notes))
+
+
+def _headword_problem(citation: str) -> str:
+    if has_unmatched_brackets(citation):
+        return "idiom has unmatched brackets"
+    if ".." in citation:
+        return "idiom has a gap"
+    if citation and " " not in citation and len(citation) <= _SHORT_WORD:
+        return "idiom is one short word"
+    return ""
+
+
+def _plain_headword(text: str) -> str:
+    """Return a headword without numbers, transcription and the dash of a derived form, its letters closed up."""
+    text = _TRANSCRIPTION.sub("", text)
+    text = _SPACED_OUT.sub(lambda match: match[0].replace(" ", ""), text)
+    text = text.strip(" –").rstrip("=.: ")
+    previous = ""
+    while previous != text:
+        previous = text
+        text = _NUMERAL.sub("", text).rstrip("=.: ")
+    return text
+
+
+def _meaning(original: str, notes: list[Note]) -> str | None:
+    """Return the definition in a meaning, or None; what was done to it is added to the notes."""
+    text = _without_leading_noise(original)
+    if _REFERENCE.match(text) or _AUTHOR.match(text):
+        kind = "a reference to another idiom" if _REFERENCE.match(text) else "a source"
+        notes.append(Note(f"meaning removed: only {kind}", original))
+        return None
+    section = _SECTION.search(text)
+    if section and _is_section_name(section["name"]):
+        text = text[: section.start()]
+    text = _TRAILING_NOISE.sub("", _INFORMANT.sub("", _TRAILING_NOISE.sub("", text)))
+    text = text.rstrip(" .…")
+    if _NO_DEFINITION.fullmatch(text) or sum(map(str.isalpha, text)) < _FEWEST_LETTERS:
+        if original:
+            notes.append(Note("meaning removed: no definition in it", original))
+        return None
+    if text not in (original, original.removesuffix(".")):
+        notes.append(Note("noise removed from the meaning", original))
+    return text
+
+
+def _without_leading_noise(text: str) -> str:
+    previous = None
+    while previous != text:
+        previous = text
+        text = _LABEL.sub("", _LEADING_NOISE.sub("", text))
+        bracket = _LEADING_BRACKET.match(text)
+        if bracket:
+            rest = text[bracket.end() :].strip()
+            is_word = re.fullmatch(r"[a-z’ ]+", bracket["content"]) and rest and not _LABEL.match(rest)
+            text = f"{bracket['content']} {rest}" if is_word else rest
+        text = _TRANSCRIPTION_END.sub("", text)
+    return text
+
+
+def _is_section_name(name: str) -> bool:
+    """Return whether a name is a single letter, or one of the dictionary's sections, of which letters were lost."""
+    letters = name.replace(" ", "").lower()
+    for section in _SECTION_NAMES:
+        remaining = iter(section)
+        if section[0] == letters[0] and all(letter in remaining for letter in letters):
+            return True
+    return len(letters) == 1
+
+
+def _example(original: str, notes: list[Note]) -> str | None:
+    """Return the sentences of an example, or None; what was done to it is added to the notes."""
+    text = original
+    repairs = []
+    if len(text) >= _CUT_LENGTH:
+        ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+        if not ends:
+            notes.append(Note("example removed: cut off", original))
+            return None
+        text = text[: ends[-1]]
+        repairs.append(Note("cut-off sentence removed from the end of the example", original))
+    slots = _SLOTS.match(text)
+    if slots and ("?" in slots[0] or not text.startswith(("–", ".."))):
+        text = text[slots.end() :]
+        repairs.append(Note("argument slots or stray signs removed from the start of the example", original))
+    has_unmatched_quotes = text.count("“") != text.count("”")
+    text = text.replace("\\", "").strip(" “" if has_unmatched_quotes else None)
+    if len(text.split()) < _FEWEST_WORDS:
+        if original:
+            notes.append(Note("example removed: fewer than three words", original))
+        return None
+    notes += repairs
+    return text
+
+
+def _listed_variants(cell: str, citation: str, notes: list[Note]) -> list[str]:
+    """Return the variants of the column that can be trusted; a note says which cannot.
+
+    The extraction separates variants by semicolons but has put semicolons within them as well. A part is taken when
+    it is at least as long as the idiom and ends with the same verb, negated like it (the column holds antonyms too).
+    """
+    variants: list[str] = []
+    separator = r";|\|\|" if "," in citation else r"[;,]|\|\|"
+    for part in re.split(separator, _EMPTY_SLOT.sub("", cell)):
+        part = part.strip(" :")
+        if not part:
+            continue
+        form = resolve_forms(lower(clean(_plain_headword(part), _UZBEK), _UZBEK)).citation
+        if not _is_variant(form, citation) or _FRAGMENT.search(part):
+            notes.append(Note("variant removed: incomplete or of another idiom", part))
+        elif form != citation:
+            variants.append(form)
+    return variants
+
+
+def _is_variant(form: str, citation: str) -> bool:
+    """Return whether a form is whole and of the same verb as the citation form."""
+    n_words = len(citation.split())
+    if n_words == 0 or len(form.split()) < max(2, n_words):
+        return False
+    return _same_verb(form, citation) and not has_unmatched_brackets(form) and not re.search(r"[:/]| – ", form)
+
+
+def _same_verb(form: str, citation: str) -> bool:
+    ends_alike = form.split()[-1][:3] == citation.split()[-1][:3]
+    return ends_alike and bool(_NEGATED.search(form)) == bool(_NEGATED.search(citation))

@@ -1,0 +1,221 @@
+"""Who is ahead, and who cannot be told apart: chance-corrected macro scores, and groups from a paired bootstrap.
+
+The score of a subset is chance-corrected nDCG, (nDCG - floor) / (1 - floor), or span F1, whose floor is 0. A task is
+the mean of its subsets, the macro score the mean of the tasks. All models are resampled with the same draws of whole
+concepts, in every task and language at once, so that their differences are paired. Score and interval of a model
+depend on its submission and the data alone; only rank and group say something about the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from leaderboard.items import BoardData, SubsetItems
+from leaderboard.scores import RETRIEVAL_TASKS, ScoredSubmission
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.metrics.bootstrap import (
+    FEW,
+    Interval,
+    Resampled,
+    Stratum,
+    difference,
+    mean,
+    resample_models,
+)
+from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.results.predictions import Key
+from turkic_idiom_tasks.results.scored import ScoredSubset
+
+_SAME = 1e-12  # what differs by less is rounding
+_UNDEFINED = Interval(math.nan, math.nan)
+_DECIMALS = 9  # of scores that are compared for their order
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a model stands in one ranking.
+
+    Attributes:
+        id: of the submission.
+        score: chance-corrected, 1 is perfect, 0 is chance.
+        interval: its 95% interval.
+        rank: 1 + the number of models in better groups; equal within a group.
+        group: 1 is the best; nobody in it can be told apart from its best.
+    """
+
+    id: str
+    score: float
+    interval: Interval
+    rank: int
+    group: int
+
+
+Standings = Mapping[str, Standing]  # by the id of the submission, best first
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Board:
+    """Everything that the pages show, computed.
+
+    Attributes:
+        data: what was scored on.
+        submissions: sorted by id.
+        intervals: id -> (task, subset) -> the 95% interval of the main score.
+        overall: standings over all tasks, without the submissions that lack a task.
+        retrieval: the same over the retrieval tasks.
+        by_task: task -> the same over one task.
+        reproduced: ids that the maintainers ran again.
+    """
+
+    data: BoardData
+    submissions: tuple[ScoredSubmission, ...]
+    intervals: Mapping[str, Mapping[Key, Interval]]
+    overall: Standings
+    retrieval: Standings
+    by_task: Mapping[str, Standings]
+    reproduced: frozenset[str]
+
+    @property
+    def by_id(self) -> Mapping[str, ScoredSubmission]:
+        """Submissions by their ids, in order."""
+        return {submission.id: submission for submission in self.submissions}
+
+    def interval(self, submission: ScoredSubmission, score: ScoredSubset) -> Interval:
+        """Return the 95% interval of the main score of one subset of a submission."""
+        return self.intervals[submission.id][score.task, score.subset]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResampledBoard:
+    """What submissions score under every draw of concepts.
+
+    Attributes:
+        intervals: id -> (task, subset) -> the 95% interval of the main score; NaN where the score is undefined.
+        by_task: task -> id -> the chance-corrected mean over the task's subsets; only of submissions that have a score
+            in each of them.
+    """
+
+    intervals: Mapping[str, Mapping[Key, Interval]]
+    by_task: Mapping[str, Mapping[str, Resampled]]
+
+
+def make_board(
+    submissions: Collection[ScoredSubmission], data: BoardData, *, reproduced: Collection[str] = ()
+) -> Board:
+    """Compute intervals and rank submissions, which may come in any order.
+
+    Args:
+        submissions: scored.
+        data: what they were scored on.
+        reproduced: ids of submissions that the maintainers ran again.
+
+    Raises:
+        InputError: two submissions of one id, a submission of other data, or an unknown id in `reproduced`.
+    """
+    by_id: dict[str, ScoredSubmission] = {}
+    for submission in sorted(submissions, key=lambda submission: submission.id):
+        if submission.id in by_id:
+            raise InputError(f"two submissions have the id {submission.id!r}; rename the folder of one")
+        _check(submission, data)
+        by_id[submission.id] = submission
+    unknown = sorted(set(reproduced) - set(by_id))
+    if unknown:
+        raise InputError(f"reproduced: no submission {shown(unknown[0])}; correct or delete that line")
+    resampled = resample_board(list(by_id.values()), data)
+    retrieval = [by_task for task, by_task in resampled.by_task.items() if task in RETRIEVAL_TASKS]
+    return Board(
+        data=data,
+        submissions=tuple(by_id.values()),
+        intervals=resampled.intervals,
+        overall=rank(list(resampled.by_task.values())),
+        retrieval=rank(retrieval),
+        by_task={task: rank([by_task]) for task, by_task in resampled.by_task.items()},
+        reproduced=frozenset(reproduced),
+    )
+
+
+def resample_board(submissions: Sequence[ScoredSubmission], data: BoardData) -> ResampledBoard:
+    """Resample the scores of submissions.
+
+    The draws depend on the names of the concepts alone, so no number of a submission depends on the others.
+    """
+    intervals: dict[str, dict[Key, Interval]] = {submission.id: {} for submission in submissions}
+    by_task: dict[str, dict[str, Resampled]] = {}
+    for task in data.tasks:
+        parts: dict[str, list[Resampled]] = {}  # of the submissions that are complete
+        for submission in submissions:
+            if submission.has_all(task, data):
+                parts[submission.id] = []
+        for subset in data.of_task(task):
+            for name, resampled in _resample_subset(submissions, subset).items():
+                intervals[name][task, subset.name] = resampled.interval() if resampled else _UNDEFINED
+                if resampled and name in parts:
+                    parts[name].append(_correct(resampled, subset.floor))
+        by_task[task] = {name: mean(own) for name, own in parts.items()}
+    return ResampledBoard(intervals, by_task)
+
+
+def _resample_subset(submissions: Sequence[ScoredSubmission], subset: SubsetItems) -> dict[str, Resampled | None]:
+    """Return id -> main score of one subset under every draw; None where it is undefined."""
+    resampled: dict[str, Resampled | None] = {}
+    strata = {}
+    for submission in submissions:
+        for score in submission.of_task(subset.task):
+            if score.subset == subset.name:
+                resampled[submission.id] = None
+                if not math.isnan(score.main):
+                    strata[submission.id] = Stratum(score.concepts, score.sums)
+    resampled |= dict(zip(strata, resample_models(list(strata.values())), strict=True))
+    return resampled
+
+
+def _correct(resampled: Resampled, floor: float) -> Resampled:
+    """Return the chance-corrected score, (score - floor) / (1 - floor), under the same draws."""
+    scale = 1 / (1 - floor)
+    return replace(
+        resampled,
+        score=(resampled.score - floor) * scale,
+        draws=(resampled.draws - floor) * scale,
+        influence=resampled.influence * scale,
+        reach=resampled.reach * scale,
+    )
+
+
+def rank(parts: Sequence[Mapping[str, Resampled]]) -> dict[str, Standing]:
+    """Return the standings of the submissions that are in all parts, best first by the mean over them."""
+    complete: dict[str, Resampled] = {}
+    for name in parts[0] if parts else ():
+        own = [part[name] for part in parts if name in part]
+        if len(own) == len(parts):
+            complete[name] = mean(own)
+    standings: dict[str, Standing] = {}
+    best, rank_of_best, group = None, 1, 1
+    for name in sorted(complete, key=lambda name: (-round(complete[name].score, _DECIMALS), name)):
+        resampled = complete[name]
+        if best is not None and _is_better(best, resampled):
+            best, rank_of_best, group = resampled, len(standings) + 1, group + 1
+        best = best or resampled
+        standings[name] = Standing(name, resampled.score, resampled.interval(), rank_of_best, group)
+    return standings
+
+
+def _is_better(second: Resampled, first: Resampled) -> bool:
+    """Return whether the interval of the difference lies above 0, and rare hits cannot make the difference."""
+    gap = difference(second, first)
+    return gap.interval().low > _SAME and gap.score > FEW * gap.reach
+
+
+def _check(submission: ScoredSubmission, data: BoardData) -> None:
+    """Make sure that scores are of the items of the data, or they cannot stand beside the others."""
+    revision = submission.metadata.dataset_revision
+    if revision != data.revision:
+        raise InputError(
+            f"{submission.id}: scored on revision {revision[:12]}, the data in use, {data.path}, has "
+            f"{data.revision[:12]}; name the data that was scored with --data, or score the model again"
+        )
+    for score in submission.subsets:
+        subset = data.find(score.task, score.subset)
+        if subset is None or tuple(subset.texts) != score.items:
+            raise InputError(f"{submission.id}: the items of {score.task} {score.subset} are not those of {data.path}")

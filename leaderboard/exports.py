@@ -1,0 +1,139 @@
+"""What other programs read: every number of the leaderboard as JSON, and as a CSV table that no spreadsheet runs."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from typing import Any
+
+import pandas as pd
+
+from leaderboard.board import Board, Standing
+from leaderboard.scores import ScoredSubmission, corrected
+from leaderboard.tables import badges, by_rank
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet run what stands in a field
+_TEXTS = ("id", "name", "revision", "type", "regime", "pooling", "training_data", "badges")
+_INTEGERS = ("parameters", "few_shot", "rank", "group")
+_RELIABLE = "reliable"  # what the title of a column ends in that says so of an interval, as 1 or 0
+
+
+def to_json(board: Board) -> dict[str, Any]:
+    """Return every figure of the leaderboard with its metadata; what is undefined is null."""
+    subsets = []
+    for subset in board.data.subsets:
+        row = {"task": subset.task, "subset": subset.name, "language": subset.language, "n": subset.n}
+        subsets.append(row | {"pool": subset.pool, "floor": _number(subset.floor)})
+    return {
+        "data": {"path": board.data.path, "revision": board.data.revision, "subsets": subsets},
+        "models": [submission_json(submission, board) for submission, _ in by_rank(board)],
+    }
+
+
+def submission_json(submission: ScoredSubmission, board: Board) -> dict[str, Any]:
+    """Return the figures of one submission."""
+    tasks = {}
+    for task in board.data.tasks:
+        if submission.id in board.by_task[task]:
+            tasks[task] = _standing_json(board.by_task[task][submission.id])
+    subsets = []
+    for score in submission.subsets:
+        interval = board.interval(submission, score)
+        row = {
+            "task": score.task,
+            "subset": score.subset,
+            "language": score.language,
+            "n": score.n,
+            "small_n": score.n < SMALL_N,
+            "main": _number(score.main),
+            "low": _number(interval.low),
+            "high": _number(interval.high),
+            "reliable": interval.is_reliable,
+            "corrected": _number(corrected(score)),
+            "scores": {name: _number(value) for name, value in sorted(score.scores.items())},
+        }
+        subsets.append(row)
+    return {
+        "id": submission.id,
+        "badges": list(badges(submission, board)),
+        "metadata": submission.metadata.model_dump(),
+        "overall": _standing_json(board.overall.get(submission.id)),
+        "retrieval": _standing_json(board.retrieval.get(submission.id)),
+        "tasks": tasks,
+        "subsets": subsets,
+    }
+
+
+def to_csv(board: Board) -> str:
+    """Return a row per submission: metadata, ranks, and main score with interval per subset."""
+    columns = ["id", "name", "revision", "type", "regime", "parameters", "pooling", "few_shot", "training_data"]
+    columns += ["badges", "rank", "group", "macro", "macro_low", "macro_high", f"macro_{_RELIABLE}"]
+    columns += ["retrieval", *board.data.tasks]
+    for subset in board.data.subsets:
+        title = f"{subset.task} {subset.name}"
+        columns += [title, f"{title} low", f"{title} high", f"{title} {_RELIABLE}"]
+    rows = [_csv_row(submission, standing, board) for submission, standing in by_rank(board)]
+    frame = pd.DataFrame(rows, columns=columns)
+    for name in columns:
+        if name in _TEXTS:
+            frame[name] = frame[name].map(_harmless, na_action="ignore")
+        elif name in _INTEGERS or name.endswith(_RELIABLE):
+            frame[name] = frame[name].astype("Int64")
+        else:
+            frame[name] = frame[name].astype("float64")
+    return str(frame.to_csv(index=False, float_format="%.6f", lineterminator="\r\n"))  # so that a stray \r is quoted
+
+
+def _csv_row(submission: ScoredSubmission, standing: Standing | None, board: Board) -> dict[str, Any]:
+    about = submission.metadata
+    row: dict[str, Any] = {
+        "id": submission.id,
+        "name": about.name,
+        "revision": about.revision,
+        "type": about.type,
+        "regime": about.regime,
+        "parameters": about.n_parameters,
+        "pooling": about.pooling,
+        "few_shot": about.few_shot,
+        "training_data": about.training_data,
+        "badges": " ".join(badges(submission, board)),
+    }
+    if standing:
+        row |= {"rank": standing.rank, "group": standing.group, "macro": standing.score}
+        row |= {"macro_low": standing.interval.low, "macro_high": standing.interval.high}
+        row[f"macro_{_RELIABLE}"] = int(standing.interval.is_reliable)
+    if submission.id in board.retrieval:
+        row["retrieval"] = board.retrieval[submission.id].score
+    for task, standings in board.by_task.items():
+        if submission.id in standings:
+            row[task] = standings[submission.id].score
+    for score in submission.subsets:
+        title, interval = f"{score.task} {score.subset}", board.interval(submission, score)
+        row |= {title: score.main, f"{title} low": interval.low, f"{title} high": interval.high}
+        row[f"{title} {_RELIABLE}"] = int(interval.is_reliable)
+    return row
+
+
+def _harmless(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula; some read a full-width sign as the plain one."""
+    is_formula = unicodedata.normalize("NFKC", text).lstrip(" ").startswith(_FORMULA)
+    return f"'{text}" if is_formula else text
+
+
+def _standing_json(standing: Standing | None) -> dict[str, Any] | None:
+    if standing is None:
+        return None
+    interval = standing.interval
+    return {
+        "rank": standing.rank,
+        "group": standing.group,
+        "score": _number(standing.score),
+        "low": _number(interval.low),
+        "high": _number(interval.high),
+        "reliable": interval.is_reliable,
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else round(value, 6)

@@ -1,0 +1,87 @@
+"""From the predictions of a submission to its scores: those that the suite itself gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from leaderboard.items import BoardData
+from leaderboard.submission import Metadata, Submission, load_submission, submission_folders
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.results.predictions import SPANS, usual_order
+from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
+
+RETRIEVAL_TASKS = tuple(TASKS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredSubmission:
+    """A submission with the scores that were computed from its predictions.
+
+    Attributes:
+        id: name of its folder, unique on the leaderboard.
+        metadata: as checked.
+        subsets: in the order of the tasks and of the languages; only what was submitted.
+    """
+
+    id: str
+    metadata: Metadata
+    subsets: tuple[ScoredSubset, ...]
+
+    def of_task(self, task: str) -> tuple[ScoredSubset, ...]:
+        """Return its subsets of one task; empty if it was not submitted."""
+        return tuple(score for score in self.subsets if score.task == task)
+
+    def has_all(self, task: str, data: BoardData) -> bool:
+        """Return whether it has a defined score in every subset that the data has of a task."""
+        defined = {score.subset for score in self.of_task(task) if not math.isnan(corrected(score))}
+        return defined == {subset.name for subset in data.of_task(task)}
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A submission that cannot be scored, and why."""
+
+    folder: Path
+    reason: str
+
+
+def score_submission(submission: Submission) -> ScoredSubmission:
+    """Return a submission with its scores."""
+    scores = []
+    for key in sorted(submission.predictions, key=usual_order):
+        scores.append(score_subset(submission.predictions[key]))
+    return ScoredSubmission(submission.id, submission.metadata, tuple(scores))
+
+
+def load_submissions(
+    place: Path, dataset: Dataset, *, skip_faulty: bool = False
+) -> Iterator[ScoredSubmission | LeftOut]:
+    """Yield the submissions in a folder with their scores, one after the other, by name.
+
+    Args:
+        place: the folder.
+        dataset: what was predicted.
+        skip_faulty: whether a submission with a fault is left out instead of ending the reading.
+
+    Raises:
+        InputError: there is no submission, or one has a fault; names the first.
+    """
+    for folder in submission_folders(place):
+        try:
+            submission = load_submission(folder, dataset)
+        except InputError as error:
+            if not skip_faulty:
+                raise
+            yield LeftOut(folder, str(error))
+        else:
+            yield score_submission(submission)
+
+
+def corrected(score: ScoredSubset) -> float:
+    """Return the chance-corrected main score of a subset; span F1 has a floor of 0 and stays as it is."""
+    return score.main if score.task == SPANS else score.scores["ndcg_corrected"]

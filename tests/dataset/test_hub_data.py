@@ -1,0 +1,529 @@
+"""Datasets in the Hub layout that somebody else made: read right, or refused in one line that names the place."""
+
+import json
+import re
+import shutil
+import unicodedata
+from contextlib import suppress
+
+import pyarrow.parquet as pq
+import pytest
+from datasets import ClassLabel, Features, List, Value
+from datasets import Dataset as ArrowDataset
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.dataset.conftest import write_config
+from turkic_idiom_tasks.dataset import hub_layout as layout_module
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.spans import LABELS, Span
+from turkic_idiom_tasks.splits import SPAN_SPLITS
+
+O, B, I = LABELS  # noqa: E741
+ROW = {
+    "id": "s1",
+    "idiom": "göz yummak",
+    "sentence": "Buna göz yumdu.",
+    "tokens": ["Buna", "göz", "yumdu", "."],
+    "ner_tags": [0, 1, 2, 0],
+}
+QUERIES = [{"id": "q1", "text": "göz yummak"}, {"id": "q2", "text": "baş olmak"}]
+CORPUS = [{"id": "d1", "text": "görmemek"}, {"id": "d2", "text": "yönetmek"}, {"id": "d3", "text": "gitmek"}]
+QRELS = [
+    {"query-id": "q1", "corpus-id": "d1", "score": 1},
+    {"query-id": "q2", "corpus-id": "d2", "score": 1},
+    {"query-id": "q2", "corpus-id": "d3", "score": 0},
+]
+ENTRY = {
+    "concept": "turn-a-blind-eye",
+    "gloss": "to ignore",
+    "idiom": "göz yummak",
+    "meaning": "görmezden gelmek",
+    "example": "Buna göz yumdu.",
+    "spans": [[5, 14]],
+    "variants": ["gözünü yummak"],
+}
+
+
+def message_of(call):
+    """Return the message of the error that a call raises: one line, nothing that acts on a terminal."""
+    with pytest.raises(InputError) as caught:
+        call()
+    message = str(caught.value)
+    assert "\n" not in message
+    assert printable(message) == message
+    return message
+
+
+@pytest.fixture
+def retrieval(tmp_path):
+    """A function that writes T2-tur with some of its three parts changed."""
+
+    def write(queries=QUERIES, corpus=CORPUS, qrels=QRELS, kind="jsonl"):
+        folder = tmp_path / "retrieval"
+        shutil.rmtree(folder, ignore_errors=True)
+        for part, rows in (("queries", queries), ("corpus", corpus), ("qrels", qrels)):
+            write_config(folder, f"T2-tur-{part}", {"test": rows}, kind=kind)
+        return folder
+
+    return write
+
+
+# retrieval
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_retrieval_data_is_read_as_it_stands(retrieval, kind):
+    dataset = open_dataset(str(retrieval(kind=kind)))
+    assert dataset.subsets("T2") == ("tur",)
+    assert dataset.subsets("T1") == ()
+    data = dataset.retrieval("T2", "tur")
+    assert data.queries == {"q1": "göz yummak", "q2": "baş olmak"}
+    assert data.documents == {"d1": "görmemek", "d2": "yönetmek", "d3": "gitmek"}
+    assert data.qrels == {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    assert dataset.pool("T2", "tur").relevant == [[0], [1]]
+    assert re.fullmatch("[0-9a-f]{40}", dataset.revision)
+
+
+def test_ids_that_are_numbers_are_the_texts_that_say_them(retrieval):
+    rows = [{"id": n, "text": text} for n, text in enumerate(["bir", "iki"])]
+    folder = retrieval(rows, rows, [{"query-id": n, "corpus-id": str(1 - n), "score": 1.0} for n in range(2)])
+    assert open_dataset(str(folder)).retrieval("T2", "tur").qrels == {"0": {"1": 1}, "1": {"0": 1}}
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"corpus": [*CORPUS, {"id": "d1", "text": "öbür"}]}, "T2-tur-corpus: the id 'd1' stands twice"),
+        ({"queries": [*QUERIES, QUERIES[0]]}, "T2-tur-queries: the id 'q1' stands twice"),
+        ({"corpus": [*CORPUS, {"id": "d4", "text": None}]}, "T2-tur-corpus, id 'd4': the text is None"),
+        ({"corpus": [*CORPUS, {"id": "d4", "text": "  "}]}, "T2-tur-corpus, id 'd4': the text is '  '"),
+        ({"corpus": [*CORPUS, {"id": None, "text": "a"}]}, "T2-tur-corpus: the id None is neither a text nor"),
+        ({"queries": [{"id": 1.5, "text": "a"}]}, "T2-tur-queries: the id 1.5 is neither a text nor"),
+        ({"queries": [{"id": "q1", "text": 7}]}, "T2-tur-queries, id 'q1': the text is 7"),
+        ({"queries": [{"id": "q1", "text": ["a", "b"]}]}, "T2-tur-queries, id 'q1': the text is ['a', 'b']"),
+        ({"qrels": [QRELS[0] | {"score": 3}, QRELS[1]]}, "document 'd1': the score is 3; relevance is binary here"),
+        ({"qrels": [QRELS[0] | {"score": 0.5}, QRELS[1] | {"score": 1.0}]}, "the score is 0.5; relevance is binary"),
+        ({"qrels": [QRELS[0] | {"score": -1}]}, "the score is -1"),
+        ({"qrels": [QRELS[0] | {"score": None}]}, "the score is None"),
+        ({"qrels": [QRELS[0] | {"score": "1"}]}, "the score is '1'"),
+        ({"qrels": [QRELS[0] | {"score": True}]}, "the score is True"),
+        ({"qrels": [*QRELS, QRELS[0] | {"score": 0}]}, "query 'q1', document 'd1': judged twice"),
+        ({"qrels": [*QRELS, QRELS[0] | {"corpus-id": "d9"}]}, "query 'q1' names the document 'd9', which is not in"),
+        ({"qrels": [*QRELS, QRELS[0] | {"query-id": "q9"}]}, "qrels name the query 'q9', which is not among"),
+        ({"qrels": QRELS[:1]}, "query 'q2' has no relevant document"),
+        ({"qrels": [QRELS[0], QRELS[1] | {"score": 0}]}, "query 'q2' has no relevant document"),
+        ({"queries": [{"id": "q1", "query": "a"}]}, "config T2-tur-queries lacks the columns ['text']"),
+        ({"corpus": [{"id": "d\u202e1", "text": None}]}, "id 'd\\u202e1': the text is None"),
+    ],
+)
+def test_retrieval_data_that_cannot_be_right_is_refused(retrieval, kind, changes, message):
+    dataset = open_dataset(str(retrieval(**changes, kind=kind)))
+    text = message_of(lambda: dataset.retrieval("T2", "tur"))
+    assert message in text
+    assert text.startswith(f"{dataset.path}, config T2-tur-") or "lacks the columns" in text
+
+
+def test_the_revision_follows_the_content_and_not_the_place(retrieval, tmp_path):
+    before = open_dataset(str(retrieval())).revision
+    shutil.copytree(tmp_path / "retrieval", tmp_path / "copy")
+    assert open_dataset(str(tmp_path / "copy")).revision == before
+    assert open_dataset(str(retrieval(corpus=[*CORPUS, {"id": "d4", "text": "a"}]))).revision != before
+
+
+def test_data_that_changes_after_it_was_opened_is_not_read_as_that_revision(retrieval):
+    dataset = open_dataset(str(retrieval()))
+    retrieval(corpus=[*CORPUS, {"id": "d4", "text": "a"}])
+    message = message_of(lambda: dataset.retrieval("T2", "tur"))
+    assert "T2-tur-corpus/test.jsonl: was changed since" in message
+
+
+# spans
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_sentences_of_three_splits(hub_layout, kind):
+    by_name = ROW | {"id": "s2", "sentence": "Ona göz yumdu.", "tokens": ["Ona", "göz", "yumdu", "."]}
+    by_name["ner_tags"] = ["O", "B-IDIOM", "I-IDIOM", "O"]
+    trained = ROW | {"id": "s0", "sentence": "Buna da göz yumdu.", "tokens": ["Buna", "göz", "yumdu", "."]}
+    rows = {"train": [trained], "validation": [by_name], "test": [ROW, ROW | {"id": "s3"}]}
+    folder = hub_layout(rows, kind=kind)
+    dataset = open_dataset(str(folder))
+    assert (dataset.path, dataset.span_languages) == (str(folder), ("tr",))
+    sentences = dataset.sentences("tr")
+    assert {split: [row.id for row in rows] for split, rows in sentences.items()} == {
+        "train": ["s0"],
+        "validation": ["s2"],
+        "test": ["s1", "s3"],
+    }
+    assert all(row.tags == (O, B, I, O) and row.language == "tr" for rows in sentences.values() for row in rows)
+    assert sentences["test"][0].spans() == (Span(5, 14),)
+
+
+def test_a_test_split_alone_is_enough(hub_layout):
+    sentences = open_dataset(str(hub_layout({"test": [ROW]}, config="span-uz"))).sentences("uz")
+    assert [len(sentences[split]) for split in SPAN_SPLITS] == [0, 0, 1]
+
+
+def test_text_that_is_not_nfc_is_composed(hub_layout):
+    decomposed = {
+        key: [unicodedata.normalize("NFD", token) for token in value]
+        if key == "tokens"
+        else unicodedata.normalize("NFD", value)
+        if isinstance(value, str)
+        else value
+        for key, value in ROW.items()
+    }
+    (sentence,) = open_dataset(str(hub_layout({"test": [decomposed]}))).sentences("tr")["test"]
+    assert (sentence.sentence, list(sentence.tokens)) == (ROW["sentence"], ROW["tokens"])
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"ner_tags": [0, 1, 2]}, ["as many tokens as ner_tags", "4 and 3"]),
+        ({"tokens": [], "ner_tags": []}, ["at least one", "0 and 0"]),
+        ({"tokens": None}, ["as many tokens as ner_tags", "0 and 4"]),
+        ({"ner_tags": None}, ["as many tokens as ner_tags", "4 and 0"]),
+        ({"ner_tags": [0, 1, 3, 0]}, ["ner_tags has 3", "O, B-IDIOM, I-IDIOM"]),
+        ({"ner_tags": [0, 1, -100, 0]}, ["ner_tags has -100"]),
+        ({"ner_tags": ["O", "B", "I", "O"]}, ["ner_tags has 'B'"]),
+        ({"ner_tags": ["O", "b-idiom", "I-IDIOM", "O"]}, ["ner_tags has 'b-idiom'"]),
+        ({"ner_tags": [0, 1, 1.5, 0]}, ["ner_tags has 1.5"]),
+        ({"ner_tags": [0, 1, None, 0]}, ["ner_tags", "None"]),
+        ({"tokens": ["Buna", "göz", "yumdum", "."]}, ["token 'yumdum'", "'Buna göz yumdu.'"]),
+        ({"tokens": ["göz", "Buna", "yumdu", "."]}, ["token 'Buna'"]),
+        ({"tokens": ["Buna", "göz", "", "."]}, ["token ''"]),
+        ({"tokens": ["Buna", "göz", None, "."]}, ["token None"]),
+        ({"tokens": [77, 2, 3, 4]}, ["77"]),
+        ({"ner_tags": 5}, ["ner_tags", "5"]),
+        ({"sentence": ""}, ["sentence must be a text", "''"]),
+        ({"sentence": None}, ["sentence must be a text", "None"]),
+        ({"idiom": None}, ["idiom must be a text", "None"]),
+        ({"idiom": 7}, ["idiom must be a text", "7"]),
+        ({"idiom": {"a": 1}}, ["idiom must be a text", "{'a': 1}"]),
+    ],
+)
+def test_malformed_rows_name_id_and_value(hub_layout, kind, change, named):
+    folder = hub_layout({"test": [ROW | {"id": "s17"} | change]}, kind=kind)
+    text = message_of(lambda: open_dataset(str(folder)).sentences("tr"))
+    for part in (str(folder), "span-tr", "split test", "id 's17'", *named):
+        assert part in text
+
+
+def test_whole_numbers_that_pandas_wrote_as_floats_are_numbers(hub_layout):
+    folder = hub_layout({"test": [ROW | {"ner_tags": [0.0, 1.0, 2.0, 0.0]}]})
+    assert open_dataset(str(folder)).sentences("tr")["test"][0].tags == (O, B, I, O)
+
+
+def test_rows_of_different_kinds_in_one_file_are_each_named(hub_layout):
+    rows = [ROW, ROW | {"id": 2, "sentence": "Ona göz yumdu.", "tokens": ["Ona", "göz", "yumdu", "."]}]
+    sentences = open_dataset(str(hub_layout({"test": rows}))).sentences("tr")["test"]
+    assert [row.id for row in sentences] == ["s1", "2"]
+    folder = hub_layout({"test": [*rows, ROW | {"id": "s3", "sentence": ["a"]}]}, name="broken")
+    assert "id 's3': sentence must be a text" in message_of(lambda: open_dataset(str(folder)).sentences("tr"))
+
+
+OTHER = ROW | {"id": "s2", "sentence": "Ona göz yumdu.", "tokens": ["Ona", "göz", "yumdu", "."]}
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        ({"test": [ROW, ROW]}, "split test: the id 's1' stands twice"),
+        ({"train": [ROW], "test": [ROW]}, "split test, id 's1': stands in the split train too"),
+        ({"validation": [ROW], "test": [ROW]}, "split test, id 's1': stands in the split validation too"),
+        (
+            {"train": [ROW], "validation": [ROW], "test": [OTHER]},
+            "split validation, id 's1': stands in the split train",
+        ),
+        ({"train": [ROW], "test": [ROW | {"id": "s2"}]}, "id 's2': its idiom and sentence stand in the split train"),
+    ],
+)
+def test_the_test_split_is_nowhere_else(hub_layout, splits, message):
+    folder = hub_layout(splits)
+    assert message in message_of(lambda: open_dataset(str(folder)).sentences("tr"))
+
+
+def test_data_without_a_task_or_a_test_sentence_is_refused(hub_layout, tmp_path):
+    text = message_of(lambda: open_dataset(str(hub_layout({"test": [ROW]}, config="lexicon-tr"))))
+    assert "no config of a task, such as T1-tur-azj-queries" in text
+    assert text.endswith("it has lexicon-tr")
+    assert "no config of a task" in message_of(
+        lambda: open_dataset(str(hub_layout({"train": [ROW]}, name="train only")))
+    )
+    folder = hub_layout({"train": [ROW], "test": [ROW]}, kind="parquet", name="empty test")
+    path = folder / "data" / "span-tr" / "test.parquet"
+    pq.write_table(pq.read_table(path).slice(0, 0), path)
+    assert "no annotated test sentence" in message_of(lambda: open_dataset(str(folder)).sentences("tr"))
+
+
+def test_numbers_of_other_labels_are_refused(tmp_path):
+    """`datasets` writes the names of a ClassLabel into the parquet file."""
+    texts = {name: Value("string") for name in ("id", "idiom", "sentence")}
+    for order, is_ours in ((["O", "B-IDIOM", "I-IDIOM"], True), (["B-IDIOM", "I-IDIOM", "O"], False)):
+        folder = tmp_path / order[0]
+        write_config(folder, "span-tr", {"test": []})
+        features = Features(texts | {"tokens": List(Value("string")), "ner_tags": List(ClassLabel(names=order))})
+        row = {key: [ROW[key]] for key in ("idiom", "sentence", "tokens", "ner_tags")} | {"id": ["s1"]}
+        path = folder / "data" / "span-tr" / "test.parquet"
+        ArrowDataset.from_dict(row, features=features).to_parquet(str(path))
+        (folder / "README.md").write_text((folder / "README.md").read_text().replace(".jsonl", ".parquet"))
+        if is_ours:
+            assert len(open_dataset(str(folder)).sentences("tr")["test"]) == 1
+        else:
+            text = message_of(lambda folder=folder: open_dataset(str(folder)).sentences("tr"))
+            assert "ner_tags are numbers of B-IDIOM, I-IDIOM, O; number them as O, B-IDIOM" in text
+
+
+# training entries
+
+
+def test_entries_are_read_with_what_they_have(hub_layout):
+    folder = hub_layout({"test": [ROW]})
+    write_config(folder, "lexicon-tr", {"test": [ENTRY, ENTRY | {"concept": "b", "gloss": None, "variants": None}]})
+    lexicon = open_dataset(str(folder)).lexicon
+    assert lexicon.of("tr")["turn-a-blind-eye"] == Entry(
+        "turn-a-blind-eye",
+        "göz yummak",
+        "görmezden gelmek",
+        "Buna göz yumdu.",
+        (Span(5, 14),),
+        variants=("gözünü yummak",),
+    )
+    assert [concept.gloss for concept in lexicon.concepts.values()] == ["to ignore", ""]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"concept": None}, "concept None: field 'concept' is null"),
+        ({"idiom": 7}, "field 'idiom' must be text, found 7"),
+        ({"meaning": ["a"]}, "field 'meaning' must be text, found ['a']"),
+        ({"spans": [[5, 99]]}, "span [5, 99] is not inside the example"),
+        ({"spans": [[5]]}, "field 'spans' must be a list of [start, end] offsets"),
+        ({"gloss": 7}, "gloss must be text, not 7"),
+        ({"status": '{"a": 1, "a": 2}'}, "status is the key 'a' stands twice"),
+        ({"status": 7}, "field 'status' must be text or an object"),
+        ({"idiom": "göz\u202e yummak"}, "idiom has U+202E"),
+    ],
+)
+def test_malformed_entries_are_named(hub_layout, kind, change, message):
+    folder = hub_layout({"test": [ROW]})
+    write_config(folder, "lexicon-tr", {"test": [ENTRY | change]}, kind=kind)
+    dataset = open_dataset(str(folder))
+    text = message_of(lambda: dataset.lexicon)
+    assert text.startswith(f"{folder}, config lexicon-tr, concept ")
+    assert message in text
+
+
+def test_entries_stand_once_and_are_needed_for_training(hub_layout):
+    folder = hub_layout({"test": [ROW]})
+    dataset = open_dataset(str(folder))
+    assert "holds test queries only (no config such as lexicon-tr)" in message_of(lambda: dataset.lexicon)
+    write_config(folder, "lexicon-tr", {"test": [ENTRY, ENTRY]})
+    twice = open_dataset(str(folder))
+    assert "concept 'turn-a-blind-eye' stands twice" in message_of(lambda: twice.lexicon)
+
+
+# files and their README
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("test.jsonl", lambda data: data[:-30], "test.jsonl:2: malformed JSON"),
+        ("test.jsonl", lambda data: data.replace(b'"id"', b'"id": 1, "id"', 1), "the key 'id' stands twice"),
+        ("test.jsonl", lambda data: b"[1]\n", "test.jsonl:1: not a JSON object"),
+        ("test.jsonl", lambda data: b"\xff\n", "test.jsonl:1: not UTF-8"),
+        ("test.jsonl", lambda data: data.replace(b"Buna", b"\\ud800", 1), "half of a surrogate pair"),
+        ("test.jsonl", lambda data: b"", "lacks the columns"),
+        ("test.parquet", lambda data: data[:-30], "test.parquet: "),
+        ("test.parquet", lambda data: data[:50] + bytes(200) + data[250:], "test.parquet: "),
+        ("test.parquet", lambda data: b"", "test.parquet: "),
+        ("test.parquet", lambda data: b"PAR1" * 9, "test.parquet: "),
+    ],
+)
+def test_a_broken_file_is_one_line(hub_layout, name, damage, message):
+    folder = hub_layout({"test": [ROW, ROW | {"id": "s2"}]}, kind=name.partition(".")[2])
+    path = folder / "data" / "span-tr" / name
+    path.write_bytes(damage(path.read_bytes()))
+    text = message_of(lambda: open_dataset(str(folder)).sentences("tr"))
+    assert text.startswith(f"{folder}: config span-tr ")
+    assert message in text
+
+
+def readme_of(folder, block):
+    folder.mkdir(exist_ok=True)
+    (folder / "README.md").write_text(f"---\n{block}\n---\ntext\n", "utf-8")
+    return folder
+
+
+PATH = "configs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    path: "
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (f"{PATH}/etc/*.jsonl", "the path '/etc/*.jsonl' is not one inside the folder"),
+        (f"{PATH}../../snapshots/*/x.jsonl", "is not one inside the folder"),
+        (f"{PATH}data/../../x.jsonl", "is not one inside the folder"),
+        (f"{PATH}C:/x.jsonl", "is not one inside the folder"),
+        (f"{PATH}https://example.org/x.jsonl", "is not one inside the folder"),
+        (f'{PATH}""', "the path '' is not one inside the folder"),
+        (f'{PATH}"a\\0b"', "is not one inside the folder"),
+        (f"{PATH}'**x.jsonl'", "the path '**x.jsonl' cannot be used"),
+        (f"{PATH}data/linked.jsonl", "leads through a symbolic link"),
+        (f"{PATH}'linked/*.jsonl'", "leads through a symbolic link"),
+        (f"{PATH}'*/*.jsonl'", "leads through a symbolic link"),
+        (f"{PATH}{'x' * 300}.jsonl", "cannot be used"),
+        (f"{PATH}7", "configs.0.data_files"),
+        (f"{PATH}[1, 2]", "configs.0.data_files"),
+        ("configs:\n- config_name: span-tr", "'configs.0.data_files': Field required"),
+        ("configs:\n- {config_name: [1], data_files: x.jsonl}", "configs.0.config_name"),
+        ("configs:\n- {config_name: a, data_files: {a: 1}}", "configs.0.data_files"),
+        ("configs: 7", "'configs': Input should be a valid list"),
+        ("configs:\n- null", "configs.0"),
+        ("- 1", "Input should be a valid dictionary"),
+        ("7", "Input should be a valid dictionary"),
+        ("configs: [", "not YAML"),
+        ("configs: !!python/object/apply:os.system [true]", "not YAML"),
+        ("configs: &a [*a]", "an alias"),
+        ("configs: []\nconfigs: []", "repeated key"),
+        (
+            "configs:\n- &c {config_name: a, data_files: data/x.jsonl}\n- {config_name: a, data_files: data/x.jsonl}",
+            "stands twice",
+        ),
+        ("a: .nan", "is no number"),
+    ],
+)
+def test_a_readme_reaches_nothing_outside_its_folder(tmp_path, block, message):
+    folder = readme_of(tmp_path / "hub", block)
+    (folder / "data").mkdir()
+    (folder / "data" / "x.jsonl").write_text(json.dumps(ROW) + "\n")
+    secrets = tmp_path / "secrets"
+    secrets.mkdir()
+    (secrets / "x.jsonl").write_text(json.dumps(ROW) + "\n")
+    (folder / "linked").symlink_to(secrets)
+    (folder / "data" / "linked.jsonl").symlink_to(secrets / "x.jsonl")
+    text = message_of(lambda: open_dataset(str(folder)))
+    assert text.startswith(f"{folder / 'README.md'}: its YAML block is malformed: ")
+    assert message in text
+
+
+def test_a_readme_that_is_no_text_or_declares_nothing(tmp_path):
+    for data in (b"---\nconfigs: []\n---\n", b"no block", b"", b"---\n---\n", b"---\nlicense: mit\n---\n"):
+        (tmp_path / "README.md").write_bytes(data)
+        text = message_of(lambda: open_dataset(str(tmp_path)))
+        assert "neither a lexicon (none of tr.jsonl" in text
+        assert "nor a dataset in the Hub layout" in text
+    for data, message in [(b"---\na: \xff\n---\n", "not UTF-8"), (b"\xef\xbb\xbf---\na: 1\n---\n", "byte order mark")]:
+        (tmp_path / "README.md").write_bytes(data)
+        assert message in message_of(lambda: open_dataset(str(tmp_path)))
+
+
+def test_several_files_and_patterns_make_one_split(tmp_path):
+    folder = readme_of(tmp_path / "hub", f"{PATH}[data/test-*.jsonl, 'more/**/*.jsonl']")
+    for number, name in enumerate(
+        ("data/test-0.jsonl", "data/test-1.jsonl", "more/deep/er/x.jsonl", "data/other.jsonl")
+    ):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(ROW | {"id": f"s{number}"}) + "\n")
+    assert [row.id for row in open_dataset(str(folder)).sentences("tr")["test"]] == ["s0", "s1", "s2"]
+
+
+def test_a_download_is_links_into_the_cache_of_the_client_and_nowhere_else(tmp_path):
+    """The client's folder: snapshots/<commit>/ with links into blobs/."""
+    cache = tmp_path / "datasets--org--name"
+    snapshot = readme_of_snapshot(cache)
+    (cache / "blobs" / "abc").write_text(json.dumps(ROW) + "\n")
+    (snapshot / "data" / "x.jsonl").symlink_to("../../../blobs/abc")
+    blobs = cache / "blobs"
+    assert layout_module.declared_configs(snapshot, cache=blobs) == {
+        "span-tr": {"test": (snapshot / "data" / "x.jsonl",)}
+    }
+    other = tmp_path / "datasets--org--private" / "blobs"
+    other.mkdir(parents=True)
+    (other / "abc").write_text("secret\n")
+    (snapshot / "data" / "x.jsonl").unlink()
+    (snapshot / "data" / "x.jsonl").symlink_to(other / "abc")
+    assert "leads out of the cache" in message_of(lambda: layout_module.declared_configs(snapshot, cache=blobs))
+    (snapshot / "data" / "x.jsonl").unlink()
+    (snapshot / "data").rmdir()
+    (snapshot / "data").symlink_to(other)
+    (other / "x.jsonl").write_text("secret\n")
+    assert "symbolic link" in message_of(lambda: layout_module.declared_configs(snapshot, cache=blobs))
+
+
+def readme_of_snapshot(cache):
+    snapshot = cache / "snapshots" / ("0" * 40)
+    (cache / "blobs").mkdir(parents=True)
+    (snapshot / "data").mkdir(parents=True)
+    return readme_of(snapshot, f"{PATH}'data/*.jsonl'")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("absent", "no such directory, and not a dataset on the Hub"),
+        ("~nobody-of-this-name/data", "no such directory"),
+        ("a/b/c", "no such directory"),
+        ("../x", "no such directory"),
+    ],
+)
+def test_names_of_nothing(name, message):
+    assert message in message_of(lambda: open_dataset(name))
+
+
+CELLS = st.sampled_from(
+    [None, True, 0, 1, 2, -1, 0.5, 10**30, "", "göz", "q1", "d1", "s1", "O", "\u202e", [], ["göz"], [0, 1], {"a": 1}]
+)
+ROWS_OF_CONFIG = {
+    "span-tr": [ROW, OTHER],
+    "lexicon-tr": [ENTRY],
+    "T2-tur-queries": QUERIES,
+    "T2-tur-corpus": CORPUS,
+    "T2-tur-qrels": QRELS,
+}
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    config=st.sampled_from(list(ROWS_OF_CONFIG)),
+    changes=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6), CELLS), max_size=2),
+    dropped=st.sets(st.integers(0, 2), max_size=1),
+    cut=st.integers(1, 120) | st.none(),
+)
+def test_damaged_data_is_refused_in_one_line_or_read_as_it_stands(tmp_path, config, changes, dropped, cut):
+    damaged = [dict(row) for row in ROWS_OF_CONFIG[config]]
+    for row, column, value in changes:
+        if row < len(damaged):
+            key = list(damaged[row])[column % len(damaged[row])]
+            damaged[row][key] = value
+    damaged = [row for number, row in enumerate(damaged) if number not in dropped]
+    folder = tmp_path / config
+    if not folder.exists():
+        for name, right in ROWS_OF_CONFIG.items():
+            write_config(folder, name, {"test": right})
+    path = folder / "data" / config / "test.jsonl"
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in damaged), "utf-8")
+    if cut is not None:
+        path.write_bytes(path.read_bytes()[:-cut])
+    dataset = open_dataset(str(folder))
+    read = {
+        "span-tr": lambda: [row.document() for row in dataset.sentences("tr")["test"]],
+        "lexicon-tr": lambda: dataset.lexicon.of("tr"),
+    }.get(config, lambda: dataset.retrieval("T2", "tur"))
+    with suppress(InputError):
+        value = read()
+        assert path.read_bytes().splitlines()
+        if config == "span-tr":
+            stored = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            assert [row["tokens"] for row in value] == [row["tokens"] for row in stored]

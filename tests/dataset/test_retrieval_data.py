@@ -1,0 +1,153 @@
+"""From entries to queries, documents and judgements, on a lexicon small enough to count by hand."""
+
+import dataclasses
+
+import pytest
+
+from tests.dataset.conftest import CONCEPTS, DEVELOPMENT, TEST, TRAIN
+from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
+from turkic_idiom_tasks.dataset.retrieval import (
+    SUBSETS,
+    TASKS,
+    Pool,
+    build_retrieval,
+    concept_of,
+    find_task,
+    queries_with_shared_stem,
+)
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.splits import retrieval_split
+
+
+def changed(lexicon, language, *entries):
+    rows = dict(lexicon.entries[language]) | {entry.concept: entry for entry in entries}
+    return dataclasses.replace(lexicon, entries=dict(lexicon.entries) | {language: rows})
+
+
+def test_subsets_are_those_of_the_paper():
+    assert SUBSETS == {
+        "T1": ("tur-azj", "tur-tuk", "tur-gag", "tur-uzn"),
+        "T2": ("tur", "azj", "tuk", "gag", "uzn"),
+        "T3": ("tur-azj", "tur-tuk", "tur-gag", "tur-uzn"),
+    }
+
+
+def test_t1_asks_turkish_idioms_for_idioms_of_the_other_language(lexicon):
+    data = build_retrieval(lexicon, "T1", "tur-azj")
+    assert set(data.queries.values()) == {lexicon.of("tr")[concept].idiom for concept in TEST}
+    assert len(data.documents) == 18  # ALL entries of the target language, training concepts included
+    for query, documents in data.qrels.items():
+        concept = query.removeprefix("tur:")
+        assert [data.documents[document] for document in documents] == [lexicon.of("az")[concept].idiom]
+
+
+def test_t2_stays_in_one_language_and_t3_crosses(lexicon):
+    monolingual = build_retrieval(lexicon, "T2", "azj")
+    assert "qulaq tutmaq" in monolingual.queries.values()
+    assert "mənası qulaqqulaq" in monolingual.documents.values()
+    crossing = build_retrieval(lexicon, "T3", "tur-azj")
+    assert "kulak tutmak" in crossing.queries.values()
+    assert crossing.documents == monolingual.documents
+
+
+def test_concepts_that_the_target_language_lacks_are_no_queries(lexicon):
+    data = build_retrieval(lexicon, "T1", "tur-uzn")
+    assert f"tur:{TEST[0]}" not in data.queries
+    assert len(data.queries) == 5
+    assert len(data.documents) == 15
+    assert build_retrieval(lexicon, "T1", "tur-gag") is None
+    assert build_retrieval(lexicon, "T2", "gag") is None
+
+
+def test_queries_are_test_concepts_only(lexicon):
+    for query in build_retrieval(lexicon, "T2", "tur").queries:
+        assert retrieval_split(query.removeprefix("tur:")) == "test"
+
+
+def test_development_queries_never_see_a_test_concept(lexicon):
+    data = build_retrieval(lexicon, "T1", "tur-azj", split="development")
+    assert set(data.queries) == {f"tur:{concept}" for concept in DEVELOPMENT}
+    assert set(data.documents) == {f"azj:{concept}" for concept in CONCEPTS if concept not in TEST}
+    with pytest.raises(ValueError, match="'train'"):
+        build_retrieval(lexicon, "T1", "tur-azj", split="train")
+
+
+def test_equal_documents_are_one_document(lexicon):
+    # a test concept and a training concept with the same Azerbaijani idiom: one document, relevant for both
+    test, train = TEST[0], TRAIN[0]
+    twin = Entry(train, lexicon.of("az")[test].idiom, "başqa mənası")
+    data = build_retrieval(changed(lexicon, "az", twin), "T1", "tur-azj")
+    assert len(data.documents) == 17
+    assert len(set(data.documents.values())) == 17
+    (document,) = data.qrels[f"tur:{test}"]
+    assert data.documents[document] == twin.idiom
+
+
+def test_equal_queries_are_one_query_with_every_relevant_document(lexicon):
+    # one idiom with a sense in the test split and one in training: both meanings answer it
+    test, train = TEST[0], TRAIN[0]
+    sense = Entry(train, lexicon.of("tr")[test].idiom, "öbür anlamı")
+    data = build_retrieval(changed(lexicon, "tr", sense), "T2", "tur")
+    relevant = {data.documents[document] for document in data.qrels[f"tur:{test}"]}
+    assert relevant == {lexicon.of("tr")[test].meaning, "öbür anlamı"}
+    both = Entry(TEST[1], lexicon.of("tr")[test].idiom, "öbür anlamı")
+    data = build_retrieval(changed(lexicon, "tr", both), "T2", "tur")
+    assert len(data.queries) == 5
+
+
+def test_entries_without_a_meaning_are_neither_asked_nor_found(lexicon):
+    silent = dataclasses.replace(lexicon.of("tr")[TEST[0]], meaning=None)
+    data = build_retrieval(changed(lexicon, "tr", silent), "T2", "tur")
+    assert len(data.documents) == 17
+    assert f"tur:{TEST[0]}" not in data.queries
+
+
+def test_a_pool_gives_every_id_a_position(lexicon):
+    data = build_retrieval(lexicon, "T1", "tur-azj")
+    pool = Pool("T1", "tur-azj", data)
+    assert pool.language == "az"
+    assert list(pool.queries) == sorted(data.queries)
+    assert list(pool.documents) == sorted(data.documents)
+    for query, concept, relevant in zip(pool.queries, pool.concepts, pool.relevant, strict=True):
+        assert query == f"tur:{concept}"
+        assert [pool.documents[position] for position in relevant] == [f"azj:{concept}"]
+    assert concept_of("no-colon") == "no-colon"
+
+
+def test_queries_that_share_a_word_with_their_document(lexicon):
+    data = build_retrieval(lexicon, "T1", "tur-azj")
+    shared = queries_with_shared_stem(data, "T1", "tur-azj")
+    assert shared == frozenset(data.queries)  # ağız and ağız, göz and göz, ... tutmak and tutmaq
+    other = changed(lexicon, "az", Entry(TEST[0], "huşunu itirmək", "mənası"))
+    data = build_retrieval(other, "T1", "tur-azj")
+    assert queries_with_shared_stem(data, "T1", "tur-azj") == frozenset(data.queries) - {f"tur:{TEST[0]}"}
+
+
+def test_unknown_task():
+    assert find_task("t3").name == "TurkicIdiomT3"
+    with pytest.raises(InputError, match=r"unknown task 'T4'; known: TurkicIdiomT1 \(T1\)") as caught:
+        find_task("T4")
+    assert caught.value.exit_code == 2
+
+
+def test_a_dataset_has_the_subsets_that_its_lexicon_serves(lexicon):
+    dataset = LexiconDataset(lexicon, "mine")
+    assert dataset.path == "mine"
+    assert dataset.revision == lexicon.revision
+    assert dataset.subsets("T1") == ("tur-azj", "tur-uzn")
+    assert dataset.subsets("T2") == ("tur", "azj", "uzn")
+    with pytest.raises(InputError, match="mine: has no data for TurkicIdiomT2, gag"):
+        dataset.retrieval("T2", "gag")
+    turkish = LexiconDataset(dataclasses.replace(lexicon, entries={"az": lexicon.of("az")}))
+    with pytest.raises(InputError, match=r"nothing to evaluate for TurkicIdiomT1, which needs Turkish \(tr.jsonl\)"):
+        turkish.check_task("T1")
+    turkish.check_task("T2")
+
+
+def test_bundled_data_serves_every_subset():
+    dataset = open_dataset()
+    assert dataset.path == "turkic-idiom-tasks/lexicon"
+    assert dataset.lexicon.revision == dataset.revision
+    for task in TASKS:
+        assert dataset.subsets(task) == SUBSETS[task]

@@ -1,0 +1,181 @@
+"""How sentences are cut into words, and how the examples of a lexicon become tagged sentences."""
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.dataset.conftest import concepts_of, example
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.sentences import idiom_clusters, lexicon_sentences, locate, words
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+from turkic_idiom_tasks.spans import LABELS, Span
+from turkic_idiom_tasks.splits import SPAN_SPLITS
+
+O, B, I = LABELS  # noqa: E741
+TEXTS = st.text(alphabet=st.sampled_from("aıİşəňýʻʼ'’ .,-!«»…\u0301\u200b\n1_") | st.characters(), max_size=40)
+
+
+def cut(sentence):
+    return [place.of(sentence) for place in words(sentence)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Kovulmayı göze alıp, sustum.", ["Kovulmayı", "göze", "alıp", ",", "sustum", "."]),
+        ("Ankara'ya, İzmir’e", ["Ankara'ya", ",", "İzmir’e"]),
+        ("Qulağına qızıl sırğa!", ["Qulağına", "qızıl", "sırğa", "!"]),
+        ("Oʻz koʻngli maʼlum", ["Oʻz", "koʻngli", "maʼlum"]),
+        ("o‘z ko`ngli ma´no", ["o‘z", "ko`ngli", "ma´no"]),
+        ("‘koʻz’ dedi", ["‘", "koʻz", "’", "dedi"]),  # quotation marks around a word are none of its letters
+        ("Göwnüňe degmesin-ä?", ["Göwnüňe", "degmesin", "-", "ä", "?"]),
+        ("«Başıma gelän…»", ["«", "Başıma", "gelän", "…", "»"]),
+        ("  çift  boşluk\n\tsatır ", ["çift", "boşluk", "satır"]),
+        ("bir...iki", ["bir", ".", ".", ".", "iki"]),
+        ("a\u0301b e\u0308", ["a\u0301b", "e\u0308"]),  # a combining mark belongs to its letter
+        ("😀 göz", ["😀", "göz"]),
+        ("", []),
+        (" \n", []),
+    ],
+)
+def test_words_by_hand(sentence, expected):
+    assert cut(sentence) == expected
+
+
+@given(TEXTS)
+def test_every_visible_character_is_in_exactly_one_word(sentence):
+    places = words(sentence)
+    covered = [position for place in places for position in range(place.start, place.end)]
+    assert covered == [n for n, character in enumerate(sentence) if not character.isspace()]
+    assert all(place.start < place.end for place in places)
+
+
+@given(TEXTS)
+def test_words_are_found_where_they_were_cut(sentence):
+    assert locate(cut(sentence), sentence) == words(sentence)
+
+
+@given(TEXTS, TEXTS)
+def test_a_sentence_is_cut_like_its_parts(one, other):
+    assert cut(f"{one} {other}") == cut(one) + cut(other)
+
+
+def test_tokens_are_located_one_after_the_other():
+    # 0123456789
+    # el ele el
+    assert locate(["el", "ele", "el"], "el ele el") == [Span(0, 2), Span(3, 6), Span(7, 9)]
+    # foreign tokenisation: a word cut in two, a token with a space in it
+    assert locate(["el", "e", "l"], "el ele el") == [Span(0, 2), Span(3, 4), Span(4, 5)]
+    assert locate(["el ele", "el"], "el ele el") == [Span(0, 6), Span(7, 9)]
+    assert locate([], "el") == []
+
+
+@pytest.mark.parametrize(
+    ("tokens", "problem"),
+    [
+        (["ele", "el", "el"], "token 'el' is not in the sentence after character 9: 'el ele el'"),
+        (["göz"], "token 'göz' is not in the sentence after character 0"),
+        (["el", ""], "token '' is not in the sentence after character 2"),
+    ],
+)
+def test_tokens_that_are_not_there_are_named(tokens, problem):
+    with pytest.raises(ValueError) as error:
+        locate(tokens, "el ele el")
+    assert problem in str(error.value)
+
+
+def test_an_example_becomes_a_tagged_sentence():
+    concept = concepts_of("test", 1)[0]
+    #          0123456789012345678901234567
+    sentence = "Adını buradan sildim defterden."
+    entry = Entry(concept, "adını defterden silmek", None, sentence, (Span(0, 5), Span(14, 30)))
+    lexicon = Lexicon({concept: Concept(concept, "")}, {"tr": {concept: entry}}, "0" * 40)
+    (row,) = lexicon_sentences(lexicon, "tr")["test"]
+    assert row.tokens == ("Adını", "buradan", "sildim", "defterden", ".")
+    assert row.tags == (B, O, B, I, O)  # each fragment begins with B
+    assert row.spans() == entry.spans
+    assert row.document() == {
+        "id": concept,
+        "lang": "tr",
+        "idiom": "adını defterden silmek",
+        "sentence": sentence,
+        "tokens": ["Adını", "buradan", "sildim", "defterden", "."],
+        "ner_tags": [1, 0, 1, 2, 0],
+        "spans": [{"start": 0, "end": 5, "text": "Adını"}, {"start": 14, "end": 30, "text": "sildim defterden"}],
+    }
+
+
+def test_a_lexicon_by_split(turkish_only):
+    dataset = open_dataset(str(turkish_only))
+    assert dataset.span_languages == ("tr",)  # the Azerbaijani examples are not annotated
+    assert re.fullmatch("[0-9a-f]{40}", dataset.revision)
+    splits = dataset.sentences("tr")
+    assert {split: [row.id for row in rows] for split, rows in splits.items()} == {
+        split: sorted(concepts_of(split, n)) for split, n in (("train", 5), ("validation", 2), ("test", 4))
+    }
+    assert all(row.tags == (O, O, O, O, O, B, I, O) for rows in splits.values() for row in rows)  # Ali bugün 3 . kez
+    test = dataset.test_sentences("tr")
+    assert [row.id for row in test.rows] == sorted(concepts_of("test", 4))
+    assert test.concepts == tuple(row.id for row in test.rows)
+
+
+def test_a_language_without_test_sentences_is_an_error_that_names_those_that_have_some(turkish_only):
+    with pytest.raises(InputError) as error:
+        open_dataset(str(turkish_only)).sentences("az")
+    text = str(error.value)
+    assert text.startswith(f"{turkish_only}: no annotated test sentence in Azerbaijani (az); ")
+    assert text.endswith("languages that have some: tr")
+
+
+def test_a_lexicon_without_annotation_is_an_error(tmp_path):
+    concept = concepts_of("test", 1)[0]
+    (tmp_path / "tr.jsonl").write_text(Entry(concept, "göz yummak", None, "Göz yumdu.").to_json() + "\n")
+    with pytest.raises(
+        InputError, match=r"no annotated test sentence in any language; .*turkic-idiom dataset annotate"
+    ):
+        open_dataset(str(tmp_path)).sentences("tr")
+
+
+def test_bundled_splits_share_no_idiom():
+    dataset = open_dataset()
+    assert dataset.span_languages == tuple(LANGUAGES)
+    split_of_concept, n = {}, 0
+    for code in LANGUAGES:
+        split_of_idiom = {}
+        for split, rows in dataset.sentences(code).items():
+            assert rows == sorted(rows, key=lambda row: row.id)
+            for row in rows:
+                n += 1
+                # senses of one idiom (x, x--2) and the same idiom in another language are in the same split
+                assert split_of_concept.setdefault(row.id.split("--")[0], split) == split
+                assert split_of_idiom.setdefault(row.idiom, split) == split, f"{code}: {row.idiom}"
+                assert unicodedata.is_normalized("NFC", row.sentence)
+                assert "".join(row.tokens) == "".join(row.sentence.split())
+    assert n > 2000
+
+
+def test_senses_of_an_idiom_never_cross_splits():
+    concept = concepts_of("test", 1)[0]
+    others = [f"{concept}--{sense}" for sense in range(2, 30)]
+    entries = {key: example(key, "göz yummak", "Buna ", "göz yumdu", ".") for key in (concept, *others)}
+    lexicon = Lexicon({key: Concept(key, "") for key in entries}, {"tr": entries}, "0" * 40)
+    sentences = lexicon_sentences(lexicon, "tr")
+    assert [len(sentences[split]) for split in SPAN_SPLITS] == [0, 0, 29]
+    # resampled together: they say the same of a model
+    assert set(idiom_clusters(sentences["test"]).values()) == {concept}
+
+
+@given(st.sets(st.integers(0, 10_000), min_size=1, max_size=40))
+def test_growth_of_a_lexicon_moves_no_sentence(numbers):
+    keys = [f"k-{number}" for number in sorted(numbers)]
+    entries = {key: example(key, "göz yummak", "Buna ", "göz yumdu", ".") for key in keys}
+    some = Lexicon({}, {"tr": dict(list(entries.items())[::2])}, "0" * 40)
+    every = Lexicon({}, {"tr": entries}, "0" * 40)
+    before, after = ({row.id: split for split, rows in lexicon_sentences(one, "tr").items() for row in rows}
+                     for one in (some, every))  # fmt: skip
+    assert before.items() <= after.items()

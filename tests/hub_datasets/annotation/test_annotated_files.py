@@ -1,0 +1,189 @@
+"""`dataset annotate`: rows and lexicons, in and out, and what is refused."""
+
+import json
+
+import pytest
+
+from hub_datasets.annotation.annotated_files import annotate_lexicon
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.spans import Span
+
+ROWS = [
+    {"id": "a", "idiom": "ayvayı yemek", "sentence": "Şimdi ayvayı mı yiyeceğiz?", "source": "ours"},
+    {"id": "b", "idiom": "göz yummak", "sentence": "Hava güzel."},
+    {"id": 3, "idiom": "sözü uzatmak", "sentence": "Lafı uzatma!", "variants": ["lafı uzatmak"]},
+    {"id": 4, "idiom": "göz yummak", "sentence": "Yağmur yağdı."},
+]
+
+
+def write(tmp_path, *lines):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogatepass")
+    return path
+
+
+def write_rows(tmp_path, rows=ROWS):
+    return write(tmp_path, *(json.dumps(row, ensure_ascii=False) for row in rows))
+
+
+def read(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def annotate(dataset):
+    return lambda *arguments: dataset("annotate", *arguments)
+
+
+def refusal(annotate, *arguments):
+    """Return exit code and message of a command that was refused: one line on stderr, nothing on stdout."""
+    code, out, err = annotate(*arguments)
+    (line,) = err.splitlines()
+    assert out == ""
+    assert printable(err) == err
+    return code, line.removeprefix("turkic-idiom: error: ")
+
+
+def test_rows_come_out_tagged_or_with_a_reason(tmp_path, annotate):
+    out = tmp_path / "out.jsonl"
+    code, stdout, stderr = annotate("--lang", "tr", "--in", write_rows(tmp_path), "--out", out)
+    assert (code, stdout) == (0, f"{out}: 2 of 4 rows annotated\n")
+    first, second, third, fourth = read(out)
+    # "Şimdi ayvayı mı yiyeceğiz?": ayvayı is 6 to 12, yiyeceğiz 16 to 25; each fragment begins with its own B
+    assert first == ROWS[0] | {
+        "tokens": ["Şimdi", "ayvayı", "mı", "yiyeceğiz", "?"],
+        "ner_tags": ["O", "B-IDIOM", "O", "B-IDIOM", "O"],
+        "spans": [[6, 12], [16, 25]],
+    }
+    assert second == ROWS[1] | {"dropped": "a word of the idiom is missing"}
+    assert third["ner_tags"] == ["B-IDIOM", "I-IDIOM", "O"]
+    assert third["spans"] == [[0, 11]]
+    assert fourth["dropped"] == second["dropped"]
+    first_line, second_line = stderr.splitlines()
+    assert first_line == "4 rows = 2 annotated + 2 dropped"
+    assert second_line.split(maxsplit=2) == ["dropped", "2", "a word of the idiom is missing"]
+
+
+def test_an_annotated_file_can_be_annotated_again(tmp_path, annotate):
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    annotate("--lang", "tr", "--in", write_rows(tmp_path), "--out", first)
+    annotate("--lang", "tr", "--in", first, "--out", second)
+    assert read(first) == read(second)
+    rows = [row | {"sentence": "Yine ayvayı yedik."} if row["id"] == "a" else row for row in read(second)]
+    annotate("--lang", "tr", "--in", write_rows(tmp_path, rows), "--out", first, "--overwrite")
+    assert read(first)[0]["spans"] == [[5, 17]]
+
+
+def test_languages_have_the_names_of_the_harnesses_too(tmp_path, annotate):
+    path = write_rows(tmp_path, [{"id": 1, "idiom": "joniga tegmoq", "sentence": "Bu gap jonimga tekkan."}])
+    annotate("--lang", "uzn-Latn", "--in", path, "--out", tmp_path / "out.jsonl")
+    assert read(tmp_path / "out.jsonl")[0]["spans"] == [[7, 21]]
+
+
+def row(**changes):
+    return json.dumps({"id": 2, "idiom": "göz yummak", "sentence": "Göz yumdu."} | changes)
+
+
+BAD = [
+    ('{"id": 1', "in.jsonl:3: malformed JSON at column "),
+    ("[1, 2]", "in.jsonl:3: [1, 2] is not a JSON object; write {id, idiom, sentence}"),
+    ('{"id": 1, "idiom": "x", "text": "y"}', "in.jsonl:3: the keys sentence are missing; found id, idiom, text;"),
+    ("{}", "in.jsonl:3: the keys id, idiom, sentence are missing; found none;"),
+    ("null", "in.jsonl:3: None is not a JSON object"),
+    (row(sentence=7), "in.jsonl:3: sentence 7 is not a text, or an empty one"),
+    (row(sentence=[row()]), "in.jsonl:3: sentence ["),
+    (row(idiom="  "), "in.jsonl:3: idiom '  ' is not a text, or an empty one"),
+    (row(sentence="go\u0308z"), "is not in NFC; spans count NFC code points: pass texts through unicodedata.normalize"),
+    (row(idiom="go\u0308z yummak"), "in.jsonl:3: idiom "),
+    (row(variants="göz"), "in.jsonl:3: variants 'göz' is not a list"),
+    (row(variants=[None]), "in.jsonl:3: variants None is not a text"),
+    (row(id=None), "in.jsonl:3: id None is neither a text nor a whole number"),
+    (row(id=True), "in.jsonl:3: id True is neither"),
+    (row(id="\u202e" * 300), None),
+    (row(id=1), "in.jsonl:3: id 1 is also that of line 1; give it its own"),
+    (row(score=float("nan")), "in.jsonl:3: NaN is no number"),
+    (row(note="\ud800"), "in.jsonl:3: half of a surrogate pair"),
+    ('{"id": 1, "id": 2}', "in.jsonl:3: the key 'id' stands twice"),
+    ("[" * 100_000, "in.jsonl:3: brackets nested more than 32 deep"),
+    ('{"id": 1' + "0" * 10_000 + "}", "in.jsonl:3: a number with thousands of digits"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), BAD, ids=range(len(BAD)))
+def test_a_bad_row_is_named_and_nothing_is_written(tmp_path, annotate, line, message):
+    path = write(tmp_path, row(id=1), "", line)
+    if message is None:  # strange, but an id
+        assert annotate("--lang", "tr", "--in", path, "--out", tmp_path / "out.jsonl")[0] == 0
+        return
+    code, text = refusal(annotate, "--lang", "tr", "--in", path, "--out", tmp_path / "out.jsonl")
+    assert code == 1
+    assert message in text
+    assert len(text) < 400
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+def test_files_that_cannot_be_used(tmp_path, annotate):
+    path = write_rows(tmp_path)
+    out = tmp_path / "out.jsonl"
+    out.write_text("mine")
+    for file, target, message in [
+        (path, out, "exists; choose another --out, or add --overwrite"),
+        (path, path, "is the file that is read; choose another --out"),
+        (tmp_path / "absent", tmp_path / "new", "absent: cannot be read (No such file or directory)"),
+        (write(tmp_path, ""), tmp_path / "new", "is empty; nothing to annotate"),
+    ]:
+        assert message in refusal(annotate, "--lang", "tr", "--in", file, "--out", target)[1]
+    assert out.read_text() == "mine"
+    assert "is a directory" in refusal(annotate, "--lang", "tr", "--in", path, "--out", tmp_path, "--overwrite")[1]
+    path.write_bytes(b'{"id": 1, "idiom": "g\xf6z"}\n')
+    text = refusal(annotate, "--lang", "tr", "--in", path, "--out", tmp_path / "new")[1]
+    assert "in.jsonl:1: not UTF-8" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "--lang is missing"),
+        (("--lang", "tr"), "--in is missing"),
+        (("--lang", "tr", "--in", "x"), "--out is missing"),
+        (("--lang", "fi", "--in", "x", "--out", "y"), "unknown language 'fi'; known: tr"),
+        (("--evaluate", "parseme", "x"), "unknown corpus 'parseme'; known: dodiom"),
+        (("--evaluate", "dodiom", "x", "--lang", "tr"), "--evaluate goes without"),
+    ],
+)
+def test_wrong_usage(annotate, arguments, message):
+    code, text = refusal(annotate, *arguments)
+    assert code == 2
+    assert message in text
+
+
+def test_the_installed_command(command, tmp_path):
+    arguments = ("dataset", "annotate", "--lang", "tr", "--in", write_rows(tmp_path), "--out", "o.jsonl")
+    done = command("turkic-idiom", *arguments)
+    assert (done.returncode, done.stdout) == (0, "o.jsonl: 2 of 4 rows annotated\n")
+
+
+def test_spans_are_filled_in_and_those_that_are_there_stay(tmp_path):
+    entries = [
+        Entry("a", "göz yummak", None, "Bu hataya göz yumdu."),
+        Entry("b", "kulak asmak", None, "Sözüme kulak asmadı.", (Span(0, 6),)),
+        Entry("c", "diş bilemek", None, "Burada hiçbiri yok."),
+        Entry("d", "el atmak", "karışmak"),
+    ]
+    write_lexicon(tmp_path / "in", [Concept(key, "") for key in "abcd"], {"tr": entries})
+    outcomes = annotate_lexicon(tmp_path / "in", tmp_path / "out")
+    found = load_lexicon(tmp_path / "out").of("tr")
+    assert [span.of(found["a"].example) for span in found["a"].spans] == ["göz yumdu"]
+    assert found["b"].spans == (Span(0, 6),)
+    assert found["c"].spans is None
+    assert outcomes["tr"]["annotated"] == outcomes["tr"]["had spans"] == outcomes["tr"]["the entry has no example"] == 1
+    assert outcomes["tr"].total() == 4
+
+
+def test_the_lexicon_that_is_read_is_never_written(tmp_path):
+    write_lexicon(tmp_path / "in", [Concept("a", "")], {"tr": [Entry("a", "göz yummak")]})
+    with pytest.raises(InputError, match="is the lexicon that is read; choose another --out"):
+        annotate_lexicon(tmp_path / "in", tmp_path / "in", overwrite=True)

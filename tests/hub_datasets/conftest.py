@@ -1,0 +1,84 @@
+import pytest
+
+from hub_datasets.hub_export import hub_layout
+from hub_datasets.importing import FORMATS, import_source
+from tests.hub_server import TOKEN, running_hub
+from tests.warm_commands import WarmCommands
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.lexicon.load import load_lexicon
+
+
+@pytest.fixture
+def dataset(capsys):
+    """A function that runs `turkic-idiom dataset` here and returns exit code, stdout and stderr."""
+
+    def run(*arguments):
+        capsys.readouterr()
+        code = main(["dataset", *map(str, arguments)])
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def bundled():
+    """The bundled lexicon, read once."""
+    return load_lexicon()
+
+
+@pytest.fixture(scope="session")
+def bundled_layout(bundled):
+    """The bundled lexicon in the Hub layout, made once."""
+    return hub_layout(bundled)
+
+
+@pytest.fixture(scope="session")
+def _session_hub():
+    with running_hub() as server:
+        yield server
+
+
+@pytest.fixture
+def hub(_session_hub):
+    """A Hugging Face Hub on the loopback interface, with no repository."""
+    _session_hub.reset()
+    return _session_hub
+
+
+@pytest.fixture(scope="session")
+def session_online(_session_hub, tmp_path_factory):
+    """What the clients take from the environment to use that Hub, logged in."""
+    return {
+        "HF_ENDPOINT": _session_hub.url,
+        "HF_HUB_OFFLINE": "0",
+        "HF_HOME": str(tmp_path_factory.mktemp("hf")),
+        "HF_HUB_DISABLE_XET": "1",
+        "HF_TOKEN": TOKEN,
+    }
+
+
+@pytest.fixture(scope="session")
+def _warm(session_online):
+    with WarmCommands(**session_online) as commands:
+        yield commands
+
+
+@pytest.fixture
+def online_dataset(_warm, hub, tmp_path):
+    """A function that runs `turkic-idiom dataset` with the Hub's real clients; the token is never in the output."""
+
+    def run(*arguments, **environment):
+        done = _warm.run("dataset", *arguments, cwd=tmp_path, **environment)
+        assert TOKEN not in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def uzbek_import(outside_data):
+    """The Uzbek dictionary as a lexicon, imported once."""
+    return import_source(FORMATS["uz-idioms"], outside_data / "uz-idioms" / "uzbek_idioms.csv")

@@ -1,0 +1,270 @@
+"""`turkic-idiom dataset`: what each command prints, writes and refuses, and what a kill of it leaves."""
+
+import json
+import os
+import shutil
+import sys
+from io import BytesIO, TextIOWrapper
+
+import pytest
+
+from hub_datasets.dodiom import FORMAT as DODIOM
+from hub_datasets.import_report import REPORT_FILE
+from hub_datasets.importing import FORMATS
+from tests.killing import every_kill
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.cli.dataset import Dictionary, SourceFormat
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.files import MANIFEST
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.splits import retrieval_split
+
+TEST = next(concept for concept in (f"t-{number}" for number in range(100)) if retrieval_split(concept) == "test")
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "kevser.csv"
+    rows = ["Deyimler;Türkçe Anlamı;İngilizce Anlamı", "Göz yummak;Görmezden gelmek;x", ";y;z"]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    return path
+
+
+def visible(folder):
+    """Path -> content of the files in a folder, without the records and temporary files of the writer."""
+    names = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
+    return {name.as_posix(): (folder / name).read_bytes() for name in names if not name.parts[0].startswith(".t")}
+
+
+def test_the_formats_of_the_command_line_are_those_of_the_importer():
+    assert [name.value for name in Dictionary] == list(FORMATS)
+    assert [name.value for name in SourceFormat] == [*FORMATS, DODIOM]
+
+
+def test_import_prints_the_result_on_stdout_and_the_account_on_stderr(source, tmp_path, dataset):
+    out = tmp_path / "out"
+    code, stdout, stderr = dataset("import", "--format", "kevser", source, "--out", out)
+    assert (code, stdout) == (0, f"{out}: 1 concepts, entries: tr 1\n")
+    lines = stderr.splitlines()
+    assert lines[0] == "2 rows with 2 readings = 1 entries + 0 merged + 1 dropped"
+    assert lines[1].split(maxsplit=2) == ["dropped", "1", "no idiom"]
+    assert lines[2].startswith(f"examples of each reason: {out}")
+    assert json.loads((out / REPORT_FILE).read_text())["readings"] == 2
+
+
+def test_import_refuses_a_full_directory_before_it_reads_the_source(tmp_path, dataset):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "tr.jsonl").write_text("")
+    code, _, stderr = dataset("import", "--format", "kevser", tmp_path / "absent", "--out", tmp_path / "out")
+    assert code == 1
+    assert "not empty (holds 'tr.jsonl')" in stderr
+    assert "add --overwrite" in stderr
+
+
+def test_a_failed_import_leaves_no_directory(tmp_path, dataset):
+    code, _, stderr = dataset("import", "--format", "kevser", tmp_path / "absent", "--out", tmp_path / "out")
+    assert code == 1
+    assert "no such file" in stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_check_counts_or_lists_every_problem(source, tmp_path, dataset):
+    out = tmp_path / "out"
+    dataset("import", "--format", "kevser", source, "--out", out)
+    assert dataset("check", out) == (0, "tr: 1 entries, 1 with meaning, 0 with example, 0 with spans\n", "")
+    with (out / "tr.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"concept": "x"\n{"concept": "goz", "idiom": "göz", "meaning": null, "example": null}\n')
+        file.write('{"concept": "goz", "idiom": "\\u202e", "meaning": null, "example": null, "spans": null}\n')
+    code, stdout, _ = dataset("check", out)
+    assert code == 1
+    path = out / "tr.jsonl"
+    assert [line.split(": ")[0] for line in stdout.splitlines()] == [f"{path}:{number}" for number in (2, 3, 4)]
+    assert printable(stdout) == stdout
+
+
+def test_export_says_what_it_left_out(source, tmp_path, dataset):
+    dataset("import", "--format", "kevser", source, "--out", tmp_path / "lexicon")
+    code, stdout, stderr = dataset("export", tmp_path / "lexicon", "--out", tmp_path / "hub")
+    assert code == 0
+    assert "T1-tur-azj" in stderr
+    assert stdout.startswith(f"{tmp_path / 'hub'}: ")
+    assert (tmp_path / "hub" / "README.md").is_file()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("import", "--format", "xml", "file", "--out", "out"),
+        ("import", "--format", "kevser", "file"),
+        ("attest", "--format", "dodiom", "file"),
+        ("annotate", "--evaluate", "dodiom"),
+        ("export",),
+        ("publish", "--yes"),
+        ("nothing",),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(dataset, arguments):
+    assert dataset(*arguments)[0] == 2
+
+
+def test_stats_attest_show_browse_and_card(source, tmp_path, dataset):
+    lexicon = tmp_path / "lexicon"
+    write_lexicon(lexicon, [Concept("a", "to ignore")], {"tr": [Entry("a", "göz yummak", "aldırmamak")]})
+    code, stdout, _ = dataset("stats", lexicon, "--json")
+    assert (code, json.loads(stdout)["languages"]["tr"]["entries"]) == (0, 1)
+    arguments = ("attest", "--format", "kevser", source, lexicon)
+    assert dataset(*arguments)[1] == (
+        "tr: 1 of 1 idioms are listed (100.0%), another 0 with their verb in another form (together 100.0%)\n"
+    )
+    write_lexicon(tmp_path / "other", [Concept("a", "")], {"tr": [Entry("a", "el açmak", "dilenmek")]})
+    assert dataset("attest", "--format", "kevser", source, tmp_path / "other", "--list")[1].endswith("  el açmak\ta\n")
+    write_lexicon(tmp_path / "uzbek", [Concept("a", "")], {"uz": [Entry("a", "bosh egmoq", "m")]})
+    assert "has no entries in tr" in dataset("attest", "--format", "kevser", source, tmp_path / "uzbek")[2]
+    assert dataset("show", "a", lexicon)[1].startswith("a: to ignore\n\nTurkish (tr): göz yummak\n")
+    assert dataset("show", "b\u202e", lexicon)[2].endswith("no concept 'b\\u202e'; near it: a\n")
+    page = tmp_path / "page.html"
+    assert dataset("browse", lexicon, "--out", page) == (0, f"{page}: 1 concepts\n", "")
+    assert dataset("browse", lexicon, "--out", page)[0] == 1
+    assert dataset("browse", lexicon, "--out", page, "--overwrite")[0] == 0
+    assert dataset("card", lexicon)[1].startswith("# Idioms of Turkish (`tr`)\n")
+
+
+# every table fits the terminal
+
+
+@pytest.fixture
+def wide_lexicon(tmp_path):
+    """All languages, and statuses longer than a line."""
+    entries = {
+        code: [Entry("a", "a a", "b", status=f"{'a very long verdict of the readers ' * 4}{code}")]
+        for code in LANGUAGES
+    }
+    write_lexicon(tmp_path / "wide", [Concept("a", "")], entries)
+    return tmp_path / "wide"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_tables_fit_the_terminal(width, wide_lexicon, tmp_path, dataset, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    code, stdout, _ = dataset("stats", wide_lexicon)
+    assert code == 0
+    assert max(len(line) for line in stdout.splitlines()) <= width
+    assert stdout.splitlines()[0].split() == ["1", "concepts", *LANGUAGES]
+    words = stdout.split()
+    assert [words.count(code) for code in LANGUAGES][1:] == [2, 2, 2, 2]  # head, and end of its folded status
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"id": 1, "idiom": "göz yummak", "sentence": "Gözü kaldı. Sonra ağzını yumdu."}\n')
+    _, _, stderr = dataset("annotate", "--lang", "tr", "--in", path, "--out", tmp_path / "out.jsonl")
+    assert max(len(line) for line in stderr.splitlines()) <= width
+
+
+def test_help_comes_within_a_second_and_without_heavy_packages(command):
+    script = (
+        "import sys; from turkic_idiom_tasks.cli import main; main(['dataset', '--help']); print(sorted(sys.modules))"
+    )
+    done = command("python", "-c", script)
+    assert "annotate" in done.stdout
+    for package in ("torch", "mteb", "pyarrow", "huggingface_hub", "numpy"):
+        assert f"'{package}'" not in done.stdout
+
+
+def test_texts_go_to_terminals_without_their_letters(wide_lexicon, tmp_path, monkeypatch):
+    """stdout of a Turkish Windows (cp1254), and of a C locale (ASCII)."""
+    write_lexicon(tmp_path / "lexicon", [Concept("a", "to bow")], {"az": [Entry("a", "baş əymək")]})
+    for encoding in ("cp1254", "ascii"):
+        raw = BytesIO()
+        terminal = TextIOWrapper(raw, encoding=encoding)
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", terminal)
+            assert main(["dataset", "show", "a", str(tmp_path / "lexicon")]) == 0
+            assert main(["dataset", "stats", str(wide_lexicon)]) == 0
+        terminal.flush()
+        assert b"a: to bow" in raw.getvalue()
+        assert b"\\u0259ym\\u0259k" in raw.getvalue()  # no encoding of the two has the schwa
+
+
+# a kill leaves the old or the new, and the same command goes on
+
+
+def turkish(meaning):
+    return {"tr": [Entry(TEST, "göz yummak", meaning, "Buna göz yumdu.")]}
+
+
+@pytest.fixture
+def killed_command(tmp_path, source, request):
+    """Arguments of a command without --out, of one that wrote the folder before, and what reads it."""
+    write_lexicon(tmp_path / "new", [Concept(TEST, "")], turkish("görmezden gelmek"))
+    write_lexicon(
+        tmp_path / "old", [Concept(TEST, "")], turkish("aldırmamak") | {"az": [Entry(TEST, "göz yummaq", "m")]}
+    )
+    old, new = str(tmp_path / "old"), str(tmp_path / "new")
+    return {
+        "import": (["import", "--format", "kevser", str(source)], ["annotate", "--in", old], load_lexicon),
+        "annotate": (["annotate", "--in", new], ["annotate", "--in", old], load_lexicon),
+        "export": (["export", new], ["export", old], lambda folder: open_dataset(str(folder))),
+    }[request.param]
+
+
+@pytest.mark.parametrize(
+    ("killed_command", "is_new"),
+    [("import", True), ("annotate", False), ("export", False)],
+    indirect=["killed_command"],
+)
+def test_a_killed_command_leaves_the_old_or_the_new_and_goes_on(killed_command, is_new, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # kills need no flushed disk
+    arguments, earlier, read = killed_command
+    options = ["--overwrite"] if not is_new and arguments[0] != "export" else []
+    assert main(["dataset", *arguments, "--out", str(tmp_path / "whole")]) == 0
+    assert main(["dataset", *earlier, "--out", str(tmp_path / "before")]) == 0
+    whole, before = visible(tmp_path / "whole"), {} if is_new else visible(tmp_path / "before")
+    number = 0
+
+    def folder():
+        return tmp_path / f"out {number}"
+
+    def prepare():
+        nonlocal number
+        number += 1
+        if not is_new:
+            shutil.copytree(tmp_path / "before", folder())
+
+    def run():
+        return main(["dataset", *arguments, "--out", str(folder()), *options])
+
+    is_whole = []
+    for _ in every_kill(prepare, lambda: run() == 0 or os._exit(1), below=tmp_path, renames_only=True):
+        if folder().is_dir() and (folder() / MANIFEST).is_file():
+            read(folder())  # finishes what was cut off
+        left = visible(folder())
+        assert left in (before, whole)
+        is_whole.append(left == whole)
+        assert run() == 0 or (left == whole and is_new)
+        assert visible(folder()) == whole
+    assert is_whole == sorted(is_whole)
+    assert len(set(is_whole)) == 2
+
+
+def test_two_imports_at_once_leave_one_of_the_two(tmp_path, source, capsys):
+    """Four processes, five times each; every one says that it is done, or that the folder is taken."""
+    write_lexicon(tmp_path / "other", [Concept(TEST, "")], turkish("görmezden gelmek"))
+    commands = (["import", "--format", "kevser", str(source)], ["annotate", "--in", str(tmp_path / "other")])
+    expected = []
+    for number, arguments in enumerate(commands):
+        assert main(["dataset", *arguments, "--out", str(tmp_path / f"whole {number}")]) == 0
+        expected.append(visible(tmp_path / f"whole {number}"))
+    children = []
+    for number in range(4):
+        child = os.fork()
+        if child == 0:
+            codes = [
+                main(["dataset", *commands[number % 2], "--out", str(tmp_path / "out"), "--overwrite"])
+                for _ in range(5)
+            ]
+            os._exit(max(codes))
+        children.append(child)
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0, 0, 0, 0]
+    load_lexicon(tmp_path / "out")
+    assert visible(tmp_path / "out") in expected

@@ -1,0 +1,267 @@
+"""A lexicon in the Hub layout: its files, what the stock client and our own reader make of them, its cards."""
+
+import hashlib
+import json
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from datasets import get_dataset_config_names, load_dataset
+
+from hub_datasets.hub_export import export_hub_layout, hub_layout
+from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
+from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.files import MANIFEST, our_files
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.splits import retrieval_split, span_split
+
+TEST = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "test"]
+TEST = sorted(TEST, key=lambda concept: span_split(concept) != "test")[:3]  # the first is in both test splits
+TRAIN = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "train"][:2]
+
+
+@pytest.fixture
+def lexicon(tmp_path):
+    """Five concepts in Turkish and Azerbaijani, three of them test concepts; no other language."""
+    concepts = [*TEST, *TRAIN]
+    words = ["ağız", "göz", "dil", "baş", "kan"]
+    turkish = [Entry(c, f"{word} tutmak", f"{word} anlamı") for c, word in zip(concepts, words, strict=True)]
+    turkish[0] = Entry(
+        TEST[0], "ağız tutmak", "ağız anlamı", "Ağız tuttu.", (Span(0, 10),), ("ağzını tutmak",), status={"ok": True}
+    )
+    azerbaijani = [
+        Entry(c, f"{word} tutmaq", None) for c, word in zip(concepts, ["ağız", "göz", "dil", "baş", "qan"], strict=True)
+    ]
+    write_lexicon(tmp_path / "lexicon", [Concept(c, "gloss") for c in concepts], {"tr": turkish, "az": azerbaijani})
+    return load_lexicon(tmp_path / "lexicon")
+
+
+def export(lexicon, directory, **options):
+    layout = hub_layout(lexicon, **options)
+    export_hub_layout(layout, directory)
+    return layout
+
+
+def rows(directory, config):
+    return pq.read_table(directory / "data" / config / "test.parquet").to_pylist()
+
+
+def test_configs_hold_what_the_tasks_are_derived_from(lexicon, tmp_path):
+    out = tmp_path / "out"
+    layout = export(lexicon, out)
+    assert set(layout.configs) == {
+        *(f"{name}-{part}" for name in ("T1-tur-azj", "T2-tur") for part in ("queries", "corpus", "qrels")),
+        "lexicon-tr",
+        "lexicon-az",
+        "span-tr",
+    }
+    # Azerbaijani has no meanings here, and there is no other language
+    assert "T2-azj" in layout.left_out
+    assert "T3-tur-azj" in layout.left_out
+    data = build_retrieval(lexicon, "T1", "tur-azj")
+    assert {row["id"]: row["text"] for row in rows(out, "T1-tur-azj-queries")} == data.queries
+    assert {row["id"]: row["text"] for row in rows(out, "T1-tur-azj-corpus")} == data.documents
+    judgements = [(row["query-id"], row["corpus-id"], row["score"]) for row in rows(out, "T1-tur-azj-qrels")]
+    assert judgements == sorted((f"tur:{concept}", f"azj:{concept}", 1) for concept in TEST)
+    assert len(rows(out, "T1-tur-azj-corpus")) == 5
+
+
+def test_lexicon_configs_hold_every_field(lexicon, tmp_path):
+    export(lexicon, tmp_path / "out")
+    row = next(row for row in rows(tmp_path / "out", "lexicon-tr") if row["concept"] == TEST[0])
+    assert row == {
+        "concept": TEST[0],
+        "gloss": "gloss",
+        "idiom": "ağız tutmak",
+        "meaning": "ağız anlamı",
+        "example": "Ağız tuttu.",
+        "literal_example": None,
+        "paraphrase": None,
+        "literal_paraphrase": None,
+        "source": None,
+        "spans": [[0, 10]],
+        "variants": ["ağzını tutmak"],
+        "status": '{"ok": true}',
+    }
+
+
+def test_span_configs_load_with_named_tags_in_three_splits(bundled, bundled_layout, tmp_path):
+    out = tmp_path / "out"
+    export_hub_layout(bundled_layout, out)
+    loaded = load_dataset(str(out), "span-uz", cache_dir=str(tmp_path / "cache"))
+    ours = lexicon_sentences(bundled, "uz")
+    assert {split: len(part) for split, part in loaded.items()} == {split: len(part) for split, part in ours.items()}
+    assert bundled_layout.configs["span-uz"] == sum(map(len, ours.values()))
+    tags = loaded["test"].features["ner_tags"].feature
+    for row, sentence in zip(loaded["test"], ours["test"], strict=True):
+        assert tuple(row["tokens"]) == sentence.tokens
+        assert tuple(tags.int2str(row["ner_tags"])) == sentence.tags
+
+
+def test_readme_declares_what_the_hub_client_then_loads(lexicon, tmp_path):
+    out = tmp_path / "out"
+    layout = export(lexicon, out, licence="cc-by-nc-4.0")
+    readme = (out / "README.md").read_text(encoding="utf-8")
+    assert (front_matter(readme)["license"], front_matter(readme)["language"]) == ("cc-by-nc-4.0", ["tr", "az"])
+    assert set(get_dataset_config_names(str(out))) == set(layout.configs)
+    loaded = load_dataset(str(out), "T1-tur-azj-qrels", split="test", cache_dir=str(tmp_path / "cache"))
+    assert loaded.to_list() == rows(out, "T1-tur-azj-qrels")
+
+
+def test_same_lexicon_gives_the_same_bytes(lexicon, tmp_path):
+    for name in ("one", "two"):
+        export(lexicon, tmp_path / name)
+    files = our_files(tmp_path / "one")
+    assert len(files) == 11  # six retrieval configs, two lexicon configs, one sentence, README, eval.yaml
+    assert files == our_files(tmp_path / "two")
+    assert all((tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes() for name in files)
+
+
+def test_licence_is_unknown_unless_it_is_said(lexicon, tmp_path):
+    export(lexicon, tmp_path / "out")
+    assert "license: unknown\n" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+
+
+def test_new_export_removes_its_own_old_files_and_nothing_else(lexicon, tmp_path):
+    out = tmp_path / "out"
+    export(lexicon, out)
+    (out / "figure.png").write_bytes(b"mine")
+    (out / "data" / "lexicon-az" / "note.txt").write_bytes(b"mine too")
+    write_lexicon(tmp_path / "smaller", list(lexicon.concepts.values()), {"tr": list(lexicon.of("tr").values())})
+    export(load_lexicon(tmp_path / "smaller"), out)
+    left = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+    assert [name for name in left if not name.startswith(".turkic")] == [
+        "README.md",
+        *(f"data/T2-tur-{part}/test.parquet" for part in ("corpus", "qrels", "queries")),
+        "data/lexicon-az/note.txt",
+        "data/lexicon-tr/test.parquet",
+        "data/span-tr/test.parquet",
+        "eval.yaml",
+        "figure.png",
+    ]
+    assert not (out / "data" / "T1-tur-azj-corpus").exists()
+
+
+def test_a_directory_that_is_no_export_is_refused(lexicon, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("mine")
+    with pytest.raises(
+        InputError, match=r"out: holds 'thesis.txt' and was not written by this command; choose an empty or"
+    ):
+        export(lexicon, tmp_path / "out")
+    assert (tmp_path / "out" / "thesis.txt").read_text() == "mine"
+    assert not (tmp_path / "out" / "README.md").exists()
+
+
+def test_an_edited_file_is_never_overwritten(lexicon, tmp_path):
+    out = tmp_path / "out"
+    export(lexicon, out)
+    (out / "README.md").write_text("edited by hand")
+    before = (out / "data" / "lexicon-tr" / "test.parquet").stat().st_mtime_ns
+    with pytest.raises(InputError, match=r"README.md: was changed since it was written; move it away"):
+        export(lexicon, out)
+    assert (out / "README.md").read_text() == "edited by hand"
+    assert (out / "data" / "lexicon-tr" / "test.parquet").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("name", ["../victim.txt", "/etc/passwd", "data/../../victim.txt"])
+def test_a_manifest_of_somebody_else_deletes_nothing(lexicon, tmp_path, name):
+    victim = tmp_path / "victim.txt"
+    victim.write_text("mine")
+    (tmp_path / "out").mkdir()
+    files = {name: hashlib.sha256(b"mine").hexdigest()}
+    manifest = {"format": 1, "kind": "dataset in the Hub layout", "state": "complete", "files": files, "removed": {}}
+    (tmp_path / "out" / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match="is not one inside the folder; delete this file, or choose another folder"):
+        export(lexicon, tmp_path / "out")
+    assert victim.read_text() == "mine"
+
+
+def test_damaged_manifest_is_an_error(lexicon, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / MANIFEST).write_text("[]")
+    with pytest.raises(InputError, match="is damaged"):
+        export(lexicon, tmp_path / "out")
+
+
+def same_data(ours, theirs):
+    """Compare everything that two datasets hold: queries, documents, judgements, sentences of all splits, entries."""
+    for task in TASKS:
+        assert theirs.subsets(task) == ours.subsets(task)
+        for subset in ours.subsets(task):
+            one, other = ours.retrieval(task, subset), theirs.retrieval(task, subset)
+            assert (dict(other.queries), dict(other.documents)) == (dict(one.queries), dict(one.documents))
+            assert other.qrels == one.qrels
+            assert theirs.pool(task, subset).relevant == ours.pool(task, subset).relevant
+    assert theirs.span_languages == ours.span_languages
+    for code in ours.span_languages:
+        assert theirs.sentences(code) == ours.sentences(code)
+        assert theirs.test_sentences(code).concepts == ours.test_sentences(code).concepts
+    assert list(theirs.lexicon.entries) == list(ours.lexicon.entries)
+    for code in ours.lexicon.entries:
+        assert dict(theirs.lexicon.of(code)) == dict(ours.lexicon.of(code))
+    assert dict(theirs.lexicon.concepts) == dict(ours.lexicon.concepts)
+    for task in TASKS:
+        for subset in ours.subsets(task):
+            development = [build_retrieval(data.lexicon, task, subset, split="development") for data in (ours, theirs)]
+            assert development[0] == development[1]
+
+
+def test_what_is_exported_is_the_data_of_the_lexicon(lexicon, bundled, bundled_layout, tmp_path):
+    for source, layout in ((lexicon, hub_layout(lexicon)), (bundled, bundled_layout)):
+        export_hub_layout(layout, tmp_path / source.revision)
+        exported = open_dataset(str(tmp_path / source.revision))
+        same_data(LexiconDataset(source), exported)
+        assert len(exported.revision) == 40
+
+
+def front_matter(readme):
+    return yaml.safe_load(readme.split("---\n")[1])
+
+
+def test_the_card_says_what_the_hub_asks_for(bundled, bundled_layout):
+    contents = bundled_layout.contents
+    readme = contents["README.md"].decode()
+    card = front_matter(readme)
+    assert card["language"] == ["tr", "az", "tk", "gag", "uz"]
+    assert card["license"] == "cc-by-4.0"
+    assert card["multilinguality"] == ["multilingual"]
+    assert card["size_categories"] == ["1K<n<10K"]
+    assert card["task_categories"] == ["text-retrieval", "token-classification"]
+    assert card["annotations_creators"] == ["machine-generated"]
+    paths = {file["path"] for config in card["configs"] for file in config["data_files"]}
+    assert paths == {path for path in contents if path.endswith(".parquet")}
+    info = {config["config_name"]: config for config in card["dataset_info"]}
+    assert set(info) == {config["config_name"] for config in card["configs"]}
+    tags = next(feature for feature in info["span-gag"]["features"] if feature["name"] == "ner_tags")
+    assert tags["list"]["class_label"]["names"] == {"0": "O", "1": "B-IDIOM", "2": "I-IDIOM"}
+    assert "0: O, 1: B-IDIOM, 2: I-IDIOM" in readme
+    assert "not yet been reviewed by native speakers" in readme
+    sizes = {split["name"]: split["num_examples"] for split in info["span-gag"]["splits"]}
+    assert sizes == {split: len(rows) for split, rows in lexicon_sentences(bundled, "gag").items()}
+    assert info["span-gag"]["download_size"] == sum(
+        len(data) for path, data in contents.items() if path.startswith("data/span-gag/")
+    )
+
+
+def test_the_card_of_another_lexicon_claims_nothing_of_it(lexicon):
+    readme = hub_layout(lexicon).contents["README.md"].decode()
+    card = front_matter(readme)
+    assert card["license"] == "unknown"
+    assert not {"annotations_creators", "language_creators", "source_datasets"} & set(card)
+    assert "language model" not in readme
+
+
+def test_eval_yaml_registers_the_tasks_that_are_there(lexicon):
+    registered = yaml.safe_load(hub_layout(lexicon).contents["eval.yaml"])
+    assert registered["evaluation_framework"] == "mteb"
+    assert registered["tasks"] == [
+        {"id": "TurkicIdiomT1"},
+        {"id": "TurkicIdiomT1-tur-azj", "config": "T1-tur-azj-queries", "split": "test"},
+        {"id": "TurkicIdiomT2"},
+        {"id": "TurkicIdiomT2-tur", "config": "T2-tur-queries", "split": "test"},
+    ]  # Azerbaijani has no meanings here, so T3 has no subset

@@ -1,0 +1,135 @@
+import json
+
+import pytest
+
+from hub_datasets.browse import page, show
+from hub_datasets.cards import Readings, lexicon_card, read_readings
+from hub_datasets.lexicon_figures import attest, language_figures, markdown, to_json
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
+from turkic_idiom_tasks.orthography import share_stem
+from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.splits import retrieval_split
+
+
+@pytest.fixture
+def lexicon(tmp_path):
+    concepts = [Concept("turn-a-blind-eye", "to ignore"), Concept("cross", "to be <angry> & loud")]
+    rows = {
+        "tr": [
+            Entry("turn-a-blind-eye", "göz yummak", "görmezden gelmek", "Hatama göz yumdu.", (Span(7, 16),),
+                  literal_example="a", paraphrase="b", literal_paraphrase="c", status="accepted"),
+            Entry("cross", "küplere binmek", "çok kızmak", "Küplere o gün bindi.", (Span(0, 7), Span(14, 19))),
+        ],
+        "uz": [
+            Entry("turn-a-blind-eye", "koʻz yummoq", "eʼtibor bermaslik", variants=("koʻzini yummoq",)),
+            Entry("cross", "tepa sochi tikka boʻlmoq", "jahli chiqmoq"),
+        ],
+    }  # fmt: skip
+    write_lexicon(tmp_path / "lexicon", concepts, rows)
+    return load_lexicon(tmp_path / "lexicon")
+
+
+def test_figures_of_a_small_lexicon(lexicon):
+    turkish, uzbek = language_figures(lexicon)["tr"], language_figures(lexicon)["uz"]
+    assert turkish.test_queries == sum(retrieval_split(concept) == "test" for concept in lexicon.of("tr"))
+    assert (turkish.entries, turkish.examples, turkish.literal_triples, turkish.discontinuous) == (2, 2, 1, 1)
+    assert turkish.not_citation_form == 2
+    assert turkish.paired is None
+    assert (uzbek.paired, uzbek.without_shared_stem) == (2, 0.5)  # göz and koʻz are one word
+    assert turkish.status == {"accepted": 1, "not read": 1}
+    assert json.dumps(to_json(lexicon))
+    assert "| without shared stem | – | 50.0% |" in markdown(lexicon)
+
+
+@pytest.mark.parametrize(
+    ("turkish", "other", "code", "shared"),
+    [
+        ("baş eğmek", "bosh egmoq", "uz", True),
+        ("göz yummak", "ko\u02bbz yummoq", "uz", True),
+        ("küplere binmek", "tepa sochi tikka bo\u02bblmoq", "uz", False),
+        ("dudağını bükmek", "dodağını büzmək", "az", True),
+        ("eline geçmek", "əlinə keçmək", "az", True),
+        ("aklını kaybetmek", "huşunu itirmək", "az", False),
+        ("yol vermek", "rugsat bermek", "tk", False),  # ver- and ber- are light verbs
+        ("ağzı açık kalmak", "aazı açık kalmaa", "gag", True),
+    ],
+)
+def test_which_idioms_share_a_content_word(turkish, other, code, shared):
+    assert share_stem(turkish, LANGUAGES["tr"], other, LANGUAGES[code]) is shared
+
+
+def test_attested_forms_variants_and_inflections(lexicon):
+    dictionary = {"uz": [Entry("x", "koʻzini yummoq", "m"), Entry("y", "tepa sochi tikka boʻldi", "m")]}
+    found = attest(lexicon, dictionary, "uz")
+    assert found.listed == ("turn-a-blind-eye",)
+    assert found.inflected == ("cross",)
+    assert (found.share, found.share_with_inflected) == (0.5, 1.0)
+    assert attest(lexicon, {"uz": [Entry("x", "bosh egmoq", "m")]}, "uz").absent == ("cross", "turn-a-blind-eye")
+
+
+def test_show_marks_the_idiom_and_names_near_concepts(lexicon):
+    text = show(lexicon, "cross")
+    assert "example: [Küplere] o gün [bindi]." in text
+    assert "Uzbek (uz): tepa sochi tikka boʻlmoq" in text
+    with pytest.raises(InputError, match="no concept 'turn-blind-eye'; near it: turn-a-blind-eye"):
+        show(lexicon, "turn-blind-eye")
+
+
+def test_the_page_holds_every_concept_and_escapes_their_text(lexicon):
+    html = page(lexicon)
+    assert html.count("<section ") == 2
+    assert "to be &lt;angry&gt; &amp; loud" in html
+    assert "<mark>Küplere</mark> o gün <mark>bindi</mark>" in html
+    assert "{" not in html.split("</style>")[1].split("<script>")[0]
+
+
+def test_the_card_beside_the_bundled_lexicon_is_up_to_date(bundled):
+    committed = (BUNDLED / "README.md").read_text("utf-8")
+    assert committed == lexicon_card(bundled, read_readings(BUNDLED)), (
+        "run: turkic-idiom dataset card > lexicon/data/README.md"
+    )
+
+
+def test_the_readings_account_for_the_entries_of_the_bundled_lexicon(bundled):
+    for code, row in read_readings(BUNDLED).by_language.items():
+        assert len(bundled.of(code)) == row["written"] - row["rejected"] - row["dropped"], code
+
+
+def test_a_lexicon_of_somebody_else_is_not_said_to_be_ours(lexicon):
+    text = lexicon_card(lexicon, Readings())
+    assert "language model" not in text
+    assert "CC BY" not in text
+    assert "| entries | 2 |" in text
+    assert "Machine-written" not in page(lexicon)
+
+
+def test_a_damaged_account_of_the_readings_is_named(bundled, tmp_path):
+    assert "No account of the readings" in lexicon_card(bundled, read_readings(tmp_path))
+    for text, message in [
+        ("{", "malformed JSON"),
+        ("[]", "damaged"),
+        ("null", "damaged"),
+        ('{"by_language": {"tr": 7}}', r"damaged \('by_language.tr'"),
+        ('{"by_language": {"tr": {"written": null}}}', "damaged"),
+        ('{"by_language": {"tr": {"written": "1"}}}', "damaged"),
+        ('{"note": ["a"]}', r"damaged \('note'"),
+        ('{"note": "a", "note": "b"}', "stands twice"),
+    ]:
+        (tmp_path / "readings.json").write_text(text)
+        with pytest.raises(InputError, match=rf"readings\.json: .*{message}"):
+            read_readings(tmp_path)
+
+
+def test_strange_statuses_and_glosses_are_shown_escaped(tmp_path):
+    status = {"verdict|": [1, {"why": "göz\u202e"}], "x" * 300: None}
+    concepts = [Concept("a", "to see")]
+    write_lexicon(tmp_path / "lexicon", concepts, {"tr": [Entry("a", "göz", "m", status=status)]})
+    lexicon = load_lexicon(tmp_path / "lexicon")
+    for text in (show(lexicon, "a"), markdown(lexicon), lexicon_card(lexicon, Readings())):
+        assert "\u202e" not in text
+    assert all(line.count("|") == 3 for line in markdown(lexicon).splitlines())
+    assert json.dumps(to_json(lexicon))
+    assert "<mark>" not in page(lexicon).split("<script>")[0].split("</style>")[1]

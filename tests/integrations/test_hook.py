@@ -1,0 +1,223 @@
+"""The hook in real interpreters: what it costs, what it registers, and that it never breaks its host."""
+
+import json
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import turkic_idiom_tasks
+from turkic_idiom_tasks.integrations import doctor, hook, mteb_plugin, mteb_private, report
+from turkic_idiom_tasks.integrations.private_names import PrivateName
+
+SEES_TASKS = "import mteb; print(sorted(t.metadata.name for t in mteb.get_tasks() if 'TurkicIdiom' in t.metadata.name))"
+ALL_TASKS = "['TurkicIdiomT1', 'TurkicIdiomT2', 'TurkicIdiomT3']"
+
+
+def python(code, *arguments, flags=(), check=True, **environment):
+    variables = {**os.environ, **environment}
+    return subprocess.run(
+        [sys.executable, *flags, "-c", code, *arguments],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=check,
+    )
+
+
+def test_mteb_sees_tasks_benchmark_and_models_after_installation():
+    code = """
+import json, mteb
+from mteb.models.model_implementations import MODEL_REGISTRY
+task = mteb.get_task("TurkicIdiomT1", languages=["azj"])
+print(json.dumps({
+    "subsets": task.hf_subsets,
+    "benchmark": [t.metadata.name for t in mteb.get_benchmark("TurkicIdiom(v1)").tasks],
+    "alias": mteb.get_benchmark("TurkicIdiom").name,
+    "by_language": sorted(t.metadata.name for t in mteb.get_tasks(languages=["gag"]) if "Turkic" in t.metadata.name),
+    "baseline": "turkic-idiom/char-ngrams" in MODEL_REGISTRY,
+    "pooled": sum("(pooling=" in name for name in MODEL_REGISTRY) >= 45,
+    "similar": mteb.get_task("TurkicIdiomT2").metadata.is_filled(),
+}))"""
+    found = json.loads(python(code).stdout.splitlines()[-1])
+    assert found == {
+        "subsets": ["tur-azj"],
+        "benchmark": ["TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3"],
+        "alias": "TurkicIdiom(v1)",
+        "by_language": ["TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3"],
+        "baseline": True,
+        "pooled": True,
+        "similar": True,
+    }
+
+
+def test_the_hook_imports_nothing_of_weight():
+    code = "import sys; print([m for m in sys.modules if m.split('.')[0] in ('mteb', 'numpy', 'turkic_idiom_tasks')])"
+    assert python(code).stdout.strip() == str(
+        ["turkic_idiom_tasks", "turkic_idiom_tasks.integrations", "turkic_idiom_tasks.integrations.hook"]
+    )
+
+
+def test_the_hook_costs_less_than_a_millisecond(tmp_path):
+    # microseconds for the hook's three modules by -X importtime, compiled files in place as pip leaves them
+    costs = []
+    for _ in range(9):
+        run = python("pass", flags=("-X", "importtime"), PYTHONPYCACHEPREFIX=str(tmp_path), PYTHONDONTWRITEBYTECODE="")
+        (line,) = [line for line in run.stderr.splitlines() if line.endswith(" turkic_idiom_tasks.integrations.hook")]
+        costs.append(int(line.split("|")[1]))
+    assert min(costs) < 1000
+
+
+def test_it_can_be_turned_off_and_registered_by_hand():
+    by_hand = "; import turkic_idiom_tasks; turkic_idiom_tasks.register(); turkic_idiom_tasks.register(); "
+    code = SEES_TASKS + by_hand + SEES_TASKS + "; print(mteb.get_benchmark('TurkicIdiom(v1)').name)"
+    run = python(code, TURKIC_IDIOM_NO_HOOK="1")
+    assert run.stdout.splitlines() == ["[]", ALL_TASKS, "TurkicIdiom(v1)"]
+
+
+def test_our_tasks_imported_before_mteb():
+    code = "from turkic_idiom_tasks import TurkicIdiomT2; print(TurkicIdiomT2.metadata.name); " + SEES_TASKS
+    assert python(code, TURKIC_IDIOM_NO_HOOK="1").stdout.splitlines() == ["TurkicIdiomT2", ALL_TASKS]
+
+
+def test_an_mteb_task_of_our_name_stays_mtebs():
+    module = types.ModuleType("mteb.tasks")
+    module.TurkicIdiomT1 = type("Theirs", (), {"metadata": turkic_idiom_tasks.TurkicIdiomT1.metadata})
+    theirs = module.TurkicIdiomT1
+    mteb_plugin.add_tasks(module)
+    assert module.TurkicIdiomT1 is theirs
+    assert hasattr(module, "TurkicIdiomT2")
+
+
+@pytest.mark.parametrize("name", mteb_private.PRIVATE_NAMES, ids=str)
+def test_mteb_still_has_a_name_that_it_does_not_promise(name):
+    assert name.is_there(), f"mteb has no {name} any more; we need it: {name.reason}"
+
+
+def test_a_private_name_that_is_gone_is_named():
+    gone = PrivateName("mteb.get_tasks", "_NO_SUCH_REGISTRY", "a test")
+    moved = PrivateName("mteb.no_such_module", "_x", "a test")
+    unused = PrivateName(
+        "mteb.abstasks.retrieval", "AbsTaskRetrieval._no_top", "a test", used_in="AbsTaskRetrieval._evaluate_subset"
+    )
+    assert not gone.is_there()
+    assert not moved.is_there()
+    assert not unused.is_there()
+    assert str(gone) == "mteb.get_tasks:_NO_SUCH_REGISTRY"
+
+
+def test_an_uncaught_input_error_is_one_line_and_other_errors_keep_their_traceback():
+    """In any program that uses a harness; a program that catches the error gets it."""
+    code = """
+import sys, mteb
+from turkic_idiom_tasks.errors import InputError
+try:
+    mteb.get_task("TurkicIdiomT1").load_data()
+except InputError as error:
+    print("caught", error)
+try:
+    raise KeyError("theirs")
+except KeyError:
+    sys.excepthook(*sys.exc_info())
+mteb.get_task("TurkicIdiomT1").load_data()
+"""
+    run = python(code, TURKIC_IDIOM_DATA="./absent", check=False)
+    assert run.returncode == 1
+    assert run.stdout.startswith("caught ./absent: no such directory")
+    *traceback, line = run.stderr.splitlines()
+    assert traceback[0].startswith("Traceback")
+    assert traceback[-1] == "KeyError: 'theirs'"
+    assert line == f"turkic-idiom-tasks: error: {run.stdout.removeprefix('caught ').strip()}"
+
+
+def test_api_drift_warns_once_and_never_breaks_mteb(tmp_path):
+    # an mteb whose retrieval base class has gone: simulated by a module that shadows ours and raises
+    code = """
+import sys, turkic_idiom_tasks
+class Raises:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "turkic_idiom_tasks.integrations.mteb_tasks":
+            raise ImportError("cannot import name 'AbsTaskRetrieval'")
+sys.meta_path.insert(0, Raises)
+import mteb
+print(len(mteb.get_tasks(tasks=["STS12"])))"""
+    run = python(code)
+    assert run.stdout.strip() == "1"
+    assert "turkic-idiom-tasks could not register with mteb" in run.stderr
+    assert "AbsTaskRetrieval" in run.stderr
+    assert "run `turkic-idiom doctor`" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_without_our_package_the_start_up_file_is_silent_for_the_user(tmp_path):
+    pth = (Path(turkic_idiom_tasks.__file__).parent / "integrations" / "turkic_idiom_tasks.pth").read_text()
+    run = python(f"import sys; sys.modules['turkic_idiom_tasks'] = None\nexec({pth!r}); print('alive')", flags=("-S",))
+    assert run.stdout.strip() == "alive"
+    assert run.stderr.startswith("turkic-idiom-tasks: start-up hook not installed: ")
+    assert "Traceback" not in run.stderr
+
+
+def test_doctor_begins_with_the_verdict(command):
+    run = command("turkic-idiom", "doctor")
+    assert run.returncode == 0, run.stdout
+    verdict, blank, *details = run.stdout.splitlines()
+    assert verdict.startswith("everything is registered")
+    assert not blank
+    assert "mteb task TurkicIdiomT1: registered" in details
+
+
+def test_doctor_says_that_the_hook_is_turned_off(monkeypatch):
+    monkeypatch.setenv("TURKIC_IDIOM_NO_HOOK", "1")
+    monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder is not hook.Finder])
+    verdict, advice, *_ = doctor.diagnose().lines()
+    assert "start-up hook: NOT ACTIVE" in verdict
+    assert advice.startswith(
+        "-> TURKIC_IDIOM_NO_HOOK is set: unset it, or call turkic_idiom_tasks.register() after importing the harness"
+    )
+
+
+def test_doctor_names_the_wrong_version(monkeypatch):
+    real = report.installed_version
+    monkeypatch.setattr(report, "installed_version", lambda name: "2.10.3" if name == "mteb" else real(name))
+    monkeypatch.setattr(doctor, "requires", lambda name: ["mteb[bm25s]<3,>=2.11.6", "absent>=1", "x>=1; extra == 'y'"])
+    diagnosis = doctor.diagnose()
+    assert "mteb 2.10.3 is installed, needs <3,>=2.11.6" in diagnosis.lines()[0]
+    assert "no absent is installed" in diagnosis.lines()[0]
+    assert "-> pip install 'mteb<3,>=2.11.6'" in diagnosis.lines()
+
+
+@pytest.mark.parametrize("broken", ["mteb", "lm_eval.models", "turkic_idiom_tasks.dataset", "packaging.requirements"])
+def test_doctor_does_not_fail_itself(monkeypatch, broken):
+    class Raises:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name == broken:
+                raise TypeError("metaclass conflict\nin a broken package")
+
+    for name in [name for name in sys.modules if name == broken]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Raises, *sys.meta_path])
+    diagnosis = doctor.diagnose()
+    assert not diagnosis.is_healthy
+    assert "cannot be checked" in diagnosis.lines()[0]
+    assert "TypeError: metaclass conflict" in "\n".join(diagnosis.details)
+    assert len(diagnosis.details) > 5  # the other checks went on
+
+
+def test_a_file_in_the_current_folder_does_not_take_the_place_of_our_packages(tmp_path):
+    for name in ("leaderboard.py", "hub_datasets.py", "typer.py"):
+        (tmp_path / name).write_text("raise SystemExit('the wrong module')")
+    run = subprocess.run(
+        [sys.executable, "-m", "turkic_idiom_tasks", "--version"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("turkic-idiom-tasks ")

@@ -1,0 +1,182 @@
+"""A small data set and scored submissions of it, for tests of what is made of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from leaderboard.items import BoardData, SubsetItems
+from leaderboard.scores import RETRIEVAL_TASKS, ScoredSubmission
+from leaderboard.submission import Metadata
+from turkic_idiom_tasks.languages import LANGUAGES, TARGETS
+from turkic_idiom_tasks.metrics.ranking import chance_corrected, random_ndcg
+from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.results.scored import ScoredSubset
+
+REVISION = "0123456789abcdef0123456789abcdef01234567"
+POOL = 200
+FLOOR = random_ndcg(POOL, 1)
+ALL_TASKS = (*RETRIEVAL_TASKS, SPANS)
+HOSTILE = (
+    "<img src=x onerror='window.hacked=1'>",
+    '"><script>window.hacked=1</script>',
+    "javascript:window.hacked=1",
+    "</title></script><svg onload=window.hacked=1>",
+    "{{ 7 * 7 }}{% raw %}",
+)
+
+
+def make_data(n=40, *, languages=tuple(LANGUAGES), text="{language} idiom {concept}", few=None):
+    """The four tasks with `n` concepts in each language; `few` maps a language to its own number."""
+    few = few or {}
+    subsets = []
+    for task in ALL_TASKS:
+        for code in languages:
+            crosses = task in ("T1", "T3")
+            if crosses and code not in TARGETS:
+                continue
+            asked = "tr" if crosses else code
+            name = code if task == SPANS else "-".join(dict.fromkeys(LANGUAGES[c].subset for c in (asked, code)))
+            concepts = [f"c{number:03d}" for number in range(few.get(code, n))]
+            prefix = "" if task == SPANS else f"{LANGUAGES[asked].subset}:"
+            subsets.append(
+                SubsetItems(
+                    task=task,
+                    name=name,
+                    language=code,
+                    floor=0.0 if task == SPANS else FLOOR,
+                    pool=None if task == SPANS else POOL,
+                    concepts=tuple(concepts),
+                    texts={f"{prefix}{c}": text.format(language=LANGUAGES[asked].name, concept=c) for c in concepts},
+                    answers={f"{prefix}{c}": text.format(language=LANGUAGES[code].name, concept=c) for c in concepts},
+                    n_right={f"{prefix}{c}": 1 for c in concepts},
+                )
+            )
+    return BoardData("tests/data", REVISION, tuple(subsets))
+
+
+def make_metadata(**values):
+    """Metadata with everything filled in; some of it replaced by `values`, which are not checked."""
+    usual = {
+        "name": "org/model",
+        "revision": "a" * 40,
+        "n_parameters": 110_000_000,
+        "type": "encoder",
+        "regime": "pretrained",
+        "training_data": "Wikipedia; no idioms of the benchmark",
+        "pooling": "mean",
+        "few_shot": None,
+        "dataset": "tests/data",
+        "dataset_revision": REVISION,
+        "versions": {"mteb": "2.10.0", "torch": "2.6.0"},
+        "contact": "someone",
+    }
+    return Metadata.model_construct(**(usual | values))
+
+
+def make_scored(key, data, *, skill=0.3, seed=0, tasks=ALL_TASKS, **metadata):
+    """A scored submission whose ranks are drawn so that a higher `skill` in [0, 1] scores higher."""
+    generator = np.random.default_rng(seed)
+    values = {}
+    for subset in data.subsets:
+        if subset.task not in tasks:
+            continue
+        if subset.task == SPANS:
+            right = (generator.random(subset.n) < skill).astype(float)
+            found = np.maximum(right, generator.random(subset.n) < 0.8)
+            values[subset.task, subset.name] = np.stack([right, found, np.ones(subset.n)], axis=1)
+        else:
+            ranks = np.ceil((POOL + 1) ** ((1 - skill) * generator.random(subset.n)))
+            values[subset.task, subset.name] = 1 / np.log2(1 + ranks)
+    return scored_of(key, data, values, **metadata)
+
+
+def scored_of(key, data, values, **metadata):
+    """A scored submission from (task, subset) -> nDCG of each query, or for each sentence spans right, found, true."""
+    subsets = []
+    for subset in data.subsets:
+        if (subset.task, subset.name) in values:
+            of_subset = np.asarray(values[subset.task, subset.name], dtype=float)
+            subsets.append(
+                span_score(subset, of_subset) if subset.task == SPANS else retrieval_score(subset, of_subset)
+            )
+    return ScoredSubmission(key, make_metadata(**({"name": f"org/{key}"} | metadata)), tuple(subsets))
+
+
+def retrieval_score(subset, ndcg):
+    """The score of one subset with these nDCG."""
+    main = float(np.mean(ndcg))
+    scores = {
+        "ndcg": main,
+        "ndcg_floor": subset.floor,
+        "ndcg_corrected": chance_corrected(main, subset.floor),
+        "ndcg_at_10": float(np.mean(np.where(ndcg > 0.28, ndcg, 0))),
+        "mrr": float(np.mean(1 / (2 ** (1 / ndcg) - 1))),
+        "recall_at_1": float(np.mean(ndcg == 1)),
+        "recall_at_5": float(np.mean(ndcg > 0.38)),
+        "recall_at_10": float(np.mean(ndcg > 0.28)),
+    }
+    return _score(subset, scores, np.stack([ndcg, np.ones(len(ndcg))], axis=1))
+
+
+def span_score(subset, counts):
+    """The score of one subset with these spans right, found and true."""
+    right, found, true = counts.sum(axis=0)
+    f1 = 2 * right / (found + true) if found + true else math.nan
+    scores = {
+        "span_f1": f1,
+        "span_precision": right / found if found else math.nan,
+        "span_recall": right / true if true else math.nan,
+        "token_f1": f1,
+        "token_accuracy": 0.9,
+    }
+    return _score(subset, scores, np.stack([2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1))
+
+
+def _score(subset, scores, sums):
+    return ScoredSubset(
+        task=subset.task,
+        subset=subset.name,
+        language=subset.language,
+        items=tuple(subset.texts),
+        concepts=subset.concepts,
+        sums=sums,
+        floor=subset.floor,
+        scores=scores,
+    )
+
+
+def make_submissions(data):
+    """Every kind of submission that the pages must show, hostile texts among them."""
+    many = [
+        make_scored(
+            f"model-{n}",
+            data,
+            skill=0.1 + 0.1 * n,
+            seed=n,
+            name=f"org/{name}",
+            type=kind,
+            regime=regime,
+            n_parameters=size,
+        )
+        for n, (name, kind, regime, size) in enumerate(
+            [
+                ("Küçük-İdiom", "encoder", "pretrained", 66_000_000),
+                ("middle", "encoder", "tr-only", 278_000_000),
+                ("big", "llm", "few-shot", 7_000_000_000),
+                ("unknown", "baseline", "pretrained", None),
+            ]
+        )
+    ]
+    hostile = [
+        make_scored(f"hostile-{n}", data, skill=0.02, seed=20 + n, tasks=("spans",), name=text, training_data=text)
+        for n, text in enumerate(HOSTILE)
+    ]
+    shots = [
+        make_scored(f"shots-{n}", data, skill=0.3, seed=40, tasks=("spans",), name=HOSTILE[0], contact=text, few_shot=n)
+        for n, text in enumerate(HOSTILE[:2])
+    ]
+    only_turkish = make_scored("turkish", data, skill=0.3, seed=9, tasks=("T2",), name="org/turkish")
+    only_turkish = ScoredSubmission("turkish", only_turkish.metadata, only_turkish.subsets[:1])
+    return [*many, *hostile, *shots, only_turkish]

@@ -1,0 +1,206 @@
+"""Scores, intervals, ranks and groups of ties; and that no number of a submission depends on the others."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from leaderboard.board import make_board, resample_board
+from leaderboard.comparison import comparison_json, concept_names
+from leaderboard.exports import submission_json
+from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.metrics.bootstrap import Stratum, difference, mean, resample
+from turkic_idiom_tasks.metrics.comparison import Paired, compare
+from turkic_idiom_tasks.results.predictions import SPANS
+
+TURKISH_AND_AZERBAIJANI = ("tr", "az")
+
+
+def test_the_macro_score_is_the_mean_of_chance_corrected_tasks():
+    data = make_data(2, languages=TURKISH_AND_AZERBAIJANI)
+    values = {
+        ("T1", "tur-azj"): [1, 1],  # corrected 1
+        ("T2", "tur"): [1, 1],  # corrected 1
+        ("T2", "azj"): [FLOOR, FLOOR],  # corrected 0, so the task has 0.5
+        ("T3", "tur-azj"): [1, FLOOR],  # mean (1 + floor) / 2, corrected 0.5
+        (SPANS, "tr"): [[1, 1, 1], [1, 1, 1]],  # F1 1
+        (SPANS, "az"): [[0, 1, 1], [1, 2, 1]],  # F1 2 * 1 / (3 + 2) = 0.4, so the task has 0.7
+    }
+    board = make_board([scored_of("one", data, values)], data)
+    scores = {task: standings["one"].score for task, standings in board.by_task.items()}
+    assert scores == pytest.approx({"T1": 1.0, "T2": 0.5, "T3": 0.5, SPANS: 0.7})
+    assert board.retrieval["one"].score == pytest.approx((1 + 0.5 + 0.5) / 3)
+    assert board.overall["one"].score == pytest.approx((1 + 0.5 + 0.5 + 0.7) / 4)
+    assert (board.overall["one"].rank, board.overall["one"].group) == (1, 1)
+
+
+def shifted(data, base, shift):
+    """All queries of T2 as in `base`, lower by `shift`."""
+    return {("T2", subset.name): base - shift for subset in data.of_task("T2")}
+
+
+def test_pairing_tells_models_apart_whose_intervals_overlap():
+    data = make_data(60)
+    generator = np.random.default_rng(3)
+    base = generator.uniform(0.3, 1.0, size=60)
+    worse = shifted(data, base, 0.02 + 0.01 * generator.random(60))
+    board = make_board([scored_of("better", data, shifted(data, base, 0)), scored_of("worse", data, worse)], data)
+    better, behind = board.by_task["T2"].values()
+    assert (better.id, behind.id) == ("better", "worse")
+    assert behind.interval.high > better.interval.low  # each alone is uncertain by more than they differ
+    assert (better.group, better.rank) == (1, 1)
+    assert (behind.group, behind.rank) == (2, 2)
+
+
+def test_models_of_a_group_share_a_rank_and_the_next_group_counts_them():
+    data = make_data(60)
+    generator = np.random.default_rng(4)
+    base = generator.uniform(0.3, 0.9, size=60)
+    noise = generator.normal(0, 0.1, size=60)
+    submissions = [
+        scored_of("c-far", data, shifted(data, base, 0.2)),
+        scored_of("b-like", data, shifted(data, base, noise - noise.mean() + 0.001)),
+        scored_of("a-best", data, shifted(data, base, 0)),
+    ]
+    standings = make_board(submissions, data).by_task["T2"].values()
+    ranks = [(standing.id, standing.rank, standing.group) for standing in standings]
+    assert ranks == [("a-best", 1, 1), ("b-like", 1, 1), ("c-far", 3, 2)]
+
+
+def test_a_few_concepts_tell_nobody_apart():
+    """Two gains on sixty concepts are less than two hits can make; four larger ones are more."""
+    data = make_data(60, languages=("tr",))
+    base = np.random.default_rng(8).uniform(0.2, 0.3, size=60)
+    for n, gain, ranks in ((2, 0.3, [1, 1]), (6, 0.6, [1, 2])):
+        better = base + np.where(np.arange(60) < n, gain, 0.0)
+        submissions = [scored_of("a", data, {("T2", "tur"): better}), scored_of("b", data, {("T2", "tur"): base})]
+        standings = make_board(submissions, data).by_task["T2"]
+        assert [standing.rank for standing in standings.values()] == ranks
+
+
+def test_a_concept_is_drawn_for_all_tasks_at_once():
+    data = make_data(40, languages=TURKISH_AND_AZERBAIJANI)
+    ndcg = np.random.default_rng(5).uniform(0.2, 0.8, size=40)
+    opposite = {("T1", "tur-azj"): ndcg, ("T2", "tur"): 1 - ndcg, ("T2", "azj"): 1 - ndcg, ("T3", "tur-azj"): ndcg}
+    submission = scored_of("one", data, opposite)
+    resampled = resample_board([submission], data).by_task
+    joint = mean([resampled["T1"]["one"], resampled["T2"]["one"]]).interval()
+    alone = resampled["T1"]["one"].interval()
+    assert joint.high - joint.low < 1e-9  # the tasks cancel in every draw
+    assert alone.high - alone.low > 0.05
+
+
+def strata_of(submission, task):
+    return {score.subset: Stratum(score.concepts, score.sums) for score in submission.of_task(task)}
+
+
+@pytest.mark.parametrize("task", ["T2", SPANS])
+def test_intervals_are_those_of_the_one_resampler(task):
+    data = make_data(50, few={"gag": 12})
+    submission = make_scored("one", data, skill=0.4, seed=6)
+    board = make_board([submission, make_scored("two", data, seed=7)], data)
+    floors = {subset.name: subset.floor for subset in data.of_task(task)}
+    expected = resample(strata_of(submission, task), floors=floors)
+    assert board.by_task[task]["one"].interval == expected.interval()
+    assert board.by_task[task]["one"].score == expected.score
+    for subset, stratum in strata_of(submission, task).items():
+        assert board.intervals["one"][task, subset] == resample({subset: stratum}).interval()
+
+
+def test_differences_are_those_of_the_comparison():
+    """The interval by which two models share a rank is the one that `turkic-idiom compare` prints."""
+    data = make_data(40, languages=("tr",))
+    first, second = make_scored("a", data, seed=1), make_scored("b", data, skill=0.5, seed=2)
+    resampled = resample_board([first, second], data).by_task[SPANS]
+    (one,), (other,) = first.of_task(SPANS), second.of_task(SPANS)
+    expected = compare({"tr": Paired(one.concepts, one.sums, other.sums)})
+    assert difference(resampled["b"], resampled["a"]).interval() == expected.interval
+
+
+LAW_DATA = make_data(20, languages=TURKISH_AND_AZERBAIJANI, few={"az": 12})
+
+
+@st.composite
+def submissions_of_law(draw):
+    """Some submissions, each of some of the tasks."""
+    submissions = []
+    for number in range(draw(st.integers(1, 4))):
+        tasks = draw(st.sets(st.sampled_from(["T1", "T2", "T3", SPANS]), min_size=1))
+        skill, seed = draw(st.sampled_from([0.1, 0.4, 0.9])), draw(st.integers(0, 5))
+        submissions.append(make_scored(f"m{number}", LAW_DATA, skill=skill, seed=seed, tasks=tuple(sorted(tasks))))
+    return submissions
+
+
+def numbers_of(board):
+    """id -> every number of a submission but its ranks, which are about the others."""
+    numbers = {}
+    for submission in board.submissions:
+        row = submission_json(submission, board)
+        for standing in (row["overall"], row["retrieval"], *row["tasks"].values()):
+            if standing is not None:
+                del standing["rank"], standing["group"]
+        intervals = board.intervals[submission.id]
+        scores = {task: by_id[submission.id].score for task, by_id in board.by_task.items() if submission.id in by_id}
+        numbers[submission.id] = (row, dict(intervals), scores)
+    return numbers
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(submissions_of_law(), st.data())
+def test_adding_removing_and_permuting_submissions_changes_no_number_of_another(submissions, data):
+    every_number = numbers_of(make_board(submissions, LAW_DATA))
+    kept = data.draw(st.permutations(submissions))[: data.draw(st.integers(1, len(submissions)))]
+    board = make_board(kept, LAW_DATA)
+    for name, numbers in numbers_of(board).items():
+        assert numbers == every_number[name]
+    setup = comparison_json(board)
+    assert setup["concepts"] == len(concept_names(LAW_DATA)) == 20
+    assert len(setup["subsets"]) == len(LAW_DATA.subsets)
+
+
+def test_a_submission_of_spans_alone_changes_no_interval_of_another():
+    """What used to: the draws were over the concepts that occurred in the submissions."""
+    data = make_data(30, few={"uz": 45})  # fifteen concepts occur in Uzbek alone
+    one = make_scored("one", data, tasks=("T1", "T2", "T3"), seed=1)
+    spans_only = make_scored("spans", data, tasks=(SPANS,), seed=2)
+    alone, together = make_board([one], data), make_board([spans_only, one], data)
+    assert together.intervals["one"] == alone.intervals["one"]
+    assert together.retrieval["one"] == alone.retrieval["one"]
+
+
+def test_the_order_of_submissions_changes_nothing():
+    data = make_data(30)
+    submissions = [make_scored(f"m{n}", data, skill=0.2 + 0.05 * n, seed=n) for n in range(6)]
+    assert make_board(submissions, data).overall == make_board(submissions[::-1], data).overall
+
+
+def test_submissions_without_all_tasks_are_ranked_by_task_alone():
+    data = make_data(30)
+    whole, part = make_scored("whole", data), make_scored("part", data, tasks=("T1", SPANS), skill=0.9)
+    board = make_board([part, whole], data)
+    assert list(board.overall) == ["whole"]
+    assert list(board.by_task["T1"]) == ["part", "whole"]
+    assert list(board.by_task["T2"]) == ["whole"]
+
+
+def test_an_undefined_score_has_no_rank():
+    data = make_data(30, languages=("tr",))
+    submission = scored_of("one", data, {(SPANS, "tr"): np.zeros((30, 3))})
+    board = make_board([submission], data)
+    assert board.by_task[SPANS] == {}
+    interval = board.intervals["one"][SPANS, "tr"]
+    assert np.isnan([interval.low, interval.high]).all()
+
+
+def test_what_cannot_stand_on_one_board_is_refused():
+    data = make_data(30)
+    submission = make_scored("one", data)
+    with pytest.raises(InputError, match="two submissions have the id 'one'"):
+        make_board([submission, submission], data)
+    with pytest.raises(InputError, match=r"one: scored on revision ffffffffffff.*0123456789ab"):
+        make_board([make_scored("one", data, dataset_revision="f" * 40)], data)
+    with pytest.raises(InputError, match="one: the items of T1 tur-azj are not those of tests/data"):
+        make_board([make_scored("one", make_data(31))], data)
+    with pytest.raises(InputError, match="reproduced: no submission 'two'"):
+        make_board([submission], data, reproduced=("one", "two"))

@@ -1,0 +1,92 @@
+"""The scores computed from a submission's files against trec_eval, seqeval and `turkic-idiom run`'s own resampler."""
+
+import pytest
+import pytrec_eval
+from seqeval.metrics import f1_score, precision_score, recall_score
+
+from leaderboard.scores import RETRIEVAL_TASKS, LeftOut, load_submissions, score_submission
+from leaderboard.submission import load_submission
+from tests.leaderboard.conftest import make_submission, read_lines
+from turkic_idiom_tasks.dataset.retrieval import concept_of
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.results.predictions import TASK_NAMES
+from turkic_idiom_tasks.spans import LABELS
+
+O, B, I = LABELS  # noqa: E741
+
+
+@pytest.fixture
+def scored(submission_folder, submission_dataset):
+    return score_submission(load_submission(submission_folder, submission_dataset))
+
+
+def test_rankings_without_ties_score_as_in_trec_eval(scored, submission_folder, submission_dataset):
+    for task in RETRIEVAL_TASKS:
+        rows = read_lines(submission_folder / f"{task}.jsonl.gz")
+        heads = [n for n, row in enumerate(rows) if "subset" in row]
+        assert [score.subset for score in scored.of_task(task)] == [rows[n]["subset"] for n in heads]
+        for score, start, end in zip(scored.of_task(task), heads, [*heads[1:], len(rows)], strict=True):
+            documents = rows[start]["documents"]
+            plain = [row for row in rows[start + 1 : end] if all(isinstance(place, int) for place in row["ranking"])]
+            assert len(plain) == score.n - 1
+            run = {row["query"]: {documents[p]: -float(n) for n, p in enumerate(row["ranking"])} for row in plain}
+            qrels = submission_dataset.retrieval(task, score.subset).qrels
+            theirs = pytrec_eval.RelevanceEvaluator({query: dict(qrels[query]) for query in run}, {"ndcg"}).evaluate(
+                run
+            )
+            values = dict(zip(score.items, score.sums[:, 0], strict=True))
+            for query, scores in theirs.items():
+                assert values[query] == pytest.approx(scores["ndcg"], abs=1e-9)
+            assert [concept_of(query) for query in score.items] == list(score.concepts)
+            assert list(score.items) == sorted(qrels)
+
+
+def test_tags_score_as_in_seqeval(scored, submission_folder, submission_dataset):
+    assert [score.subset for score in scored.of_task("spans")] == ["tr", "az", "uz"]
+    labels = {"O": O, "B": B, "I": I}
+    tags, language = {}, None
+    for row in read_lines(submission_folder / "spans.jsonl.gz"):
+        language = row.get("language", language)
+        if "tags" in row:
+            tags[language, row["sentence"]] = [labels[letter] for letter in row["tags"]]
+    for score in scored.of_task("spans"):
+        gold = [list(row.tags) for row in submission_dataset.test_sentences(score.language).rows]
+        predicted = [tags[score.language, key] for key in score.items]
+        assert 0 < score.main < 1
+        assert score.scores["span_f1"] == pytest.approx(f1_score(gold, predicted))
+        assert score.scores["span_precision"] == pytest.approx(precision_score(gold, predicted))
+        assert score.scores["span_recall"] == pytest.approx(recall_score(gold, predicted))
+
+
+def test_submissions_come_by_name_and_a_faulty_one_ends_it_or_is_left_out(
+    tmp_path, submission_dataset, submission_metadata, submission_content
+):
+    place = tmp_path / "all"
+    for name in ("Org/Second", "Org/First"):
+        make_submission(place, submission_metadata.model_copy(update={"name": name}), submission_content)
+    (place / ".ipynb_checkpoints").mkdir()
+    first, second = load_submissions(place, submission_dataset)
+    assert [first.metadata.name, second.metadata.name] == ["Org/First", "Org/Second"]
+    assert list(dict.fromkeys(score.task for score in first.subsets)) == list(TASK_NAMES)
+    assert [score.scores for score in first.subsets] == [score.scores for score in second.subsets]
+    (place / second.id / "T1.jsonl.gz").write_bytes(b"")
+    with pytest.raises(InputError, match=r"T1.jsonl.gz: a gzip file that is cut short"):
+        list(load_submissions(place, submission_dataset))
+    kept, left_out = load_submissions(place, submission_dataset, skip_faulty=True)
+    assert kept.id == first.id
+    assert isinstance(left_out, LeftOut)
+    assert left_out.folder.name == second.id
+    assert "T1.jsonl.gz: a gzip file that is cut short" in left_out.reason
+
+
+def test_the_order_of_subsets_in_a_file_changes_nothing(submission_spoiler, submission_dataset, scored):
+    def turned(rows):
+        heads = [n for n, row in enumerate(rows) if "subset" in row]
+        return [*rows[heads[1] :], *rows[: heads[1]]]
+
+    submission_spoiler.rows(turned)
+    again = score_submission(load_submission(submission_spoiler.folder, submission_dataset))
+    assert [(score.task, score.subset) for score in again.subsets] == [
+        (score.task, score.subset) for score in scored.subsets
+    ]
+    assert [score.scores for score in again.subsets] == [score.scores for score in scored.subsets]

@@ -1,0 +1,211 @@
+"""Predictions to lines and back, and what is wrong with lines that somebody else wrote."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from turkic_idiom_tasks.metrics.ranking import score_rankings
+from turkic_idiom_tasks.results.predictions import MAX_FAULTS, SPANS, Rankings, Tags, read_lines, to_lines
+from turkic_idiom_tasks.results.scored import score_subset
+
+KEY = ("T1", "tur-azj")
+N_QUERIES, N_DOCUMENTS = 4, 9
+
+
+def similarities():
+    """Small whole numbers, so that documents tie; -inf stands for what was not retrieved."""
+    numbers = st.integers(0, 12).map(float) | st.just(-np.inf)
+    return arrays(np.float64, (N_QUERIES, N_DOCUMENTS), elements=numbers)
+
+
+def lines_of(predictions, **options):
+    return [line.encode() for line in to_lines(predictions, **options)]
+
+
+def read(lines, dataset):
+    predictions, faults = read_lines(lines, dataset)
+    assert not faults, [str(fault) for fault in faults]
+    return predictions
+
+
+def test_lines_by_hand(dataset):
+    """Nine documents; the third is best, the first and second tie behind it, the last was not retrieved."""
+    pool = dataset.pool(*KEY)
+    row = [0.5, 0.5, 0.9, 0.4, 0.3, 0.2, 0.1, 0.0, -np.inf]
+    rankings = Rankings.from_similarities(pool, np.array([row] * N_QUERIES))
+    head, first, *_ = to_lines({KEY: rankings})
+    assert json.loads(head) == {"task": "T1", "subset": "tur-azj", "documents": list(pool.documents)}
+    assert first == f'{{"query":"{pool.queries[0]}","ranking":[2,[0,1],3,4,5,6,7,8]}}'
+    cut = list(to_lines({KEY: rankings}, top_k=2))[1:]
+    for line, columns in zip(cut, pool.relevant, strict=True):
+        values = json.loads(line)
+        assert values["ranking"] == [2, [0, 1]]  # a group of ties is never cut
+        beyond = [[column, column, 1] for column in columns if column > 2]  # its place: as many are better
+        assert values.get("beyond", []) == beyond
+    assert rankings.above[0].tolist() == [1, 1, 0, 3, 4, 5, 6, 7, 8]
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrix=similarities())
+def test_rankings_round_trip_and_score_as_the_similarities_do(dataset, matrix):
+    pool = dataset.pool(*KEY)
+    rankings = Rankings.from_similarities(pool, matrix)
+    lines = lines_of({KEY: rankings})
+    back = read(lines, dataset)[KEY]
+    np.testing.assert_array_equal(back.above, rankings.above)
+    assert back.cut is None
+    assert lines_of({KEY: back}) == lines
+    expected = score_rankings(matrix, pool.relevant).means()
+    assert {name: score_subset(back).scores[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+
+
+@settings(deadline=None, max_examples=80)
+@given(matrix=similarities(), top_k=st.integers(1, 12), again=st.integers(1, 12))
+def test_a_cut_ranking_keeps_its_exact_scores(dataset, matrix, top_k, again):
+    rankings = Rankings.from_similarities(dataset.pool(*KEY), matrix)
+    lines = lines_of({KEY: rankings}, top_k=top_k)
+    back = read(lines, dataset)[KEY]
+    scores, whole = score_subset(back), score_subset(rankings)
+    assert scores.scores == pytest.approx(whole.scores, abs=1e-12)
+    np.testing.assert_allclose(scores.sums, whole.sums, atol=1e-12)
+    for line in lines[1:]:
+        sizes = [len(group) if isinstance(group, list) else 1 for group in json.loads(line)["ranking"]]
+        assert sum(sizes) >= min(top_k, N_DOCUMENTS)
+        assert sum(sizes[:-1]) < top_k  # no group more than needed
+    assert (back.cut is None) == all(len(back.top(row)) == len(rankings.top(row)) for row in range(N_QUERIES))
+    assert lines_of({KEY: back}) == lines
+    assert lines_of({KEY: back}, top_k=again) == lines_of({KEY: rankings}, top_k=min(again, top_k))
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1), shuffle=st.randoms(use_true_random=False))
+def test_the_order_of_lines_and_of_ties_decides_nothing(dataset, predictions, seed, shuffle):
+    head, *lines = lines_of({KEY: predictions[KEY]})
+    shuffle.shuffle(lines)
+    shuffled = []
+    for line in lines:
+        values = json.loads(line)
+        for group in values["ranking"]:
+            if isinstance(group, list):
+                shuffle.shuffle(group)
+        shuffled.append(json.dumps(values).encode())
+    back = read([head, *shuffled], dataset)[KEY]
+    np.testing.assert_array_equal(back.above, predictions[KEY].above)
+
+
+@settings(deadline=None, max_examples=30)
+@given(data=st.data())
+def test_tags_round_trip(dataset, data):
+    sentences = dataset.test_sentences("tr")
+    letters = []
+    for row in sentences.rows:
+        letters.append(data.draw(st.text("OBI", min_size=len(row.tokens), max_size=len(row.tokens))))
+    tags = Tags(sentences, tuple(letters))
+    lines = lines_of({(SPANS, "tr"): tags})
+    back = read(lines, dataset)[SPANS, "tr"]
+    assert back.letters == tags.letters
+    assert json.loads(lines[0]) == {"task": "spans", "subset": "tr"}
+    assert score_subset(back).scores == score_subset(tags).scores
+
+
+def test_subsets_stand_in_their_usual_order(dataset, predictions):
+    backwards = dict(reversed(predictions.items()))
+    assert lines_of(backwards) == lines_of(predictions)
+    assert list(read(lines_of(backwards), dataset)) == [KEY, (SPANS, "tr")]
+
+
+def test_nan_is_refused(dataset):
+    matrix = np.zeros((N_QUERIES, N_DOCUMENTS))
+    matrix[2, 3] = np.nan
+    with pytest.raises(ValueError, match=f"similarities of query {dataset.pool(*KEY).queries[2]} hold NaN"):
+        Rankings.from_similarities(dataset.pool(*KEY), matrix)
+
+
+WHOLE = "0,1,2,3,4,5,6,7,8"
+
+
+@pytest.mark.parametrize(
+    ("ranking", "problem"),
+    [
+        ("[0,1,2,3,4,5,6,7,9]", "no document has the position 9; there are 0 to 8"),
+        ("[0,1,2,3,4,5,6,7,-1]", "no document has the position -1"),
+        ("[0,1,2,3,4,5,6,7,7]", "document 7 is ranked twice"),
+        ("[0,1,2,3,4,5,6,7,true]", "no document has the position True"),
+        ("[0,1,2,3,4,5,6,7,8.0]", "no document has the position 8.0"),
+        ('[0,1,2,3,4,5,6,7,"8"]', "no document has the position '8'"),
+        ("[0,1,2,3,4,5,6,[],7,8]", "an empty list"),
+        ("[0,1,2,3,4,5,6,[[7]],8]", "nested more than 4 deep|no document has the position"),
+        ("[]", "must be a list of positions, not []"),
+        ("{}", "must be a list of positions, not {}"),
+        ("null", "must be a list of positions, not None"),
+        ("[00,1,2,3,4,5,6,7,8]", "malformed JSON"),
+        ("[0,1,2,3,4,5,6,7,8", "malformed JSON|not closed"),
+        ("[,0,1,2,3,4,5,6,7,8]", "malformed JSON"),
+        ("[0,,1,2,3,4,5,6,7,8]", "malformed JSON"),
+        (f"[{WHOLE},1e400]", "too large a number"),
+        (f'[{WHOLE}],"beyond":[[0,0,1]]', "beyond must list"),
+        ('[0],"beyond":[[1,0,1]]', "is no place behind|beyond must list"),
+        ('[0],"beyond":7', "beyond must list"),
+    ],
+)
+def test_a_ranking_that_is_none_is_named(dataset, predictions, ranking, problem):
+    head, first, *lines = lines_of({KEY: predictions[KEY]})
+    query = json.loads(first)["query"]
+    broken = f'{{"query":"{query}","ranking":{ranking}}}'.encode()
+    found, faults = read_lines([head, broken, *lines], dataset)
+    assert not found
+    assert any(part in str(faults[0]) for part in problem.split("|")), str(faults[0])
+    assert str(faults[0]).startswith("line 2: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b'{"query":"tur:nobody","ranking":[0]}', "has no query 'tur:nobody'"),
+        (b'{"query":5,"ranking":[0]}', "has no query 5"),
+        (b'{"task":"T1","subset":"tur-uzn","documents":[]}', "the data has no T1 subset 'tur-uzn'"),
+        (b'{"task":"T9","subset":"tur-azj","documents":[]}', "the task 'T9' is unknown"),
+        (b'{"task":"T2","subset":"tur","documents":["x"]}', "ids of its pool, sorted"),
+        (b'{"task":"T2","subset":"tur"}', "the head of a T2 subset has the keys"),
+        (b'{"subset":"tur","documents":[]}', "the task None is unknown"),
+        (b'{"task":"T1","subset":"tur-azj","documents":HERE}', "stands twice"),
+        (b"[]", "neither the head of a subset nor a prediction"),
+        (b"7", "neither the head of a subset nor a prediction"),
+        (b"", "malformed JSON"),
+        (b"\xff", "not UTF-8"),
+        (b'{"sentence":"x","tags":"O","tags":"B"}', "stands twice"),
+    ],
+)
+def test_a_line_that_does_not_belong_there_is_named(dataset, predictions, line, problem):
+    lines = lines_of({KEY: predictions[KEY]})
+    line = line.replace(b"HERE", json.dumps(list(dataset.pool(*KEY).documents)).encode())
+    found, faults = read_lines([*lines, line], dataset)
+    assert not found
+    assert any(part in str(faults[0]) for part in problem.split("|")), str(faults[0])
+
+
+def test_missing_and_repeated_predictions_are_named(dataset, predictions):
+    head, *lines = lines_of({KEY: predictions[KEY]})
+    _, faults = read_lines([head, *lines[1:]], dataset)
+    assert "1 predictions are missing, such as the one for" in str(faults[0])
+    _, faults = read_lines([head, *lines, lines[0]], dataset)
+    assert "stands twice" in str(faults[0])
+    _, faults = read_lines(lines, dataset)
+    assert "before the head line" in str(faults[0])
+    _, faults = read_lines([], dataset)
+    assert "no subset in it" in str(faults[0])
+    _, faults = read_lines([b"nonsense"] * 1000, dataset)
+    assert len(faults) == MAX_FAULTS + 1
+
+
+@pytest.mark.parametrize("tags", ["OX", "O", "", None, ["O", "B", "I"], "OBIO" * 50])
+def test_tags_that_do_not_fit_are_named(dataset, predictions, tags):
+    head, first, *lines = lines_of({(SPANS, "tr"): predictions[SPANS, "tr"]})
+    broken = json.dumps(json.loads(first) | {"tags": tags}).encode()
+    found, faults = read_lines([head, broken, *lines], dataset)
+    assert not found
+    assert "of the letters O, B, I" in str(faults[0])

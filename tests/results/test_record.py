@@ -1,0 +1,249 @@
+"""Records: whole or not there, and read as the right answer or refused with one line."""
+
+import copy
+import gzip
+import json
+import math
+import multiprocessing
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.killing import every_kill
+from tests.results.conftest import header_of
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.results.predictions import to_lines
+from turkic_idiom_tasks.results.record import (
+    RESULT_FORMAT,
+    SUFFIX,
+    OtherFormatError,
+    Training,
+    find_records,
+    read_header,
+    read_record,
+    subset_scores,
+    write_record,
+)
+from turkic_idiom_tasks.results.scored import score_record
+
+KEY = ("T1", "tur-azj")
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / f"x{SUFFIX}"
+
+
+def scores_of(record):
+    """All that a record says in the end."""
+    found = {}
+    for scored in score_record(record):
+        sums = [tuple(row) for row in scored.sums.tolist()]
+        found[scored.task, scored.subset] = (dict(scored.scores), scored.items, scored.concepts, sums)
+    return found
+
+
+def repacked(path, change):
+    """Write the lines of a record again after a change to them."""
+    lines = gzip.decompress(path.read_bytes()).splitlines()
+    path.write_bytes(gzip.compress(b"".join(line + b"\n" for line in change(lines))))
+
+
+@pytest.mark.parametrize("top_k", [None, 2])
+def test_a_record_comes_back_as_it_was(dataset, predictions, path, top_k):
+    training = Training(regime="tr-only", seed=42, size="all", config={"epochs": 3}, outcome={"best_epoch": None})
+    header = header_of(predictions, dataset, training=training)
+    write_record(path, header, predictions, top_k=top_k)
+    assert read_header(path) == header
+    record = read_record(path, dataset)
+    assert record.header == header
+    assert list(to_lines(record.predictions)) == list(to_lines(predictions, top_k=top_k))
+    for scored in score_record(record):
+        assert dict(header.scores(scored.task, scored.subset)) == pytest.approx(dict(scored.scores))
+    before = path.read_bytes()
+    write_record(path, header, predictions, top_k=top_k)
+    assert path.read_bytes() == before  # no clock in it
+    assert find_records(path.parent) == find_records(path) == [path]
+
+
+def test_an_undefined_score_stays_undefined(dataset, predictions):
+    row = subset_scores("T1", "tur-azj", {"ndcg": 0.5, "ndcg_corrected": math.nan})
+    header = header_of(predictions, dataset, subsets=[row])
+    assert row.scores["ndcg_corrected"] is None
+    assert math.isnan(header.scores(*KEY)["ndcg_corrected"])
+    with pytest.raises(KeyError):
+        header.scores("T2", "tur")
+
+
+def test_other_data_another_format_and_no_record(dataset, other_dataset, predictions, path):
+    write_record(path, header_of(predictions, dataset), predictions)
+    with pytest.raises(InputError, match="a result of other data"):
+        read_record(path, other_dataset)
+    repacked(
+        path, lambda lines: [json.dumps(json.loads(lines[0]) | {"format": RESULT_FORMAT + 1}).encode(), *lines[1:]]
+    )
+    for read in (read_header, lambda path: read_record(path, dataset)):
+        with pytest.raises(OtherFormatError, match=f"a result of format {RESULT_FORMAT + 1}"):
+            read(path)
+    for place in (path.parent / "absent", path.parent / "empty"):
+        (path.parent / "empty").mkdir(exist_ok=True)
+        with pytest.raises(InputError, match=r"no such file or folder|no result in it"):
+            find_records(place)
+
+
+@pytest.mark.parametrize("name", ["ndcg", "mrr", "ndcg_corrected", "n_queries"])
+def test_a_score_that_the_predictions_do_not_give_is_refused(dataset, predictions, path, name):
+    write_record(path, header_of(predictions, dataset), predictions)
+
+    def change(lines):
+        header = json.loads(lines[0])
+        header["subsets"][0]["scores"][name] += 0.001
+        return [json.dumps(header).encode(), *lines[1:]]
+
+    repacked(path, change)
+    with pytest.raises(InputError, match=f"the predictions give {name} "):
+        score_record(read_record(path, dataset))
+
+
+def test_a_score_in_which_nothing_is_known_is_refused(dataset, predictions, path):
+    row = subset_scores(*KEY, {"mrr": 0.5})
+    write_record(path, header_of({KEY: predictions[KEY]}, dataset, subsets=[row]), {KEY: predictions[KEY]})
+    with pytest.raises(InputError):
+        score_record(read_record(path, dataset))
+
+
+def right_or_refused(path, dataset, expected):
+    """Whether a damaged record is read: the same answer, or one line."""
+    message = None
+    try:
+        answer = scores_of(read_record(path, dataset))
+    except InputError as error:
+        message = str(error)
+    if message is None:
+        assert answer == expected
+    else:
+        assert str(path) in message
+        assert message.isprintable()  # one line, without control characters
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_damaged_bytes_give_the_right_answer_or_one_line(dataset, predictions, path, data):
+    write_record(path, header_of(predictions, dataset), predictions)
+    expected = scores_of(read_record(path, dataset))
+    content = bytearray(path.read_bytes())
+    kind = data.draw(st.sampled_from(["cut", "flip", "insert", "append", "text"]))
+    place = data.draw(st.integers(0, len(content) - 1))
+    if kind == "cut":
+        del content[place:]
+    elif kind == "flip":
+        content[place] ^= data.draw(st.integers(1, 255))
+    elif kind == "insert":
+        content[place:place] = data.draw(st.binary(min_size=1, max_size=4))
+    elif kind == "append":
+        content += data.draw(st.binary(min_size=1, max_size=40))
+    else:
+        content = bytearray(gzip.decompress(bytes(content)))
+    path.write_bytes(bytes(content))
+    right_or_refused(path, dataset, expected)
+
+
+ODD_VALUES = st.sampled_from(
+    [None, True, -1, 0, 3, 10**30, 0.5, "", "x", "\u202e\x1b[31m", [], [[]], {}, {"a": 1}, [0, 0], "NaN", "T2", "tur"]
+)
+
+
+def places_in(value, path=()):
+    """Every path to a value inside JSON, itself included."""
+    yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places_in(value[key], (*path, key))
+    elif isinstance(value, list):
+        for index in range(min(len(value), 12)):
+            yield from places_in(value[index], (*path, index))
+
+
+def changed_at(value, path, kind, odd):
+    """JSON with one value dropped, doubled or replaced."""
+    value = copy.deepcopy(value)
+    if not path:
+        return odd
+    parent = value
+    for part in path[:-1]:
+        parent = parent[part]
+    last = path[-1]
+    if kind == "drop":
+        del parent[last]
+    elif kind == "swap" and isinstance(parent, list):
+        other = len(parent) - 1 - last
+        parent[last], parent[other] = parent[other], parent[last]
+    elif kind == "double" and isinstance(parent, list):
+        parent.insert(last, parent[last])
+    elif kind == "double":
+        parent[f"{last}2"] = parent[last]
+    else:
+        parent[last] = odd
+    return value
+
+
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), seed=st.integers(0, 2**32 - 1))
+def test_a_changed_value_gives_the_right_answer_or_one_line(dataset, predictions, path, data, seed):
+    """Any value of any line is dropped, doubled, swapped or of another kind; or whole lines are."""
+    top_k = data.draw(st.sampled_from([None, 1, 3]))
+    write_record(path, header_of(predictions, dataset), predictions, top_k=top_k)
+    expected = scores_of(read_record(path, dataset))
+    kind = data.draw(st.sampled_from(["drop", "swap", "double", "retype", "drop line", "double line", "swap lines"]))
+    odd = data.draw(ODD_VALUES)
+
+    def change(lines):
+        chance = random.Random(seed)
+        number = chance.randrange(len(lines))
+        if kind == "drop line":
+            return lines[:number] + lines[number + 1 :]
+        if kind == "double line":
+            return [*lines, lines[number]]
+        if kind == "swap lines":
+            lines[number], lines[-1] = lines[-1], lines[number]
+            return lines
+        value = json.loads(lines[number])
+        place = chance.choice(list(places_in(value)))
+        lines[number] = json.dumps(changed_at(value, place, kind, odd)).encode()
+        return lines
+
+    repacked(path, change)
+    right_or_refused(path, dataset, expected)
+
+
+def test_a_kill_at_any_point_leaves_the_old_record_or_the_new_one(dataset, predictions, tmp_path):
+    path = tmp_path / f"x{SUFFIX}"
+    one, other = (header_of(predictions, dataset, seconds=seconds) for seconds in (1.0, 2.0))
+    for _ in every_kill(
+        lambda: write_record(path, one, predictions), lambda: write_record(path, other, predictions), below=tmp_path
+    ):
+        assert read_record(path, dataset).header in (one, other)
+    assert read_record(path, dataset).header == other
+
+
+def write_often(path, header, predictions):
+    for _ in range(30):
+        write_record(path, header, predictions)
+
+
+def test_a_reader_beside_two_writers_sees_whole_records(dataset, predictions, path):
+    headers = [header_of(predictions, dataset, seconds=seconds) for seconds in (1.0, 2.0)]
+    write_record(path, headers[0], predictions)
+    fork = multiprocessing.get_context("fork")
+    writers = [fork.Process(target=write_often, args=(path, header, predictions)) for header in headers]
+    for writer in writers:
+        writer.start()
+    n_read = 0
+    while any(writer.is_alive() for writer in writers):
+        assert read_record(path, dataset).header in headers
+        n_read += 1
+    assert n_read > 2
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    assert find_records(path.parent) == [path]

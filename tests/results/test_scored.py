@@ -1,0 +1,102 @@
+"""From predictions to scores, against hand arithmetic."""
+
+import math
+
+import numpy as np
+import pytest
+
+from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
+from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences
+from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
+from turkic_idiom_tasks.results.predictions import Rankings, Tags, read_lines, to_lines
+from turkic_idiom_tasks.results.scored import score_subset
+from turkic_idiom_tasks.spans import LABELS
+
+O, B, I = LABELS  # noqa: E741
+
+
+def pool_of(qrels, n_documents=4):
+    documents = {f"azj:d{n}": "text" for n in range(n_documents)}
+    data = RetrievalData(dict.fromkeys(qrels, "text"), documents, {q: dict.fromkeys(d, 1) for q, d in qrels.items()})
+    return Pool("T1", "tur-azj", data)
+
+
+def test_scores_by_hand():
+    """Queries stand in another order in the data; d1 is second for a, and ties with another at ranks 1 and 2 for b."""
+    pool = pool_of({"tur:b": ["azj:d1"], "tur:a": ["azj:d1"]})
+    score = score_subset(Rankings(pool, np.array([[2, 1, 0, 3], [0, 0, 2, 3]], dtype=np.int32)))
+    second = 1 / math.log2(3)
+    assert score.items == ("tur:a", "tur:b")
+    assert score.concepts == ("a", "b")
+    assert score.sums[:, 0] == pytest.approx([second, (1 + second) / 2])
+    assert score.sums[:, 1].tolist() == [1, 1]
+    assert score.main == score.scores["ndcg"] == pytest.approx((second + (1 + second) / 2) / 2)
+    assert score.scores["mrr"] == pytest.approx((1 / 2 + (1 + 1 / 2) / 2) / 2)
+    assert score.scores["recall_at_1"] == pytest.approx((0 + 1 / 2) / 2)
+    floor = sum(1 / math.log2(1 + rank) for rank in range(1, 5)) / 4  # any of the four ranks
+    assert score.floor == score.scores["ndcg_floor"] == pytest.approx(floor)
+    assert score.scores["ndcg_corrected"] == pytest.approx((score.main - floor) / (1 - floor))
+    assert (score.task, score.subset, score.language, score.n, score.cut) == ("T1", "tur-azj", "az", 2, None)
+
+
+def test_what_a_ranking_leaves_out_ties_at_the_end():
+    pool = pool_of({"tur:a": ["azj:d3"], "tur:b": ["azj:d0"]})
+    above = np.array([[0, 1, 1, 1], [0, 1, 2, 3]], dtype=np.int32)
+    score = score_subset(Rankings(pool, above, n_listed=np.array([1, 3], dtype=np.int32)))
+    ranks = [1 / math.log2(1 + rank) for rank in (2, 3, 4)]  # d3 is one of three that are not listed
+    assert score.sums[:, 0] == pytest.approx([sum(ranks) / 3, 1])
+    assert score.cut == 1
+
+
+def test_a_cut_ranking_that_states_where_the_rest_stands_scores_as_the_whole():
+    """One document is listed; the relevant one, which is not, shares places 3 and 4 with another."""
+    pool = pool_of({"tur:a": ["azj:d3"]})
+    whole = Rankings(pool, np.array([[0, 1, 2, 2]], dtype=np.int32))
+    lines = [line.encode() for line in to_lines({("T1", "tur-azj"): whole}, top_k=1)]
+    assert b'"ranking":[0],"beyond":[[3,2,2]]' in lines[1]
+    read, faults = read_lines(lines, OnePool(pool))
+    assert faults == []
+    score = score_subset(read["T1", "tur-azj"])
+    assert score.main == pytest.approx((1 / math.log2(4) + 1 / math.log2(5)) / 2)
+    assert score.cut == 1
+
+
+class OnePool:
+    """A dataset of one subset."""
+
+    def __init__(self, pool):
+        self._pool = pool
+
+    def subsets(self, task):
+        return (self._pool.subset,) if task == self._pool.task else ()
+
+    def pool(self, task, subset):
+        return self._pool
+
+
+def test_spans_by_hand():
+    rows = [
+        TaggedSentence("b", "tr", "göz yummak", "x x x", ("x", "x", "x"), (B, I, O)),
+        TaggedSentence("c", "tr", "göz yummak", "x x", ("x", "x"), (B, O)),
+        TaggedSentence("a", "tr", "kulak asmak", "x x x", ("x", "x", "x"), (O, B, I)),
+    ]
+    score = score_subset(Tags(TestSentences("tr", rows), ("BBI", "BIO", "OO")))  # of a, b, c
+    assert score.items == ("a", "b", "c")
+    assert score.concepts == ("a", "b", "b")  # the sentences of one idiom
+    # spans right, found and true: a 1, 2, 1; b 1, 1, 1; c 0, 0, 1
+    assert score.sums.tolist() == [[2, 3], [2, 2], [0, 1]]
+    scores = {name: score.scores[name] for name in ("span_precision", "span_recall", "span_f1")}
+    assert scores == pytest.approx({"span_precision": 2 / 3, "span_recall": 2 / 3, "span_f1": 2 / 3})
+    assert score.scores["token_f1"] == pytest.approx(2 * 4 / (5 + 5))
+    assert score.scores["token_accuracy"] == pytest.approx(6 / 8)
+    assert (score.task, score.subset, score.language, score.n, score.cut) == ("spans", "tr", "tr", 3, None)
+    # idiom a alone: 2 * 1 / (2 + 1); the other alone: 2 * 1 / (1 + 2): every draw of concepts gives two thirds
+    interval = resample({"tr": Stratum(score.concepts, score.sums)}).interval()
+    assert (interval.low, interval.high) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+
+
+def test_nothing_marked_is_an_undefined_precision_not_zero():
+    row = TaggedSentence("a", "tr", "x", "x x", ("x", "x"), (O, O))
+    score = score_subset(Tags(TestSentences("tr", [row]), ("OO",)))
+    assert [math.isnan(score.scores[f"span_{name}"]) for name in ("f1", "precision", "recall")] == [True] * 3
+    assert score.scores["token_accuracy"] == 1

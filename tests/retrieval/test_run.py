@@ -1,0 +1,454 @@
+"""`turkic-idiom run` as a user runs it, with the real MiniLM where a real encoder matters."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+
+from tests.retrieval.test_stock_mteb import RANDOM, by_subset, results
+from turkic_idiom_tasks.cli.run_output import reporting
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.experiments.run import make_options, run_models
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import write_lexicon
+from turkic_idiom_tasks.metrics.ranking import score_rankings
+from turkic_idiom_tasks.results.record import find_records, read_header, read_record
+from turkic_idiom_tasks.splits import retrieval_split
+
+BASELINE = "turkic-idiom/char-ngrams"
+BASELINE_FOLDER = Path("results/results/turkic-idiom__char-ngrams/1")
+TASKS = ("TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3")
+
+
+def rows_of(run):
+    assert run.returncode == 0, run.stderr
+    return list(csv.DictReader(io.StringIO(run.stdout)))
+
+
+def result_of(folder, model, task):
+    (path,) = [path for path in Path(folder).rglob(f"{task}.json") if f"/{model}/" in path.as_posix()]
+    return json.loads(path.read_text())
+
+
+def unpacked(path):
+    """The JSON lines of a record."""
+    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
+
+
+def test_one_pass_equals_stock_mteb_for_every_pooling(
+    turkic, stock_mteb, tmp_path, small_lexicon, minilm, register_local
+):
+    """Our one pass against stock commands, whose poolings are stock sentence-transformers modules."""
+    run = turkic("run", "-m", minilm, "--pooling", "all", "-o", "suite", "--data", small_lexicon)
+    assert run.returncode == 0, run.stderr
+    register_local(f"me/minilm={minilm}")
+    for pooling in ("max", "first_last", "last_four"):
+        name = f"me/minilm (pooling={pooling})"
+        stock_mteb("run", "-m", name, "-t", *TASKS, "--output-folder", tmp_path / pooling, data=small_lexicon)
+        for task in TASKS:
+            ours = by_subset(result_of("suite", f"local__{minilm.name}_(pooling={pooling})", task))
+            theirs = by_subset(results(tmp_path / pooling, task))
+            assert set(ours) == set(theirs)
+            for subset, row in theirs.items():
+                for score in ("ndcg", "ndcg_at_10", "mrr", "recall_at_5", "ndcg_floor", "n_queries", "main_score"):
+                    assert ours[subset][score] == pytest.approx(row[score], abs=1e-5), (pooling, task, subset, score)
+
+
+def test_native_pooling_is_the_models_own(turkic, small_dataset, small_lexicon, minilm):
+    from sentence_transformers import SentenceTransformer
+
+    run = turkic("run", "-m", minilm, "-t", "T2", "--format", "csv", "--data", small_lexicon)
+    rows = {row["subset"]: row for row in rows_of(run)}
+    model = SentenceTransformer(str(minilm), device="cpu")
+    for subset in ("tur", "azj", "uzn"):
+        data = small_dataset.retrieval("T2", subset)
+        queries = model.encode(list(data.queries.values()), normalize_embeddings=True)
+        documents = model.encode(list(data.documents.values()), normalize_embeddings=True)
+        ids = list(data.documents)
+        relevant = [[ids.index(document) for document in data.qrels[query]] for query in data.queries]
+        expected = score_rankings(queries @ documents.T, relevant).means()
+        assert float(rows[subset]["ndcg"]) == pytest.approx(expected["ndcg"], abs=1e-5)
+
+
+def test_table_csv_and_json_say_the_same(turkic, small_lexicon, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    arguments = ("run", "-m", BASELINE, "-m", RANDOM, "--data", small_lexicon)
+    table = turkic(*arguments)
+    assert table.returncode == 0, table.stderr
+    rows = rows_of(turkic(*arguments, "--format", "csv"))
+    values = json.loads(turkic(*arguments, "--format", "json").stdout)
+    assert len(rows) == len(values)
+    for row, value in zip(rows, values, strict=True):
+        assert list(row) == list(value)
+        for name, text in row.items():
+            expected = value[name]
+            assert text == ("" if expected is None else expected if isinstance(expected, str) else repr(expected))
+        assert value["ndcg_low"] <= value["ndcg"] <= value["ndcg_high"]
+        assert f"{value['ndcg']:.3f}" in table.stdout
+        assert f"{value['ndcg_low']:.3f}-{value['ndcg_high']:.3f}".replace("0.", ".") in table.stdout
+    assert {row["subset"] for row in rows if row["task"] == "TurkicIdiomT2"} == {"tur", "azj", "uzn", "mean"}
+    assert list(rows[0])[:5] == ["model", "task", "subset", "ndcg", "ndcg_floor"]
+    assert "not in this data: tur-tuk tur-gag" in table.stdout
+    assert "* fewer than 30 queries" in table.stdout
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_table_fits_the_terminal(turkic, five_languages, monkeypatch, width):
+    """All five subsets of T2 beside each other."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    run = turkic("run", "-m", BASELINE, "-m", RANDOM, "-t", "T1", "-t", "T2", "--data", five_languages)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    folders = [line for line in lines if line.startswith("  ") and "results/results" in line]
+    assert len(folders) == 2
+    for line in lines:
+        assert line in folders or cell_len(line) <= width
+    assert "\x1b" not in run.stdout
+    assert ("corrected" in run.stdout) == (width == 120)
+    assert "random (floor)" in run.stdout
+    assert "not in this data" not in run.stdout
+    last = lines[-2:]  # a line for each model: T1, T2, their mean and its interval
+    assert [line.split()[0] for line in last] == [BASELINE, RANDOM]
+    assert all(len(line.split()) == 5 for line in last)
+
+
+def test_t1_is_also_scored_apart_for_pairs_without_a_common_word(turkic, tmp_path):
+    """A lexicon of two test concepts: one whose idioms share `göz`, one whose idioms share nothing."""
+    concepts = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "test"][:2]
+    words = {"tr": ["göz yummak", "küplere binmek"], "az": ["göz yummaq", "özündən çıxmaq"]}
+    entries = {}
+    for code, idioms in words.items():
+        entries[code] = [Entry(concept, idiom) for concept, idiom in zip(concepts, idioms, strict=True)]
+    write_lexicon(tmp_path / "two", [Concept(concept, "") for concept in concepts], entries)
+    arguments = ("run", "-m", BASELINE, "-t", "T1", "--data", tmp_path / "two")
+    row = json.loads(turkic(*arguments, "--format", "json").stdout)[0]
+    assert row["n_no_shared_stem"] == 1
+    assert row["ndcg"] == pytest.approx((row["ndcg_shared_stem"] + row["ndcg_no_shared_stem"]) / 2)
+    assert row["ndcg_shared_stem"] == 1.0  # the baseline finds the cognate
+    table = turkic(*arguments).stdout
+    assert "stem / do not" in table
+    assert "1 / 1" in table
+
+
+def test_records_recompute_every_score(turkic, small_dataset, small_lexicon):
+    """From the lines of the files alone, without our reader."""
+    assert turkic("run", "-m", BASELINE, "-t", "T1", "--data", small_lexicon).returncode == 0
+    stored = by_subset(result_of("results", "turkic-idiom__char-ngrams", "TurkicIdiomT1"))
+    assert set(stored) == {"tur-azj", "tur-uzn"}
+    for subset, row in stored.items():
+        header, head, *lines = unpacked(BASELINE_FOLDER / f"TurkicIdiomT1.{subset}.record.jsonl.gz")
+        assert header["model"] == {"name": BASELINE, "revision": "1", "n_parameters": 0}
+        assert header["data"]["revision"] == small_dataset.revision
+        data = small_dataset.retrieval("T1", subset)
+        assert head["documents"] == sorted(data.documents)
+        assert {line["query"] for line in lines} == set(data.queries)
+        similarities = np.full((len(lines), len(head["documents"])), np.nan)
+        for position, line in enumerate(lines):
+            for rank, group in enumerate(line["ranking"]):
+                similarities[position, group] = -rank
+        assert not np.isnan(similarities).any()  # the whole pool is there
+        relevant = []
+        for line in lines:
+            relevant.append([head["documents"].index(document) for document in data.qrels[line["query"]]])
+        for name, value in score_rankings(similarities, relevant).means().items():
+            assert row[name] == pytest.approx(value, abs=1e-9), name
+        assert row["main_score"] == row["ndcg"]
+        assert "map_at_10" in row  # mteb's own scores stay
+
+
+def test_finished_results_are_read_not_computed(turkic, small_lexicon):
+    arguments = ("run", "-m", BASELINE, "--format", "csv", "--data", small_lexicon)
+    first = rows_of(turkic(*arguments, "-t", "T1"))
+    before = {path: path.stat().st_mtime_ns for path in Path("results").rglob("*") if path.is_file()}
+    assert len(before) == 5  # two records, two files of mteb, the lock
+    again = rows_of(turkic(*arguments))
+    assert [row for row in again if row["task"] == "TurkicIdiomT1"] == first
+    assert {row["task"] for row in again} == set(TASKS)
+    files = [path for path in before if "TurkicIdiomT1" in path.name]
+    assert {path: path.stat().st_mtime_ns for path in files} == {path: before[path] for path in files}
+    turkic(*arguments, "-t", "T1", "--overwrite")
+    records = [path for path in files if path.name.endswith(".gz")]
+    assert all(path.stat().st_mtime_ns != before[path] for path in records)
+
+
+def test_a_killed_run_continues_and_leaves_no_half_written_file(command, turkic, tmp_path, small_lexicon):
+    arguments = ["run", "-m", BASELINE, "-m", RANDOM, "--data", small_lexicon, "-o", tmp_path / "results"]
+    process = subprocess.Popen(
+        [Path(sys.executable).parent / "turkic-idiom", *map(str, arguments)],
+        cwd=tmp_path,
+        env=os.environ | {"HF_HUB_OFFLINE": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.rglob("TurkicIdiomT2.json")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    finished = {path: path.read_bytes() for path in tmp_path.rglob("*.record.jsonl.gz")}
+    assert len(finished) >= 5
+    for content in finished.values():
+        gzip.decompress(content)
+    rerun = turkic(*arguments)
+    assert rerun.returncode == 0, rerun.stderr
+    assert {path: path.read_bytes() for path in finished} == finished
+    assert len(list(tmp_path.rglob("TurkicIdiomT?.json"))) == 6
+    assert not list(tmp_path.rglob(".tmp-*"))
+
+
+def test_languages_run_one_after_the_other_are_kept(turkic, small_lexicon):
+    arguments = ("run", "-m", BASELINE, "-t", "T1", "--format", "csv", "--data", small_lexicon)
+    azerbaijani = rows_of(turkic(*arguments, "-l", "az"))
+    uzbek = rows_of(turkic(*arguments, "-l", "uz"))
+    stored = by_subset(result_of("results", "turkic-idiom__char-ngrams", "TurkicIdiomT1"))
+    assert list(stored) == ["tur-azj", "tur-uzn"]
+    both = rows_of(turkic(*arguments))
+    assert [row["subset"] for row in both] == ["tur-azj", "tur-uzn", "mean"]
+    assert both[:2] == [azerbaijani[0], uzbek[0]]
+
+
+def test_prompts_are_mtebs_and_shown(turkic, stock_mteb, tmp_path, small_lexicon, minilm, register_local):
+    """An E5-style model: its prompts come from its own configuration, as mteb would use them, and change the scores."""
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(minilm), device="cpu", prompts={"query": "query: ", "document": "passage: "})
+    model.save_pretrained(str(tmp_path / "e5like"))
+    run = turkic("run", "-m", "./e5like", "-t", "T2", "-l", "uz", "--format", "csv", "--data", small_lexicon)
+    (ours, _) = rows_of(run)
+    assert "prompts {'query': 'query: ', 'document': 'passage: '}" in run.stderr
+    register_local(f"me/e5like={tmp_path / 'e5like'}")
+    folder = tmp_path / "stock"
+    stock_mteb(
+        "run", "-m", "me/e5like", "-t", "TurkicIdiomT2", "-l", "uzn", "--output-folder", folder, data=small_lexicon
+    )
+    theirs = by_subset(results(folder, "TurkicIdiomT2"))["uzn"]
+    assert float(ours["ndcg"]) == pytest.approx(theirs["ndcg"], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts", "exit_code"),
+    [
+        (("-m", BASELINE, "-t", "T9"), ["unknown task 'T9'", "TurkicIdiomT1 (T1)"], 2),
+        (("-m", BASELINE, "-l", "kk"), ["unknown language 'kk'", "tr (Turkish)"], 2),
+        (("-m", BASELINE, "--pooling", "min"), ["unknown pooling 'min'", "first_last"], 2),
+        (("-m", BASELINE, "--pooling", "mean"), [BASELINE, "not a transformer encoder", "leave it out"], 2),
+        (("-m", BASELINE, "--dtype", "int8"), ["unknown dtype 'int8'", "bfloat16"], 2),
+        (("-m", "sentence-transformers/all-MiniLM-L99"), ["sentence-transformers/all-MiniLM-L99", "similar names"], 2),
+        (("-m", "no-such-model"), ["no-such-model"], 2),
+        (("-m", "./absent-folder"), ["absent-folder: no such folder"], 2),
+        (("-m", BASELINE, "--data", "./absent"), ["./absent: no such directory"], 1),
+        (("-m", BASELINE, "-t", "T1", "-l", "gag"), ["no subset of T1 has the language gag"], 2),
+        (("-m", BASELINE, "-o", "/proc/results"), ["/proc/results: cannot be written", "--out"], 1),
+        (("-m", BASELINE, "-o", "x" * 300), ["cannot be written"], 1),
+    ],
+)
+def test_bad_input_is_one_line(turkic, tmp_path, small_lexicon, arguments, parts, exit_code):
+    data = () if "--data" in arguments else ("--data", small_lexicon)
+    run = turkic("run", *arguments, *data)
+    assert run.returncode == exit_code, run.stderr
+    (line,) = [line for line in run.stderr.splitlines() if line.startswith("turkic-idiom: error: ")]
+    for part in parts:
+        assert part in line
+    assert not list(tmp_path.rglob("TurkicIdiom*"))
+
+
+def test_a_model_whose_vectors_are_not_finite_is_one_line(turkic, tmp_path, small_lexicon, make_untrained):
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    folder = make_untrained(seed=5)
+    weights = load_file(folder / "model.safetensors")
+    weights["embeddings.word_embeddings.weight"] = torch.full_like(
+        weights["embeddings.word_embeddings.weight"], float("nan")
+    )
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    run = turkic("run", "-m", folder, "-t", "T1", "--data", small_lexicon)
+    assert run.returncode == 1
+    (line,) = run.stderr.splitlines()
+    assert "is not finite" in line
+    assert not list(tmp_path.rglob("TurkicIdiom*"))
+
+
+def test_scores_of_other_data_are_not_overwritten(turkic, small_lexicon, other_lexicon):
+    """Whether or not records are there: a file of mteb alone is not replaced either."""
+    arguments = ("run", "-m", BASELINE, "-t", "T1", "--format", "csv")
+    first = rows_of(turkic(*arguments, "--data", small_lexicon))
+    view = BASELINE_FOLDER / "TurkicIdiomT1.json"
+    for keeps_records in (True, False):
+        if not keeps_records:
+            for path in BASELINE_FOLDER.glob("*.gz"):
+                path.unlink()
+        before = {path: path.read_bytes() for path in BASELINE_FOLDER.iterdir()}
+        run = turkic(*arguments, "--data", other_lexicon)
+        assert run.returncode == 1
+        assert "scores of other data" in run.stderr
+        assert "pass --overwrite" in run.stderr
+        assert {path: path.read_bytes() for path in BASELINE_FOLDER.iterdir()} == before
+    replaced = rows_of(turkic(*arguments, "--data", other_lexicon, "--overwrite"))
+    assert [row["subset"] for row in replaced] == ["tur-azj", "mean"]
+    assert list(by_subset(json.loads(view.read_text()))) == ["tur-azj"]
+    assert turkic(*arguments, "--data", small_lexicon).returncode == 1
+    assert rows_of(turkic(*arguments, "--data", small_lexicon, "--overwrite")) == first
+    view.write_text('{"dataset')
+    run = turkic(*arguments, "--data", small_lexicon)
+    assert run.returncode == 1
+    assert f"{view}: not a result file; delete it or pass --overwrite" in run.stderr
+    assert rows_of(turkic(*arguments, "--data", small_lexicon, "--overwrite")) == first
+    assert set(by_subset(json.loads(view.read_text()))) == {"tur-azj", "tur-uzn"}
+
+
+def test_subsets_that_stock_mteb_computed_are_kept(turkic, stock_mteb, tmp_path, small_lexicon):
+    stock_mteb("run", "-m", RANDOM, "-t", "TurkicIdiomT2", "--output-folder", tmp_path / "results", data=small_lexicon)
+    before = by_subset(result_of("results", "mteb__baseline-random-encoder", "TurkicIdiomT2"))
+    assert set(before) == {"tur", "azj", "uzn"}
+    assert turkic("run", "-m", RANDOM, "-t", "T2", "-l", "az", "--data", small_lexicon).returncode == 0
+    after = by_subset(result_of("results", "mteb__baseline-random-encoder", "TurkicIdiomT2"))
+    assert list(after) == ["tur", "azj", "uzn"]
+    for subset in ("tur", "uzn"):
+        assert {name: value for name, value in after[subset].items() if value is not None} == {
+            name: value for name, value in before[subset].items() if value == value
+        }
+    assert after["azj"]["ndcg"] == pytest.approx(before["azj"]["ndcg"], abs=1e-6)
+    stock_mteb(  # and stock mteb takes the file that we wrote for finished
+        "run", "-m", RANDOM, "-t", "TurkicIdiomT2", "--output-folder", tmp_path / "results", data=small_lexicon
+    )
+    assert by_subset(result_of("results", "mteb__baseline-random-encoder", "TurkicIdiomT2")) == after
+
+
+def changed_header(path, **changes):
+    """Write a record again with another header."""
+    header, *lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    content = json.dumps(json.loads(header) | changes).encode() + b"\n" + b"".join(lines)
+    path.write_bytes(gzip.compress(content))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said", "is_computed"),
+    [
+        ({"settings": {"pooling": "cls"}}, "pooling 'cls' instead of None", True),
+        ({"format": 1}, "finished results have another format; computed again", True),
+        ({"versions": {"torch": "1.9"}}, "finished results of torch 1.9 are used (now ", False),
+        ({"seconds": 3.0}, "", False),
+    ],
+)
+def test_a_finished_result_is_used_again_only_if_it_was_computed_alike(
+    turkic, small_lexicon, changes, said, is_computed
+):
+    arguments = ("run", "-m", BASELINE, "-t", "T1", "--format", "csv", "--data", small_lexicon)
+    first = rows_of(turkic(*arguments))
+    records = find_records(Path("results"))
+    for path in records:
+        changed_header(path, **changes)
+    before = [path.read_bytes() for path in records]
+    again = turkic(*arguments)
+    assert rows_of(again) == first
+    lines = [line for line in again.stderr.splitlines() if said and said in line]
+    assert len(lines) == (1 if said and "torch" not in said else len(lines))  # once, not for every subset
+    assert bool(lines) == bool(said)
+    assert ([path.read_bytes() for path in records] != before) == is_computed
+
+
+@pytest.mark.parametrize("changes", [{"model": {"name": "other/model", "revision": "1"}}, {"subsets": []}])
+def test_a_record_that_does_not_belong_there_is_refused(turkic, small_lexicon, changes):
+    arguments = ("run", "-m", BASELINE, "-t", "T1", "--data", small_lexicon)
+    assert turkic(*arguments).returncode == 0
+    changed_header(find_records(Path("results"))[0], **changes)
+    run = turkic(*arguments)
+    assert run.returncode == 1
+    (line,) = run.stderr.splitlines()
+    assert "does not belong there" in line
+
+
+def test_top_k_cuts_the_records_and_no_score(turkic, small_dataset, small_lexicon):
+    arguments = ("run", "-m", RANDOM, "-t", "T1", "--format", "csv", "--data", small_lexicon)
+    whole = rows_of(turkic(*arguments, "-o", "whole"))
+    assert rows_of(turkic(*arguments, "-l", "az", "--top-k", "3"))[0] == whole[0]
+    (path,) = find_records(Path("results"))
+    assert {len(line["ranking"]) for line in unpacked(path)[2:]} == {3}
+    before = path.read_bytes()
+    again = turkic(*arguments, "-l", "az", "--top-k", "2")
+    assert rows_of(again)[0] == whole[0]  # read, and exact
+    assert path.read_bytes() == before
+    more = turkic(*arguments)
+    assert "finished results list only 3 documents per query; computed again" in more.stderr
+    assert rows_of(more) == whole
+    assert read_record(path, small_dataset).predictions["T1", "tur-azj"].cut is None
+
+
+def test_settings_that_depart_from_the_defaults_stand_apart(turkic, small_lexicon, minilm):
+    arguments = ("run", "-m", minilm, "-t", "T1", "-l", "az", "--pooling", "first_last", "--data", small_lexicon)
+    for options in ((), ("--dtype", "bfloat16"), ("--first-layer", "0")):
+        assert turkic(*arguments, *options).returncode == 0
+    found = {}
+    for path in find_records(Path("results")):
+        settings = read_header(path).settings
+        found[path.parent.name] = (settings["dtype"], settings["first_layer"])
+    assert {name: value for name, value in found.items() if len(name) != 40} == {
+        "dtype_bfloat16": ("bfloat16", 1),
+        "first_layer_0": ("float32", 0),
+    }
+    assert len(found) == 3
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_sees_how_far_the_work_is(tmp_path, small_lexicon, minilm):
+    terminal = Terminal()
+    with reporting(terminal) as reporter:
+        options = make_options(tasks=["T1", "T2"], output=tmp_path)
+        run_models([BASELINE, str(minilm)], open_dataset(str(small_lexicon)), options, reporter=reporter)
+    seen = terminal.getvalue()
+    for part in ("model 1/2, T2, 2/3", "model 2/2, loading", "model 2/2, T1, 39/39 texts", "model 2/2, T2, 3/3"):
+        assert part in seen
+
+
+def test_nothing_but_scores_is_printed(command, small_lexicon, minilm):
+    """No bar or warning of any library, with a model of each kind."""
+    run = command(
+        "turkic-idiom", "run", "-m", minilm, "-m", "mteb/baseline-bm25s", "-m", BASELINE, "--data", small_lexicon
+    )
+    assert run.returncode == 0
+    assert run.stderr == ""
+    assert run.stdout.startswith("nDCG over the whole pool")
+
+
+def test_list_shows_the_data_and_the_models(turkic, small_lexicon, small_dataset, register_local, untrained_bert):
+    taken = "intfloat/multilingual-e5-small"
+    register_local(f"me/mine={untrained_bert};{taken}={untrained_bert};a/b=")
+    run = turkic("list", "--data", small_lexicon)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert lines[0] == f"data: {small_lexicon} (revision {small_dataset.revision})"
+    assert "TurkicIdiomT1  tur-uzn     5 queries     15 documents" in lines
+    assert not [line for line in lines if "gag" in line]
+    for name in ("turkic-idiom/char-ngrams", "FacebookAI/xlm-roberta-base (pooling=last_four)", "me/mine"):
+        assert f"  {name}" in lines
+    assert "there is already a model of the name" in lines[-2]
+    assert "names no folder" in lines[-1]
+
+
+def test_help_answers_at_once():
+    """No heavy package is imported for --help; the second it may take is measured by the benchmark of start-up."""
+    code = (
+        "import sys; from turkic_idiom_tasks.cli import main; main(['--help']); main(['run', '--help'])\n"
+        "heavy = {'torch', 'mteb', 'transformers', 'datasets', 'numpy', 'sklearn', 'pyarrow'} & set(sys.modules)\n"
+        "print(sorted(heavy), file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stderr.strip() == "[]"
+    for name in ("run", "doctor", "--first-layer"):
+        assert name in run.stdout

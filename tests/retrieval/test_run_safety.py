@@ -1,0 +1,205 @@
+"""`run` killed at any point, beside another run, and over damaged results: nothing lost, nothing wrong unsaid."""
+
+import gzip
+import json
+import multiprocessing
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.killing import every_kill
+from tests.retrieval.test_run import rows_of
+from tests.retrieval.test_stock_mteb import RANDOM, by_subset
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.experiments.run import make_options, run_models
+from turkic_idiom_tasks.results.record import find_records, read_header
+
+VIEW = "TurkicIdiomT1.json"
+FOLDER = Path("results/results/mteb__baseline-random-encoder/2")  # its vectors, and so its scores, follow the texts
+
+
+def run(output, data, **options):
+    """What `turkic-idiom run` does, on one thread, as the pools of libraries do not survive a fork."""
+    torch.set_num_threads(1)
+    return run_models([RANDOM], open_dataset(str(data)), make_options(tasks=["T1"], output=output, **options))
+
+
+def restore(saved, output):
+    shutil.rmtree(output)
+    shutil.copytree(saved, output)
+
+
+def scores(runs):
+    """Subset -> nDCG."""
+    found = {}
+    for model_run in runs:
+        for subset, scored in model_run.subsets.items():
+            found[subset] = scored.main
+    return found
+
+
+def view_of(output):
+    return json.loads(next(output.rglob(VIEW)).read_text())
+
+
+def test_a_kill_at_any_point_of_a_run_loses_nothing(tmp_path, small_lexicon):
+    """Azerbaijani is finished; the run of both languages is killed before each of its writes, then started again."""
+    output = tmp_path / "output"
+    expected = scores(run(tmp_path / "whole", small_lexicon))
+    run(output, small_lexicon, languages=["az"])
+    (finished,) = find_records(output)
+    content = finished.read_bytes()
+    shutil.copytree(output, tmp_path / "saved")
+    kills = 0
+    for _ in every_kill(lambda: restore(tmp_path / "saved", output), lambda: run(output, small_lexicon), below=output):
+        assert finished.read_bytes() == content
+        kills += 1
+        if kills % 3 == 0:  # every time would take long
+            assert scores(run(output, small_lexicon)) == expected
+            assert {subset: row["ndcg"] for subset, row in by_subset(view_of(output)).items()} == expected
+    assert kills > 10
+    assert scores(run(output, small_lexicon)) == expected
+    assert not list(output.rglob(".tmp-*"))
+
+
+def test_a_kill_while_other_data_is_written_never_shows_its_scores(tmp_path, small_lexicon, other_lexicon):
+    """As in `run --overwrite --data B`, killed, and then `run` on A."""
+    output = tmp_path / "output"
+    small, other = (scores(run(tmp_path / name, data)) for name, data in (("a", small_lexicon), ("b", other_lexicon)))
+    assert small["tur-azj"] != other["tur-azj"]
+    run(output, small_lexicon)
+    shutil.copytree(output, tmp_path / "saved")
+    outcomes = set()
+    for kill in every_kill(
+        lambda: restore(tmp_path / "saved", output),
+        lambda: run(output, other_lexicon, overwrite=True),
+        below=output,
+    ):
+        for data, expected in ((small_lexicon, small), (other_lexicon, other))[kill % 2 :]:
+            message = ""
+            try:
+                found = scores(run(output, data))
+            except InputError as error:
+                message = str(error)
+            outcomes.add("refused" if message else "read")
+            assert "scores of other data" in message if message else found == expected
+    assert outcomes == {"read", "refused"}
+    assert scores(run(output, other_lexicon, overwrite=True)) == other
+    assert view_of(output)["dataset_revision"] == open_dataset(str(other_lexicon)).revision
+
+
+@pytest.mark.parametrize("name", [VIEW, "model_meta.json"])
+def test_a_file_of_mteb_that_is_gone_is_written_again(tmp_path, small_lexicon, name):
+    run(tmp_path, small_lexicon)
+    (path,) = tmp_path.rglob(name)
+    content = path.read_bytes()
+    path.unlink()
+    run(tmp_path, small_lexicon)
+    assert path.read_bytes() == content
+
+
+def run_one_language(output, data, language, start):
+    start.wait()
+    run(output, data, languages=[language])
+
+
+def test_two_runs_at_once_lose_nothing(tmp_path, small_lexicon):
+    fork = multiprocessing.get_context("fork")
+    expected = scores(run(tmp_path / "alone", small_lexicon))
+    for attempt in range(4):
+        output = tmp_path / f"output-{attempt}"
+        start = fork.Barrier(2)
+        arguments = [(output, small_lexicon, language, start) for language in ("az", "uz")]
+        processes = [fork.Process(target=run_one_language, args=part) for part in arguments]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join(60)
+        assert [process.exitcode for process in processes] == [0, 0]
+        assert len(find_records(output)) == 2
+        assert {subset: row["ndcg"] for subset, row in by_subset(view_of(output)).items()} == expected
+
+
+def test_other_data_that_comes_meanwhile_is_not_replaced(tmp_path, small_lexicon, other_lexicon):
+    """Both runs found an empty folder; the second to finish is refused."""
+    output = tmp_path / "output"
+
+    class Interrupting:
+        """Lets another run go first when this one has begun to rank."""
+
+        is_done = False
+
+        def progress(self, text):
+            if "T1, 0/" in text and not self.is_done:
+                self.is_done = True
+                run(output, other_lexicon)
+
+        def note(self, line):
+            raise AssertionError(line)
+
+    options = make_options(tasks=["T1"], languages=["az"], output=output)
+    with pytest.raises(InputError, match="scores of other data"):
+        run_models([RANDOM], open_dataset(str(small_lexicon)), options, reporter=Interrupting())
+    assert view_of(output)["dataset_revision"] == open_dataset(str(other_lexicon)).revision
+    for path in find_records(output):
+        assert read_header(path).data.revision == open_dataset(str(other_lexicon)).revision
+
+
+def damaged(kind, content, seed):
+    """A record's bytes, damaged."""
+    chance = random.Random(seed)
+    if kind == "cut":
+        return content[: chance.randrange(len(content))]
+    if kind == "empty":
+        return b""
+    if kind == "text":
+        return gzip.decompress(content)
+    lines = gzip.decompress(content).splitlines(keepends=True)
+    number = chance.randrange(len(lines))
+    if kind == "drop":
+        del lines[number]
+    elif kind == "swap":
+        number = chance.randrange(2, len(lines))
+        first, second = (json.loads(lines[index]) for index in (number, 2 + (number - 1) % (len(lines) - 2)))
+        first["ranking"], second["ranking"] = second["ranking"], first["ranking"]
+        lines[number] = json.dumps(first).encode() + b"\n"
+    else:  # retype
+        values = json.loads(lines[number])
+        values[chance.choice(list(values))] = chance.choice([None, 7, "x", [], {}])
+        lines[number] = json.dumps(values).encode() + b"\n"
+    return gzip.compress(b"".join(lines))
+
+
+@pytest.mark.parametrize("kind", ["cut", "empty", "text", "drop", "swap", "retype"])
+def test_a_damaged_record_gives_the_right_scores_or_one_line(turkic, small_lexicon, kind):
+    arguments = ("run", "-m", RANDOM, "-t", "T1", "--format", "csv", "--data", small_lexicon)
+    first = rows_of(turkic(*arguments))
+    path = FOLDER / "TurkicIdiomT1.tur-azj.record.jsonl.gz"
+    whole = path.read_bytes()
+    for seed in range(12):
+        path.write_bytes(damaged(kind, whole, seed))
+        again = turkic(*arguments)
+        if again.returncode == 0:
+            assert rows_of(again) == first
+        else:
+            assert again.returncode == 1
+            (line,) = again.stderr.splitlines()
+            assert str(path) in line
+        stored = by_subset(json.loads((FOLDER / VIEW).read_text()))
+        assert str(stored["tur-azj"]["ndcg"]) == first[0]["ndcg"]
+    assert rows_of(turkic(*arguments, "--overwrite")) == first
+
+
+def test_a_damaged_record_that_nobody_asked_for_is_said(turkic, small_lexicon):
+    arguments = ("run", "-m", RANDOM, "-t", "T1", "--format", "csv", "--data", small_lexicon)
+    first = rows_of(turkic(*arguments))
+    (FOLDER / "TurkicIdiomT1.tur-uzn.record.jsonl.gz").write_bytes(b"damaged")
+    azerbaijani = turkic(*arguments, "-l", "az")
+    assert rows_of(azerbaijani)[0] == first[0]
+    assert "TurkicIdiomT1.json is written without it" in azerbaijani.stderr
+    stored = by_subset(json.loads((FOLDER / VIEW).read_text()))
+    assert set(stored) == {"tur-azj", "tur-uzn"}  # what was known of the other stays

@@ -1,0 +1,253 @@
+"""The strict reader: what it takes it takes exactly, what it refuses it refuses in words."""
+
+import gzip
+import json
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.reading import (
+    MAX_DEPTH,
+    SHOWN,
+    Line,
+    MalformedError,
+    decode_text,
+    first_unseen,
+    inner_path,
+    is_unseen,
+    parse_json,
+    parse_yaml,
+    printable,
+    quoted,
+    read_file,
+    read_json,
+    read_json_lines,
+    read_yaml,
+    shown,
+    unpack_gzip,
+)
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner), max_leaves=20)
+
+
+@given(VALUES, st.booleans(), st.sampled_from([None, 0, 2]))
+def test_plain_json_is_read_as_the_standard_library_reads_it(value, ensure_ascii, indent):
+    text = json.dumps(value, ensure_ascii=ensure_ascii, indent=indent)
+    assert parse_json(text.encode()) == json.loads(text)
+    assert type(parse_json(text.encode())) is type(json.loads(text))
+
+
+@given(st.binary(max_size=60) | st.text(st.sampled_from('[]{}",:0123456789eE+-.\\udNantrfl \n'), max_size=60))
+def test_no_bytes_make_it_fail_in_another_way(data):
+    data = data if isinstance(data, bytes) else data.encode()
+    try:
+        value = parse_json(data)
+    except MalformedError as error:
+        message = str(error)
+    else:
+        assert value == json.loads(data)
+        message = ""
+    assert message.isascii()
+    assert "\n" not in message
+
+
+REFUSED = [
+    (b"", "malformed JSON at column 1"),
+    (b'{"a": 1', "malformed JSON"),
+    (b'{"a": 1} 2', "malformed JSON at column 10: Extra data"),
+    (b"\xff", "not UTF-8 at byte 0"),
+    ("göz".encode("iso8859-9"), "not UTF-8 at byte 1"),
+    (b"\xef\xbb\xbf{}", "byte order mark"),
+    (b'{"a": 1, "a": 1}', "the key 'a' stands twice"),
+    (b'[{"a": {"b": 1, "c": 2, "b": 3}}]', "the key 'b' stands twice"),
+    (b"NaN", "NaN is no number"),
+    (b"[-Infinity]", "-Infinity is no number"),
+    (b"1e999", "'1e999' is too large a number"),
+    (b"-1e999", "too large a number"),
+    (b"1" * 5000, "thousands of digits"),
+    (b'"\\ud800"', "half of a surrogate pair"),
+    (b'{"\\udfff": 1}', "half of a surrogate pair"),
+    (b'[["\\ud83d\\ud83d"]]', "half of a surrogate pair"),
+    (b"[" * 100_000, "nested more than 32 deep"),
+    (b"[" * 33 + b"]" * 33, "nested more than 32 deep"),
+    (b'{"a":' * 33 + b"1" + b"}" * 33, "nested more than 32 deep"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_what_is_refused(data, message):
+    with pytest.raises(MalformedError) as caught:
+        parse_json(data)
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_what_only_looks_deep_or_wrong_is_read():
+    assert parse_json(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
+    assert parse_json(json.dumps("[{" * 1000).encode()) == "[{" * 1000
+    assert parse_json(json.dumps([[] for _ in range(1000)]).encode()) == [[]] * 1000
+    assert parse_json(json.dumps({'"[\\"': "{" * 40}).encode()) == {'"[\\"': "{" * 40}
+    assert parse_json(b'"\\ud83d\\ude00"') == "\N{GRINNING FACE}"
+    assert parse_json(b"1" * 4000) == int("1" * 4000)
+    assert parse_json(b"1e-999") == 0.0
+    assert parse_json(b'{"a": {"a": 1}}') == {"a": {"a": 1}}
+
+
+def test_a_file_that_is_no_file_is_named(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("nowhere")
+    (tmp_path / "bad").write_bytes(b"{")
+    for name, message in [
+        ("absent", "No such file"),
+        ("pipe", "not a regular file"),
+        ("link", "No such file"),
+        ("bad", "malformed JSON"),
+        (".", "not a regular file"),
+        ("x" * 300, "name too long"),
+        ("a\0b", "null character"),
+    ]:
+        with pytest.raises(InputError, match=message) as caught:
+            read_json(tmp_path / name)
+        assert str(caught.value).startswith(str(tmp_path))
+
+
+def test_limits_and_links(tmp_path):
+    (tmp_path / "file").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to("file")
+    assert read_file(tmp_path / "file", limit=5) == b"12345"
+    assert read_file(tmp_path / "link") == b"12345"
+    with pytest.raises(MalformedError, match="more than the 4 bytes"):
+        read_file(tmp_path / "file", limit=4)
+    with pytest.raises(MalformedError, match="cannot be read"):
+        read_file(tmp_path / "link", follow_links=False)
+
+
+def test_gzip_is_unpacked_up_to_a_limit():
+    assert unpack_gzip(gzip.compress(b"a" * 1000)) == b"a" * 1000
+    packed = gzip.compress(b"0" * 10_000_000)  # about 10 kB
+    with pytest.raises(MalformedError, match="more than the 1,000 bytes"):
+        unpack_gzip(packed, limit=1000)
+    for data, message in [
+        (packed[:-9], "cut short"),
+        (packed + b"x", "1 bytes after the end"),
+        (b"plain", "not a gzip file"),
+        (b"", "cut short"),
+    ]:
+        with pytest.raises(MalformedError, match=message):
+            unpack_gzip(data)
+
+
+def test_every_line_is_read_or_has_its_problem(tmp_path):
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(b'{"a": 1}\r\n\n  \n{"a": \n"\\ud800"\n\xff\n"\xe2\x80\xa8"\n7')
+    lines = list(read_json_lines(path))
+    assert [line.number for line in lines] == [1, 4, 5, 6, 7, 8]
+    assert lines[0] == Line(1, {"a": 1})
+    assert lines[4] == Line(7, "\u2028")  # a line separator inside a text ends no line
+    assert [line.value for line in lines[1:4]] == [None, None, None]
+    assert all(line.problem for line in lines[1:4])
+
+
+YAML_REFUSED = [
+    ("a: 1\na: 2\n", "repeated key 'a'"),
+    ("a: &x 1\nb: *x\n", "an alias"),
+    ("a: !!python/object/apply:os.system [true]\n", "not YAML"),
+    ("a: !mine 1\n", "not YAML"),
+    ("a: [1, 2\n", "not YAML"),
+    ("a: .nan\n", "nan is no number"),
+    ("a: .inf\n", "inf is no number"),
+    ("a: 1e999\n", "is no number"),
+    ("a: 2026-13-45\n", "not YAML"),
+    ('a: "\\uD800"\n', "half of a surrogate pair"),
+    ("[" * 500, "not YAML"),
+    ("a: \x07\n", "not YAML"),
+    ("- a: 1\n  - b: \ufeff\u202e\n", "not YAML"),
+    ("? [1]\n: 2\n", "not YAML"),
+    ("a: " + "1" * 5000 + "\n", "not YAML"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), YAML_REFUSED, ids=range(len(YAML_REFUSED)))
+def test_yaml_that_is_refused(tmp_path, text, message):
+    with pytest.raises(MalformedError) as caught:
+        parse_yaml(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    (tmp_path / "grid.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"grid\.yaml: "):
+        read_yaml(tmp_path / "grid.yaml")
+
+
+def test_yaml_numbers_are_numbers():
+    assert parse_yaml("a: 2e-5\nb: 1_000\nc: [x, 1.5]\n") == {"a": 2e-5, "b": 1000, "c": ["x", 1.5]}
+    assert parse_yaml("") is None
+
+
+@given(st.text(max_size=40))
+def test_no_text_makes_the_yaml_reader_fail_in_another_way(text):
+    message = ""
+    try:
+        parse_yaml(text)
+    except MalformedError as error:
+        message = str(error)
+    assert "\n" not in message
+    assert printable(message) == message
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "/etc/passwd", "../victim.txt", "a/../../b", "..", "a\\..\\b", "C:/x", "a\0b", "//host/x", "link/x", "a/link"],
+)
+def test_paths_out_of_the_folder_are_refused(tmp_path, name):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "link").symlink_to("/etc")
+    (tmp_path / "a" / "link").symlink_to("/etc/passwd")
+    with pytest.raises(MalformedError) as caught:
+        inner_path(tmp_path, name)
+    assert str(caught.value).isascii()
+
+
+def test_paths_inside_the_folder(tmp_path):
+    assert inner_path(tmp_path, "data/x.jsonl") == tmp_path / "data" / "x.jsonl"
+    assert inner_path(tmp_path, "./a b/..x") == tmp_path / "a b" / "..x"
+
+
+@given(st.text() | VALUES)
+def test_shown_values_are_one_short_line_of_ascii(value):
+    assert shown(value).isascii()
+    assert shown(value).isprintable()
+    assert len(shown(value)) <= SHOWN + 3
+    assert printable(quoted(value)) == quoted(value)
+    assert "\n" not in quoted(value)
+
+
+@given(st.text() | st.text(st.sampled_from("aöə \u3164\ufe0f\u200b\u00a0\t\u0378")))
+def test_the_first_unseen_character_of_a_text(text):
+    unseen = [character for character in text if is_unseen(character)]
+    assert first_unseen(text) == (unseen[0] if unseen else "")
+
+
+@given(st.text())
+def test_printable_text_has_nothing_that_acts_on_a_terminal(text):
+    safe = printable(text)
+    for forbidden in "\x00\x07\x08\r\x1b\x7f\x9b\u200b\u200e\u202e\u2066\u2028\ufeff\u3164\u2800\u034f\ufe0f":
+        assert forbidden not in safe
+    assert printable(safe) == safe
+
+
+def test_letters_stay_and_controls_become_escapes():
+    assert printable("göz\tyummaq, koʻz\n") == "göz\tyummaq, koʻz\n"
+    assert printable("a\u202eb\x1b[2J") == "a\\u202eb\\x1b[2J"
+    assert quoted("göz\u202e") == "'göz\\u202e'"
+    assert shown("göz") == "'g\\xf6z'"
+
+
+def test_text_must_be_utf8_without_a_mark():
+    assert decode_text("göz".encode()) == "göz"
+    with pytest.raises(MalformedError, match="byte order mark"):
+        decode_text(b"\xef\xbb\xbfa")

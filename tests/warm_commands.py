@@ -1,0 +1,88 @@
+"""Commands in children of one warm process: each a process of its own with the real clients, without their start-up.
+
+huggingface_hub takes the address of the Hub from the environment when it is imported, so commands that use a Hub of the
+tests cannot run in the process of pytest. A new interpreter for each would spend its time on imports.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+class WarmCommands:
+    """The warm process; use as a context manager."""
+
+    def __init__(self, **environment):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.warm_commands"],
+            cwd=REPOSITORY,
+            env=os.environ | environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+
+    def run(self, *arguments, cwd, **environment):
+        """Run `turkic-idiom` with arguments in a folder, with further environment variables."""
+        request = {"arguments": [str(argument) for argument in arguments], "cwd": str(cwd), "environment": environment}
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        return subprocess.CompletedProcess(arguments, **answer)
+
+
+def serve():
+    """Read requests from stdin, run each in a child, and write its exit code and output to stdout."""
+    import datasets  # noqa: F401
+    import huggingface_hub  # noqa: F401
+
+    import hub_datasets.hub_export  # noqa: F401
+    from turkic_idiom_tasks.cli import main
+
+    for line in sys.stdin:
+        request = json.loads(line)
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            child = os.fork()
+            if child == 0:
+                _run(main, request, out.fileno(), err.fileno())
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            texts = []
+            for file in (out, err):
+                file.seek(0)
+                texts.append(file.read().decode())
+        sys.stdout.write(json.dumps({"returncode": code, "stdout": texts[0], "stderr": texts[1]}) + "\n")
+        sys.stdout.flush()
+
+
+def _run(main, request, out, err):
+    code = 1
+    try:
+        os.chdir(request["cwd"])
+        os.environ.update(request["environment"])
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        code = main(request["arguments"])
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    serve()

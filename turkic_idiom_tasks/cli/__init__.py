@@ -1,0 +1,5 @@
+"""`turkic-idiom` on the command line: one module per group of commands, which import heavy packages when they run."""
+
+from turkic_idiom_tasks.cli.main import main
+
+__all__ = ["main"]

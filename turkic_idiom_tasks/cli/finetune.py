@@ -1,0 +1,320 @@
+"""``turkic-idiom finetune``: fine-tune encoders for retrieval and for idiom spans. Runs under torchrun too."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.options import Data, Models
+from turkic_idiom_tasks.reading import printable
+
+if TYPE_CHECKING:
+    from turkic_idiom_tasks.dataset import Dataset
+    from turkic_idiom_tasks.experiments.grid import Grid
+    from turkic_idiom_tasks.experiments.span_cells import SpanPart
+    from turkic_idiom_tasks.hub_upload import Target
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+finetune_app = typer.Typer(name="finetune", help="Fine-tune encoders.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(finetune_app)
+
+BatchSize = Annotated[int, typer.Option("--batch-size", metavar="N", help="Per device.")]
+Epochs = Annotated[int, typer.Option("--epochs", metavar="N", help="Passes over the training data.")]
+LearningRate = Annotated[float, typer.Option("--learning-rate", metavar="X", help="Of AdamW.")]
+WeightDecay = Annotated[float, typer.Option("--weight-decay", metavar="X", help="Of AdamW.")]
+Bf16 = Annotated[bool, typer.Option("--bf16", help="Train in bfloat16 autocast.")]
+Push = Annotated[
+    str | None,
+    typer.Option(
+        "--push",
+        metavar="ORG/NAME",
+        help="Publish the model on the Hub; with several seeds each checkpoint goes to ORG/NAME-SEED.",
+    ),
+]
+
+
+@finetune_app.command()
+def span(
+    model: Models,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the results.")] = Path(
+        "span-results"
+    ),
+    data: Data = "",
+    language: Annotated[str, typer.Option("--language", metavar="LANG", help="Language to train on.")] = "tr",
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target", metavar="LANG", help="Other language to test on; may be repeated.  [default: all of the data]"
+        ),
+    ] = None,
+    seed: Annotated[
+        list[int] | None, typer.Option("--seed", metavar="N", help="May be repeated.  [default: 42 43 44]")
+    ] = None,
+    epochs: Epochs = 5,
+    batch_size: BatchSize = 8,
+    learning_rate: LearningRate = 5e-5,
+    weight_decay: WeightDecay = 0.01,
+    labelling: Annotated[
+        str, typer.Option("--labelling", metavar="all|first", help="Sub-words of a word that carry its label.")
+    ] = "all",
+    max_length: Annotated[
+        int | None,
+        typer.Option("--max-length", metavar="N", help="Sub-words of a training sentence.  [default: the model's]"),
+    ] = None,
+    bf16: Bf16 = False,
+    pad_to_max: Annotated[bool, typer.Option("--pad-to-max", help="Pad every batch to --max-length.")] = False,
+    group_by_length: Annotated[
+        bool, typer.Option("--group-by-length", help="Put sentences of similar length into a batch.")
+    ] = False,
+    push: Push = None,
+) -> None:
+    """Fine-tune token classifiers on one language with every seed, and test them on every language.
+
+    Finished seeds are kept: the same command goes on after an interruption. `turkic-idiom grid run` adapts the
+    checkpoints to the other languages too. Defaults are the paper's.
+    """
+    from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.experiments.grid import open_grid, run_here
+    from turkic_idiom_tasks.experiments.span_cells import SpanKind, SpanPart
+    from turkic_idiom_tasks.finetuning.config import SEEDS, SpanConfig, checked, is_first_process
+
+    log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
+    settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+    settings |= {"weight_decay": weight_decay, "labelling": labelling, "max_length": max_length}
+    settings |= {"bf16": bf16, "pad_to_max": pad_to_max, "group_by_length": group_by_length}
+    declared: dict[str, Any] = {"models": tuple(model), "language": language, "adapt": False}
+    declared |= {"seeds": tuple(seed or SEEDS), "targets": None if target is None else tuple(target)}
+    part = checked(SpanPart, declared | {"training": checked(SpanConfig, settings)})
+    dataset = open_dataset(data)
+    _check_targets(part, dataset)
+    repository = _push_target(push, part.models)
+    grid = open_grid([(SpanKind(), part)], dataset, out, writes=is_first_process())
+    failures: dict[str, str] = {}
+    for outcome in grid.run(run_here, retry_failed=True):
+        ending = "done" if outcome.error is None else f"failed: {outcome.error}"
+        log.info("%s: %s", printable(str(outcome.cell)), printable(ending))
+        if outcome.error is not None:
+            failures.setdefault(outcome.cell.model, outcome.error)
+    if is_first_process():
+        _print_span_tables(grid, part)
+        for name, error in failures.items():
+            sys.stderr.write(f"turkic-idiom: {printable(f'{name} failed: {error}')}\n")
+        if repository is not None and not failures:
+            _push_checkpoints(grid, part, repository)
+    if failures:
+        raise typer.Exit(1)
+
+
+@finetune_app.command()
+def retrieval(
+    model: Annotated[
+        str,
+        typer.Option("--model", "-m", metavar="MODEL", help="mteb or Hugging Face name, or a local checkpoint."),
+    ],
+    regime: Annotated[
+        str,
+        typer.Option(
+            "--regime",
+            metavar="REGIME",
+            help="tr-only (Turkish idioms and meanings), monolingual (those of --language) or cross-lingual (Turkish "
+            "idioms, meanings in --language, or in all other languages).",
+        ),
+    ],
+    language: Annotated[
+        str | None, typer.Option("--language", metavar="LANG", help="Of the meanings: tr, az, tk, gag or uz.")
+    ] = None,
+    pooling: Annotated[
+        str | None,
+        typer.Option(
+            "--pooling",
+            metavar="POOLING",
+            help="cls, mean, max, first_last or last_four.  [default: the model's own, mean for a plain encoder]",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-REGIME-…-SEED]"),
+    ] = None,
+    data: Data = "",
+    revision: Annotated[
+        str | None, typer.Option("--revision", metavar="COMMIT", help="Revision of the model on the Hub.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of everything random.")] = 42,
+    epochs: Epochs = 1,
+    batch_size: BatchSize = 16,
+    learning_rate: LearningRate = 2e-5,
+    weight_decay: WeightDecay = 0.01,
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            "--loss",
+            metavar="mnrl|cosine",
+            help="[default: mnrl for sentence-transformers models, cosine for plain encoders]",
+        ),
+    ] = None,
+    negatives: Annotated[
+        int,
+        typer.Option(
+            "--negatives",
+            metavar="N",
+            help="Wrong meanings per pair for the cosine loss; 0 is the paper to the letter, and collapses.",
+        ),
+    ] = 1,
+    evaluations: Annotated[
+        int, typer.Option("--evaluations", metavar="N", help="On the development queries, per epoch.")
+    ] = 4,
+    patience: Annotated[
+        int, typer.Option("--patience", metavar="N", help="Evaluations without a new best before training stops.")
+    ] = 3,
+    cached: Annotated[
+        bool, typer.Option("--cached", help="mnrl with large batches in the memory of --mini-batch.")
+    ] = False,
+    mini_batch: Annotated[int, typer.Option("--mini-batch", metavar="N", help="Pairs at a time.")] = 32,
+    bf16: Bf16 = False,
+    gradient_checkpointing: Annotated[
+        bool, typer.Option("--gradient-checkpointing", help="Less memory, a third more time.")
+    ] = False,
+    lora: Annotated[
+        int, typer.Option("--lora", metavar="RANK", help="Train low-rank adapters, such as 16; 0 trains all weights.")
+    ] = 0,
+    push: Push = None,
+) -> None:
+    """Fine-tune an encoder on idioms and their meanings, in one of the paper's regimes.
+
+    Saves the weights that are best on the development concepts, the untuned ones among them. Defaults are the paper's.
+    Under torchrun it uses every GPU. Example: turkic-idiom finetune retrieval -m FacebookAI/xlm-roberta-base --regime
+    monolingual --language uz --out xlmr-uz && turkic-idiom run -m ./xlmr-uz
+    """
+    from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.finetuning.config import RetrievalConfig, checked, is_first_process
+    from turkic_idiom_tasks.finetuning.regimes import build_regime
+
+    log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
+    settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+    settings |= {"weight_decay": weight_decay, "seed": seed, "loss": loss, "negatives": negatives}
+    settings |= {"pooling": pooling, "evaluations": evaluations, "patience": patience, "cached": cached}
+    settings |= {"mini_batch": mini_batch, "bf16": bf16, "lora": lora}
+    config = checked(RetrievalConfig, settings | {"gradient_checkpointing": gradient_checkpointing})
+    dataset = open_dataset(data)
+    pairs = build_regime(dataset, regime, language=language)
+    repository = _push_target(push, (model,))
+    # torch is loaded only when everything else is in order
+    from turkic_idiom_tasks.finetuning.cards import check_new, save_tuned, tuning_record
+    from turkic_idiom_tasks.finetuning.retrieval import fine_tune_retrieval
+    from turkic_idiom_tasks.finetuning.trainee import load_trainee
+
+    folder = out or _tuned_folder(model, [regime, language, pooling, seed])
+    check_new(folder)
+    trainee = load_trainee(model, task=pairs.task, pooling=pooling, revision=revision)
+    tuned = fine_tune_retrieval(trainee, pairs, config=config)
+    if not is_first_process():
+        return
+    about = tuning_record(trainee, pairs, tuned, config=config, path=dataset.path, revision=dataset.revision)
+    save_tuned(tuned, folder, about)
+    dropped = pairs.dropped_for_test + pairs.dropped_for_development
+    sys.stdout.write(
+        f"{pairs.regime}, {' '.join(pairs.languages)}: {len(pairs.pairs)} training pairs, {pairs.n_development} "
+        f"development queries; {dropped} pairs left out, because test or development concepts have one of their texts\n"
+        f"development nDCG untuned {tuned.untuned.ndcg:.4f}\n"
+        f"development nDCG tuned   {f'{tuned.tuned.ndcg:.4f}' if tuned.tuned else 'undefined'}\n"
+        f"{tuned.verdict}\n\nModel: {folder}\nScore it: turkic-idiom run -m {folder}\n"
+    )
+    if repository is not None:
+        _push(folder, repository)
+
+
+def _tuned_folder(model: str, parts: list[str | int | None]) -> Path:
+    """Return ``tuned/MODEL-REGIME[-LANGUAGE][-POOLING]-SEED``."""
+    name = model.rstrip("/").split("/")[-1].replace(" ", "-")
+    return Path("tuned") / "-".join([name, *(str(part) for part in parts if part is not None)])
+
+
+def _check_targets(part: SpanPart, dataset: Dataset) -> None:
+    """Make sure that the data has sentences in the languages of a `finetune span` command.
+
+    Raises:
+        InputError: it has none in one of them.
+    """
+    from turkic_idiom_tasks.errors import usage_error
+    from turkic_idiom_tasks.experiments.span_cells import check_source
+
+    check_source(part, dataset)
+    others = [code for code in dataset.span_languages if code != part.language]
+    for target in part.targets or ():
+        if target not in others:
+            raise usage_error(
+                f"--target {target}: no language of the data besides the source language; known: "
+                f"{', '.join(others) or 'none'}"
+            )
+
+
+def _print_span_tables(grid: Grid, part: SpanPart) -> None:
+    """Print and write the tables of every result in a folder that was trained alike, those of earlier runs too."""
+    from turkic_idiom_tasks.experiments.cells import CHECKPOINTS
+    from turkic_idiom_tasks.experiments.frame import score_frame
+    from turkic_idiom_tasks.experiments.grid import RECORDS
+    from turkic_idiom_tasks.experiments.grid_tables import LONG_TABLES
+    from turkic_idiom_tasks.experiments.span_tables import span_tables
+    from turkic_idiom_tasks.experiments.tables import write_tables
+    from turkic_idiom_tasks.results.record import find_records, read_header
+
+    if not grid.record_paths():
+        return
+    alike = []
+    for path in find_records(grid.folder / RECORDS):
+        header = read_header(path)
+        training = header.training
+        if training and (training.language, training.config) == (part.language, part.training.model_dump()):
+            alike.append(header)
+    tables = [table for table in span_tables(score_frame(alike)) if len(table.frame)]
+    write_tables(tables, grid.folder / "tables")
+    for table in tables:
+        if table.name not in LONG_TABLES:
+            sys.stdout.write(table.to_markdown() + "\n")
+    sys.stdout.write(f"Tables: {grid.folder / 'tables'}\nCheckpoints: {grid.folder / CHECKPOINTS}\n")
+
+
+def _push_target(repository: str | None, models: tuple[str, ...]) -> Target | None:
+    """Return the repository that a model goes to, after making sure that there is one model, and a token."""
+    from turkic_idiom_tasks.errors import usage_error
+    from turkic_idiom_tasks.finetuning.config import is_first_process
+    from turkic_idiom_tasks.hub_client import check_login
+    from turkic_idiom_tasks.hub_upload import MODEL, Target
+
+    if repository is None:
+        return None
+    if len(set(models)) > 1:
+        raise usage_error(f"--push {repository}: goes with one --model; run the models one by one")
+    target = Target(repository, MODEL)
+    if is_first_process():
+        check_login(str(target))
+    return target
+
+
+def _push_checkpoints(grid: Grid, part: SpanPart, repository: Target) -> None:
+    """Publish the checkpoint of every seed; of several, each under a name of its own."""
+    from turkic_idiom_tasks.experiments.span_cells import checkpoint_folder
+    from turkic_idiom_tasks.hub_upload import MODEL, Target
+
+    for seed in part.seeds:
+        folder = checkpoint_folder(part, part.models[0], seed, dataset=grid.dataset, folder=grid.folder)
+        name = repository.name if len(part.seeds) == 1 else f"{repository.name}-{seed}"
+        _push(folder, Target(name, MODEL))
+
+
+def _push(folder: Path, target: Target) -> None:
+    from turkic_idiom_tasks.errors import InputError
+    from turkic_idiom_tasks.hub_upload import folder_files, publish
+
+    try:
+        publish(folder_files(folder), target, message="Publish the model", confirmed=True, write=sys.stdout.write)
+    except InputError as error:
+        raise InputError(
+            f"{folder}: is saved but not published: {error}. To send it alone: hf upload {target.name} {folder}"
+        ) from error

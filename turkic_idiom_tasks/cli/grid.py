@@ -1,0 +1,177 @@
+"""``turkic-idiom grid``: fine-tune and score many encoders in every regime, and write the paper's tables."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.options import Data
+from turkic_idiom_tasks.reading import printable
+
+if TYPE_CHECKING:
+    from turkic_idiom_tasks.experiments.grid import Grid, Runner
+    from turkic_idiom_tasks.experiments.grid_report import Report
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+grid_app = typer.Typer(
+    name="grid",
+    help="Run the experiments that a file declares; paper.yaml is the paper's grid and comes with the package.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(grid_app)
+
+GridFile = Annotated[Path, typer.Argument(metavar="FILE", help="Grid file, or paper.yaml.", show_default=False)]
+GridFolder = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="DIR", help="Folder of the results.  [default: FILE without .yaml]"),
+]
+
+
+@grid_app.command()
+def plan(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
+    """Print every cell, whether it is done, and an estimate of the rest."""
+    from turkic_idiom_tasks.experiments.grid_report import Report
+
+    report = Report.of(_open(file, out, data))
+    for cell, state in report.states.items():
+        sys.stdout.write(f"{state:8s}{printable(str(cell))}\n")
+    sys.stdout.write(f"\n{report.summary()}\n{report.estimate()}\n")
+
+
+@grid_app.command()
+def status(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
+    """Print what is done, what is missing, and why cells failed."""
+    from turkic_idiom_tasks.experiments.grid_report import Report
+
+    _print_status(Report.of(_open(file, out, data)))
+
+
+@grid_app.command()
+def run(
+    file: GridFile,
+    out: GridFolder = None,
+    data: Data = "",
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, metavar="N", help="Run N cells at a time, through Ray.  [default: 1]"),
+    ] = None,
+    gpus: Annotated[
+        float,
+        typer.Option("--gpus-per-cell", min=0.0, max=64.0, metavar="X", help="Share of a GPU; 0.5 puts two on one."),
+    ] = 0.0,
+    cpus: Annotated[
+        int | None, typer.Option("--cpus-per-cell", min=1, metavar="N", help="Cores for a cell.  [default: 1]")
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option("--address", metavar="ADDRESS", help="Ray cluster to use: auto, or HOST:PORT."),
+    ] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Also run cells that failed before.")] = False,
+) -> None:
+    """Run every cell that is missing; one that fails is recorded and stops no other.
+
+    One cell at a time runs in this process. With --jobs, --gpus-per-cell, --cpus-per-cell or --address, several run at
+    a time through Ray, on this machine or on a cluster whose nodes see the same files. Finished cells are kept: the
+    same command goes on after an interruption.
+    """
+    from turkic_idiom_tasks.experiments.grid import DONE, FAILED, MISSING
+    from turkic_idiom_tasks.experiments.grid_report import Report
+
+    log.setLevel(logging.INFO)
+    grid = _open(file, out, data)
+    n_cells = sum(state == MISSING or (retry_failed and state == FAILED) for state in grid.states().values())
+    runner = _runner(jobs, gpus=gpus, cpus=cpus, address=address)
+    for number, outcome in enumerate(grid.run(runner, retry_failed=retry_failed), start=1):
+        ending = "done" if outcome.error is None else f"failed: {outcome.error}"
+        log.info("cell %d/%d: %s: %s", number, n_cells, printable(str(outcome.cell)), printable(ending))
+    report = Report.of(grid)
+    _print_status(report)
+    tables = ["turkic-idiom", "grid", "tables", str(file), "--out", str(grid.folder)]
+    if data:
+        tables += ["--data", data]
+    sys.stdout.write(f"\nTables: {shlex.join(tables)}\n")
+    states = set(report.states.values())
+    if MISSING in states:
+        sys.stderr.write("turkic-idiom: cells are missing, their workers died; run the same command again to go on\n")
+    if FAILED in states:
+        sys.stderr.write(
+            "turkic-idiom: cells failed; remove the cause, then run the same command with --retry-failed\n"
+        )
+    if states != {DONE}:
+        raise typer.Exit(1)
+
+
+@grid_app.command()
+def tables(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
+    """Write the paper's tables and figures from the finished cells, beside the published figures."""
+    from turkic_idiom_tasks.experiments.grid_tables import LONG_TABLES, write_grid_tables
+
+    written = write_grid_tables(_open(file, out, data))
+    for path in written:
+        if path.suffix == ".md" and path.stem not in LONG_TABLES:
+            sys.stdout.write(path.read_text("utf-8") + "\n")
+    for path in written:
+        sys.stdout.write(f"{path}\n")
+
+
+def _open(file: Path, out: Path | None, data: str) -> Grid:
+    from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.experiments.grid import open_grid
+    from turkic_idiom_tasks.experiments.grid_file import read_grid_file
+
+    parts = read_grid_file(file)
+    return open_grid(parts, open_dataset(data), out or Path(file.stem))
+
+
+def _runner(jobs: int | None, *, gpus: float, cpus: int | None, address: str | None) -> Runner:
+    """Return what runs the cells: this process, or Ray where several may run at a time.
+
+    Raises:
+        InputError: Ray is needed and not installed.
+    """
+    from importlib.util import find_spec
+
+    from turkic_idiom_tasks.errors import usage_error
+    from turkic_idiom_tasks.experiments.grid import run_here
+
+    if jobs in (None, 1) and not gpus and cpus is None and address is None:
+        return run_here
+    if find_spec("ray") is None:
+        raise usage_error("several cells at a time need Ray: pip install 'turkic-idiom-tasks[ray]'")
+    from turkic_idiom_tasks.experiments.ray_jobs import RayRunner
+
+    return RayRunner(jobs, cpus=cpus or 1, gpus=gpus, address=address)
+
+
+def _print_status(report: Report) -> None:
+    """Print a matrix of the models and regimes, the failures and other remarks, and the estimate."""
+    from turkic_idiom_tasks.experiments.grid import STATES
+
+    matrix = report.matrix()
+    regimes: dict[str, None] = {}
+    for of_model in matrix.values():
+        regimes |= dict.fromkeys(of_model)
+    table = Table("model", title="/".join(STATES), title_justify="left", box=None, pad_edge=False)
+    table.columns[0].overflow = "fold"
+    for regime in regimes:
+        table.add_column(regime, justify="right", no_wrap=True)
+    for model, of_model in matrix.items():
+        row = [printable(model)]
+        for regime in regimes:
+            counts = of_model.get(regime)
+            row.append("/".join(str(counts[state]) for state in STATES) if counts else "–")
+        table.add_row(*row)
+    Console(file=sys.stdout, highlight=False, markup=False).print(table)
+    for remark in report.remarks():
+        sys.stdout.write(f"{printable(remark)}\n")
+    sys.stdout.write(f"\n{report.summary()}\n{report.estimate()}\n")

@@ -1,0 +1,84 @@
+"""Entry point of the `turkic-idiom` command, whose commands stand in the other modules of this package."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from turkic_idiom_tasks import __version__
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.reading import printable
+
+INTERRUPTED = 130  # exit code that shells give a program which Ctrl-C ended
+
+
+class _Commands(TyperGroup):
+    """Prints what a caller got wrong as one line on stderr, and sets the exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            sys.stderr.write(f"turkic-idiom: error: {printable(str(error))}\n")
+            raise typer.Exit(error.exit_code) from error
+        except BrokenPipeError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from error
+        except OSError as error:  # a name that is too long, a folder that may not be read
+            place = f"{error.filename}: " if error.filename else ""
+            sys.stderr.write(f"turkic-idiom: error: {printable(place)}{error.strerror or error}\n")
+            raise typer.Exit(1) from error
+        except KeyboardInterrupt as error:
+            sys.stderr.write("turkic-idiom: interrupted; run the same command again to continue\n")
+            raise typer.Exit(INTERRUPTED) from error
+
+
+app = typer.Typer(
+    name="turkic-idiom",
+    cls=_Commands,
+    help="Idiom understanding in Turkic languages: score, fine-tune and compare models; build and publish the data.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError):  # a stream that a test or a notebook put in place
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8
+    try:
+        app(args=None if arguments is None else list(arguments))
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
+    return 0
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=lambda v: _version(v))
+    ] = False,
+) -> None:
+    """Declare the options that stand before a command."""
+
+
+def _version(is_asked: bool) -> None:
+    if is_asked:
+        sys.stdout.write(f"turkic-idiom-tasks {__version__}\n")
+        raise typer.Exit
+
+
+# The commands add themselves to `app`.
+from turkic_idiom_tasks.cli import compare, dataset, doctor, finetune, grid, leaderboard, run  # noqa: E402, F401

@@ -1,0 +1,143 @@
+"""`turkic-idiom run` and `turkic-idiom list`."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.options import Data, Models
+
+DEFAULT_OUTPUT = Path("results")
+
+
+class Format(StrEnum):
+    """How scores are printed."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+@app.command("run")
+def run_command(
+    models: Models,
+    tasks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--task", "-t", metavar="TASK", help="T1, T2, T3 or the full name; may be repeated. Default: all."
+        ),
+    ] = None,
+    languages: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language",
+            "-l",
+            metavar="LANG",
+            help="Only subsets with this language (tr, az, tk, gag, uz); may be repeated.",
+        ),
+    ] = None,
+    poolings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pooling",
+            metavar="POOLING",
+            help="cls, mean, max, first_last, last_four, or all; may be repeated. Default: the model's own.",
+        ),
+    ] = None,
+    data: Data = "",
+    output: Annotated[
+        Path, typer.Option("--output", "--out", "-o", metavar="DIR", help="Folder of results, in mteb's layout.")
+    ] = DEFAULT_OUTPUT,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Compute finished results again.")] = False,
+    output_format: Annotated[Format, typer.Option("--format", help="Of the scores that are printed.")] = Format.table,
+    revision: Annotated[
+        str | None, typer.Option("--revision", metavar="COMMIT", help="Revision of the model on the Hub.")
+    ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option("--device", metavar="DEVICE", help="cpu, cuda, cuda:1, mps. Default: the best there is."),
+    ] = None,
+    dtype: Annotated[str, typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16 or float16.")] = "float32",
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, metavar="N", help="Texts at a time.")] = 32,
+    first_layer: Annotated[
+        int,
+        typer.Option(
+            "--first-layer",
+            min=0,
+            max=1,
+            metavar="0|1",
+            help="First layer of first_last: 1, the first transformer layer, or 0, the embeddings.",
+        ),
+    ] = 1,
+    top_k: Annotated[
+        int | None,
+        typer.Option(
+            "--top-k",
+            min=1,
+            metavar="K",
+            help="Documents per query in the records, which keep their exact scores. Default: the whole pool.",
+        ),
+    ] = None,
+) -> None:
+    """Score models on the retrieval tasks; all tasks and poolings of a model come from one pass.
+
+    Example: turkic-idiom run -m turkic-idiom/char-ngrams -m FacebookAI/xlm-roberta-base --pooling all
+    """
+    from turkic_idiom_tasks.cli.run_output import print_tables, reporting
+    from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.experiments.run import make_options, run_models
+    from turkic_idiom_tasks.experiments.run_frame import scores_frame, to_csv, to_json
+
+    options = make_options(
+        tasks=tasks or (),
+        languages=languages or (),
+        poolings=poolings or (),
+        output=output,
+        overwrite=overwrite,
+        revision=revision,
+        device=device,
+        dtype=dtype,
+        batch_size=batch_size,
+        first_layer=first_layer,
+        top_k=top_k,
+    )
+    dataset = open_dataset(data)
+    with reporting(sys.stderr) as reporter:
+        runs = run_models(models, dataset, options, reporter=reporter)
+        reporter.progress("intervals")
+        frame = scores_frame(runs)
+    if output_format is Format.table:
+        print_tables(runs, frame, file=sys.stdout)
+    else:
+        sys.stdout.write(to_csv(frame) if output_format is Format.csv else to_json(frame))
+
+
+@app.command("list")
+def list_command(data: Data = "") -> None:
+    """List the tasks and subsets of the data, and the models that this package registers with mteb."""
+    from mteb.models.model_implementations import MODEL_REGISTRY
+
+    from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.dataset.retrieval import TASKS
+    from turkic_idiom_tasks.integrations.mteb_models import local_models, model_metas
+    from turkic_idiom_tasks.reading import printable
+
+    dataset = open_dataset(data)
+    lines = [f"data: {dataset.path} (revision {dataset.revision})", ""]
+    for short, task in TASKS.items():
+        for subset in dataset.subsets(short):
+            pool = dataset.pool(short, subset)
+            lines.append(f"{task.name}  {subset:8s}{len(pool.queries):5d} queries {len(pool.documents):6d} documents")
+    lines += ["", "models (besides every model that mteb or Hugging Face has):"]
+    lines += [f"  {meta.name}" for meta in model_metas()]
+    for model in local_models():
+        meta = MODEL_REGISTRY.get(model.name)
+        problem = meta.loader_kwargs.get("problem") if meta else model.problem
+        lines.append(f"  {problem or model.name}")
+    for line in lines:
+        sys.stdout.write(printable(line) + "\n")

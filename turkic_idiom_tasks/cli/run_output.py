@@ -1,0 +1,179 @@
+"""What `turkic-idiom run` shows: how far it is, and tables as wide as the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO
+
+import pandas as pd
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from turkic_idiom_tasks.experiments.run import LogReporter, ModelRun, Reporter
+from turkic_idiom_tasks.experiments.run_frame import MACRO, RESTS_ON_FEW, overall
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, UNRELIABLE_NOTE
+from turkic_idiom_tasks.reading import printable
+
+WIDE = 120  # columns of a terminal from which all scores are shown
+OVERLAP_TASK = "TurkicIdiomT1"  # elsewhere a meaning hardly ever has a word of its idiom
+_EXTRA_SCORES = {"ndcg_corrected": "corrected", "ndcg_at_10": "nDCG@10", "mrr": "MRR"}
+_FEW_MARK, _SMALL_MARK = "~", "*"
+
+
+class TerminalReporter:
+    """Keeps one line on a terminal up to date; notes stand above it."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._line = progress.add_task("starting", total=None)
+
+    def progress(self, text: str) -> None:
+        """Show what is being done now."""
+        self._progress.update(self._line, description=printable(text), refresh=True)
+
+    def note(self, line: str) -> None:
+        """Print a line that stays."""
+        self._progress.console.print(f"turkic-idiom: {printable(line)}", soft_wrap=True)
+
+
+@contextmanager
+def reporting(file: IO[str]) -> Iterator[Reporter]:
+    """Give a reporter that writes to a terminal; it only logs notes if `file` is none."""
+    if not file.isatty():
+        yield LogReporter()
+        return
+    console = Console(file=file, highlight=False, markup=False, emoji=False)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as progress:
+        yield TerminalReporter(progress)
+
+
+def print_tables(runs: Sequence[ModelRun], frame: pd.DataFrame, *, file: IO[str]) -> None:
+    """Print every task's table, where the results stand, and one line for each model.
+
+    Args:
+        runs: in the order in which they shall stand.
+        frame: their scores, from `scores_frame`.
+        file: where to.
+    """
+    console = Console(file=file, highlight=False, markup=False, emoji=False)
+    is_wide = console.width >= WIDE
+    for task in dict.fromkeys(run.task for run in runs):
+        rows = frame[frame["task"] == task]
+        task_runs = [run for run in runs if run.task == task]
+        console.print("nDCG over the whole pool, its 95% interval below it")
+        console.print(_task_table(task, rows, is_wide=is_wide))
+        for line in _notes(rows, task_runs[0].left_out):
+            console.print(line)
+        console.print()
+        if task == OVERLAP_TASK:
+            console.print(_overlap_table(rows, is_wide=is_wide))
+            console.print()
+    console.print("Result files (mteb's format) and records:")
+    for folder in dict.fromkeys(str(run.folder) for run in runs):
+        console.print(f"  {printable(folder)}", soft_wrap=True)
+    console.print()
+    console.print(_macro_table(runs, frame))
+
+
+def _task_table(task: str, rows: pd.DataFrame, *, is_wide: bool) -> Table:
+    """Return one task: sizes and floor of each subset, then nDCG of each model with its interval."""
+    extra = _EXTRA_SCORES if is_wide else {}
+    subsets = list(dict.fromkeys(rows["subset"]))
+    table = _new_table(task, [*subsets, *extra.values()])
+    first = rows[rows["model"] == rows["model"].iloc[0]].set_index("subset")
+    queries, documents, floors = [], [], []
+    for subset in subsets:
+        is_macro = subset == MACRO
+        n_queries = int(first.at[subset, "n_queries"])
+        mark = _SMALL_MARK if n_queries < SMALL_N else ""
+        queries.append("" if is_macro else f"{n_queries}{mark}")
+        documents.append("" if is_macro else str(first.at[subset, "n_documents"]))
+        floors.append(_number(first.at[subset, "ndcg_floor"]))
+    table.add_row("queries", *queries)
+    table.add_row("documents", *documents)
+    table.add_row("random (floor)", *floors, *([_number(0.0)] if extra else []))
+    for model, model_rows in rows.groupby("model", sort=False):
+        by_subset = model_rows.set_index("subset")
+        cells = [_score_with_interval(by_subset.loc[subset]) for subset in subsets]
+        cells += [_number(by_subset.at[MACRO, name]) for name in extra]
+        table.add_row(_name(model, is_wide=is_wide), *cells)
+    return table
+
+
+def _overlap_table(rows: pd.DataFrame, *, is_wide: bool) -> Table:
+    """Return nDCG of the queries that share a word with what they look for, and of the others."""
+    rows = rows[rows["subset"] != MACRO]
+    subsets = list(dict.fromkeys(rows["subset"]))
+    table = _new_table("queries that share a stem / do not", subsets)
+    first = rows[rows["model"] == rows["model"].iloc[0]]
+    counts = []
+    for row in first.itertuples():
+        counts.append(f"{row.n_queries - row.n_no_shared_stem} / {row.n_no_shared_stem}")
+    table.add_row("queries", *counts)
+    for model, model_rows in rows.groupby("model", sort=False):
+        cells = []
+        for row in model_rows.itertuples():
+            cells.append(f"{_number(row.ndcg_shared_stem)} / {_number(row.ndcg_no_shared_stem)}")
+        table.add_row(_name(model, is_wide=is_wide), *cells)
+    return table
+
+
+def _macro_table(runs: Sequence[ModelRun], frame: pd.DataFrame) -> Table:
+    """Return a line for each model: its macro average in each task, and over the tasks with an interval."""
+    macro = frame[frame["subset"] == MACRO]
+    tasks = list(dict.fromkeys(macro["task"]))
+    table = _new_table("macro average of nDCG", [*(task.removeprefix("TurkicIdiom") for task in tasks), "mean", "95%"])
+    for model, rows in macro.groupby("model", sort=False):
+        by_task = rows.set_index("task")
+        resampled = overall(run for run in runs if run.model == model)
+        interval = resampled.interval()
+        cells = [_number(by_task.at[task, "ndcg"]) for task in tasks]
+        mark = _FEW_MARK if not interval.is_reliable else ""
+        table.add_row(
+            _name(model, is_wide=True), *cells, f"{_number(resampled.score)}{mark}", _span(interval.low, interval.high)
+        )
+    return table
+
+
+def _notes(rows: pd.DataFrame, left_out: Sequence[str]) -> list[str]:
+    notes = []
+    if (rows["n_queries"] < SMALL_N).any():
+        notes.append(f"{_SMALL_MARK} fewer than {SMALL_N} queries: read the interval, not the score")
+    if rows[RESTS_ON_FEW].any():
+        notes.append(f"{_FEW_MARK} {UNRELIABLE_NOTE}")
+    if left_out:
+        notes.append(f"not in this data: {' '.join(left_out)}")
+    return notes
+
+
+def _name(model: object, *, is_wide: bool) -> Text:
+    """Return the name of a model; where room is scarce, what stands behind a slash begins a new line."""
+    name = printable(str(model))
+    return Text(name if is_wide else name.replace("/", "/\n"))
+
+
+def _new_table(title: str, columns: Sequence[str]) -> Table:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
+    table.add_column(title, overflow="fold", min_width=14)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+def _score_with_interval(row: pd.Series) -> str:
+    mark = _FEW_MARK if row[RESTS_ON_FEW] else ""
+    return f"{_number(row['ndcg'])}{mark}\n{_span(row['ndcg_low'], row['ndcg_high'])}"
+
+
+def _span(low: float, high: float) -> str:
+    """Return an interval without the zeros before its points, which leaves room for a column more."""
+    return f"{low:.3f}-{high:.3f}".replace("0.", ".")
+
+
+def _number(value: float) -> str:
+    return "-" if pd.isna(value) else f"{value:.3f}"

@@ -1,0 +1,128 @@
+"""Tagged sentences: the examples of a lexicon, cut into words that carry the tags of their spans."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from turkic_idiom_tasks.languages import LANGUAGES, Language
+from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.spans import LABELS, Span, iob2_tags, tagged_spans
+from turkic_idiom_tasks.splits import SPAN_SPLITS, span_split
+
+# U+02BB and U+02BC of Uzbek are letters (\w); other apostrophes belong to a word only inside it (Ankara'ya).
+_LETTER = r"[\w\u0300-\u036f]"
+_WORD = re.compile(rf"{_LETTER}+(?:['\u2018\u2019\u201b`\u00b4]{_LETTER}+)*|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedSentence:
+    """One sentence with the tags of its words.
+
+    Attributes:
+        id: unique within its language; the concept where it comes from a lexicon.
+        language: code.
+        idiom: citation form; its sentences are all in one split.
+        sentence: NFC text.
+        tokens: the words, in order.
+        tags: the IOB2 tag of each word.
+    """
+
+    id: str
+    language: str
+    idiom: str
+    sentence: str
+    tokens: tuple[str, ...]
+    tags: tuple[str, ...]
+
+    def spans(self) -> tuple[Span, ...]:
+        """Return where the tagged idioms stand in the sentence."""
+        return tagged_spans(self.tags, locate(self.tokens, self.sentence))
+
+    def document(self) -> dict[str, Any]:
+        """Return the sentence as a row of a dataset and as an lm-eval document; tags are positions in `LABELS`."""
+        spans = [{"start": span.start, "end": span.end, "text": span.of(self.sentence)} for span in self.spans()]
+        return {
+            "id": self.id,
+            "lang": self.language,
+            "idiom": self.idiom,
+            "sentence": self.sentence,
+            "tokens": list(self.tokens),
+            "ner_tags": [LABELS.index(tag) for tag in self.tags],
+            "spans": spans,
+        }
+
+
+class TestSentences:
+    """The test sentences of one language, sorted by id, so that a position stands for a sentence.
+
+    Attributes:
+        language: its code.
+        rows: the sentences.
+        row: id -> position.
+        concepts: for each sentence what names its idiom in every language; resampled together.
+    """
+
+    __test__ = False  # no test class, whatever pytest thinks of its name
+
+    def __init__(self, language: str, sentences: Sequence[TaggedSentence]) -> None:
+        self.language = language
+        self.rows = tuple(sorted(sentences, key=lambda sentence: sentence.id))
+        self.row = {sentence.id: position for position, sentence in enumerate(self.rows)}
+        clusters = idiom_clusters(self.rows)
+        self.concepts = tuple(clusters[sentence.id] for sentence in self.rows)
+
+
+def words(sentence: str) -> list[Span]:
+    """Return where the words of an NFC sentence stand, in order; every punctuation mark is a word of its own."""
+    return [Span(*match.span()) for match in _WORD.finditer(sentence)]
+
+
+def locate(tokens: Sequence[str], sentence: str) -> list[Span]:
+    """Return where given tokens stand in their sentence, each after the one before it.
+
+    Raises:
+        ValueError: a token is empty or not in the rest of the sentence; names it.
+    """
+    spans: list[Span] = []
+    end = 0
+    for token in tokens:
+        start = sentence.find(token, end) if token else -1
+        if start < 0:
+            raise ValueError(f"token {token!r} is not in the sentence after character {end}: {sentence!r}")
+        end = start + len(token)
+        spans.append(Span(start, end))
+    return spans
+
+
+def tag_sentence(
+    identifier: str, idiom: str, sentence: str, spans: tuple[Span, ...], *, language: Language
+) -> TaggedSentence:
+    """Return a sentence with the tags that its spans give its words."""
+    places = words(sentence)
+    tokens = tuple(place.of(sentence) for place in places)
+    tags = tuple(iob2_tags(spans, places))
+    return TaggedSentence(identifier, language.code, idiom, sentence, tokens, tags)
+
+
+def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedSentence]]:
+    """Return split -> the annotated examples of a language, by concept; every split is there, empty or not."""
+    sentences: dict[str, list[TaggedSentence]] = {split: [] for split in SPAN_SPLITS}
+    for concept, entry in sorted(lexicon.of(language).items()):
+        if entry.example is not None and entry.spans is not None:
+            tagged = tag_sentence(concept, entry.idiom, entry.example, entry.spans, language=LANGUAGES[language])
+            sentences[span_split(concept)].append(tagged)
+    return sentences
+
+
+def idiom_clusters(sentences: Sequence[TaggedSentence]) -> Mapping[str, str]:
+    """Return sentence id -> what names its idiom in every language: the id of the idiom's first sentence.
+
+    In a lexicon that is the concept, so sentences of one concept in several languages are resampled together.
+    """
+    first: dict[str, str] = {}
+    for sentence in sentences:
+        first[sentence.idiom] = min(sentence.id, first.get(sentence.idiom, sentence.id))
+    return {sentence.id: first[sentence.idiom] for sentence in sentences}

@@ -1,0 +1,85 @@
+"""Checkpoints as folders on this machine: which names mean one, what it must hold, and its revision."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.reading import MalformedError, parse_json, read_file
+
+MODULES_FILE = "modules.json"  # says that a folder is a sentence-transformers model
+CONFIG_FILES = (MODULES_FILE, "config.json", "adapter_config.json")
+_NEVER_LOADED = (".md", ".py", ".onnx", ".h5", ".msgpack", ".ot", ".png", ".pdf")  # documents, code, other frameworks
+
+
+def is_local(name_or_path: str) -> bool:
+    """Return whether this names a folder here rather than a model on the Hub: it exists, or could only be a path."""
+    return name_or_path.startswith((".", "/", "~")) or name_or_path.count("/") > 1 or Path(name_or_path).is_dir()
+
+
+def local_path(name_or_path: str) -> str:
+    """Return a folder's name with ~ expanded, which no shell does within another argument; a Hub id as it is.
+
+    Raises:
+        InputError: it can only be a folder, and there is none.
+    """
+    if not is_local(name_or_path):
+        return name_or_path
+    path = Path(name_or_path).expanduser()
+    if not path.is_dir():
+        raise InputError(f"{name_or_path}: no such folder")
+    return str(path)
+
+
+def folder_revision(folder: Path) -> str:
+    """Return the revision of a checkpoint that has no Hub commit: a hash of every file that a loader may read.
+
+    Weights, configurations, tokenizer files and prompts count, in whatever format; documentation, code, hidden files
+    and the weights of other frameworks do not, as they are never loaded.
+
+    Returns:
+        40 hexadecimal digits (SHA-1).
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    digest = hashlib.sha1(usedforsecurity=False)
+    try:
+        for path in sorted(folder.rglob("*")):
+            name = path.relative_to(folder)
+            is_hidden = any(part.startswith(".") for part in name.parts)
+            if is_hidden or path.suffix in _NEVER_LOADED or not path.is_file():
+                continue
+            with path.open("rb") as file:
+                content = hashlib.file_digest(file, "sha256")
+            digest.update(name.as_posix().encode("utf-8", "surrogateescape") + b"\0" + content.digest())
+    except OSError as error:
+        raise InputError(f"{error.filename or folder}: cannot be read ({error.strerror})") from error
+    return digest.hexdigest()
+
+
+def check_model_folder(folder: Path) -> None:
+    """Make sure that a folder can be a model.
+
+    Raises:
+        InputError: it does not exist, holds no configuration, or holds a model that makes no vectors.
+    """
+    if not folder.is_dir():
+        raise usage_error(f"{folder}: no such folder")
+    if not any((folder / name).is_file() for name in CONFIG_FILES):
+        raise usage_error(
+            f"{folder}: not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
+        )
+    if _declared_type(folder) == "CrossEncoder":  # sentence-transformers would quietly mean-pool it
+        raise usage_error(f"{folder}: a CrossEncoder scores pairs and makes no vectors; give an encoder")
+
+
+def _declared_type(folder: Path) -> Any:
+    """Return what kind of model the folder says it is; None if it does not say."""
+    try:
+        config = parse_json(read_file(folder / "config_sentence_transformers.json"))
+    except MalformedError:
+        return None
+    return config.get("model_type") if isinstance(config, dict) else None

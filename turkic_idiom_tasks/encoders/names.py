@@ -1,0 +1,71 @@
+"""Names: the paper's encoders, poolings and number formats, with their checks; imports nothing heavy."""
+
+from __future__ import annotations
+
+from turkic_idiom_tasks.errors import usage_error
+
+POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
+LAYER_POOLINGS = ("first_last", "last_four")  # these need the hidden states of more layers than the last
+FIRST_LAYER = 1  # which hidden states count as the first layer; see `poolings`
+LAST_LAYERS = 4
+DTYPES = ("float32", "bfloat16", "float16")
+BATCH_SIZE = 32
+
+NO_REVISION = "no_revision_available"  # mteb's name for a model without a pinned commit
+_E5_PROMPTS = {"query": "query: ", "document": "passage: "}  # as mteb and the model cards define them
+
+# The paper's nine encoders: revision, prompts. Revisions are those that mteb pins; it pins none for the others.
+# The paper does not say which size of multilingual-e5 it used: all three are here.
+PAPER_ENCODERS: dict[str, tuple[str, dict[str, str] | None]] = {
+    "FacebookAI/xlm-roberta-base": ("e73636d4f797dec63c3081bb6ed5c7b0bb3f2089", None),
+    # mteb does not list it; ten public projects that pin it name this commit
+    "google-bert/bert-base-multilingual-cased": ("3f076fdb1ab68d5b2880cb87a0886f315b8146f8", None),
+    "dbmdz/bert-base-turkish-cased": (NO_REVISION, None),
+    "dbmdz/electra-base-turkish-cased-discriminator": (NO_REVISION, None),
+    "dbmdz/distilbert-base-turkish-cased": (NO_REVISION, None),
+    "dbmdz/convbert-base-turkish-mc4-cased": (NO_REVISION, None),
+    "ytu-ce-cosmos/turkish-e5-large": (NO_REVISION, None),
+    "intfloat/multilingual-e5-small": ("fd1525a9fd15316a2d503bf26ab031a61d056e98", _E5_PROMPTS),
+    "intfloat/multilingual-e5-base": ("d13f1b27baf31030b7fd040960d60d909913633f", _E5_PROMPTS),
+    "intfloat/multilingual-e5-large": ("ab10c1a7f42e74530fe7ae5be82e6d4f11a719eb", _E5_PROMPTS),
+    "sentence-transformers/paraphrase-multilingual-mpnet-base-v2": ("79f2382ceacceacdf38563d7c5d16b9ff8d725d6", None),
+}
+
+
+def check_pooling(pooling: str) -> None:
+    """Raise for a pooling that does not exist.
+
+    Raises:
+        InputError: the name is unknown; the message lists the known ones.
+    """
+    if pooling not in POOLINGS:
+        raise usage_error(f"unknown pooling {pooling!r}; known: {', '.join(POOLINGS)}")
+
+
+def check_layers(pooling: str, n_layers: int, *, first_layer: int = FIRST_LAYER) -> None:
+    """Raise for a pooling that a model of this depth cannot have.
+
+    Raises:
+        InputError: the pooling is unknown, or needs more layers than there are.
+    """
+    check_pooling(pooling)
+    if pooling == "last_four" and n_layers < LAST_LAYERS:
+        others = [name for name in POOLINGS if name != "last_four"]
+        raise usage_error(
+            f"pooling last_four needs {LAST_LAYERS} transformer layers, this model has {n_layers}; use one of "
+            f"{', '.join(others)}"
+        )
+    if pooling == "first_last" and not 0 <= first_layer <= n_layers:
+        raise usage_error(
+            f"first_layer is {first_layer}; a model with {n_layers} layers allows 0 (embeddings) to {n_layers}"
+        )
+
+
+def check_dtype(dtype: str) -> None:
+    """Raise for a dtype that models cannot be loaded in.
+
+    Raises:
+        InputError: the name is unknown; the message lists the known ones.
+    """
+    if dtype not in DTYPES:
+        raise usage_error(f"unknown dtype {dtype!r}; known: {', '.join(DTYPES)}")

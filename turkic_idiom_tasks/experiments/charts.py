@@ -1,0 +1,310 @@
+"""Charts as Vega-Lite and as SVG that stands in a page or alone, with nothing to run and nothing to fetch.
+
+Text and axes take the colour of the page around them, light or dark; a file that is opened by itself has its own
+background. Series differ in colour (safe for the colour-blind) and in shape or place. Everything is drawn in the order
+in which it is given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.files import write_json, write_text
+
+try:
+    import altair as alt
+    import vl_convert
+except ModuleNotFoundError as error:
+    raise InputError(f"figures need the package {error.name}: pip install 'turkic-idiom-tasks[figures]'") from error
+
+# After Okabe and Ito (2008), darkened where needed: each has a contrast of at least 3:1 on white and on #16181d.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#b8589a", "#a67c00", "#4a90c2", "#8a8a8a", "#7a6ad8", "#c4564f")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+DASHES = ([1, 0], [6, 3], [2, 2])
+
+_INK = "currentColor"
+_NO_VALUE = "–"
+_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # all of the same widths
+_TILE_SCALE = ["#5aa2d4", "#b5d5ea", "#f7f7f7", "#fdc692", "#f08a3c"]  # blue below 0, orange above; dark text on all
+_TILE_TEXT = "#1b1d22"
+_WIDTH = 420
+_PANELS = 2  # in a row
+_LABEL_SIZE = 11
+_SCATTER_HEIGHT = 340
+_PARTS_ROLE = re.compile(r' role="graphics-\w+" aria-roledescription="[\w -]*"')  # a screen reader gets the whole
+_ALONE = (
+    "svg:root{background:#fff;color:#1b1d22}"
+    "@media (prefers-color-scheme:dark){svg:root{background:#16181d;color:#e6e6e6}}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One value of a heat map, at a row and a column; None is drawn as –."""
+
+    row: str
+    column: str
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar of a group, with the interval around it if there is one; None leaves its place empty."""
+
+    group: str
+    series: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """One point of a curve; `x` is a label such as ``10`` or ``all``."""
+
+    panel: str
+    series: str
+    x: str
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterPoint:
+    """One labelled point with the interval of `y` if there is one; `x` must be positive."""
+
+    label: str
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chart:
+    """A chart.
+
+    Attributes:
+        title: what it shows; stands above it.
+        description: the same for those who do not see it: what is drawn, and how it is to be read.
+        spec: Vega-Lite.
+    """
+
+    title: str
+    description: str
+    spec: Mapping[str, Any]
+
+    def svg(self) -> str:
+        """Return an SVG element without scripts, references or ids; the same chart always gives the same bytes."""
+        drawn = str(vl_convert.vegalite_to_svg(dict(self.spec)))
+        opening, body = drawn.split(">", 1)
+        body = _PARTS_ROLE.sub("", body)
+        opening = opening.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "").replace(' class="marks"', "")
+        opening += ' role="img" overflow="visible"'  # a reader's font may be wider than the one that was measured
+        heading = f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>"
+        return f"{opening}>{heading}<style>{_ALONE}</style>{body}\n"
+
+
+def write_chart(chart: Chart, folder: Path, name: str) -> Path:
+    """Write ``<name>.svg`` and ``<name>.vl.json``, and return the SVG file.
+
+    Raises:
+        InputError: the folder cannot be written to.
+    """
+    write_text(folder / f"{name}.svg", chart.svg())
+    write_json(folder / f"{name}.vl.json", dict(chart.spec))
+    return folder / f"{name}.svg"
+
+
+def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
+    """Draw differences by row and column, each with its figure; white is 0, orange above, blue below.
+
+    Raises:
+        ValueError: no tiles.
+    """
+    rows, columns = _order(tiles, "row"), _order(tiles, "column")
+    known = [abs(tile.value) for tile in tiles if tile.value is not None]
+    bound = max(known, default=0.0) or 1.0
+    base = alt.Chart(_data(tiles)).encode(
+        x=alt.X("column:N", sort=columns, title=None, axis=_labels_only(orient="top", angle=0)),
+        y=alt.Y("row:N", sort=rows, title=None, axis=_labels_only()),
+    )
+    colour = alt.Color("value:Q", scale=alt.Scale(domain=[-bound, bound], range=_TILE_SCALE), legend=None)
+    defined = "isValid(datum.value)"
+    written = base.transform_filter(defined).mark_text(fontSize=12, color=_TILE_TEXT)
+    drawn = alt.layer(
+        base.transform_filter(defined).mark_rect().encode(color=colour),
+        written.encode(text=alt.Text("value:Q", format="+.2f")),
+        base.transform_filter(f"!{defined}").mark_text(fontSize=12, color=_INK, text=_NO_VALUE),
+    )
+    width = max(64, *(8 * len(column) for column in columns))
+    return _chart(drawn.properties(width=width * len(columns), height=28 * len(rows)), title, description)
+
+
+def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str, floor: float | None = None) -> Chart:
+    """Draw horizontal bars in groups, one colour a series, with whiskers for their intervals.
+
+    Args:
+        bars: the bars.
+        title: of the chart.
+        description: of the chart.
+        axis: what the values are.
+        floor: what a random system scores, drawn as a dashed line.
+
+    Raises:
+        ValueError: no bars.
+    """
+    groups, series = _order(bars, "group"), _order(bars, "series")
+    place = {
+        "y": alt.Y("group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=_labels_only()),
+        "yOffset": alt.YOffset("series:N", sort=series),
+    }
+    base = alt.Chart()
+    x = alt.X("value:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(format=".2~f"))
+    colour = alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=_legend(series))
+    whiskers = base.transform_filter("isValid(datum.low)").mark_rule(color=_INK, strokeWidth=1.3)
+    layers = [base.mark_bar().encode(x=x, color=colour, **place)]
+    if any(bar.low is not None for bar in bars):
+        layers.append(whiskers.encode(x=alt.X("low:Q", title=axis), x2="high:Q", **place))
+    if floor is not None:
+        base = alt.Chart(alt.Data(values=[{"floor": floor}])).encode(x=alt.X("floor:Q", title=axis))
+        layers.append(base.mark_rule(color=_INK, strokeDash=[4, 3]))
+        layers.append(base.mark_text(color=_INK, text="random", fontSize=11, dy=-6).encode(y=alt.value(0)))
+    height = len(groups) * max(22, 14 * len(series))
+    return _chart(alt.layer(*layers, data=_data(bars)).properties(width=_WIDTH, height=height), title, description)
+
+
+def curves(points: Sequence[CurvePoint], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
+    """Draw curves over an ordered but not metric `x`, in a panel for each thing that is compared side by side.
+
+    Args:
+        points: the points.
+        title: of the chart.
+        description: of the chart.
+        x_axis: what `x` is.
+        y_axis: what the values are, in [0, 1].
+
+    Raises:
+        ValueError: no points.
+    """
+    series, panels = _order(points, "series"), _order(points, "panel")
+    legend = _legend(series)
+    data = alt.Data(values=[asdict(point) | {"dash": series.index(point.series)} for point in points])
+    base = alt.Chart().encode(
+        x=alt.X("x:O", sort=_order(points, "x"), title=x_axis, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("value:Q", title=y_axis, scale=alt.Scale(domain=[0, 1])),
+        color=alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=legend),
+    )
+    # by a field of its own, or the legend would draw its symbols dashed
+    dash = alt.StrokeDash("dash:O", scale=_cycled(range(len(series)), DASHES), legend=None)
+    shape = alt.Shape("series:N", sort=series, scale=_cycled(series, SHAPES), legend=legend)
+    lines = base.mark_line(strokeWidth=2).encode(strokeDash=dash)
+    marks = base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape)
+    drawn = (
+        alt.layer(lines, marks, data=data)
+        .properties(width=250, height=170)
+        .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=_PANELS)
+        .resolve_axis(x="independent")
+    )
+    return _chart(drawn, title, description)
+
+
+def scatter(points: Sequence[ScatterPoint], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
+    """Draw points over a logarithmic `x`, with the intervals of `y`; colour and shape tell the kind.
+
+    Only the points of the Pareto frontier are labelled: those that no point with a smaller `x` reaches in `y`.
+
+    Args:
+        points: the points.
+        title: of the chart.
+        description: of the chart.
+        x_axis: what `x` is.
+        y_axis: what `y` is.
+
+    Raises:
+        ValueError: no points, or an `x` that is not positive.
+    """
+    kinds = _order(points, "kind")
+    if any(point.x <= 0 for point in points):
+        raise ValueError("a logarithmic axis needs positive values")
+    labelled = _frontier(points)
+    rows = []
+    for point in points:
+        rows.append(asdict(point) | {"label": point.label if point in labelled else ""})
+    base = alt.Chart(alt.Data(values=rows))
+    x = alt.X("x:Q", title=x_axis, scale=alt.Scale(type="log", padding=30), axis=alt.Axis(format="~s", tickCount=6))
+    y = alt.Y("y:Q", title=y_axis, scale=alt.Scale(zero=False, padding=20))
+    legend = _legend(kinds) if len(kinds) > 1 else None
+    colour = alt.Color("kind:N", sort=kinds, scale=_cycled(kinds, PALETTE), legend=legend)
+    shape = alt.Shape("kind:N", sort=kinds, scale=_cycled(kinds, SHAPES), legend=legend)
+    layers = [base.mark_point(size=70, filled=True, opacity=1).encode(x=x, y=y, color=colour, shape=shape)]
+    if any(point.low is not None for point in points):
+        whiskers = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.3)
+        layers.insert(0, whiskers.encode(x=x, y=alt.Y("low:Q", title=y_axis), y2="high:Q", color=colour))
+    text = base.mark_text(align="left", dx=8, fontSize=_LABEL_SIZE, color=_INK)
+    layers.append(text.encode(x=x, y=y, text="label:N"))
+    return _chart(alt.layer(*layers).properties(width=600, height=_SCATTER_HEIGHT), title, description)
+
+
+def _frontier(points: Sequence[ScatterPoint]) -> list[ScatterPoint]:
+    """Return the points that are higher than every point with a smaller `x`, by more than the height of a label."""
+    heights = [value for point in points for value in (point.y, point.low, point.high) if value is not None]
+    step = (max(heights) - min(heights)) * _LABEL_SIZE * 1.5 / _SCATTER_HEIGHT
+    frontier: list[ScatterPoint] = []
+    for point in sorted(points, key=lambda point: (point.x, -point.y)):
+        if not frontier or point.y > frontier[-1].y + step:
+            frontier.append(point)
+    return frontier
+
+
+def _chart(drawn: Any, title: str, description: str) -> Chart:
+    heading = {"text": title, "anchor": "start", "offset": 12}
+    spec = drawn.properties(title=heading, padding=12).configure(**_config()).to_dict()
+    return Chart(title, description, spec)
+
+
+def _config() -> dict[str, Any]:
+    ink = {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 0}
+    return {
+        "aria": False,  # the whole is one image with a title and a description
+        "background": "transparent",
+        "font": _FONT,
+        "axis": ink | {"domainColor": _INK, "tickColor": _INK, "gridColor": _INK, "gridOpacity": 0.15,
+                       "titleFontWeight": "normal"},
+        "header": ink | {"labelFontWeight": "bold"},
+        "legend": ink | {"symbolStrokeWidth": 2, "symbolSize": 90},
+        "title": {"color": _INK, "fontSize": 14, "subtitleColor": _INK},
+        "view": {"stroke": None},
+    }  # fmt: skip
+
+
+def _data(rows: Iterable[Any]) -> Any:
+    return alt.Data(values=[asdict(row) for row in rows])
+
+
+def _order(rows: Iterable[Any], name: str) -> list[Any]:
+    found = list(dict.fromkeys(getattr(row, name) for row in rows))
+    if not found:
+        raise ValueError("a chart needs something to show")
+    return found
+
+
+def _cycled(names: Sequence[Any], values: Sequence[Any]) -> Any:
+    return alt.Scale(domain=list(names), range=[values[n % len(values)] for n in range(len(names))])
+
+
+def _legend(names: Sequence[str]) -> Any:
+    columns = 3 if sum(map(len, names)) < 60 else 2
+    return alt.Legend(title=None, orient="bottom", columns=columns, values=list(names), offset=14)
+
+
+def _labels_only(*, orient: str | None = None, angle: int | None = None) -> Any:
+    place = {"orient": orient} if orient else {}
+    turn = {} if angle is None else {"labelAngle": angle}
+    return alt.Axis(ticks=False, domain=False, labelPadding=6, **place, **turn)

@@ -1,0 +1,99 @@
+"""Scores of finished results as one long frame, of which the paper's tables and figures are selections.
+
+`score_frame` has a row for every score of every subset of every result. What intervals and tests need besides is in
+`query_frame`, a row for every test query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from turkic_idiom_tasks.dataset.retrieval import TASKS, target_language
+from turkic_idiom_tasks.finetuning.regimes import PRETRAINED
+from turkic_idiom_tasks.results.record import Header, Record
+from turkic_idiom_tasks.results.scored import score_record
+
+IDENTITY = ["model", "regime", "language", "seed", "pooling", "size"]  # what tells results apart
+SCORE_COLUMNS = [*IDENTITY, "task", "subset", "measure", "value"]
+QUERY_COLUMNS = [*IDENTITY, "task", "subset", "query", "concept", "ndcg"]
+
+UNTUNED_KEPT = "untuned_kept"  # a measure: 1 if a training ended with the untuned weights, else 0
+BEST_EPOCH = "best_epoch"  # a measure: the epoch whose weights were kept
+MEASURES = ("ndcg", "ndcg_floor", "ndcg_corrected", "ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_10")
+
+
+def score_frame(headers: Iterable[Header]) -> pd.DataFrame:
+    """Return the scores that results state.
+
+    Returns:
+        a frame with `SCORE_COLUMNS`. Of a pretrained model language and seed are missing. Language is that of the
+        meanings (retrieval) or of the sentences (spans) that were trained on; size is a text: ``0``, ``10``, ``all``.
+        An undefined value is NaN.
+    """
+    rows: list[list[Any]] = []
+    for header in headers:
+        identity = _identity(header)
+        outcome = header.training.outcome if header.training else {}
+        extra: dict[str, Any] = {}
+        if "kept_step" in outcome:
+            extra[UNTUNED_KEPT] = float(outcome["kept_step"] == 0)
+        if BEST_EPOCH in outcome:
+            extra[BEST_EPOCH] = outcome[BEST_EPOCH]
+        for subset in header.subsets:
+            for measure, value in {**subset.scores, **extra}.items():
+                rows.append([*identity, subset.task, subset.subset, measure, value])
+    return _typed(pd.DataFrame(rows, columns=SCORE_COLUMNS), "value")
+
+
+def query_frame(records: Iterable[Record]) -> pd.DataFrame:
+    """Return the nDCG of every test query of the retrieval tasks, computed from the rankings.
+
+    Returns:
+        a frame with `QUERY_COLUMNS`.
+
+    Raises:
+        InputError: the rankings of a record do not give the scores that it states.
+    """
+    frames = []
+    for record in records:
+        identity = dict(zip(IDENTITY, _identity(record.header), strict=True))
+        for scored in score_record(record):
+            if scored.task in TASKS:
+                columns = {"query": scored.items, "concept": scored.concepts, "ndcg": scored.sums[:, 0]}
+                frames.append(pd.DataFrame({**identity, "task": scored.task, "subset": scored.subset, **columns}))
+    if not frames:
+        return _typed(pd.DataFrame(columns=QUERY_COLUMNS), "ndcg")
+    return _typed(pd.concat(frames, ignore_index=True)[QUERY_COLUMNS], "ndcg")
+
+
+def widen(scores: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Return a long frame with a row for each value of the keys, as they come, and a column for each measure."""
+    rows = scores[keys].drop_duplicates()
+    wide = scores.pivot(index=keys, columns="measure", values="value")
+    return rows.merge(wide.reset_index(), on=keys, how="left", sort=False)
+
+
+def language_of(task: str, subset: str) -> str:
+    """Return the code of the language of the documents of a retrieval subset."""
+    return target_language(task, subset).code
+
+
+def _identity(header: Header) -> list[Any]:
+    training, pooling = header.training, header.settings.get("pooling")
+    if training is None:
+        return [header.model.name, PRETRAINED, None, None, pooling, None]
+    size = None if training.size is None else str(training.size)
+    return [header.model.name, training.regime, training.language, training.seed, pooling, size]
+
+
+def _typed(frame: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Return a frame whose columns have the same types whatever is missing in them."""
+    types = dict.fromkeys(frame.columns, "object")
+    types |= {"seed": "Int64", value: "float64"}
+    frame = frame.astype(types)
+    texts = [column for column in frame.columns if types[column] == "object"]
+    frame[texts] = frame[texts].where(frame[texts].notna(), None)
+    return frame

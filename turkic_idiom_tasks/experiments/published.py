@@ -1,0 +1,69 @@
+"""The paper's published figures, shown beside ours and never ranked with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from turkic_idiom_tasks.reading import read_json
+
+FILE = Path(__file__).parent / "published.json"
+_PAPER = "source"  # the key of what is no table
+
+Figure = float | str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedTable:
+    """Figures of one table, or of the text on one drawing.
+
+    Attributes:
+        source: where they stand in the paper.
+        comment: what they are.
+        columns: what each figure of a row is.
+        models: Hub id -> the figures by column; None where the paper states none.
+    """
+
+    source: str
+    comment: str
+    columns: tuple[str, ...]
+    models: Mapping[str, tuple[Figure, ...]]
+
+    def of(self, model: str) -> dict[str, Figure]:
+        """Return column -> figure of a model, all None for one that is not in the table."""
+        figures = self.models.get(model, (None,) * len(self.columns))
+        return dict(zip(self.columns, figures, strict=True))
+
+    def numbers(self, model: str, columns: Iterable[str]) -> list[float | None]:
+        """Return the figures of a model in these columns; None where there is no number or no such column."""
+        figures = self.of(model)
+        numbers = []
+        for name in columns:
+            figure = figures.get(name)
+            numbers.append(figure if isinstance(figure, float) else None)
+        return numbers
+
+
+@lru_cache(maxsize=1)
+def published_tables() -> Mapping[str, PublishedTable]:
+    """Return every table by name: ``span_turkish``, ``retrieval_t2`` and so on."""
+    tables = {}
+    for name, table in _read().items():
+        if name != _PAPER:
+            models = {model: tuple(figures) for model, figures in table["models"].items()}
+            columns = tuple(table["columns"])
+            tables[name] = PublishedTable(table["source"], table["comment"], columns, MappingProxyType(models))
+    return MappingProxyType(tables)
+
+
+def paper() -> str:
+    """Return the reference of the paper that the figures are from."""
+    return str(_read()[_PAPER])
+
+
+def _read() -> dict[str, Any]:
+    return dict(read_json(FILE))

@@ -1,0 +1,141 @@
+"""The work of retrieval cells: rank with an encoder as it is, or train it first, each time from the same weights."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from pydantic import JsonValue
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS, target_language
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work
+from turkic_idiom_tasks.experiments.models import installed_versions, pinned_commit
+from turkic_idiom_tasks.experiments.retrieval_cells import RetrievalPart
+from turkic_idiom_tasks.finetuning.regimes import PRETRAINED, build_regime
+from turkic_idiom_tasks.finetuning.retrieval import TunedEncoder, fine_tune_retrieval
+from turkic_idiom_tasks.finetuning.trainee import Trainee, load_trainee
+from turkic_idiom_tasks.results.predictions import Key, Rankings
+from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, subset_scores
+from turkic_idiom_tasks.results.scored import score_subset
+from turkic_idiom_tasks.retrieval.ranking import encode_and_rank
+
+TOP_K = 100  # documents per query in a record; the places of relevant documents behind them are kept too
+
+
+def start(cells: Sequence[Cell], work: Work[RetrievalPart]) -> Finish:
+    """Rank with a pretrained model under the poolings of all cells; tuned models share nothing.
+
+    Returns:
+        what runs one of the cells.
+
+    Raises:
+        InputError: the model cannot be loaded, or the data has no retrieval task.
+    """
+    if cells[0].regime != PRETRAINED:
+        return partial(_tuned_result, work=work)
+    start = time.perf_counter()
+    model = cells[0].model
+    trainee = load_trainee(model, task="T2", revision=pinned_commit(model))
+    poolings = [str(cell.pooling) for cell in cells]
+    rankings = _rank(trainee, work.dataset, language=None, poolings=poolings)
+    seconds = (time.perf_counter() - start) / len(cells)
+    return partial(_pretrained_result, work=work, trainee=trainee, rankings=rankings, seconds=seconds)
+
+
+def _pretrained_result(
+    cell: Cell,
+    *,
+    work: Work[RetrievalPart],
+    trainee: Trainee,
+    rankings: Mapping[str, Mapping[Key, Rankings]],
+    seconds: float,
+) -> Result:
+    return _result(cell, work, trainee, rankings[str(cell.pooling)], training=None, seconds=seconds)
+
+
+def _tuned_result(cell: Cell, *, work: Work[RetrievalPart]) -> Result:
+    """Train and score the encoder of a cell."""
+    start = time.perf_counter()
+    data = build_regime(work.dataset, cell.regime, language=cell.language)
+    trainee = load_trainee(cell.model, task=data.task, pooling=cell.pooling, revision=pinned_commit(cell.model))
+    loaded = time.perf_counter()
+    config = work.part.training.model_copy(update={"pooling": cell.pooling, "seed": cell.seed or 0})
+    tuned = fine_tune_retrieval(trainee, data, config=config)
+    trained = time.perf_counter()
+    pooling = str(cell.pooling)
+    rankings = _rank(trainee, work.dataset, language=cell.language, poolings=[pooling])[pooling]
+    end = time.perf_counter()
+    training = Training(
+        regime=cell.regime,
+        language=cell.language,
+        seed=cell.seed,
+        config=config.model_dump(),
+        outcome=_outcome(tuned) | _seconds(load=loaded - start, train=trained - loaded, test=end - trained),
+    )
+    return _result(cell, work, trainee, rankings, training=training, seconds=end - start)
+
+
+def _rank(
+    trainee: Trainee, dataset: Dataset, *, language: str | None, poolings: Sequence[str]
+) -> dict[str, dict[Key, Rankings]]:
+    """Return pooling -> (task, subset) -> rankings, of the subsets whose documents are in a language, or of all.
+
+    Raises:
+        InputError: there is no such subset.
+    """
+    subsets = []
+    for task in TASKS:
+        for subset in dataset.subsets(task):
+            if language in (None, target_language(task, subset).code):
+                subsets.append((task, subset))
+    if not subsets:
+        raise InputError(f"{dataset.path}: no retrieval task with documents in {language or 'any language'}")
+    encoder = PooledEncoder.from_sentence_transformer(trainee.model, model_id=trainee.name, revision=trainee.revision)
+    return encode_and_rank(encoder, dataset, subsets, poolings=poolings, prompts=trainee.task_prompts)
+
+
+def _result(
+    cell: Cell,
+    work: Work[RetrievalPart],
+    trainee: Trainee,
+    rankings: Mapping[Key, Rankings],
+    *,
+    training: Training | None,
+    seconds: float,
+) -> Result:
+    scores = []
+    for (task, subset), ranking in rankings.items():
+        scores.append(subset_scores(task, subset, score_subset(ranking).scores))
+    prompts: dict[str, Any] = {task: dict(of_task) for task, of_task in trainee.task_prompts.items()}
+    n_parameters = sum(parameter.numel() for parameter in trainee.model.parameters())
+    header = Header(
+        data=DataName(path=work.dataset.path, revision=work.dataset.revision),
+        model=ModelName(name=cell.model, revision=trainee.revision, n_parameters=n_parameters),
+        settings={"pooling": cell.pooling, "dtype": "float32", "prompts": prompts},
+        training=training,
+        versions=installed_versions(),
+        subsets=scores,
+        seconds=round(seconds, 3),
+    )
+    return Result(header, rankings, top_k=TOP_K)
+
+
+def _outcome(tuned: TunedEncoder) -> dict[str, JsonValue]:
+    return {
+        "untuned_ndcg": tuned.untuned.ndcg,
+        "tuned_ndcg": tuned.tuned.ndcg if tuned.tuned else None,
+        "kept_step": tuned.kept.step,
+        "steps": tuned.n_steps,
+        "diverged_at": tuned.diverged_at,
+        "verdict": tuned.verdict,
+        "loss": tuned.loss,
+    }
+
+
+def _seconds(**parts: float) -> dict[str, JsonValue]:
+    return {f"{name}_seconds": round(value, 3) for name, value in parts.items()}

@@ -1,0 +1,86 @@
+"""`turkic-idiom run`: scores models on the retrieval tasks and keeps every result as soon as it is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, queries_with_shared_stem
+from turkic_idiom_tasks.experiments.run_model import ModelScorer, Unit
+from turkic_idiom_tasks.experiments.run_options import (
+    LogReporter,
+    Reporter,
+    RunOptions,
+    choose_subsets,
+    make_options,
+)
+from turkic_idiom_tasks.files import check_writable
+from turkic_idiom_tasks.results.predictions import Key
+from turkic_idiom_tasks.results.scored import ScoredSubset
+
+__all__ = ["LogReporter", "ModelRun", "Reporter", "RunOptions", "make_options", "run_models"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelRun:
+    """Scores of a model under one pooling on one task.
+
+    Attributes:
+        model: display name, with the pooling where one was chosen.
+        task: full name.
+        subsets: name -> scores.
+        shared_stem: subset -> the queries that have a content word in common with a relevant document.
+        left_out: subsets of the task that the data does not have.
+        folder: where the result files stand.
+    """
+
+    model: str
+    task: str
+    subsets: Mapping[str, ScoredSubset]
+    shared_stem: Mapping[str, frozenset[str]]
+    left_out: tuple[str, ...]
+    folder: Path
+
+
+def run_models(
+    models: Sequence[str], dataset: Dataset, options: RunOptions, *, reporter: Reporter | None = None
+) -> list[ModelRun]:
+    """Score models one after the other, and write each result as it is done; finished ones are read, not computed.
+
+    Args:
+        models: mteb or Hugging Face names, or local folders.
+        dataset: what is scored.
+        options: what to run and how.
+        reporter: hears how far the work is.
+
+    Raises:
+        InputError: data, model, pooling or output folder cannot be used; results written before stay.
+    """
+    reporter = reporter or LogReporter()
+    subsets = choose_subsets(dataset, options, reporter)
+    check_writable(options.output)
+    shared_stem = {}
+    for task, subset in subsets:
+        shared_stem[task, subset] = queries_with_shared_stem(dataset.retrieval(task, subset), task, subset)
+    names = list(dict.fromkeys(models))
+    runs: list[ModelRun] = []
+    for number, name in enumerate(names, start=1):
+        scorer = ModelScorer(dataset, subsets, options, reporter, place=f"model {number}/{len(names)}")
+        for unit in scorer.score(name):
+            runs.append(_model_run(unit, dataset, shared_stem))
+    return runs
+
+
+def _model_run(unit: Unit, dataset: Dataset, shared_stem: Mapping[Key, frozenset[str]]) -> ModelRun:
+    short = unit.task.short
+    present = dataset.subsets(short)
+    return ModelRun(
+        model=str(unit.variant.meta.name),
+        task=TASKS[short].name,
+        subsets={subset: unit.scored[subset] for subset in unit.subsets},
+        shared_stem={subset: shared_stem[short, subset] for subset in unit.subsets},
+        left_out=tuple(subset for subset in SUBSETS[short] if subset not in present),
+        folder=unit.folder.path,
+    )

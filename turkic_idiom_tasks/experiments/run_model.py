@@ -1,0 +1,341 @@
+"""One model of `turkic-idiom run`: what is finished is read, the rest is computed and written as it is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import mteb
+from mteb.models.model_meta import ModelMeta
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.encoders.names import FIRST_LAYER
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.poolings import native_pooling
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.experiments.run_options import NATIVE, Reporter, RunOptions
+from turkic_idiom_tasks.files import check_writable
+from turkic_idiom_tasks.integrations.mteb_loading import LoadedModel, resolve_model
+from turkic_idiom_tasks.integrations.mteb_results import TaskFolder, model_revision
+from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES, TurkicIdiomRetrieval
+from turkic_idiom_tasks.integrations.quiet import quiet_libraries
+from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.results.predictions import Key, Rankings
+from turkic_idiom_tasks.results.record import (
+    DataName,
+    Header,
+    ModelName,
+    OtherFormatError,
+    read_record,
+    subset_scores,
+)
+from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_subset
+from turkic_idiom_tasks.retrieval.ranking import ROLES, rank_by_task
+from turkic_idiom_tasks.splits import TEST
+
+PACKAGES = ("turkic-idiom-tasks", "mteb", "sentence-transformers", "transformers", "torch")  # that decide a result
+_NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # in the rows of mteb
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Variant:
+    """A model under one of the five poolings, or, with None, as mteb evaluates it.
+
+    Attributes:
+        meta: under whose name and revision results stand.
+        pooling: None if the model is no transformer, or has a pooling of its own that is none of the five.
+        settings: everything else that decides a result, but the prompts.
+    """
+
+    meta: ModelMeta
+    pooling: str | None
+    settings: Mapping[str, Any]
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """A model variant on a task: what is finished, and where it stands.
+
+    Attributes:
+        variant: of the model.
+        task: mteb's task, on the data of the run.
+        folder: of the results.
+        subsets: that were asked for.
+        settings: that decide a result.
+        scored: subset -> scores, once they are read or computed.
+        headers: subset -> header of its record.
+    """
+
+    variant: _Variant
+    task: TurkicIdiomRetrieval
+    folder: TaskFolder
+    subsets: tuple[str, ...]
+    settings: dict[str, Any]
+    scored: dict[str, ScoredSubset] = field(default_factory=dict)
+    headers: dict[str, Header] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> list[str]:
+        """Return the subsets that are still to be ranked."""
+        return [subset for subset in self.subsets if subset not in self.scored]
+
+
+class ModelScorer:
+    """One model of a run."""
+
+    def __init__(
+        self, dataset: Dataset, subsets: Sequence[Key], options: RunOptions, reporter: Reporter, *, place: str
+    ) -> None:
+        self._dataset = dataset
+        self._subsets = subsets
+        self._options = options
+        self._reporter = reporter
+        self._place = place
+        self._notes: set[str] = set()
+
+    def score(self, name: str) -> list[Unit]:
+        """Load a model, read what is finished, compute and write the rest.
+
+        Raises:
+            InputError: as in `run_models`.
+        """
+        self._reporter.progress(f"{self._place}, loading {name}")
+        options = self._options
+        with quiet_libraries():
+            loaded = resolve_model(name, revision=options.revision, device=options.device, dtype=options.dtype)
+        units = self._units(loaded)
+        for unit in units:
+            if not options.overwrite:
+                unit.folder.check_data(self._dataset)
+                self._read_finished(unit)
+        pooled = [unit for unit in units if unit.variant.pooling and unit.missing]
+        others = [unit for unit in units if not unit.variant.pooling and unit.missing]
+        for unit in units:
+            check_writable(unit.folder.path)
+        if pooled:
+            self._rank_pooled(loaded, pooled)
+        for unit in others:
+            self._rank_with_mteb(loaded, unit)
+        for unit in units:
+            self._complete_view(unit)  # of a run that was killed before it could
+        return units
+
+    def _units(self, loaded: LoadedModel) -> list[Unit]:
+        units = []
+        for variant in _variants(loaded, self._options):
+            for short in dict.fromkeys(task for task, _ in self._subsets):
+                task = TASK_CLASSES[TASKS[short].name](dataset=self._dataset)
+                settings = dict(variant.settings) | {"prompts": None}
+                if variant.pooling:
+                    settings["prompts"] = {role: loaded.prompt(task.metadata, role) for role in ROLES}
+                units.append(
+                    Unit(
+                        variant=variant,
+                        task=task,
+                        folder=TaskFolder(self._options.output, task, variant.meta),
+                        subsets=tuple(subset for name, subset in self._subsets if name == short),
+                        settings=settings,
+                    )
+                )
+        return units
+
+    def _read_finished(self, unit: Unit) -> None:
+        """Take over the results that an earlier run finished in the same way; say why others are computed again."""
+        place = f"{unit.variant.meta.name}, {unit.task.short}"
+        for subset in unit.subsets:
+            try:
+                header = unit.folder.read_header(subset, self._dataset)
+            except OtherFormatError:
+                self._note(f"{place}: finished results have another format; computed again")
+                continue
+            if header is None:
+                continue
+            if header.settings != unit.settings:
+                self._note(f"{place}: finished results have {_differences(header, unit.settings)}; computed again")
+                continue
+            record = read_record(unit.folder.record_path(subset), self._dataset)
+            (scored,) = score_record(record)
+            if scored.cut is not None and (self._options.top_k is None or scored.cut < self._options.top_k):
+                self._note(f"{place}: finished results list only {scored.cut} documents per query; computed again")
+                continue
+            unit.scored[subset] = scored
+            unit.headers[subset] = header
+            for package, old, new in _other_major_versions(header):
+                self._note(
+                    f"{unit.variant.meta.name}: finished results of {package} {old} are used (now {new}); pass "
+                    "--overwrite to compute them again"
+                )
+
+    def _rank_pooled(self, loaded: LoadedModel, units: Sequence[Unit]) -> None:
+        """Rank all that is missing, every task and pooling from the same forward passes."""
+        encoder = PooledEncoder.from_sentence_transformer(
+            loaded.encoder, model_id=str(loaded.meta.name), first_layer=self._options.first_layer
+        )
+        prompts = {unit.task.short: unit.settings["prompts"] for unit in units}
+        for short, prompt in prompts.items():
+            if any(prompt.values()):
+                self._reporter.note(f"{loaded.meta.name}, {TASKS[short].name}: prompts {prompt}")
+        missing = {(unit.task.short, subset) for unit in units for subset in unit.missing}
+        ranked = rank_by_task(
+            encoder,
+            self._dataset,
+            [key for key in self._subsets if key in missing],
+            poolings=list(dict.fromkeys(str(unit.variant.pooling) for unit in units)),
+            prompts=prompts,
+            batch_size=self._options.batch_size,
+            progress=self._progress,
+        )
+        start = time.monotonic()
+        for (short, subset), rankings in ranked:
+            waiting = [unit for unit in units if unit.task.short == short and subset in unit.missing]
+            seconds = (time.monotonic() - start) / len(waiting)
+            for unit in waiting:
+                ranking = rankings[str(unit.variant.pooling)]
+                self._write(unit, subset, ranking, loaded=loaded, seconds=seconds)
+                if not unit.missing:
+                    self._complete_view(unit)
+            start = time.monotonic()
+
+    def _rank_with_mteb(self, loaded: LoadedModel, unit: Unit) -> None:
+        """Rank what is missing of any model that mteb can run, by mteb's own evaluation."""
+        arguments = {"batch_size": self._options.batch_size, "show_progress_bar": False}
+        for number, subset in enumerate(unit.missing):
+            self._progress(unit.task.short, number, len(unit.subsets), unit="subsets")
+            start = time.monotonic()
+            unit.task.hf_subsets = [subset]
+            with quiet_libraries():
+                result = mteb.evaluate(
+                    loaded.mteb_model, unit.task, cache=None, encode_kwargs=arguments, show_progress_bar=False
+                )
+            (row,) = result.task_results[0].scores[TEST]
+            ranking = unit.task.rankings[TEST, subset]
+            self._write(unit, subset, ranking, loaded=loaded, seconds=time.monotonic() - start, mteb_row=row)
+        self._complete_view(unit)
+
+    def _write(
+        self,
+        unit: Unit,
+        subset: str,
+        rankings: Rankings,
+        *,
+        loaded: LoadedModel,
+        seconds: float,
+        mteb_row: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Score rankings and write their record."""
+        scored = score_subset(rankings)
+        scores = _other_scores(mteb_row or {}) | dict(scored.scores)
+        meta = unit.variant.meta
+        header = Header(
+            data=DataName(path=self._dataset.path, revision=self._dataset.revision),
+            model=ModelName(name=str(meta.name), revision=model_revision(meta), n_parameters=loaded.n_parameters),
+            settings=unit.settings,
+            versions=dict(current_versions()),
+            subsets=[subset_scores(unit.task.short, subset, scores)],
+            seconds=round(seconds, 3),
+        )
+        unit.folder.write(
+            subset,
+            header,
+            rankings,
+            dataset=self._dataset,
+            top_k=self._options.top_k,
+            overwrite=self._options.overwrite,
+        )
+        unit.scored[subset] = scored
+        unit.headers[subset] = header
+
+    def _complete_view(self, unit: Unit) -> None:
+        for line in unit.folder.complete_view(self._dataset, unit.headers, overwrite=self._options.overwrite):
+            self._note(line)
+
+    def _progress(self, task: str, n_done: int, n_all: int, *, unit: str) -> None:
+        suffix = f" {unit}" if unit == "texts" else ""
+        self._reporter.progress(f"{self._place}, {task}, {n_done:,}/{n_all:,}{suffix}")
+
+    def _note(self, line: str) -> None:
+        """Say something once, although it holds for several subsets."""
+        if line not in self._notes:
+            self._notes.add(line)
+            self._reporter.note(line)
+
+
+@cache
+def current_versions() -> Mapping[str, str]:
+    """Return package -> version of what decides a result."""
+    return {package: version(package) for package in PACKAGES}
+
+
+def _variants(loaded: LoadedModel, options: RunOptions) -> Iterator[_Variant]:
+    """Yield the variants to score, each with the metadata under whose name its results stand.
+
+    Raises:
+        InputError: the model cannot be pooled.
+    """
+    if loaded.encoder is None:
+        if options.poolings:
+            raise usage_error(
+                f"{loaded.meta.name}: not a transformer encoder, so --pooling does not apply; leave it out"
+            )
+        yield _variant(loaded, loaded.meta, None, options)
+        return
+    for choice in options.poolings or (loaded.pooling or NATIVE,):
+        if choice == NATIVE:
+            yield _variant(loaded, loaded.meta, native_pooling(loaded.encoder), options)
+        else:
+            yield _variant(loaded, loaded.meta_for(choice), choice, options)
+
+
+def _variant(loaded: LoadedModel, meta: ModelMeta, pooling: str | None, options: RunOptions) -> _Variant:
+    """Return a variant; settings that depart from the defaults give its results mteb's folder for experiments."""
+    settings = {
+        "pooling": pooling,
+        "dtype": options.dtype if loaded.is_sentence_transformer else None,
+        "first_layer": options.first_layer if pooling == "first_last" else None,
+        "max_length": None,
+    }
+    if pooling:
+        encoder = PooledEncoder.from_sentence_transformer(loaded.encoder)
+        settings["max_length"] = encoder.max_length
+    departures: dict[str, Any] = {}
+    if settings["dtype"] not in (None, "float32"):
+        departures["dtype"] = settings["dtype"]
+    if settings["first_layer"] not in (None, FIRST_LAYER):
+        departures["first_layer"] = settings["first_layer"]
+    if departures:
+        meta = meta.model_copy(update={"experiment_kwargs": departures})
+    return _Variant(meta, pooling, settings)
+
+
+def _differences(header: Header, settings: Mapping[str, Any]) -> str:
+    """Return in words how the settings of a record differ from those of this run."""
+    parts = []
+    for name in sorted({*header.settings, *settings}):
+        old, new = header.settings.get(name), settings.get(name)
+        if old != new:
+            parts.append(f"{name} {shown(old)} instead of {shown(new)}")
+    return ", ".join(parts)
+
+
+def _other_major_versions(header: Header) -> list[tuple[str, str, str]]:
+    """Return package, version in a record and version now, where the major versions differ."""
+    differing = []
+    for package, new in current_versions().items():
+        old = header.versions.get(package, "unknown")
+        if old.partition(".")[0] != new.partition(".")[0]:
+            differing.append((package, old, new))
+    return differing
+
+
+def _other_scores(row: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers of a row of mteb, which has many scores besides ours."""
+    scores = {}
+    for name, value in row.items():
+        if name not in _NOT_SCORES and isinstance(value, int | float):
+            scores[name] = float(value)
+    return scores

@@ -1,0 +1,132 @@
+"""What `turkic-idiom run` is asked to do, and who hears how it goes on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS, find_task
+from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, POOLINGS, check_dtype
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.languages import get_language
+from turkic_idiom_tasks.results.predictions import Key
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+NATIVE, ALL = "native", "all"  # the model's own pooling; every pooling
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What to run and how; `poolings` and `languages` empty mean the model's own pooling and all languages.
+
+    Attributes:
+        tasks: short names.
+        output: mteb's folder for results.
+        poolings: names from `POOLINGS`, or ``native``.
+        languages: codes; only subsets with one of them.
+        revision: of the model on the Hub.
+        device: None lets the library choose.
+        dtype: of transformers.
+        batch_size: texts per forward pass.
+        first_layer: index of the hidden states that first_last takes as the first layer.
+        top_k: documents per query in the records; None keeps the whole pool.
+        overwrite: whether finished results are computed again.
+    """
+
+    tasks: tuple[str, ...]
+    output: Path
+    poolings: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    revision: str | None = None
+    device: str | None = None
+    dtype: str = "float32"
+    batch_size: int = BATCH_SIZE
+    first_layer: int = FIRST_LAYER
+    top_k: int | None = None
+    overwrite: bool = False
+
+
+class Reporter(Protocol):
+    """Hears how a run goes on."""
+
+    def progress(self, text: str) -> None:
+        """Take note of what is being done now, such as ``model 1/2, T2, 3/5``."""
+        ...
+
+    def note(self, line: str) -> None:
+        """Tell the user something that needs no action."""
+        ...
+
+
+class LogReporter:
+    """Logs what the user must know, and nothing else."""
+
+    def progress(self, text: str) -> None:
+        """Do nothing."""
+
+    def note(self, line: str) -> None:
+        """Log a line."""
+        log.warning("%s", line)
+
+
+def make_options(
+    *,
+    tasks: Sequence[str] = (),
+    languages: Sequence[str] = (),
+    poolings: Sequence[str] = (),
+    **others: Any,
+) -> RunOptions:
+    """Return the options of a run, with names as a user writes them.
+
+    Args:
+        tasks: full or short names; none means all.
+        languages: codes.
+        poolings: names from `POOLINGS`, ``native`` or ``all``.
+        others: fields of `RunOptions` as they are.
+
+    Raises:
+        InputError: an unknown task, language, pooling or dtype.
+    """
+    chosen: list[str] = []
+    for name in poolings:
+        if name not in (*POOLINGS, NATIVE, ALL):
+            raise usage_error(f"unknown pooling {name!r}; known: {', '.join(POOLINGS)}, all (or leave it out)")
+        chosen += POOLINGS if name == ALL else [name]
+    options = RunOptions(
+        tasks=tuple(dict.fromkeys(find_task(name).short for name in tasks or TASKS)),
+        languages=tuple(get_language(code).code for code in languages),
+        poolings=tuple(dict.fromkeys(chosen)),
+        **others,
+    )
+    check_dtype(options.dtype)
+    return options
+
+
+def choose_subsets(dataset: Dataset, options: RunOptions, reporter: Reporter) -> list[Key]:
+    """Return the (task, subset) pairs that are asked for and that the data has.
+
+    Raises:
+        InputError: there is none.
+    """
+    subsets: list[Key] = []
+    for task in options.tasks:
+        if len(options.tasks) == 1:
+            dataset.check_task(task)
+        if not dataset.subsets(task):
+            reporter.note(f"{TASKS[task].name}: {dataset.path} has no data for it; left out")
+        for subset in dataset.subsets(task):
+            codes = {language.code for language in TASKS[task].subsets[subset]}
+            if not options.languages or codes & set(options.languages):
+                subsets.append((task, subset))
+    if not subsets:
+        dataset.check_task(options.tasks[0])
+        raise usage_error(
+            f"no subset of {', '.join(options.tasks)} has the language {', '.join(options.languages)}; "
+            "`turkic-idiom list` shows what the data holds"
+        )
+    return subsets

@@ -1,0 +1,261 @@
+"""Tuned models on disk: stock files, the record of the training, and a model card with its scores.
+
+A folder gets its name when all of it is written, so what a full disk or a killed run leaves is never taken for a model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import ModelCardData
+
+from turkic_idiom_tasks.encoders.checkpoints import quiet_loading
+from turkic_idiom_tasks.encoders.folders import is_local
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.files import check_writable, new_folder, write_json, write_text
+from turkic_idiom_tasks.finetuning.config import COSINE, RetrievalConfig
+from turkic_idiom_tasks.finetuning.regimes import CROSS_LINGUAL, MONOLINGUAL, RegimeData
+from turkic_idiom_tasks.finetuning.retrieval import TunedEncoder
+from turkic_idiom_tasks.finetuning.trainee import Trainee
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.span_detection.classifier import TokenClassifier
+
+RETRIEVAL_RECORD = "retrieval_finetuning.json"
+SPAN_RECORD = "span_finetuning.json"
+CARD = "README.md"
+_OS_ERROR = "os error"  # in every message of Rust about a file that cannot be written
+_PACKAGES = ("turkic-idiom-tasks", "sentence-transformers", "transformers", "torch")
+_SPAN_SCORES = ("span_f1", "span_precision", "span_recall", "token_f1", "subword_f1", "token_accuracy")
+
+
+def check_new(folder: Path) -> None:
+    """Make sure, before any work is done, that a model can be saved as this folder.
+
+    Raises:
+        InputError: it exists, or its parent cannot be written to.
+    """
+    if folder.exists():
+        raise usage_error(f"{folder}: exists already; choose another folder with --out, or remove it")
+    check_writable(folder.parent)
+
+
+def tuning_record(
+    trainee: Trainee, data: RegimeData, tuned: TunedEncoder, *, config: RetrievalConfig, path: str, revision: str
+) -> dict[str, Any]:
+    """Return everything that decides the weights, and how the development split was scored.
+
+    The same training gives the same record.
+
+    Args:
+        trainee: what was trained.
+        data: on what.
+        tuned: what came out.
+        config: how.
+        path: of the data, as results name it.
+        revision: of the data.
+    """
+    return {
+        "model": trainee.name,
+        "revision": trainee.revision,
+        "regime": data.regime,
+        "languages": list(data.languages),
+        "pooling": trainee.pooling,
+        "loss": tuned.loss,
+        "prompts": dict(trainee.prompts),
+        "config": config.model_dump(),
+        "data": {
+            "path": path,
+            "revision": revision,
+            "training_pairs": len(data.pairs),
+            "development_queries": data.n_development,
+            "dropped_for_test": data.dropped_for_test,
+            "dropped_for_development": data.dropped_for_development,
+        },
+        "untuned_ndcg": tuned.untuned.ndcg,
+        "tuned_ndcg": tuned.tuned.ndcg if tuned.tuned else None,
+        "kept_step": tuned.kept.step,
+        "steps": tuned.n_steps,
+        "diverged_at": tuned.diverged_at,
+        "stopped_early": tuned.stopped_early,
+        "verdict": tuned.verdict,
+        "history": [_without_nan(asdict(evaluation)) for evaluation in tuned.history],
+        "versions": {package: version(package) for package in _PACKAGES},
+    }
+
+
+def save_tuned(tuned: TunedEncoder, folder: Path, record: Mapping[str, Any]) -> None:
+    """Write a folder that ``SentenceTransformer(folder)`` loads without code of ours; whole or not at all.
+
+    Args:
+        tuned: what to save.
+        folder: must not exist.
+        record: from `tuning_record`.
+
+    Raises:
+        InputError: the folder exists or cannot be written, for example because the disk is full.
+    """
+    with _new_model(folder) as unfinished:
+        tuned.model.save_pretrained(str(unfinished), create_model_card=False)
+        write_json(unfinished / RETRIEVAL_RECORD, record)
+        write_text(unfinished / CARD, retrieval_card(record))
+
+
+def save_checkpoint(classifier: TokenClassifier, folder: Path, record: Mapping[str, Any]) -> None:
+    """Write a folder that transformers and lm-eval's ``token-classifier`` load; whole or not at all.
+
+    Args:
+        classifier: what to save.
+        folder: must not exist.
+        record: what decided the weights, and their scores; see `span_card` for the keys that it needs.
+
+    Raises:
+        InputError: the folder exists or cannot be written, for example because the disk is full.
+    """
+    with _new_model(folder) as unfinished:
+        classifier.model.save_pretrained(unfinished)
+        classifier.tokenizer.save_pretrained(unfinished)
+        write_json(unfinished / SPAN_RECORD, _without_nan(dict(record)))
+        write_text(unfinished / CARD, span_card(record))
+
+
+def retrieval_card(record: Mapping[str, Any]) -> str:
+    """Return the model card of a tuned encoder, with the YAML block that the Hub reads.
+
+    Args:
+        record: from `tuning_record`.
+    """
+    data, config = record["data"], record["config"]
+    languages = record["languages"]
+    if record["regime"] != MONOLINGUAL:
+        languages = list(dict.fromkeys([PIVOT, *languages]))
+    names = ", ".join(LANGUAGES[code].name for code in record["languages"])
+    subject = f"Turkish to {names}" if record["regime"] == CROSS_LINGUAL else names
+    loss = f"cosine with {config['negatives']} negatives" if record["loss"] == COSINE else record["loss"]
+    lines = [
+        f"# Idioms and their meanings: {subject}",
+        "",
+        f"`{record['model']}` fine-tuned with turkic-idiom-tasks in the regime {record['regime']} on",
+        f"{data['training_pairs']} pairs of `{data['path']}` (revision `{data['revision']}`), seed {config['seed']}:",
+        f"{config['epochs']} epochs, batch {config['batch_size']}, learning rate {config['learning_rate']:g}, weight",
+        f"decay {config['weight_decay']:g}, loss {loss}, pooling {record['pooling'] or 'of the model'}.",
+        "No concept of the test split was trained on, in any language, nor a text that one of them has.",
+        "",
+        f"nDCG over the whole pool, {data['development_queries']} development queries (concepts never trained on):",
+        "",
+        "| weights | nDCG |",
+        "|---|---:|",
+        f"| untuned | {record['untuned_ndcg']:.4f} |",
+        f"| tuned | {_shown(record['tuned_ndcg'], digits=4)} |",
+        "",
+        f"In this folder: {'the tuned weights' if record['kept_step'] else 'the untuned weights'}. "
+        f"{record['verdict'][0].upper()}{record['verdict'][1:]}.",
+    ]
+    if data["development_queries"] < SMALL_N:
+        lines += ["", f"Fewer than {SMALL_N} development queries."]
+    lines += [
+        "",
+        "Score it on the test concepts: `turkic-idiom run -m FOLDER`. Load it: `SentenceTransformer(FOLDER)`, then",
+        "`encode_query` and `encode_document`, which put its prompts before the texts.",
+    ]
+    header = ModelCardData(
+        base_model=_base_model(record),
+        language=languages,
+        library_name="sentence-transformers",
+        pipeline_tag="sentence-similarity",
+        tags=["sentence-transformers", "idioms", "turkic-idiom-tasks"],
+    )
+    return _card(header, lines)
+
+
+def span_card(record: Mapping[str, Any]) -> str:
+    """Return the model card of a tuned classifier, with the YAML block that the Hub reads.
+
+    Args:
+        record: with the keys model, language (code), seed, best_epoch, data (path and revision), config (fields of
+            `SpanConfig`) and scores (as `score_predictions` names them).
+    """
+    data, config, scores = record["data"], record["config"], record["scores"]
+    language = LANGUAGES[record["language"]]
+    best_epoch = record["best_epoch"]
+    chosen = "the last epoch is kept, as there were no validation sentences"
+    if best_epoch is not None:
+        chosen = f"epoch {best_epoch} had the best span F1 on the validation sentences"
+    lines = [
+        f"# Idiom spans in {language.name}",
+        "",
+        f"`{record['model']}` fine-tuned with turkic-idiom-tasks to tag the words of idioms (O, B-IDIOM, I-IDIOM), on",
+        f"the training sentences of `{data['path']}` (revision `{data['revision']}`), seed {record['seed']}:",
+        f"{config['epochs']} epochs, batch {config['batch_size']}, learning rate {config['learning_rate']:g}, weight",
+        f"decay {config['weight_decay']:g}, labels on {config['labelling']} sub-words of a word; {chosen}.",
+        "",
+        f"On the {scores['n_sentences']:.0f} test sentences ({scores['n_idioms']:.0f} idioms, none seen in training):",
+        "",
+        "| score | value |",
+        "|---|---:|",
+    ]
+    for name in _SPAN_SCORES:
+        lines.append(f"| {name} | {_shown(scores[name])} |")
+    low, high = _shown(scores["span_f1_ci_low"]), _shown(scores["span_f1_ci_high"])
+    lines += ["", f"95% interval of span_f1, resampling concepts: {low} to {high}."]
+    if scores["n_sentences"] < SMALL_N:
+        lines += ["", f"Fewer than {SMALL_N} test sentences: read the interval, not the score."]
+    lines += [
+        "",
+        "Score it again: `lm-eval run --model token-classifier --model_args pretrained=FOLDER --tasks "
+        f"turkic_idiom_span_{language.code}`",
+    ]
+    header = ModelCardData(
+        base_model=_base_model(record),
+        language=language.code,
+        library_name="transformers",
+        metrics=["seqeval"],
+        pipeline_tag="token-classification",
+        tags=["idioms", "turkic-idiom-tasks"],
+    )
+    return _card(header, lines)
+
+
+@contextmanager
+def _new_model(folder: Path) -> Iterator[Path]:
+    """Give a folder to save a model in, which gets its name when all is written; see `files.new_folder`."""
+    check_new(folder)
+    with new_folder(folder) as unfinished, quiet_loading():
+        try:
+            yield unfinished
+        except Exception as error:  # safetensors and tokenizers, written in Rust, raise types of their own
+            if _OS_ERROR not in str(error) or isinstance(error, InputError | OSError):
+                raise
+            reason = str(error).splitlines()[0]
+            raise InputError(
+                f"{folder}: cannot be written ({reason}); make room, or choose another folder with --out"
+            ) from error
+
+
+def _card(header: ModelCardData, lines: list[str]) -> str:
+    return "\n".join(["---", header.to_yaml(), "---", "", *lines, ""])
+
+
+def _base_model(record: Mapping[str, Any]) -> str | None:
+    return None if is_local(record["model"]) else str(record["model"])
+
+
+def _shown(value: float | None, *, digits: int = 3) -> str:
+    return "undefined" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def _without_nan(value: Any) -> Any:
+    """Return a value for JSON, which does not know NaN: undefined is null."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: _without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(inner) for inner in value]
+    return value

@@ -1,0 +1,129 @@
+"""The settings of fine-tuning, checked by pydantic, and the processes that torchrun starts.
+
+A grid file states the settings by the same names. This module imports nothing heavy, so that a command line or a grid
+file can be checked before torch is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, ValidationError, model_validator
+
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.span_detection.subwords import Labelling
+
+MNRL, COSINE = LOSSES = ("mnrl", "cosine")
+SEEDS = (42, 43, 44)  # the paper: three seeds, which it does not name
+MAX_SEED = 2**32 - 1  # the largest that NumPy takes
+
+LearningRate = Annotated[FiniteFloat, Field(gt=0)]
+WeightDecay = Annotated[FiniteFloat, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
+NotNegative = Annotated[int, Field(ge=0)]
+
+Settings = TypeVar("Settings", bound=BaseModel)
+
+
+class RetrievalConfig(BaseModel):
+    """How an encoder is fine-tuned; the defaults are the paper's where it says something.
+
+    Attributes:
+        epochs: passes over the training pairs.
+        batch_size: pairs per step and device.
+        learning_rate: of AdamW, falling linearly to 0.
+        weight_decay: of AdamW.
+        seed: of the order of the pairs, the negatives and dropout.
+        loss: ``mnrl`` or ``cosine``; None is mnrl for sentence-transformers models and cosine for plain encoders.
+        negatives: wrong meanings per pair for the cosine loss; 0 is the paper to the letter and collapses the encoder.
+        pooling: one of the five; None is the model's own, for plain encoders the mean.
+        evaluations: on the development queries, per epoch.
+        patience: evaluations without a new best after which training stops.
+        cached: mnrl over the whole batch in the memory of `mini_batch` pairs.
+        mini_batch: pairs per forward pass where cached.
+        bf16: train in bfloat16 autocast; weights and development scores stay float32.
+        gradient_checkpointing: compute activations twice instead of keeping them.
+        lora: rank of low-rank adapters, merged into the weights at the end; 0 trains all weights.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    epochs: PositiveInt = 1
+    batch_size: PositiveInt = 16
+    learning_rate: LearningRate = 2e-5
+    weight_decay: WeightDecay = 0.01
+    seed: Seed = 42
+    loss: Literal["mnrl", "cosine"] | None = None
+    negatives: NotNegative = 1
+    pooling: str | None = None
+    evaluations: PositiveInt = 4
+    patience: PositiveInt = 3
+    cached: bool = False
+    mini_batch: PositiveInt = 32
+    bf16: bool = False
+    gradient_checkpointing: bool = False
+    lora: NotNegative = 0
+
+    @model_validator(mode="after")
+    def _save_memory_once(self) -> Self:
+        if self.cached and self.gradient_checkpointing:
+            raise ValueError("cached and gradient_checkpointing save the same memory twice; choose one of them")
+        return self
+
+
+class SpanConfig(BaseModel):
+    """How a token classifier is fine-tuned; the defaults are the paper's where it says something.
+
+    Attributes:
+        epochs: passes over the training sentences.
+        batch_size: sentences per step and device.
+        learning_rate: of AdamW, falling linearly to 0.
+        weight_decay: of AdamW.
+        labelling: ``all`` gives every sub-word of a word a label (the paper), ``first`` only its first one.
+        max_length: sub-words of a sentence that are used in training; None is what the model can take, at most 512.
+        bf16: train in bfloat16 autocast; the weights stay float32.
+        pad_to_max: pad every batch to max_length instead of to its longest sentence.
+        group_by_length: put sentences of similar length into a batch; fewer padded positions, another order.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    epochs: PositiveInt = 5
+    batch_size: PositiveInt = 8
+    learning_rate: LearningRate = 5e-5
+    weight_decay: WeightDecay = 0.01
+    labelling: Labelling = "all"
+    max_length: PositiveInt | None = None
+    bf16: bool = False
+    pad_to_max: bool = False
+    group_by_length: bool = False
+
+
+def checked(kind: type[Settings], settings: Mapping[str, object]) -> Settings:
+    """Return settings from the command line as a `RetrievalConfig` or `SpanConfig`.
+
+    Raises:
+        InputError: one of them is unknown or cannot be used; names it and its value.
+    """
+    try:
+        return kind.model_validate(dict(settings))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        if not name:  # it is about several settings
+            raise usage_error(message) from error
+        raise usage_error(f"{name} is {shown(first['input'])}: {message}") from error
+
+
+def is_first_process() -> bool:
+    """Return whether this process writes and reports: the only one, or the first of those that torchrun started."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
+def n_processes() -> int:
+    """Return how many processes train together."""
+    return int(os.environ.get("WORLD_SIZE", "1"))

@@ -1,0 +1,55 @@
+"""What both kinds of training share: progress bars, and the best weights so far."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from transformers import PrinterCallback, ProgressCallback
+
+
+class BestWeights:
+    """A copy in memory of the weights that a model had at its best evaluation."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self._model = model
+        self._rank: tuple[float, ...] | None = None
+        self._weights: dict[str, torch.Tensor] = {}
+
+    def offer(self, *rank: float) -> bool:
+        """Copy the weights that the model has now if their evaluation is better than all before; return whether it is.
+
+        Args:
+            rank: scores of the evaluation, higher is better, compared from left to right; NaN is below every number.
+        """
+        comparable = tuple(-math.inf if math.isnan(score) else score for score in rank)
+        if self._rank is not None and comparable <= self._rank:
+            return False
+        self._rank = comparable
+        self._weights = {}
+        for name, parameter in self._model.named_parameters():
+            if parameter.requires_grad:
+                self._weights[name] = parameter.detach().to("cpu", copy=True)
+        return True
+
+    def restore(self) -> None:
+        """Put the best weights back into the model, which keeps its own if there was no evaluation."""
+        with torch.no_grad():
+            for name, parameter in self._model.named_parameters():
+                if name in self._weights:
+                    parameter.copy_(self._weights[name])
+
+
+class _SilentProgress(ProgressCallback):
+    """The trainer's bars, which go to stderr, without its logs, which would go to stdout, the place for results."""
+
+    def on_log(self, *arguments: Any, **context: Any) -> None:
+        """Write nothing."""
+
+
+def keep_to_bars(trainer: Any) -> None:
+    """Leave a trainer of transformers its progress bars and take away what it prints."""
+    trainer.remove_callback(PrinterCallback)
+    if trainer.pop_callback(ProgressCallback) is not None:
+        trainer.add_callback(_SilentProgress)

@@ -1,0 +1,198 @@
+"""What `turkic-idiom doctor` says: whether everything is registered, and what to do when it is not.
+
+Nothing here may fail, whatever is broken in the environment: every check stands on its own, imports what it needs
+itself, and an exception is one more finding.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from importlib.metadata import requires
+from pathlib import Path
+
+from turkic_idiom_tasks.integrations import DATA_VARIABLE, hook, report
+from turkic_idiom_tasks.integrations.private_names import PrivateName
+
+DISTRIBUTION = "turkic-idiom-tasks"
+PACKAGES = (DISTRIBUTION, "mteb", "lm-eval", "sentence-transformers", "transformers", "torch")  # always listed
+PTH_FILE = "turkic_idiom_tasks.pth"
+REGISTER = "in Python, call turkic_idiom_tasks.register() after importing the harness"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What was found.
+
+    Attributes:
+        details: lines, one for each thing that was looked at.
+        problems: what is wrong, in a few words each.
+        advice: what to do, a line each; empty if nothing is wrong.
+    """
+
+    details: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    advice: list[str] = field(default_factory=list)
+
+    @property
+    def is_healthy(self) -> bool:
+        """Return whether nothing is wrong."""
+        return not self.problems
+
+    def lines(self) -> list[str]:
+        """Return the verdict, what to do, and then the details."""
+        if self.is_healthy:
+            verdict = "everything is registered: mteb and lm-eval know the tasks, and the data can be read"
+        else:
+            count = f"{len(self.problems)} problem{'s' if len(self.problems) > 1 else ''}"
+            verdict = f"{count}: {'; '.join(self.problems)}"
+        advice = [f"-> {line}" for line in dict.fromkeys(self.advice)]
+        return [verdict, *advice, "", *self.details]
+
+    def check(self, is_right: bool, *, detail: str, advice: str, problem: str | None = None) -> None:
+        """Note one finding; if something is wrong, also what to do."""
+        self.details.append(detail)
+        if not is_right:
+            self.problems.append(problem or detail)
+            self.advice.append(advice)
+
+
+def diagnose() -> Diagnosis:
+    """Look at this interpreter: versions, start-up files, what mteb and lm-eval know of us, the data, failures."""
+    diagnosis = Diagnosis()
+    diagnosis.details.append(f"python {sys.version.split()[0]} at {sys.executable}")
+    for look in (_look_at_versions, _look_at_hook, _look_at_mteb, _look_at_lm_eval, _look_at_data, _look_at_failures):
+        _attempt(look, diagnosis)
+    return diagnosis
+
+
+def _attempt(look: Callable[[Diagnosis], None], diagnosis: Diagnosis) -> None:
+    """Look at one thing; whatever goes wrong is a finding."""
+    name = look.__name__.removeprefix("_look_at_").replace("_", "-")
+    try:
+        look(diagnosis)
+    except Exception as error:  # a broken package may raise anything when it is imported
+        line = (str(error).strip().splitlines() or [""])[0][:200]
+        diagnosis.check(
+            False,
+            detail=f"{name}: cannot be checked: {type(error).__name__}: {line}",
+            problem=f"{name} cannot be checked",
+            advice=f"install again with pip: pip install --upgrade {DISTRIBUTION}",
+        )
+
+
+def _look_at_versions(diagnosis: Diagnosis) -> None:
+    from packaging.requirements import Requirement
+
+    for name in PACKAGES:
+        diagnosis.details.append(f"{name} {report.installed_version(name) or 'NOT INSTALLED'}")
+    for text in requires(DISTRIBUTION) or []:
+        requirement = Requirement(text)
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        installed = report.installed_version(requirement.name)
+        if installed is None or not requirement.specifier.contains(installed, prereleases=True):
+            present = f"{requirement.name} {installed}" if installed else f"no {requirement.name}"
+            diagnosis.check(
+                False,
+                detail=f"WRONG VERSION: {present}, needs {requirement.name}{requirement.specifier}",
+                problem=f"{present} is installed, needs {requirement.specifier}",
+                advice=f"pip install '{requirement.name}{requirement.specifier}'",
+            )
+
+
+def _look_at_hook(diagnosis: Diagnosis) -> None:
+    pth = Path(sysconfig.get_paths()["purelib"]) / PTH_FILE
+    diagnosis.details.append(f"start-up file {pth}: {'there' if pth.is_file() else 'MISSING'}")
+    if os.environ.get(hook.NO_HOOK_VARIABLE, "") not in ("", "0"):
+        advice = (
+            f"{hook.NO_HOOK_VARIABLE} is set: unset it, or call turkic_idiom_tasks.register() after importing the "
+            "harness"
+        )
+    elif pth.is_file():
+        advice = "this Python skips .pth files (python -S, or an embedded one): call turkic_idiom_tasks.register()"
+    else:
+        advice = (
+            "install again with pip (a wheel or `pip install -e .`), which puts the start-up file into site-packages"
+        )
+    state = "active" if hook.is_installed() else "NOT ACTIVE"
+    diagnosis.check(hook.is_installed(), detail=f"start-up hook: {state}", advice=advice)
+
+
+def _look_at_mteb(diagnosis: Diagnosis) -> None:
+    import mteb
+    from mteb.models.model_implementations import MODEL_REGISTRY
+
+    from turkic_idiom_tasks.dataset.retrieval import TASKS
+    from turkic_idiom_tasks.integrations import mteb_private
+
+    known = {task.metadata.name for task in mteb.get_tasks()}
+    for task in TASKS.values():
+        state = "registered" if task.name in known else "MISSING"
+        diagnosis.check(task.name in known, detail=f"mteb task {task.name}: {state}", advice=REGISTER)
+    from turkic_idiom_tasks.integrations.mteb_tasks import BENCHMARK_NAME
+
+    has_benchmark = any(benchmark.name == BENCHMARK_NAME for benchmark in mteb.get_benchmarks())
+    state = "registered" if has_benchmark else "MISSING"
+    diagnosis.check(has_benchmark, detail=f"mteb benchmark {BENCHMARK_NAME}: {state}", advice=REGISTER)
+    n_models = sum(name.startswith("turkic-idiom/") or "(pooling=" in name for name in MODEL_REGISTRY)
+    diagnosis.check(n_models > 0, detail=f"mteb models: {n_models} registered", advice=REGISTER)
+    _note_missing_names(diagnosis, "mteb", mteb_private.missing_names(), versions=mteb_private.VERSIONS)
+
+
+def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
+    import lm_eval.models  # noqa: F401
+    from lm_eval.api.registry import model_registry
+    from lm_eval.tasks.manager import TaskManager
+
+    from turkic_idiom_tasks.integrations import lm_eval_private
+    from turkic_idiom_tasks.integrations.lm_eval_plugin import GROUPS, MODEL_NAME, TASK_FOLDER
+
+    advice = f"pass --include_path {TASK_FOLDER} to lm-eval"
+    known = TaskManager(include_defaults=False).all_groups
+    for name in GROUPS:
+        state = "registered" if name in known else "MISSING"
+        diagnosis.check(name in known, detail=f"lm-eval group {name}: {state}", advice=advice)
+    state = "registered" if MODEL_NAME in model_registry else "MISSING"
+    diagnosis.check(MODEL_NAME in model_registry, detail=f"lm-eval model {MODEL_NAME}: {state}", advice=advice)
+    _note_missing_names(diagnosis, "lm-eval", lm_eval_private.missing_names(), versions=lm_eval_private.VERSIONS)
+
+
+def _note_missing_names(diagnosis: Diagnosis, harness: str, names: Iterable[PrivateName], *, versions: str) -> None:
+    for name in names:
+        diagnosis.check(
+            False,
+            detail=f"{harness} has no {name}, which is needed: {name.reason}",
+            problem=f"this {harness} lacks {name}",
+            advice=f"pip install '{harness}{versions}'",
+        )
+
+
+def _look_at_data(diagnosis: Diagnosis) -> None:
+    from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.errors import InputError
+
+    try:
+        dataset = open_dataset(os.environ.get(DATA_VARIABLE, ""))
+    except InputError as error:
+        diagnosis.check(
+            False,
+            detail=f"data: {error}",
+            problem="the data cannot be used",
+            advice=f"correct {DATA_VARIABLE}, or unset it to use the bundled lexicon",
+        )
+        return
+    diagnosis.details.append(f"data: {dataset.path} (revision {dataset.revision})")
+
+
+def _look_at_failures(diagnosis: Diagnosis) -> None:
+    for where, error in report.failures.items():
+        diagnosis.check(
+            False,
+            detail=f"FAILED at {where}: {error}",
+            problem=f"the registration at {where} failed",
+            advice=f"install harnesses that this package supports: pip install --upgrade {DISTRIBUTION}",
+        )

@@ -1,0 +1,231 @@
+"""From a name on the command line to a loaded model, whatever kind of model it is."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from mteb.models.abs_encoder import get_prompt_name
+from mteb.models.get_model_meta import get_model_meta
+from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
+from mteb.models.model_implementations import MODEL_REGISTRY
+from mteb.models.model_meta import ModelMeta
+from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
+from mteb.types import PromptType
+from sentence_transformers import SentenceTransformer
+
+from turkic_idiom_tasks.encoders.checkpoints import (
+    backbone_of,
+    hub_commit,
+    load_checkpoint,
+    load_error,
+    quiet_loading,
+)
+from turkic_idiom_tasks.encoders.folders import is_local
+from turkic_idiom_tasks.encoders.names import NO_REVISION, check_dtype, check_pooling
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.hub_client import offline_if_unreachable
+from turkic_idiom_tasks.integrations.mteb_models import (
+    hub_meta,
+    load_local,
+    load_pooled,
+    local_meta,
+    pooled_name,
+)
+
+_POOLED = re.compile(r"(?P<base>.+) \(pooling=(?P<pooling>[^)]*)\)")
+_WITHOUT_DOWNLOAD = ("mteb/baseline-", "turkic-idiom/")
+_STOCK_LOADERS = (SentenceTransformerEncoderWrapper, InstructSentenceTransformerModel)
+_PROMPT_NAMES = {  # which prompts sentence-transformers' encode_query and encode_document look for, in this order
+    "query": ("query",),
+    "document": ("document", "passage", "corpus"),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedModel:
+    """A model, ready to encode.
+
+    Attributes:
+        meta: its mteb metadata, under whose name and revision results stand.
+        mteb_model: what mteb would evaluate.
+        encoder: the sentence-transformers model inside, if it begins with a text transformer: it can be pooled in any
+            way.
+        pooling: the pooling that its name asked for, ``NAME (pooling=mean)``.
+    """
+
+    meta: ModelMeta
+    mteb_model: Any
+    encoder: SentenceTransformer | None = None
+    pooling: str | None = None
+
+    @property
+    def is_sentence_transformer(self) -> bool:
+        """Return whether its weights were loaded in the stated dtype; other models choose their own."""
+        return isinstance(getattr(self.mteb_model, "model", None), SentenceTransformer)
+
+    @property
+    def n_parameters(self) -> int | None:
+        """Return the number of parameters, or None where neither mteb nor the weights say it."""
+        if self.meta.n_parameters is not None:
+            return int(self.meta.n_parameters)
+        if self.encoder is None:
+            return None
+        return int(sum(parameter.numel() for parameter in self.encoder.parameters()))
+
+    def prompt(self, task_metadata: Any, role: str) -> str:
+        """Return what mteb and sentence-transformers would put before a text of this task; empty for nothing.
+
+        Args:
+            task_metadata: the task's mteb metadata.
+            role: ``query`` or ``document``.
+        """
+        kind = PromptType(role)
+        if isinstance(self.mteb_model, InstructSentenceTransformerModel):
+            if kind == PromptType.document and not self.mteb_model.apply_instruction_to_passages:
+                return _default_prompt(self.encoder)  # mteb calls plain encode() without a prompt
+            return str(self.mteb_model.get_task_instruction(task_metadata, kind) or "")
+        prompts = self.mteb_model.model_prompts or {}
+        name = get_prompt_name(prompts, task_metadata, kind) if prompts else None
+        if name is not None and prompts.get(name) is not None:
+            return str(prompts[name])
+        return _default_prompt(self.encoder, role)
+
+    def meta_for(self, pooling: str) -> ModelMeta:
+        """Return the metadata of this model under another pooling: the registered one, or this one renamed."""
+        match = _POOLED.fullmatch(str(self.meta.name))
+        name = pooled_name(match["base"] if match else str(self.meta.name), pooling)
+        registered = MODEL_REGISTRY.get(name)
+        if registered is not None and registered.revision == self.meta.revision:
+            return registered
+        return self.meta.model_copy(update={"name": name})
+
+
+def resolve_model(
+    name: str, *, revision: str | None = None, device: str | None = None, dtype: str = "float32"
+) -> LoadedModel:
+    """Load a model by mteb name, Hub id, local folder, or any of them with `` (pooling=…)`` behind it.
+
+    Args:
+        name: as on the command line.
+        revision: Hub commit; None is the one that mteb pins, otherwise the newest.
+        device: None lets the library choose.
+        dtype: of a transformer's weights, whatever the checkpoint or mteb would choose.
+
+    Raises:
+        InputError: it cannot be found, reached or loaded; says what was tried.
+    """
+    check_dtype(dtype)
+    match = _POOLED.fullmatch(name)
+    base, pooling = (match["base"], match["pooling"]) if match else (name, None)
+    if pooling is not None:
+        check_pooling(pooling)
+    if is_local(base):
+        folder = Path(base).expanduser().resolve()
+        model = load_checkpoint(str(folder), device=device, dtype=dtype)
+        return _wrapped(model, local_meta(f"local/{folder.name}", folder), pooling=pooling)
+    registered = _lookup(name) or _lookup(base)
+    if registered is None:
+        return _from_hub(base, revision=revision, device=device, dtype=dtype, pooling=pooling)
+    if revision and registered.revision not in (revision, NO_REVISION):
+        raise usage_error(f"{name}: mteb pins revision {registered.revision}, not {revision}; leave --revision out")
+    if revision:
+        registered = registered.model_copy(update={"revision": revision})
+    if registered.loader in (load_pooled, load_local):
+        return _registered_by_us(registered, base, device=device, dtype=dtype, pooling=pooling)
+    return _registered_by_mteb(registered, device=device, dtype=dtype, pooling=pooling)
+
+
+def _lookup(name: str) -> ModelMeta | None:
+    """Return what mteb lists under a name, or under the new name of one that it has renamed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return get_model_meta(name)
+    except KeyError:
+        return None
+
+
+def _from_hub(name: str, *, revision: str | None, device: str | None, dtype: str, pooling: str | None) -> LoadedModel:
+    """Load a model that mteb does not list."""
+    try:
+        commit = hub_commit(name, revision)
+        model = load_checkpoint(name, revision=commit or revision, device=device, dtype=dtype)
+    except InputError as error:
+        nearest = difflib.get_close_matches(name, MODEL_REGISTRY, n=3)
+        hint = f"; similar names that mteb knows: {', '.join(nearest)}" if nearest else ""
+        raise usage_error(f"{error}{hint}") from error
+    return _wrapped(model, hub_meta(name, commit or revision), pooling=pooling)
+
+
+def _registered_by_us(
+    meta: ModelMeta, base: str, *, device: str | None, dtype: str, pooling: str | None
+) -> LoadedModel:
+    """Load a local checkpoint, or one of the paper's encoders, without the pooling that its name may ask for."""
+    path = str(meta.loader_kwargs["path"])
+    prompts = meta.loader_kwargs.get("model_prompts")
+    plain = MODEL_REGISTRY.get(base, meta)
+    if is_local(path):
+        model = load_checkpoint(path, device=device, dtype=dtype)
+        return _wrapped(model, plain, pooling=pooling, prompts=prompts)
+    commit = hub_commit(path, None if meta.revision == NO_REVISION else meta.revision)
+    model = load_checkpoint(path, revision=commit, device=device, dtype=dtype)
+    if commit is not None:
+        plain = plain.model_copy(update={"revision": commit})
+    return _wrapped(model, plain, pooling=pooling, prompts=prompts)
+
+
+def _registered_by_mteb(meta: ModelMeta, *, device: str | None, dtype: str, pooling: str | None) -> LoadedModel:
+    """Load a model of mteb's registry: transformers in the stated dtype, everything else as mteb loads it."""
+    needs_hub = not str(meta.name).startswith(_WITHOUT_DOWNLOAD)
+    try:
+        with offline_if_unreachable() if needs_hub else nullcontext():
+            if meta.loader not in _STOCK_LOADERS:
+                return LoadedModel(meta, meta.load_model(device=device))
+            arguments = dict(meta.loader_kwargs)
+            model_kwargs = dict(arguments.get("model_kwargs", {}))
+            model_kwargs.pop("torch_dtype", None)  # the older name of dtype
+            arguments["model_kwargs"] = {**model_kwargs, "dtype": getattr(torch, dtype), "use_safetensors": True}
+            arguments |= {"device": device, "trust_remote_code": False}
+            with quiet_loading():
+                wrapper = meta.loader(meta.name, revision=meta.revision, **arguments)
+            wrapper.mteb_model_meta = meta
+    except Exception as error:  # loaders raise what they like: missing extras, keys, files, connections
+        raise load_error(str(meta.name), error) from error
+    return LoadedModel(meta, wrapper, _transformer_or_none(wrapper.model), pooling)
+
+
+def _wrapped(
+    model: SentenceTransformer, meta: ModelMeta, *, pooling: str | None, prompts: dict[str, str] | None = None
+) -> LoadedModel:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # mteb calls methods that sentence-transformers has renamed
+        wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=prompts)
+    wrapper.mteb_model_meta = meta
+    return LoadedModel(meta, wrapper, _transformer_or_none(model), pooling)
+
+
+def _transformer_or_none(model: Any) -> SentenceTransformer | None:
+    try:
+        backbone_of(model)
+    except InputError:
+        return None
+    encoder: SentenceTransformer = model
+    return encoder
+
+
+def _default_prompt(encoder: SentenceTransformer | None, role: str | None = None) -> str:
+    """Return the prompt that encode_query, encode_document or (without a role) encode take when they are given none."""
+    if encoder is None:
+        return ""
+    for name in _PROMPT_NAMES.get(role or "", ()):
+        if name in encoder.prompts:
+            return str(encoder.prompts[name] or "")
+    default = encoder.default_prompt_name
+    return str(encoder.prompts.get(default) or "") if default else ""

@@ -1,0 +1,220 @@
+"""Result files of one model on one task, in mteb's folders: our records, and mteb's own files as a view of them.
+
+A record (see `results.record`) is a finished result, one for each subset. mteb's ``TASK.json`` is derived from the
+records beside it, so it can be written again at any time. Whoever writes here holds the lock of the folder, so two
+programs at once lose nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mteb.cache import ResultCache
+from mteb.models.model_meta import ModelMeta
+from mteb.results import TaskResult
+from pydantic import ValidationError
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import SUBSETS
+from turkic_idiom_tasks.encoders.names import NO_REVISION
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.files import LOCK, locked, write_json, write_text
+from turkic_idiom_tasks.integrations.mteb_tasks import TurkicIdiomRetrieval
+from turkic_idiom_tasks.reading import read_json, shown
+from turkic_idiom_tasks.results.predictions import Rankings
+from turkic_idiom_tasks.results.record import SUFFIX, Header, OtherFormatError, read_header, read_record, write_record
+from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_record
+from turkic_idiom_tasks.splits import TEST
+
+MODEL_FILE = "model_meta.json"
+
+
+class TaskFolder:
+    """Where the results of one model on one task stand.
+
+    Attributes:
+        path: mteb's folder for the model, its revision, and settings that depart from the defaults.
+    """
+
+    def __init__(self, output: Path, task: TurkicIdiomRetrieval, meta: ModelMeta) -> None:
+        self._task = task
+        self._meta = meta
+        self._view: Path = ResultCache(output).get_task_result_path(task.metadata.name, meta)
+        self.path: Path = self._view.parent
+
+    def record_path(self, subset: str) -> Path:
+        """Return ``TurkicIdiomT1.tur-azj.record.jsonl.gz``."""
+        return self.path / f"{self._view.stem}.{subset}{SUFFIX}"
+
+    def check_data(self, dataset: Dataset) -> None:
+        """Make sure that mteb's file is absent, or of this data.
+
+        Raises:
+            InputError: it is of other data, or cannot be read.
+        """
+        view = self._read_view()
+        if view is not None and view["dataset_revision"] != dataset.revision:
+            raise _other_data(self._view, view["dataset_revision"], dataset)
+
+    def read_header(self, subset: str, dataset: Dataset) -> Header | None:
+        """Return the header of a finished result of this model on this data; None if there is no result.
+
+        Raises:
+            OtherFormatError: it has another format.
+            InputError: it is of other data or of another model, or damaged.
+        """
+        path = self.record_path(subset)
+        if not path.is_file():
+            return None
+        header = read_header(path)
+        if header.data.revision != dataset.revision:
+            raise _other_data(path, header.data.revision, dataset)
+        is_ours = (header.model.name, header.model.revision) == (self._meta.name, model_revision(self._meta))
+        stated = [(row.task, row.subset) for row in header.subsets]
+        if not is_ours or stated != [(self._task.short, subset)]:
+            raise InputError(
+                f"{path}: a result of {shown(header.model.name)} on {shown(stated)}, which does not belong there; "
+                "choose another --output, or pass --overwrite"
+            )
+        return header
+
+    def write(
+        self, subset: str, header: Header, rankings: Rankings, *, dataset: Dataset, top_k: int | None, overwrite: bool
+    ) -> None:
+        """Write a record; from then on the result of the subset is finished.
+
+        Args:
+            subset: of the task.
+            header: what decided the result, and its scores.
+            rankings: what the model predicted.
+            dataset: what was predicted.
+            top_k: documents per query that are listed; None lists the whole pool.
+            overwrite: whether a result of other data, which may have come here meanwhile, is replaced.
+
+        Raises:
+            InputError: a result of other data is there, or the folder cannot be written.
+        """
+        with locked(self.path / LOCK):
+            if not overwrite:
+                self.check_data(dataset)
+                self._check_record(subset, dataset)
+            write_record(self.record_path(subset), header, {(self._task.short, subset): rankings}, top_k=top_k)
+
+    def complete_view(self, dataset: Dataset, headers: Mapping[str, Header], *, overwrite: bool) -> list[str]:
+        """Make mteb's files say what the records say, and what mteb itself computed on this data in other subsets.
+
+        Nothing is written if they do already.
+
+        Args:
+            dataset: what was predicted.
+            headers: subset -> header of the records that the caller has read or written; the others are read here.
+            overwrite: whether mteb's file may be replaced if it is of other data.
+
+        Returns:
+            For each record that cannot be used why not.
+
+        Raises:
+            InputError: mteb's file is of other data, or the folder cannot be written.
+        """
+        if self._is_complete(dataset, headers):
+            return []
+        with locked(self.path / LOCK):
+            if not overwrite:
+                self.check_data(dataset)
+            all_headers, problems = self._read_others(dataset, headers)
+            view = self._derive_view(dataset, all_headers, overwrite=overwrite)
+            if view != self._read_view(lenient=overwrite) or not (self.path / MODEL_FILE).is_file():
+                description = json.dumps(self._meta.to_dict(), default=str, indent=4)  # as mteb writes it
+                write_text(self.path / MODEL_FILE, description)
+                write_json(self._view, view)
+        return problems
+
+    def _is_complete(self, dataset: Dataset, headers: Mapping[str, Header]) -> bool:
+        """Return whether mteb's files state the scores of every record; reading needs no lock."""
+        subsets = [subset for subset in SUBSETS[self._task.short] if self.record_path(subset).is_file()]
+        view = self._read_view(lenient=True)
+        if view is None or not set(subsets) <= set(headers) or view["dataset_revision"] != dataset.revision:
+            return False
+        states_all = view["scores"] == self._derive_view(dataset, headers)["scores"]
+        return bool(states_all) and (self.path / MODEL_FILE).is_file()
+
+    def _read_others(self, dataset: Dataset, headers: Mapping[str, Header]) -> tuple[dict[str, Header], list[str]]:
+        """Return the headers of all records of this data, and what is wrong with those that cannot be used."""
+        all_headers: dict[str, Header] = {}
+        problems = []
+        for subset in SUBSETS[self._task.short]:
+            if subset in headers:
+                all_headers[subset] = headers[subset]
+                continue
+            try:
+                header = self.read_header(subset, dataset)
+                if header is not None:
+                    score_record(read_record(self.record_path(subset), dataset))
+                    all_headers[subset] = header
+            except InputError as error:
+                problems.append(f"{error}; {self._view.name} is written without it")
+        return all_headers, problems
+
+    def _derive_view(
+        self, dataset: Dataset, headers: Mapping[str, Header], *, overwrite: bool = False
+    ) -> dict[str, Any]:
+        """Return the content of mteb's file: the scores of the records, and its own rows of other subsets."""
+        scores = {subset: self._scores(subset, header) for subset, header in headers.items()}
+        seconds = sum(header.seconds or 0.0 for header in headers.values())
+        result = TaskResult.from_task_results(self._task, {TEST: scores}, evaluation_time=seconds)
+        view: dict[str, Any] = json.loads(result.model_dump_json())
+        old = self._read_view(lenient=overwrite)
+        if old is None or old["dataset_revision"] != dataset.revision:
+            return view
+        rows = {row["hf_subset"]: row for row in old["scores"].get(TEST, [])}
+        rows |= {row["hf_subset"]: row for row in view["scores"].get(TEST, [])}
+        usual = [subset for subset in SUBSETS[self._task.short] if subset in rows]
+        others = [subset for subset in rows if subset not in usual]
+        view["scores"] = old["scores"] | {TEST: [rows[subset] for subset in (*usual, *others)]}
+        return view
+
+    def _scores(self, subset: str, header: Header) -> dict[str, Any]:
+        """Return the scores of a record as mteb's file states them."""
+        scores: dict[str, Any] = {}
+        for name, value in header.scores(self._task.short, subset).items():
+            scores[name] = int(value) if name.startswith("n_") and value == value else value
+        main = scores[MAIN_SCORES[self._task.short]]
+        return scores | {"main_score": main, "mteb_version": header.versions.get("mteb")}
+
+    def _check_record(self, subset: str, dataset: Dataset) -> None:
+        try:
+            self.read_header(subset, dataset)
+        except OtherFormatError:
+            return  # it is replaced, which the user has been told
+
+    def _read_view(self, *, lenient: bool = False) -> dict[str, Any] | None:
+        """Return the content of mteb's file as JSON has it; None if there is none, or, leniently, none that is sound.
+
+        Raises:
+            InputError: it is no result file.
+        """
+        if not self._view.is_file():
+            return None
+        try:
+            result = TaskResult.model_validate(read_json(self._view, special_numbers=True))
+        except (InputError, ValidationError) as error:
+            if lenient:
+                return None
+            raise InputError(f"{self._view}: not a result file; delete it or pass --overwrite") from error
+        view: dict[str, Any] = json.loads(result.model_dump_json())
+        return view
+
+
+def model_revision(meta: ModelMeta) -> str | None:
+    """Return the revision of a model as records state it: None where mteb has its name for none."""
+    return None if meta.revision == NO_REVISION else str(meta.revision)
+
+
+def _other_data(path: Path, revision: str, dataset: Dataset) -> InputError:
+    return InputError(
+        f"{path}: scores of other data (revision {revision[:12]}; the data in use, {dataset.path}, has "
+        f"{dataset.revision[:12]}); choose another --output, or pass --overwrite"
+    )

@@ -1,0 +1,48 @@
+"""Names of a harness that it does not promise to keep, and a check that the installed one has them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateName:
+    """One name.
+
+    Attributes:
+        module: where it stands.
+        name: the attribute or the field of a dataclass, with the class before it.
+        reason: what we do with it.
+        used_in: a function of the same module whose code must mention the name, for an attribute of instances.
+    """
+
+    module: str
+    name: str
+    reason: str
+    used_in: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.name}"
+
+    def is_there(self) -> bool:
+        """Return whether the installed harness has it."""
+        try:
+            value: object = importlib.import_module(self.module)
+        except ImportError:
+            return False
+        for part in (self.used_in or self.name).split("."):
+            if part in getattr(value, "__dataclass_fields__", {}):
+                return True
+            if not hasattr(value, part):
+                return False
+            value = getattr(value, part)
+        if self.used_in is None:
+            return True
+        return self.name.rpartition(".")[2] in value.__code__.co_names  # type: ignore[attr-defined]
+
+
+def missing(names: Iterable[PrivateName]) -> list[PrivateName]:
+    """Return the names that the installed harness no longer has."""
+    return [name for name in names if not name.is_there()]

@@ -1,0 +1,38 @@
+"""Keeping other libraries' bars, warnings and log lines off the terminal while they work for us."""
+
+from __future__ import annotations
+
+import io
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+
+import datasets
+from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+from turkic_idiom_tasks.encoders.checkpoints import quiet_loading
+
+
+@contextmanager
+def quiet_libraries() -> Iterator[None]:
+    """Silence mteb and what it calls: log lines below errors, Python's warnings, progress bars. Errors still propagate.
+
+    What is written to ``sys.stderr`` meanwhile is dropped, as mteb passes no option for the bars of bm25s on.
+    """
+    disabled_level = logging.root.manager.disable
+    shows_dataset_bars = datasets.is_progress_bar_enabled()
+    shows_hub_bars = not are_progress_bars_disabled()
+    logging.disable(logging.WARNING)  # not by the loggers' levels, which libraries set when they are imported
+    datasets.disable_progress_bars()
+    disable_progress_bars()
+    try:
+        with warnings.catch_warnings(), quiet_loading(), redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled_level)
+        if shows_dataset_bars:
+            datasets.enable_progress_bars()
+        if shows_hub_bars:
+            enable_progress_bars()

@@ -1,0 +1,368 @@
+"""Reading files that somebody else may have written: JSON, JSON lines, YAML and gzip, strictly and within limits.
+
+Every file from outside goes through this module: lexicons, results, submissions, grid files, manifests. A value is
+either exactly what the text says or refused, so nothing can be read in two ways: repeated keys, NaN, numbers that
+overflow, half of a surrogate pair, deep nesting and text that is not UTF-8 are errors.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import stat
+import unicodedata
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
+
+import yaml
+
+from turkic_idiom_tasks.errors import InputError
+
+MAX_DEPTH = 32  # brackets inside brackets
+MAX_BYTES = 512 * 1024 * 1024  # of a file, unless the caller knows better
+SHOWN = 80  # characters of a wrong value that a message shows
+
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+\\?"?', re.DOTALL)  # also one that is never closed
+_NO_BRACKETS = re.compile(r"[^\[\]{}]+")
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_GZIP = 31  # zlib's window bits for a gzip stream
+# Control and format characters (with bidirectional ones), surrogates, private use, separators.
+_UNSEEN_CATEGORIES = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+# Letters and marks that draw nothing: fillers, joiners, variation selectors, the empty Braille pattern.
+_BLANKS = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U00016fe4\U0001d159\U000e0000-\U000e0fff]"
+)
+
+
+class MalformedError(ValueError):
+    """Text or bytes that cannot be read; says why, without the place, which the caller knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a JSON lines file.
+
+    Attributes:
+        number: of the line, from 1.
+        value: what it says; None if it is malformed.
+        problem: what is wrong with it, or None.
+    """
+
+    number: int
+    value: Any
+    problem: str | None = None
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message: ASCII on one line, whatever it holds, and at most `SHOWN` characters long."""
+    text = ascii(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def quoted(value: Any) -> str:
+    """Return a value for a message to people who read the language: as `shown`, but with its letters as they are."""
+    text = repr(value)
+    return printable(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
+
+
+def is_unseen(character: str) -> bool:
+    """Return whether a character draws nothing, or changes how those around it are drawn."""
+    return unicodedata.category(character) in _UNSEEN_CATEGORIES or _BLANKS.fullmatch(character) is not None
+
+
+def first_unseen(text: str) -> str:
+    """Return the first character of a text for which `is_unseen` holds; empty if there is none."""
+    if text.isprintable() and not _BLANKS.search(text):
+        return ""
+    for character in text:
+        if is_unseen(character):
+            return character
+    return ""
+
+
+def printable(text: str) -> str:
+    """Return text that is safe to print: control, bidirectional and other unseen characters become escapes."""
+    if not first_unseen(text):
+        return text
+    characters = []
+    for character in text:
+        is_escaped = is_unseen(character) and character not in "\n\t"
+        characters.append(ascii(character)[1:-1] if is_escaped else character)
+    return "".join(characters)
+
+
+def read_file(path: Path, *, limit: int = MAX_BYTES, follow_links: bool = True) -> bytes:
+    """Return the bytes of a regular file; pipes and devices are not opened.
+
+    Args:
+        path: the file.
+        limit: bytes; a larger file is refused.
+        follow_links: whether the path may be a symbolic link.
+
+    Raises:
+        MalformedError: it is no regular file, too large, or cannot be read.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    if not follow_links:
+        flags |= getattr(os, "O_NOFOLLOW", 0)
+    try:
+        handle = os.open(path, flags)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise MalformedError("not a regular file")
+        with os.fdopen(handle, "rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise MalformedError(f"cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        if isinstance(error, MalformedError):
+            raise
+        raise MalformedError("its name holds a null character") from error
+    if len(data) > limit:
+        raise MalformedError(f"more than the {limit:,} bytes that are allowed")
+    return data
+
+
+def unpack_gzip(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
+    """Return what one gzip stream holds; never more than `limit` bytes are unpacked.
+
+    Raises:
+        MalformedError: it is no complete gzip stream, holds more, or something follows it.
+    """
+    decoder = zlib.decompressobj(wbits=_GZIP)
+    try:
+        text = decoder.decompress(data, limit + 1)
+    except zlib.error as error:
+        raise MalformedError(f"not a gzip file ({error})") from error
+    if len(text) > limit:
+        raise MalformedError(f"more than the {limit:,} bytes that are allowed, once unpacked")
+    if not decoder.eof:
+        raise MalformedError("a gzip file that is cut short")
+    if decoder.unused_data:
+        raise MalformedError(f"{len(decoder.unused_data):,} bytes after the end of the gzip stream")
+    return text
+
+
+def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool = False) -> Any:
+    """Return the value of a JSON text in UTF-8.
+
+    Args:
+        data: the text.
+        max_depth: brackets inside brackets that are allowed.
+        special_numbers: whether NaN and infinity are allowed, as Python's json module writes them; the stock harnesses
+            have them among their scores.
+
+    Raises:
+        MalformedError: it is not JSON, not UTF-8, nested too deep, repeats a key, or holds a number or text that
+            cannot be kept exactly (NaN, infinity, thousands of digits, half of a surrogate pair).
+    """
+    text = decode_text(data)
+    if text.count("[") + text.count("{") > max_depth and _is_deep(text, max_depth):
+        raise MalformedError(f"brackets nested more than {max_depth} deep, or not closed")
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_distinct,
+            parse_constant=None if special_numbers else _refuse_constant,
+            parse_float=None if special_numbers else _finite,
+        )
+    except json.JSONDecodeError as error:
+        raise MalformedError(f"malformed JSON at column {error.colno}: {error.msg}") from error
+    except MalformedError:
+        raise
+    except ValueError as error:  # Python's own limit for the digits of a number
+        raise MalformedError("a number with thousands of digits") from error
+    except RecursionError as error:
+        raise MalformedError(f"brackets nested more than {max_depth} deep") from error
+    if _ESCAPED_SURROGATE.search(text):
+        _check_values(value, special_numbers=special_numbers)
+    return value
+
+
+def decode_text(data: bytes) -> str:
+    """Return bytes as text.
+
+    Raises:
+        MalformedError: they are not UTF-8, or begin with a byte order mark.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise MalformedError(f"not UTF-8 at byte {error.start}; save the file as UTF-8") from error
+    if text.startswith("\ufeff"):
+        raise MalformedError("begins with a byte order mark; save it as UTF-8 without one")
+    return text
+
+
+def read_json(path: Path, *, limit: int = MAX_BYTES, special_numbers: bool = False) -> Any:
+    """Return the value of a JSON file; see `parse_json`.
+
+    Raises:
+        InputError: it cannot be read or is malformed; names the file.
+    """
+    try:
+        return parse_json(read_file(path, limit=limit), special_numbers=special_numbers)
+    except MalformedError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def read_json_lines(path: Path, *, limit: int = MAX_BYTES) -> Iterator[Line]:
+    """Yield every line of a JSON lines file that is not blank; a malformed one with its problem.
+
+    Raises:
+        InputError: the file cannot be read; names it.
+    """
+    try:
+        data = read_file(path, limit=limit)
+    except MalformedError as error:
+        raise InputError(f"{path}: {error}") from error
+    for number, raw in enumerate(data.splitlines(), start=1):
+        if not raw.strip():
+            continue
+        try:
+            yield Line(number, parse_json(raw))
+        except MalformedError as error:
+            yield Line(number, None, str(error))
+
+
+def read_yaml(path: Path) -> Any:
+    """Return the value of a YAML file, read by the safe loader without repeated keys, aliases or special numbers.
+
+    Raises:
+        InputError: it cannot be read or is malformed; names the file and, where it can, the line.
+    """
+    try:
+        return parse_yaml(decode_text(read_file(path, limit=MAX_BYTES)))
+    except MalformedError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def parse_yaml(text: str) -> Any:
+    """Return the value of a YAML text; see `read_yaml`.
+
+    Raises:
+        MalformedError: it is malformed.
+    """
+    try:
+        value = yaml.load(text, _StrictLoader)  # noqa: S506  # a subclass of the safe loader
+    except yaml.YAMLError as error:
+        raise MalformedError(f"not YAML: {printable(' '.join(str(error).split()))}") from error
+    except RecursionError as error:
+        raise MalformedError("not YAML: nested too deep") from error
+    except ValueError as error:  # a date such as 2026-13-45
+        raise MalformedError(f"not YAML: {printable(str(error))}") from error
+    _check_values(value, special_numbers=False)
+    return value
+
+
+def relative_parts(name: str) -> tuple[str, ...]:
+    """Return the parts of a path that a file states, with ``/`` between them.
+
+    Raises:
+        MalformedError: it is empty or absolute, leads upwards, or is written for another system.
+    """
+    parts = PurePosixPath(name).parts
+    is_plain = bool(parts) and not name.startswith("/") and "\\" not in name and "\0" not in name
+    if not is_plain or ".." in parts or ":" in parts[0]:
+        raise MalformedError(f"the path {shown(name)} is not one inside the folder")
+    return parts
+
+
+def inner_path(folder: Path, name: str) -> Path:
+    """Return the path that a name in a file means inside a folder.
+
+    Args:
+        folder: everything must stay below it.
+        name: as the file states it, with ``/`` between its parts.
+
+    Raises:
+        MalformedError: it is absolute, leads out of the folder, or passes through a symbolic link.
+    """
+    path = folder
+    for part in relative_parts(name):
+        path = path / part
+        try:
+            is_link = path.is_symlink()
+        except OSError as error:
+            raise MalformedError(f"the path {shown(name)} cannot be used ({error.strerror})") from error
+        if is_link:
+            raise MalformedError(f"the path {shown(name)} leads through a symbolic link")
+    return path
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """PyYAML's safe loader without repeated keys and aliases, which takes 2e-5 for the number that it is."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()
+            raise yaml.MarkedYAMLError(None, None, "an alias (*name) is not allowed here", event.start_mark)
+        return super().compose_node(parent, index)
+
+    def compose_mapping_node(self, anchor: Any) -> Any:
+        node = super().compose_mapping_node(anchor)
+        seen: set[Any] = set()
+        for key, _ in node.value:
+            name = key.value if isinstance(key.value, str) else str(key.value)
+            if name in seen:
+                raise yaml.MarkedYAMLError(None, None, f"repeated key {shown(name)}", key.start_mark)
+            seen.add(name)
+        return node
+
+
+_StrictLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z"), list("-+0123456789")
+)
+
+
+def _is_deep(text: str, max_depth: int) -> bool:
+    """Return whether brackets are left when the innermost pairs have been taken away `max_depth` times."""
+    brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
+    for _ in range(max_depth):
+        if not brackets:
+            return False
+        brackets = brackets.replace("[]", "").replace("{}", "")
+    return bool(brackets)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise MalformedError(f"the key {shown(key)} stands twice")
+    return value
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise MalformedError(f"{text} is no number that can be used")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise MalformedError(f"{shown(text)} is too large a number")
+    return value
+
+
+def _check_values(value: Any, *, special_numbers: bool) -> None:
+    """Raise if a text in a value holds half of a surrogate pair, which UTF-8 cannot write, or a number is special."""
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise MalformedError(f"half of a surrogate pair in the text {shown(value)}") from error
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            _check_values(key, special_numbers=special_numbers)
+            _check_values(inner, special_numbers=special_numbers)
+    elif isinstance(value, list | tuple | set):
+        for inner in value:
+            _check_values(inner, special_numbers=special_numbers)
+    elif isinstance(value, float) and not math.isfinite(value) and not special_numbers:
+        raise MalformedError(f"{value} is no number that can be used")

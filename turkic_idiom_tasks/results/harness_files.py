@@ -1,0 +1,182 @@
+"""One reader of what can be submitted: finished results of our commands, of stock mteb and of stock lm-eval.
+
+They are files of the person who runs the command: the first mistake ends the reading, with the file named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.languages import PIVOT
+from turkic_idiom_tasks.results import lm_eval_files, mteb_files
+from turkic_idiom_tasks.results.model_predictions import (
+    ALL,
+    CROSS_LINGUAL,
+    FEW_SHOT,
+    OTHER,
+    TOKEN_CLASSIFIER,
+    TR_ONLY,
+    ModelPredictions,
+    StatedScores,
+    describe_encoder,
+    known_regime,
+    known_revision,
+    regime_of_untuned,
+)
+from turkic_idiom_tasks.results.predictions import SPANS, Key, Predictions
+from turkic_idiom_tasks.results.record import SUFFIX, Header, read_header, read_record
+
+
+def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPredictions]:
+    """Return every prediction in some files and folders that can be submitted.
+
+    Args:
+        places: files, or folders that are searched at any depth.
+        dataset: what was predicted.
+
+    Raises:
+        InputError: a place does not exist or holds nothing of the kind, or a file is damaged or of other data.
+    """
+    files = _all_files(places)
+    metas = mteb_files.model_metas(files)
+    results: list[ModelPredictions] = []
+    for path in files:
+        if path.name.endswith(SUFFIX):
+            results.extend(_from_record(path, dataset))
+        elif path.name in mteb_files.PREDICTION_FILES:
+            results.append(mteb_files.read_predictions(path, metas, dataset))
+        elif lm_eval_files.SAMPLES.fullmatch(path.name):
+            results.append(lm_eval_files.read_samples(path, dataset))
+    if not results:
+        raise InputError(
+            f"{', '.join(map(str, places))}: nothing to submit; expected *{SUFFIX} of turkic-idiom run, finetune or "
+            f"grid run, *{mteb_files.PREDICTIONS_SUFFIX} of mteb run --prediction-folder, or "
+            "samples_turkic_idiom_span_*.jsonl of lm-eval run --log_samples"
+        )
+    return [item for item in results if not _is_lone_source(item, results)]
+
+
+def find_scores(place: Path) -> list[StatedScores]:
+    """Return the retrieval scores that the records and the stock mteb results in a folder, or one file, state.
+
+    Beside its records `turkic-idiom run` writes the same scores in mteb's format: they are returned once.
+
+    Raises:
+        InputError: there is no such place, or a file is damaged.
+    """
+    files = _all_files([place])
+    scores: list[StatedScores] = []
+    for path in files:
+        if path.name.endswith(SUFFIX):
+            scores.extend(_scores_of_record(path))
+    of_records = {(score.path.parent, score.task, score.subset) for score in scores}
+    for path in files:
+        if path.name in mteb_files.SCORE_FILES:
+            for score in mteb_files.read_scores(path):
+                if (path.parent, score.task, score.subset) not in of_records:
+                    scores.append(score)
+    return scores
+
+
+def _all_files(places: Sequence[Path]) -> list[Path]:
+    """Return the files that places are or hold, in order, each once; hidden files and folders are skipped."""
+    files: dict[Path, None] = {}
+    for place in places:
+        if not place.exists():
+            raise usage_error(f"{place}: no such file or folder; give the folder that a run has written")
+        if place.is_file():
+            files[place] = None
+            continue
+        for path in sorted(place.rglob("*")):
+            is_hidden = any(part.startswith(".") for part in path.relative_to(place).parts)
+            if path.is_file() and not is_hidden:
+                files[path] = None
+    return list(files)
+
+
+def _from_record(path: Path, dataset: Dataset) -> Iterator[ModelPredictions]:
+    record = read_record(path, dataset)
+    for key, predictions in record.predictions.items():
+        if key[0] == SPANS:
+            yield from _of_classifier(path, record.header, {key: predictions})
+        else:
+            yield _of_ranker(path, record.header, {key: predictions})
+
+
+def _of_ranker(path: Path, header: Header, predictions: Predictions) -> ModelPredictions:
+    training = header.training
+    pooling = header.settings.get("pooling")
+    return replace(
+        describe_encoder(
+            path,
+            header.model.name,
+            header.model.revision,
+            predictions,
+            pooling=pooling,
+            is_native=pooling is None or "max_length" in header.settings,  # which `run` states, and the grid does not
+        ),
+        n_parameters=header.model.n_parameters,
+        regime=regime_of_untuned(header.model.name) if training is None else known_regime(training.regime),
+        seed=None if training is None else training.seed,
+        versions=header.versions,
+    )
+
+
+def _of_classifier(path: Path, header: Header, predictions: Predictions) -> Iterator[ModelPredictions]:
+    """Yield the tags of a token classifier, once for each regime that they stand for.
+
+    Tags in the language that was trained on stand for the checkpoint both as it is (0 examples of other languages) and
+    in the set of checkpoints each of which has seen all sentences of its own language.
+    """
+    ((_, language),) = predictions
+    training = header.training
+    described = ModelPredictions(
+        path=path,
+        predictions=predictions,
+        name=header.model.name,
+        revision=known_revision(header.model.revision),
+        n_parameters=header.model.n_parameters,
+        type=TOKEN_CLASSIFIER,
+        is_classifier=True,
+        versions=header.versions,
+    )
+    if training is None:
+        yield described
+        return
+    untouched = TR_ONLY if training.language in (None, PIVOT) else OTHER
+    is_source = language == (training.language or PIVOT)
+    sizes = (0, ALL) if is_source else (training.size,)
+    for size in sizes:
+        if size == 0 or size is None:
+            yield replace(described, regime=untouched, few_shot=size, seed=training.seed)
+        elif size == ALL:
+            yield replace(described, regime=CROSS_LINGUAL, seed=training.seed)
+        else:
+            yield replace(described, regime=FEW_SHOT, few_shot=int(size), seed=training.seed)
+
+
+def _is_lone_source(item: ModelPredictions, results: Sequence[ModelPredictions]) -> bool:
+    """Return whether a source language stands for a set of checkpoints in which no other language is."""
+    if not item.is_classifier or item.regime != CROSS_LINGUAL:
+        return False
+    languages: set[Key] = set()
+    for other in results:
+        if (other.name, other.seed, other.regime) == (item.name, item.seed, CROSS_LINGUAL):
+            languages.update(other.predictions)
+    return languages == set(item.predictions)
+
+
+def _scores_of_record(path: Path) -> Iterator[StatedScores]:
+    header = read_header(path)
+    for row in header.subsets:
+        if row.task in TASKS:
+            scores = header.scores(row.task, row.subset)
+            if "ndcg" not in scores:
+                raise InputError(f"{path}: states no ndcg of {row.task}, {row.subset}; compute it again")
+            floor = scores.get("ndcg_floor")
+            yield StatedScores(path, row.task, row.subset, header.data.revision, scores["ndcg"], floor)

@@ -1,0 +1,175 @@
+"""What is known of predictions and scores that a finished evaluation left behind, whichever harness ran it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.encoders.names import POOLINGS
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.results.predictions import Predictions
+
+BASELINE, ENCODER, SENTENCE_ENCODER, TOKEN_CLASSIFIER, LLM = MODEL_TYPES = (
+    "baseline",
+    "encoder",
+    "sentence-encoder",
+    "token-classifier",
+    "llm",
+)
+PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL, FEW_SHOT, OTHER = REGIMES = (
+    "pretrained",
+    "tr-only",
+    "monolingual",
+    "cross-lingual",
+    "few-shot",
+    "other",
+)
+
+ALL = "all"  # a size: every training sentence that there is
+NO_REVISION = "no_revision_available"  # mteb's name for a model without a pinned commit
+
+LENIENT = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())  # files of the harnesses have more fields
+_Model = TypeVar("_Model", bound=BaseModel)
+_POOLED = re.compile(r"(?P<base>.+) \(pooling=(?P<pooling>[^)]*)\)")
+_BASELINES = ("turkic-idiom/", "mteb/baseline-")
+_LOCAL = "local/"  # what the name of a checkpoint in a folder begins with
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelPredictions:
+    """What one model predicted, and what is known of it; None is not known.
+
+    Attributes:
+        path: the file.
+        predictions: (task, subset) -> rankings or tags of the data in use.
+        name: of the model, without its pooling.
+        revision: of the model.
+        n_parameters: of the model.
+        type: one of `MODEL_TYPES`.
+        regime: one of `REGIMES`: which supervision by idioms it had.
+        pooling: one of `POOLINGS`.
+        few_shot: examples of the target language that it saw.
+        seed: of the training.
+        is_classifier: whether a token classifier made them, whose weights are its own even where an encoder that ranks
+            was tuned from the same model.
+        versions: package -> version.
+    """
+
+    path: Path
+    predictions: Predictions
+    name: str
+    revision: str | None = None
+    n_parameters: int | None = None
+    type: str | None = None
+    regime: str | None = None
+    pooling: str | None = None
+    few_shot: int | None = None
+    seed: int | None = None
+    is_classifier: bool = False
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedScores:
+    """Scores of one subset as a finished result states them.
+
+    Attributes:
+        path: the file.
+        task: short name.
+        subset: ``tur-azj``.
+        data_revision: of the data that was scored.
+        main: the main score.
+        floor: that of a random ranking; None where it is not stated.
+    """
+
+    path: Path
+    task: str
+    subset: str
+    data_revision: str
+    main: float
+    floor: float | None
+
+
+def describe_encoder(
+    path: Path,
+    name: str,
+    revision: str | None,
+    predictions: Predictions,
+    *,
+    pooling: JsonValue = None,
+    is_native: bool = True,
+) -> ModelPredictions:
+    """Return predictions with what the name of an encoder says.
+
+    Args:
+        path: the file.
+        name: as results name the model, with or without ``(pooling=mean)``.
+        revision: as results state it.
+        predictions: rankings.
+        pooling: as results state it.
+        is_native: whether that is the pooling of a sentence encoder as it comes, and no choice of the experimenter.
+    """
+    match = _POOLED.fullmatch(name)
+    base = match["base"] if match else name
+    named_pooling = match["pooling"] if match else pooling
+    known_pooling = named_pooling if isinstance(named_pooling, str) and named_pooling in POOLINGS else None
+    model_type = ENCODER if match or not is_native else SENTENCE_ENCODER
+    if base.startswith(_BASELINES):
+        model_type = BASELINE
+    return ModelPredictions(
+        path=path,
+        predictions=predictions,
+        name=base,
+        revision=known_revision(revision),
+        type=model_type,
+        pooling=known_pooling,
+    )
+
+
+def known_revision(revision: str | None) -> str | None:
+    """Return a revision, or None where results only say that there is none."""
+    return None if revision in (None, "", NO_REVISION) else revision
+
+
+def regime_of_untuned(name: str) -> str | None:
+    """Return the regime of an encoder that was taken as it is; a checkpoint in a folder may have been tuned."""
+    return None if name.startswith(_LOCAL) else PRETRAINED
+
+
+def known_regime(regime: str) -> str:
+    """Return a regime as the leaderboard names it."""
+    return regime if regime in REGIMES else OTHER
+
+
+def check_data(path: Path, revision: str, dataset: Dataset) -> None:
+    """Make sure that predictions are of the data in use.
+
+    Raises:
+        InputError: they are of other data; names both revisions.
+    """
+    if revision != dataset.revision:
+        raise InputError(
+            f"{path}: predictions for other data (revision {shown(revision[:12])}; the data in use, {dataset.path}, "
+            f"has {dataset.revision[:12]}); name the data with --data, or run the model again on the data in use"
+        )
+
+
+def validated(model: type[_Model], value: Any, path: Path) -> _Model:
+    """Return a value from a file as a model.
+
+    Raises:
+        InputError: it is something else; names the file and the field.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{path}: damaged ({shown(place)}: {first['msg']}); compute it again") from error

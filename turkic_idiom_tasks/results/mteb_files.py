@@ -1,0 +1,183 @@
+"""What the stock ``mteb run`` writes: predictions with ``--prediction-folder``, scores in its output folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalTask, find_task
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.reading import read_json, read_json_lines, shown
+from turkic_idiom_tasks.results.model_predictions import (
+    LENIENT,
+    ModelPredictions,
+    StatedScores,
+    check_data,
+    describe_encoder,
+    regime_of_untuned,
+    validated,
+)
+from turkic_idiom_tasks.results.predictions import Key, Rankings, Tags
+from turkic_idiom_tasks.splits import TEST
+
+PREDICTIONS_SUFFIX = "_predictions.json"
+PREDICTION_FILES = {f"{task.name}{PREDICTIONS_SUFFIX}": task for task in TASKS.values()}
+SCORE_FILES = {f"{task.name}.json": task for task in TASKS.values()}
+
+_MODEL_META = "model_meta.json"
+_Similarities = TypeAdapter(dict[str, dict[str, float]])  # query -> document -> similarity
+
+
+def _count(value: Any) -> Any:
+    """Return a number of parameters as a whole number; mteb sometimes writes 1.2e8."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class _MtebModel(BaseModel):
+    model_config = LENIENT
+
+    name: str
+    revision: str | None
+    n_parameters: Annotated[int | None, BeforeValidator(_count)] = None
+
+
+class _MtebResult(BaseModel):
+    model_config = LENIENT
+
+    task_name: str
+    dataset_revision: str
+    mteb_version: str
+    scores: dict[str, list[dict[str, Any]]]
+
+
+class _MtebHeader(BaseModel):
+    model_config = LENIENT
+
+    model_name: str
+    revision: str | None
+
+
+class _MtebRun(BaseModel):
+    model_config = LENIENT
+
+    task: str
+    version: dict[str, str | None]
+
+
+def read_predictions(path: Path, metas: Mapping[tuple[str, str], Path], dataset: Dataset) -> ModelPredictions:
+    """Return the predictions of one task.
+
+    Args:
+        path: one of `PREDICTION_FILES`.
+        metas: from `model_metas`; they say which data and model the predictions are of.
+        dataset: what was predicted.
+
+    Raises:
+        InputError: the file is damaged, of other data, or the results of the same run are missing.
+    """
+    task = PREDICTION_FILES[path.name]
+    content = read_json(path, special_numbers=True)
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: not the predictions of a task; compute them again")
+    header = validated(_MtebHeader, content.pop("mteb_model_meta", None), path)
+    meta_path = metas.get((header.model_name, str(header.revision)))
+    result_path = meta_path.with_name(f"{task.name}.json") if meta_path else None
+    if meta_path is None or result_path is None or not result_path.is_file():
+        raise InputError(
+            f"{path}: does not say which data it is of; name the --output-folder of the same mteb run too, which holds "
+            f"{task.name}.json of {header.model_name}"
+        )
+    result = validated(_MtebResult, read_json(result_path, special_numbers=True), result_path)
+    check_data(path, result.dataset_revision, dataset)
+    predictions: dict[Key, Rankings | Tags] = {}
+    for subset, splits in content.items():
+        predictions[task.short, subset] = _rankings(splits, task, subset, dataset=dataset, path=path)
+    meta = _read_model_meta(meta_path)
+    versions = {"mteb": result.mteb_version} | _mteb_versions(result_path.with_name("run_settings.jsonl"), task.name)
+    return replace(
+        describe_encoder(path, header.model_name, header.revision, predictions),
+        n_parameters=meta.n_parameters,
+        regime=regime_of_untuned(header.model_name),
+        versions=versions,
+    )
+
+
+def _rankings(splits: Any, task: RetrievalTask, subset: str, *, dataset: Dataset, path: Path) -> Rankings:
+    """Return the rankings that mteb's similarities of one subset give."""
+    place = f"{path}, {subset}"
+    if subset not in dataset.subsets(task.short):
+        raise InputError(f"{place}: the data in use has no such subset; name the data that was scored with --data")
+    pool = dataset.pool(task.short, subset)
+    try:
+        rows = _Similarities.validate_python(splits[TEST] if isinstance(splits, dict) else None)
+    except (KeyError, ValidationError) as error:
+        raise InputError(f"{place}: holds no similarities of the {TEST} split; compute it again") from error
+    missing = [query for query in pool.queries if not rows.get(query)]
+    unknown = sorted(set(rows) - set(pool.queries))
+    if missing or unknown:
+        what = f"no prediction for the query {shown(missing[0])}" if missing else f"no query {shown(unknown[0])}"
+        raise InputError(f"{place}: {'there is' if missing else 'the data has'} {what}; compute it again on this data")
+    similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)
+    n_listed = np.empty(len(pool.queries), dtype=np.int32)
+    for row, query in enumerate(pool.queries):
+        n_listed[row] = len(rows[query])
+        for document, similarity in rows[query].items():
+            if document not in pool.column:
+                raise InputError(f"{place}: document {shown(document)} is not in the data; name the data with --data")
+            similarities[row, pool.column[document]] = similarity
+    try:
+        rankings = Rankings.from_similarities(pool, similarities)
+    except ValueError as error:
+        raise InputError(f"{place}: {error}") from error
+    is_cut = bool((n_listed < len(pool.documents)).any())
+    return replace(rankings, n_listed=n_listed if is_cut else None)
+
+
+def model_metas(files: Sequence[Path]) -> dict[tuple[str, str], Path]:
+    """Return (name, revision) -> the ``model_meta.json`` that mteb writes beside results."""
+    metas: dict[tuple[str, str], Path] = {}
+    for path in files:
+        if path.name == _MODEL_META:
+            meta = _read_model_meta(path)
+            metas[meta.name, str(meta.revision)] = path
+    return metas
+
+
+def _read_model_meta(path: Path) -> _MtebModel:
+    return validated(_MtebModel, read_json(path, special_numbers=True), path)
+
+
+def _mteb_versions(path: Path, task: str) -> dict[str, str]:
+    """Return the versions of the last run of a task, as far as mteb wrote them down."""
+    versions: dict[str, str] = {}
+    if not path.is_file():
+        return versions
+    for line in read_json_lines(path):
+        if line.problem:
+            raise InputError(f"{path}:{line.number}: {line.problem}; compute it again")
+        run = validated(_MtebRun, line.value, path)
+        if run.task == task:
+            versions = {package: number for package, number in run.version.items() if number}
+    return versions
+
+
+def read_scores(path: Path) -> Iterator[StatedScores]:
+    """Yield the scores of one of the `SCORE_FILES`.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    result = validated(_MtebResult, read_json(path, special_numbers=True), path)
+    task = find_task(result.task_name)
+    for row in result.scores.get(TEST, []):
+        subset, main, floor = row.get("hf_subset"), row.get("main_score"), row.get("ndcg_floor")
+        if not isinstance(subset, str) or not isinstance(main, int | float):
+            raise InputError(f"{path}: a row of its scores names no subset or main_score; compute it again")
+        stated_floor = float(floor) if isinstance(floor, int | float) else None
+        yield StatedScores(path, task.short, subset, result.dataset_revision, float(main), stated_floor)

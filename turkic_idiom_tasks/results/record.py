@@ -1,0 +1,242 @@
+"""Records: one file per finished result, with everything that decided it, its scores and its predictions.
+
+A record is JSON lines packed by gzip. The first line is the header; the lines of the predictions follow (see
+`predictions`). The file is written at once, so it is either there and whole or not there: its existence is the only
+mark that a result is finished. `turkic-idiom run` writes one per model, task and subset, the grid one per cell.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.files import write_bytes
+from turkic_idiom_tasks.reading import MalformedError, parse_json, read_file, shown, unpack_gzip
+from turkic_idiom_tasks.results.predictions import TASK_NAMES, Predictions, read_lines, to_lines
+
+RESULT_FORMAT = 2  # raised when the same predictions or settings come to mean something else
+SUFFIX = ".record.jsonl.gz"
+MAX_PACKED = 64 * 1024 * 1024  # bytes of a file
+MAX_UNPACKED = 512 * 1024 * 1024  # bytes
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class OtherFormatError(InputError):
+    """A record that another version of this package wrote; it must be computed again."""
+
+
+class DataName(BaseModel):
+    """What was predicted: the path that results call it by, and its revision."""
+
+    model_config = _STRICT
+
+    path: str
+    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+
+
+class ModelName(BaseModel):
+    """Which model predicted: its name, its revision (commit, content hash, or None), its size where known."""
+
+    model_config = _STRICT
+
+    name: str
+    revision: str | None
+    n_parameters: int | None = None
+
+
+class Training(BaseModel):
+    """How a model was tuned before it predicted.
+
+    Attributes:
+        regime: of supervision, such as ``tr-only``.
+        language: code of the language that was trained on, or of the meanings; None where the regime says it.
+        seed: of everything random.
+        size: training sentences of the tested language: 0, a number, or ``all``; None for retrieval.
+        config: settings of the training.
+        outcome: what the training reports, such as its best epoch or its development scores.
+    """
+
+    model_config = _STRICT
+
+    regime: str
+    language: str | None = None
+    seed: int | None = None
+    size: int | Literal["all"] | None = None
+    config: dict[str, JsonValue] = {}
+    outcome: dict[str, JsonValue] = {}
+
+
+class SubsetScores(BaseModel):
+    """The scores of one subset, by name; None is undefined."""
+
+    model_config = _STRICT
+
+    task: Literal[TASK_NAMES]  # type: ignore[valid-type]
+    subset: str
+    scores: dict[str, float | None]
+
+
+class Header(BaseModel):
+    """The first line of a record: everything that decides a result, and its scores.
+
+    Attributes:
+        format: `RESULT_FORMAT` when it was written.
+        data: what was predicted.
+        model: who predicted.
+        settings: how, such as pooling, dtype and prompts.
+        training: how the model was tuned; None for one that was taken as it is.
+        versions: package -> version.
+        subsets: the scores of each subset, in the order of the predictions.
+        seconds: how long it took.
+    """
+
+    model_config = _STRICT
+
+    format: int = RESULT_FORMAT
+    data: DataName
+    model: ModelName
+    settings: dict[str, JsonValue]
+    training: Training | None = None
+    versions: dict[str, str]
+    subsets: list[SubsetScores]
+    seconds: float | None = None
+
+    def scores(self, task: str, subset: str) -> Mapping[str, float]:
+        """Return the scores of one subset, NaN where undefined.
+
+        Raises:
+            KeyError: it is not in this record.
+        """
+        for row in self.subsets:
+            if (row.task, row.subset) == (task, subset):
+                return {name: math.nan if value is None else value for name, value in row.scores.items()}
+        raise KeyError((task, subset))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """A finished result.
+
+    Attributes:
+        path: its file.
+        header: what decided it, and its scores.
+        predictions: (task, subset) -> rankings or tags.
+    """
+
+    path: Path
+    header: Header
+    predictions: Predictions
+
+
+def subset_scores(task: str, subset: str, scores: Mapping[str, float]) -> SubsetScores:
+    """Return scores as a header states them: plain floats, None where undefined."""
+    plain = {name: None if math.isnan(value) else float(value) for name, value in scores.items()}
+    return SubsetScores(task=task, subset=subset, scores=plain)
+
+
+def write_record(path: Path, header: Header, predictions: Predictions, *, top_k: int | None = None) -> None:
+    """Write a record at once; from then on the result is finished.
+
+    Args:
+        path: ends in `SUFFIX`.
+        header: what decided the result, and its scores.
+        predictions: (task, subset) -> rankings or tags, of the subsets in the header.
+        top_k: documents per query that are listed; None lists the whole pool.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    first = json.dumps(header.model_dump(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = "\n".join([first, *to_lines(predictions, top_k=top_k), ""])
+    write_bytes(path, gzip.compress(text.encode("utf-8"), compresslevel=1, mtime=0))
+
+
+def read_header(path: Path) -> Header:
+    """Return the header of a record.
+
+    Raises:
+        OtherFormatError: it has another format.
+        InputError: the file cannot be read or is damaged; names it and the next step.
+    """
+    return _parse_header(path, next(_lines(path)))
+
+
+def read_record(path: Path, dataset: Dataset) -> Record:
+    """Return a record whose predictions are of this data.
+
+    Raises:
+        InputError: the file cannot be read, is damaged, has another format, or is of other data.
+    """
+    lines = _lines(path)
+    header = _parse_header(path, next(lines))
+    if header.data.revision != dataset.revision:
+        raise InputError(
+            f"{path}: a result of other data (revision {header.data.revision[:12]}; the data in use, {dataset.path}, "
+            f"has {dataset.revision[:12]}); name the data that was scored with --data"
+        )
+    predictions, faults = read_lines(lines, dataset, first_line=2)
+    if faults:
+        raise InputError(f"{path}: {faults[0]}; delete the file and compute it again")
+    stated = {(row.task, row.subset) for row in header.subsets}
+    if stated != set(predictions):
+        raise InputError(f"{path}: its header and its predictions are of different subsets; compute it again")
+    return Record(path, header, predictions)
+
+
+def find_records(place: Path) -> list[Path]:
+    """Return the record that `place` is, or those in the folder `place` at any depth, sorted.
+
+    Raises:
+        InputError: there is no such file or folder, or nothing in it.
+    """
+    if place.is_file():
+        return [place]
+    if not place.is_dir():
+        raise InputError(f"{place}: no such file or folder; give a result file or the folder of one model")
+    paths = sorted(path for path in place.rglob(f"*{SUFFIX}") if not path.name.startswith("."))
+    if not paths:
+        raise InputError(f"{place}: no result in it; turkic-idiom run, finetune and grid run write them")
+    return paths
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        text = unpack_gzip(read_file(path, limit=MAX_PACKED), limit=MAX_UNPACKED)
+    except MalformedError as error:
+        raise InputError(f"{path}: {error}; delete the file and compute it again") from error
+    start = 0
+    while start < len(text) or start == 0:
+        end = text.find(b"\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
+
+
+def _parse_header(path: Path, line: bytes) -> Header:
+    try:
+        value: Any = parse_json(line)
+        format_number = value.get("format") if isinstance(value, dict) else None
+        if format_number != RESULT_FORMAT:
+            raise OtherFormatError(
+                f"{path}: a result of format {shown(format_number)}, this version reads {RESULT_FORMAT}; compute it "
+                "again with --overwrite"
+            )
+        return Header.model_validate(value)
+    except MalformedError as error:
+        raise InputError(f"{path}: {error}; delete the file and compute it again") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"{path}: damaged ({shown(place)}: {first['msg']}); delete the file and compute it again"
+        ) from error

@@ -1,0 +1,128 @@
+"""From predictions to scores: the one way in which a prediction becomes a number, whoever asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.metrics.ranking import score_positions
+from turkic_idiom_tasks.metrics.spans import span_f1_sums, word_scores
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
+from turkic_idiom_tasks.results.record import Record
+
+MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", SPANS: "span_f1"}
+_TOLERANCE = 1e-9  # between a stored score and the same score computed again
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredSubset:
+    """The scores of one subset, and what each of its items adds to the main score.
+
+    The main score is the sum of the numerators over the sum of the denominators: a mean of nDCG (each query adds its
+    nDCG and 1), or a micro-averaged span F1 (each sentence adds twice its correct spans, and its predicted plus gold
+    spans).
+
+    Attributes:
+        task: short name.
+        subset: ``tur-azj`` for retrieval, the language code for spans.
+        language: code of the language of the documents or sentences.
+        items: (n,) ids of the queries or sentences, sorted.
+        concepts: (n,) the concept of each; items of one concept are resampled together.
+        sums: (n, 2) float64, numerator and denominator of each item.
+        floor: main score of a random ranking; 0 for spans.
+        scores: name -> value as result files name them; NaN where undefined.
+        cut: the fewest documents that a ranking lists; None if every one lists all.
+    """
+
+    task: str
+    subset: str
+    language: str
+    items: tuple[str, ...]
+    concepts: tuple[str, ...]
+    sums: npt.NDArray[np.float64]
+    floor: float
+    scores: Mapping[str, float]
+    cut: int | None = None
+
+    @property
+    def main(self) -> float:
+        """Uncut nDCG, or span F1."""
+        return self.scores[MAIN_SCORES[self.task]]
+
+    @property
+    def n(self) -> int:
+        """Queries or sentences."""
+        return len(self.items)
+
+
+def score_subset(predictions: Rankings | Tags) -> ScoredSubset:
+    """Return the scores of a model's predictions for one subset."""
+    return _score_tags(predictions) if isinstance(predictions, Tags) else _score_rankings(predictions)
+
+
+def score_record(record: Record) -> list[ScoredSubset]:
+    """Return the scores of every subset of a record, computed from its predictions.
+
+    Raises:
+        InputError: the record states another score than its predictions give, or does not state the main score.
+    """
+    scored = []
+    for (task, subset), predictions in record.predictions.items():
+        computed = score_subset(predictions)
+        stated = record.header.scores(task, subset)
+        for name in sorted({MAIN_SCORES[task], *stated} & set(computed.scores)):
+            if not _agree(stated.get(name), computed.scores[name]):
+                raise InputError(
+                    f"{record.path}: {task}, {subset}: the predictions give {name} {computed.scores[name]:.6f}, the "
+                    f"file states {stated.get(name)}; delete the file and compute it again"
+                )
+        scored.append(computed)
+    return scored
+
+
+def _agree(stated: float | None, computed: float) -> bool:
+    """Return whether a stated score is the computed one; NaN agrees with NaN."""
+    if stated is None:
+        return False
+    return abs(stated - computed) <= _TOLERANCE or (np.isnan(stated) and np.isnan(computed))
+
+
+def _score_rankings(rankings: Rankings) -> ScoredSubset:
+    pool = rankings.pool
+    scores = score_positions(rankings.positions())
+    means = scores.means()
+    return ScoredSubset(
+        task=pool.task,
+        subset=pool.subset,
+        language=pool.language,
+        items=pool.queries,
+        concepts=pool.concepts,
+        sums=np.stack([scores.ndcg, np.ones(len(pool.queries))], axis=1),
+        floor=means["ndcg_floor"],
+        scores=means | {"n_queries": len(pool.queries), "n_documents": len(pool.documents)},
+        cut=rankings.cut,
+    )
+
+
+def _score_tags(tags: Tags) -> ScoredSubset:
+    sentences = tags.sentences
+    gold = [sentence.tags for sentence in sentences.rows]
+    predicted = tags.labels()
+    scores = word_scores(gold, predicted) | {
+        "n_sentences": len(sentences.rows),
+        "n_idioms": len(set(sentences.concepts)),
+    }
+    return ScoredSubset(
+        task=SPANS,
+        subset=sentences.language,
+        language=sentences.language,
+        items=tuple(sentence.id for sentence in sentences.rows),
+        concepts=sentences.concepts,
+        sums=span_f1_sums(gold, predicted),
+        floor=0.0,
+        scores=scores,
+    )
