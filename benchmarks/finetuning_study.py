@@ -34,7 +34,8 @@ from sklearn.preprocessing import normalize
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import target_language
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
-from turkic_idiom_tasks.finetuning.regimes import CROSS_LINGUAL, MONOLINGUAL, PRETRAINED, TR_ONLY, build_regime
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, PRETRAINED, TR_ONLY
+from turkic_idiom_tasks.finetuning.regimes import build_regime
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm

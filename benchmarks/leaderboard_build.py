@@ -34,7 +34,7 @@ from leaderboard.site import build_site
 from leaderboard.submission import Metadata, slug, submission_files
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
-from turkic_idiom_tasks.results.model_predictions import MODEL_TYPES, REGIMES
+from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES
 from turkic_idiom_tasks.results.predictions import SPANS, Key, Rankings, Tags
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
@@ -63,7 +63,7 @@ def _metadata(path: str, revision: str, number: int) -> Metadata:
         revision=f"{number:040x}",
         n_parameters=10**7 * (1 + number % 97),
         type=MODEL_TYPES[number % len(MODEL_TYPES)],
-        regime=REGIMES[number % len(REGIMES)],
+        regime=KNOWN_REGIMES[number % len(KNOWN_REGIMES)],
         training_data="Wikipedia; no idioms of the benchmark",
         pooling="mean",
         few_shot=None,

@@ -25,7 +25,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.reading import MalformedError, is_unseen, parse_json, read_file, shown, unpack_gzip
-from turkic_idiom_tasks.results.model_predictions import MODEL_TYPES, REGIMES
+from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES
 from turkic_idiom_tasks.results.predictions import (
     MAX_DEPTH,
     TASK_NAMES,
@@ -74,7 +74,7 @@ class Metadata(BaseModel):
         revision: commit of the model; None where it has none.
         n_parameters: of the model; None if not known.
         type: one of `MODEL_TYPES`.
-        regime: one of `REGIMES`: which supervision by idioms it had.
+        regime: one of `KNOWN_REGIMES`: which supervision by idioms it had.
         training_data: disclosure in words: what it was trained on, and whether idioms of the benchmark were among it.
         pooling: one of `POOLINGS`, or None.
         few_shot: examples of the target language that it saw; None where that means nothing.
@@ -90,7 +90,7 @@ class Metadata(BaseModel):
     revision: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")] | None
     n_parameters: Annotated[int, Field(ge=0, le=MAX_PARAMETERS)] | None
     type: Literal[MODEL_TYPES]  # type: ignore[valid-type]
-    regime: Literal[REGIMES]  # type: ignore[valid-type]
+    regime: Literal[KNOWN_REGIMES]  # type: ignore[valid-type]
     training_data: Annotated[str, Field(max_length=2000), AfterValidator(_plain_text)]
     pooling: Literal[POOLINGS] | None  # type: ignore[valid-type]
     few_shot: Annotated[int, Field(ge=0, le=10**6)] | None

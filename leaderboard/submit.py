@@ -17,7 +17,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.files import new_folder, write_bytes
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.harness_files import find_predictions
-from turkic_idiom_tasks.results.model_predictions import MODEL_TYPES, REGIMES, ModelPredictions
+from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES, ModelPredictions
 from turkic_idiom_tasks.results.predictions import SPANS, Key, Rankings, Tags
 
 _IDENTITY = ("name", "revision", "type", "regime", "pooling", "few_shot")
@@ -44,7 +44,7 @@ class SubmitOptions:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        for name, known in (("type", MODEL_TYPES), ("regime", REGIMES)):
+        for name, known in (("type", MODEL_TYPES), ("regime", KNOWN_REGIMES)):
             value = getattr(self, name)
             if value not in (None, *known):
                 raise usage_error(f"--{name} {shown(value)}: unknown; known: {', '.join(known)}")

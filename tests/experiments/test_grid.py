@@ -21,10 +21,15 @@ from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.experiments.grid import DONE, MISSING, open_grid
 from turkic_idiom_tasks.experiments.grid_file import KINDS, read_grid_file
-from turkic_idiom_tasks.experiments.models import differing_majors, installed_versions
 from turkic_idiom_tasks.files import LOCK, locked
 from turkic_idiom_tasks.results.predictions import SPANS
-from turkic_idiom_tasks.results.record import find_records, read_header, read_record
+from turkic_idiom_tasks.results.record import (
+    differing_majors,
+    find_records,
+    installed_versions,
+    read_header,
+    read_record,
+)
 from turkic_idiom_tasks.results.scored import score_record
 from turkic_idiom_tasks.splits import TEST, span_split
 
@@ -187,11 +192,11 @@ def test_the_estimate_comes_from_finished_cells_of_the_same_kind(finished, untra
 
 def test_a_record_of_another_major_version_is_used_and_said(finished, grid_data, tmp_path, capsys, monkeypatch):
     assert differing_majors({"torch": "1.13.0", "transformers": installed_versions()["transformers"]}) == [
-        f"torch 1 (now {installed_versions()['torch'].partition('.')[0]})"
+        f"torch 1.13.0 (now {installed_versions()['torch']})"
     ]
     assert differing_majors({"turkic-idiom-tasks": "99.0", "gone": "1.0"}) == []
     later = installed_versions() | {"torch": "99.0"}
-    monkeypatch.setattr("turkic_idiom_tasks.experiments.models.installed_versions", lambda: later)
+    monkeypatch.setattr("turkic_idiom_tasks.results.record.installed_versions", lambda: later)
     assert grid("status", finished[1], data=grid_data, out=finished[0]) == 0
     printed = capsys.readouterr().out
     assert f"{N_CELLS} finished cells were computed with torch " in printed

@@ -47,8 +47,9 @@ def test_a_site_becomes_a_static_space_in_one_commit(leaderboard, hub, site):
     assert "style.css" in space.files  # of the template: not ours to delete
     (site / "models" / "a.html").rename(site / "models" / "b.html")
     changed = leaderboard("publish", site, "--space", SPACE, "--yes")
-    assert "  deleted             0 B  models/a.html\n" in changed.stdout
-    assert {name for name in space.files if name.startswith("models/")} == {"models/b.html"}
+    assert "1 added" in changed.stdout
+    assert "models/a.html" in changed.stdout  # left there, and said: nothing on the Hub is ever deleted
+    assert {name for name in space.files if name.startswith("models/")} == {"models/a.html", "models/b.html"}
     again = leaderboard("publish", site, "--space", SPACE, "--yes")
     assert "nothing has changed" in again.stdout
     assert len(space.commits) == 3

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-import leaderboard
-
-PATH = Path(leaderboard.__file__).parent / "workflow" / "check-submissions.yml"
+PATH = Path(__file__).parents[2] / ".github" / "workflows" / "check-submissions.yml"
 WORKFLOW = yaml.safe_load(PATH.read_text("utf-8"))
 STEPS = WORKFLOW["jobs"]["check"]["steps"]
 (SCRIPT,) = [step["run"] for step in STEPS if "new files" in step.get("name", "")]

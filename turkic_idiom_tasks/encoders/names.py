@@ -1,4 +1,4 @@
-"""Names: the paper's encoders, poolings and number formats, with their checks; imports nothing heavy."""
+"""Names of encoders, regimes, poolings and number formats, with their checks; imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ FIRST_LAYER = 1  # which hidden states count as the first layer; see `poolings`
 LAST_LAYERS = 4
 DTYPES = ("float32", "bfloat16", "float16")
 BATCH_SIZE = 32
+
+# With which idioms a model was trained: none, Turkish ones only, those of the language it is tested on, all languages.
+REGIMES = PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL = ("pretrained", "tr-only", "monolingual", "cross-lingual")
+TUNED_REGIMES = (TR_ONLY, MONOLINGUAL, CROSS_LINGUAL)
 
 NO_REVISION = "no_revision_available"  # mteb's name for a model without a pinned commit
 _E5_PROMPTS = {"query": "query: ", "document": "passage: "}  # as mteb and the model cards define them

@@ -24,8 +24,6 @@ from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.predictions import Predictions
 from turkic_idiom_tasks.results.record import RESULT_FORMAT, Header
 
-ALL: Literal["all"] = "all"  # the size of a sample that holds every training sentence
-
 CHECKPOINTS = "checkpoints"  # folder of a grid with the models that several runs need
 
 _SLUG_LENGTH = 80  # characters of a model's name in the name of a file

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS, target_language
-from turkic_idiom_tasks.finetuning.regimes import PRETRAINED
+from turkic_idiom_tasks.encoders.names import PRETRAINED
 from turkic_idiom_tasks.results.record import Header, Record
 from turkic_idiom_tasks.results.scored import score_record
 

@@ -9,8 +9,7 @@ from statistics import mean
 
 from turkic_idiom_tasks.experiments.cells import Cell
 from turkic_idiom_tasks.experiments.grid import FAILED, MISSING, STATES, Grid
-from turkic_idiom_tasks.experiments.models import differing_majors
-from turkic_idiom_tasks.results.record import Header
+from turkic_idiom_tasks.results.record import Header, differing_majors
 
 _MINUTE, _HOUR = 60, 3600
 

@@ -10,6 +10,7 @@ import pandas as pd
 from rich.console import Console
 from rich.progress import track
 
+from turkic_idiom_tasks.encoders.names import TR_ONLY
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.cells import Cell
 from turkic_idiom_tasks.experiments.charts import Chart, write_chart
@@ -22,7 +23,6 @@ from turkic_idiom_tasks.experiments.span_cells import SPAN
 from turkic_idiom_tasks.experiments.span_tables import span_charts, span_tables
 from turkic_idiom_tasks.experiments.tables import Table, write_tables
 from turkic_idiom_tasks.files import write_text
-from turkic_idiom_tasks.finetuning.regimes import TR_ONLY
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.results.record import read_record
 

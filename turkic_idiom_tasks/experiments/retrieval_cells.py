@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.encoders.names import POOLINGS
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.experiments.cells import (
     Cell,
     Finish,
@@ -26,7 +26,6 @@ from turkic_idiom_tasks.experiments.cells import (
 )
 from turkic_idiom_tasks.experiments.models import content_revision
 from turkic_idiom_tasks.finetuning.config import RetrievalConfig
-from turkic_idiom_tasks.finetuning.regimes import CROSS_LINGUAL, MONOLINGUAL, PRETRAINED, REGIMES
 from turkic_idiom_tasks.languages import TARGETS
 
 RETRIEVAL = "retrieval"

@@ -11,16 +11,17 @@ from pydantic import JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, target_language
+from turkic_idiom_tasks.encoders.names import PRETRAINED
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work
-from turkic_idiom_tasks.experiments.models import installed_versions, pinned_commit
+from turkic_idiom_tasks.experiments.models import pinned_commit
 from turkic_idiom_tasks.experiments.retrieval_cells import RetrievalPart
-from turkic_idiom_tasks.finetuning.regimes import PRETRAINED, build_regime
+from turkic_idiom_tasks.finetuning.regimes import build_regime
 from turkic_idiom_tasks.finetuning.retrieval import TunedEncoder, fine_tune_retrieval
 from turkic_idiom_tasks.finetuning.trainee import Trainee, load_trainee
 from turkic_idiom_tasks.results.predictions import Key, Rankings
-from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, subset_scores
+from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, installed_versions, subset_scores
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.retrieval.ranking import encode_and_rank
 

@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS
-from turkic_idiom_tasks.encoders.names import PAPER_ENCODERS, POOLINGS
+from turkic_idiom_tasks.encoders.names import MONOLINGUAL, PAPER_ENCODERS, POOLINGS, PRETRAINED, TR_ONLY
 from turkic_idiom_tasks.experiments.frame import MEASURES, UNTUNED_KEPT, language_of
-from turkic_idiom_tasks.finetuning.regimes import MONOLINGUAL, PRETRAINED, TR_ONLY
 from turkic_idiom_tasks.languages import PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval, Stratum, resample
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare

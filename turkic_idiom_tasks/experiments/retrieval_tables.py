@@ -11,12 +11,12 @@ from typing import Any
 
 import pandas as pd
 
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, PRETRAINED, TR_ONLY
 from turkic_idiom_tasks.experiments.charts import Bar, Chart, grouped_bars
 from turkic_idiom_tasks.experiments.frame import IDENTITY, MEASURES, UNTUNED_KEPT, widen
 from turkic_idiom_tasks.experiments.published import PublishedTable, paper, published_tables
 from turkic_idiom_tasks.experiments.retrieval_scores import Key, RetrievalScores
 from turkic_idiom_tasks.experiments.tables import Table, make_frame, short_names
-from turkic_idiom_tasks.finetuning.regimes import CROSS_LINGUAL, MONOLINGUAL, PRETRAINED, TR_ONLY
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval
 from turkic_idiom_tasks.metrics.comparison import Comparison, holm
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import mteb
@@ -31,6 +29,8 @@ from turkic_idiom_tasks.results.record import (
     Header,
     ModelName,
     OtherFormatError,
+    differing_majors,
+    installed_versions,
     read_record,
     subset_scores,
 )
@@ -38,7 +38,6 @@ from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_
 from turkic_idiom_tasks.retrieval.ranking import ROLES, rank_by_task
 from turkic_idiom_tasks.splits import TEST
 
-PACKAGES = ("turkic-idiom-tasks", "mteb", "sentence-transformers", "transformers", "torch")  # that decide a result
 _NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # in the rows of mteb
 
 
@@ -165,10 +164,10 @@ class ModelScorer:
                 continue
             unit.scored[subset] = scored
             unit.headers[subset] = header
-            for package, old, new in _other_major_versions(header):
+            for package in differing_majors(header.versions):
                 self._note(
-                    f"{unit.variant.meta.name}: finished results of {package} {old} are used (now {new}); pass "
-                    "--overwrite to compute them again"
+                    f"{unit.variant.meta.name}: finished results of {package} are used; pass --overwrite to compute "
+                    "them again"
                 )
 
     def _rank_pooled(self, loaded: LoadedModel, units: Sequence[Unit]) -> None:
@@ -235,7 +234,7 @@ class ModelScorer:
             data=DataName(path=self._dataset.path, revision=self._dataset.revision),
             model=ModelName(name=str(meta.name), revision=model_revision(meta), n_parameters=loaded.n_parameters),
             settings=unit.settings,
-            versions=dict(current_versions()),
+            versions=installed_versions(),
             subsets=[subset_scores(unit.task.short, subset, scores)],
             seconds=round(seconds, 3),
         )
@@ -263,12 +262,6 @@ class ModelScorer:
         if line not in self._notes:
             self._notes.add(line)
             self._reporter.note(line)
-
-
-@cache
-def current_versions() -> Mapping[str, str]:
-    """Return package -> version of what decides a result."""
-    return {package: version(package) for package in PACKAGES}
 
 
 def _variants(loaded: LoadedModel, options: RunOptions) -> Iterator[_Variant]:
@@ -320,16 +313,6 @@ def _differences(header: Header, settings: Mapping[str, Any]) -> str:
         if old != new:
             parts.append(f"{name} {shown(old)} instead of {shown(new)}")
     return ", ".join(parts)
-
-
-def _other_major_versions(header: Header) -> list[tuple[str, str, str]]:
-    """Return package, version in a record and version now, where the major versions differ."""
-    differing = []
-    for package, new in current_versions().items():
-        old = header.versions.get(package, "unknown")
-        if old.partition(".")[0] != new.partition(".")[0]:
-            differing.append((package, old, new))
-    return differing
 
 
 def _other_scores(row: Mapping[str, Any]) -> dict[str, float]:

@@ -17,7 +17,6 @@ from pydantic import AfterValidator, Field, JsonValue, model_validator
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.cells import (
-    ALL,
     CHECKPOINTS,
     Cell,
     Finish,
@@ -34,6 +33,7 @@ from turkic_idiom_tasks.experiments.cells import (
 from turkic_idiom_tasks.experiments.models import content_revision
 from turkic_idiom_tasks.finetuning.config import SEEDS, SpanConfig
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.results.model_predictions import ALL
 from turkic_idiom_tasks.splits import TRAIN
 
 SPAN = "span"

@@ -18,14 +18,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work
-from turkic_idiom_tasks.experiments.models import content_revision, installed_versions, pinned_commit
+from turkic_idiom_tasks.experiments.models import content_revision, pinned_commit
 from turkic_idiom_tasks.experiments.span_cells import SpanPart, checkpoint_folder, source_cell
 from turkic_idiom_tasks.finetuning.cards import SPAN_RECORD, save_checkpoint
 from turkic_idiom_tasks.finetuning.config import is_first_process
 from turkic_idiom_tasks.finetuning.span import FineTuned, few_shot_sample, fine_tune, load_untuned
 from turkic_idiom_tasks.reading import read_json
 from turkic_idiom_tasks.results.predictions import SPANS, Tags
-from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, subset_scores
+from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, installed_versions, subset_scores
 from turkic_idiom_tasks.span_detection.classifier import TokenClassifier
 from turkic_idiom_tasks.span_detection.scoring import predicted_tags, score_predictions
 from turkic_idiom_tasks.splits import TRAIN, VALIDATION

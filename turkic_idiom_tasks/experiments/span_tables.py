@@ -12,13 +12,13 @@ from typing import Any
 
 import pandas as pd
 
-from turkic_idiom_tasks.experiments.cells import ALL
 from turkic_idiom_tasks.experiments.charts import Chart, CurvePoint, Tile, curves, heat_map
 from turkic_idiom_tasks.experiments.frame import BEST_EPOCH, widen
 from turkic_idiom_tasks.experiments.published import PublishedTable, published_tables
 from turkic_idiom_tasks.experiments.tables import Table, make_frame, short_names
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.results.model_predictions import ALL
 from turkic_idiom_tasks.results.predictions import SPANS
 
 F1_SCORES = ("subword_f1", "token_f1", "span_f1")

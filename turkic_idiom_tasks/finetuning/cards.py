@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +16,22 @@ from huggingface_hub import ModelCardData
 
 from turkic_idiom_tasks.encoders.checkpoints import quiet_loading
 from turkic_idiom_tasks.encoders.folders import is_local
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.files import check_writable, new_folder, write_json, write_text
 from turkic_idiom_tasks.finetuning.config import COSINE, RetrievalConfig
-from turkic_idiom_tasks.finetuning.regimes import CROSS_LINGUAL, MONOLINGUAL, RegimeData
+from turkic_idiom_tasks.finetuning.regimes import RegimeData
 from turkic_idiom_tasks.finetuning.retrieval import TunedEncoder
 from turkic_idiom_tasks.finetuning.trainee import Trainee
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.results.record import installed_versions
 from turkic_idiom_tasks.span_detection.classifier import TokenClassifier
 
 RETRIEVAL_RECORD = "retrieval_finetuning.json"
 SPAN_RECORD = "span_finetuning.json"
 CARD = "README.md"
 _OS_ERROR = "os error"  # in every message of Rust about a file that cannot be written
-_PACKAGES = ("turkic-idiom-tasks", "sentence-transformers", "transformers", "torch")
 _SPAN_SCORES = ("span_f1", "span_precision", "span_recall", "token_f1", "subword_f1", "token_accuracy")
 
 
@@ -86,7 +86,7 @@ def tuning_record(
         "stopped_early": tuned.stopped_early,
         "verdict": tuned.verdict,
         "history": [_without_nan(asdict(evaluation)) for evaluation in tuned.history],
-        "versions": {package: version(package) for package in _PACKAGES},
+        "versions": installed_versions(),
     }
 
 

@@ -16,14 +16,13 @@ import numpy as np
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalData, build_retrieval
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, TR_ONLY, TUNED_REGIMES
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, get_language
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.orthography import fold
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, retrieval_split
 
-REGIMES = PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL = ("pretrained", "tr-only", "monolingual", "cross-lingual")
-TUNED_REGIMES = (TR_ONLY, MONOLINGUAL, CROSS_LINGUAL)
 MIN_TRAINING_PAIRS = 16  # one batch of the paper
 _WORD = re.compile(r"\w+")
 

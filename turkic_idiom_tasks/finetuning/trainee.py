@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import mteb
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import WeightedLayerPooling
 from sentence_transformers.util import is_sentence_transformer_model
@@ -18,6 +17,7 @@ from turkic_idiom_tasks.encoders.names import NO_REVISION, check_pooling
 from turkic_idiom_tasks.encoders.poolings import native_pooling, pooling_modules
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.integrations.mteb_loading import LoadedModel, resolve_model
+from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES
 
 _PLAIN_POOLING = "mean"  # what sentence-transformers gives a plain encoder
 _ROLES = ("query", "document")
@@ -97,7 +97,7 @@ def _task_prompts(loaded: LoadedModel) -> dict[str, dict[str, str]]:
     """Return short name of a task -> role -> what mteb puts before a text of it."""
     prompts: dict[str, dict[str, str]] = {}
     for short, task in TASKS.items():
-        metadata = mteb.get_task(task.name).metadata
+        metadata = TASK_CLASSES[task.name].metadata
         prompts[short] = {role: loaded.prompt(metadata, role) for role in _ROLES}
     return prompts
 

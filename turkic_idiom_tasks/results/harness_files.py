@@ -11,16 +11,15 @@ from pathlib import Path
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, TR_ONLY
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import PIVOT
 from turkic_idiom_tasks.results import lm_eval_files, mteb_files
 from turkic_idiom_tasks.results.model_predictions import (
     ALL,
-    CROSS_LINGUAL,
     FEW_SHOT,
     OTHER,
     TOKEN_CLASSIFIER,
-    TR_ONLY,
     ModelPredictions,
     StatedScores,
     describe_encoder,

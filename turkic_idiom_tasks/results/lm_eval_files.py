@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.encoders.names import PRETRAINED
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.reading import read_json, read_json_lines, shown
@@ -16,7 +17,6 @@ from turkic_idiom_tasks.results.model_predictions import (
     FEW_SHOT,
     LENIENT,
     LLM,
-    PRETRAINED,
     TOKEN_CLASSIFIER,
     ModelPredictions,
     check_data,

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.encoders.names import POOLINGS
+from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.predictions import Predictions
@@ -23,17 +23,10 @@ BASELINE, ENCODER, SENTENCE_ENCODER, TOKEN_CLASSIFIER, LLM = MODEL_TYPES = (
     "token-classifier",
     "llm",
 )
-PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL, FEW_SHOT, OTHER = REGIMES = (
-    "pretrained",
-    "tr-only",
-    "monolingual",
-    "cross-lingual",
-    "few-shot",
-    "other",
-)
+FEW_SHOT, OTHER = "few-shot", "other"
+KNOWN_REGIMES = (*REGIMES, FEW_SHOT, OTHER)
 
-ALL = "all"  # a size: every training sentence that there is
-NO_REVISION = "no_revision_available"  # mteb's name for a model without a pinned commit
+ALL: Literal["all"] = "all"  # the size of a sample that holds every training sentence
 
 LENIENT = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())  # files of the harnesses have more fields
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -53,7 +46,7 @@ class ModelPredictions:
         revision: of the model.
         n_parameters: of the model.
         type: one of `MODEL_TYPES`.
-        regime: one of `REGIMES`: which supervision by idioms it had.
+        regime: one of `KNOWN_REGIMES`: which supervision by idioms it had.
         pooling: one of `POOLINGS`.
         few_shot: examples of the target language that it saw.
         seed: of the training.
@@ -145,7 +138,7 @@ def regime_of_untuned(name: str) -> str | None:
 
 def known_regime(regime: str) -> str:
     """Return a regime as the leaderboard names it."""
-    return regime if regime in REGIMES else OTHER
+    return regime if regime in KNOWN_REGIMES else OTHER
 
 
 def check_data(path: Path, revision: str, dataset: Dataset) -> None:

@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,6 +28,9 @@ RESULT_FORMAT = 2  # raised when the same predictions or settings come to mean s
 SUFFIX = ".record.jsonl.gz"
 MAX_PACKED = 64 * 1024 * 1024  # bytes of a file
 MAX_UNPACKED = 512 * 1024 * 1024  # bytes
+
+OWN_PACKAGE = "turkic-idiom-tasks"
+PACKAGES = (OWN_PACKAGE, "mteb", "sentence-transformers", "transformers", "torch")  # whose versions records state
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -240,3 +244,31 @@ def _parse_header(path: Path, line: bytes) -> Header:
         raise InputError(
             f"{path}: damaged ({shown(place)}: {first['msg']}); delete the file and compute it again"
         ) from error
+
+
+def installed_versions() -> dict[str, str]:
+    """Return package -> version of the packages that decide what a model computes, as far as they are installed."""
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
+def differing_majors(versions: Mapping[str, str]) -> list[str]:
+    """Return the libraries whose major version now is another one, such as ``transformers 4.57.1 (now 5.0.0)``.
+
+    Args:
+        versions: package -> version that a result was computed with.
+    """
+    installed = installed_versions()
+    differing = []
+    for package, earlier in versions.items():
+        now = installed.get(package)
+        if package == OWN_PACKAGE or now is None:
+            continue
+        if earlier.partition(".")[0] != now.partition(".")[0]:
+            differing.append(f"{package} {earlier} (now {now})")
+    return differing
