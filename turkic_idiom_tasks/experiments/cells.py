@@ -1,4 +1,4 @@
-"""Cells, the units of work of a grid, and what each kind of cell has to say about itself.
+"""Cells, the units of work of a grid, and the interface of the kinds of cells.
 
 A kind is one module with a part of the grid file and a subclass of `Kind`, and one entry in `grid_file.KINDS`. The
 grid does the rest: names, states, jobs, records, failures.
@@ -19,6 +19,8 @@ from typing import Annotated, ClassVar, Generic, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
+from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS
 from turkic_idiom_tasks.finetuning.config import Seed
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.predictions import Predictions
@@ -35,18 +37,18 @@ Size = int | Literal["all"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One unit of work; what does not apply to its kind is None.
+    """One unit of work; fields that do not apply to its kind are None.
 
     Attributes:
         kind: a key of `grid_file.KINDS`.
-        model: as the grid file names it.
-        regime: of supervision: ``pretrained``, ``tr-only``, ``monolingual``, ``cross-lingual``; for spans
+        model: name of the model in the grid file.
+        regime: regime of supervision: ``pretrained``, ``tr-only``, ``monolingual``, ``cross-lingual``; for spans
             ``from-tr``, the language of the sentences that were trained on first.
-        language: code of the language of the meanings, where the regime is repeated for several.
-        seed: of everything random; None where nothing depends on it.
-        pooling: of a retrieval cell.
+        language: code of the language of the meanings, if the regime is repeated for several languages.
+        seed: seed of everything random; None if nothing depends on it.
+        pooling: pooling of a retrieval cell.
         target: code of the language that a span cell is tested on.
-        size: training sentences of that language that were seen: 0, a number, or ``all``.
+        size: number of training sentences of that language in the training: 0, a number, or ``all``.
     """
 
     kind: str
@@ -73,10 +75,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What a cell gives; the grid writes it as a record.
+    """The result of a cell, which the grid writes as a record.
 
     Attributes:
-        header: what decided it, and its scores.
+        header: everything that decides the result, and its scores.
         predictions: (task, subset) -> rankings or tags.
         top_k: documents per query that the record lists; None lists the whole pool.
     """
@@ -90,10 +92,10 @@ Finish = Callable[[Cell], Result]  # runs one cell of a job, whose shared work i
 
 
 class Part(BaseModel):
-    """What a grid file declares of one kind.
+    """The part of a grid file that declares the cells of one kind.
 
     Attributes:
-        set_by_cells: settings of a training that the grid varies itself, so that the file may not state them.
+        set_by_cells: settings of a training that the grid varies itself, and that the file must not state.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -106,12 +108,12 @@ T = TypeVar("T")
 
 
 def distinct(values: tuple[T, ...]) -> tuple[T, ...]:
-    """Return the values of a list of the grid file, each once."""
+    """Return the values of a list of the grid file without repeats."""
     return tuple(dict.fromkeys(values))
 
 
 def one_of(*known: str) -> AfterValidator:
-    """Return a validator that accepts the known names only, and names the nearest one otherwise."""
+    """Return a validator that accepts only the known names; its error names the nearest one."""
 
     def check(name: str) -> str:
         if name not in known:
@@ -122,7 +124,7 @@ def one_of(*known: str) -> AfterValidator:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remark on the known name that is most like another one; nothing where none is."""
+    """Return a remark that names the known name most similar to another one; an empty text if none is similar."""
     close = get_close_matches(name, list(known), n=1)
     return f" (nearest: {close[0]})" if close else ""
 
@@ -137,12 +139,12 @@ Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(distinct
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work(Generic[P]):
-    """What the cells of a job are run on.
+    """The input that all cells of a job share.
 
     Attributes:
-        part: of the grid file.
-        dataset: what is trained and scored on.
-        folder: of the grid, for checkpoints that later runs need.
+        part: part of the grid file.
+        dataset: data of training and scoring.
+        folder: folder of the grid, for checkpoints that later runs need.
     """
 
     part: P
@@ -163,7 +165,7 @@ class Kind(ABC, Generic[P]):
 
     @abstractmethod
     def cells(self, part: P, dataset: Dataset) -> Iterator[Cell]:
-        """Yield the cells of a part, in the order in which they are run.
+        """Yield the cells of a part, in the order in which they run.
 
         Raises:
             InputError: the data lacks what the part needs.
@@ -179,7 +181,7 @@ class Kind(ABC, Generic[P]):
 
     @abstractmethod
     def shared_work(self, cell: Cell) -> tuple[object, ...]:
-        """Return a key; the cells of a part with equal keys share work and are run as one job."""
+        """Return a key; the cells of a part with equal keys share work and run as one job."""
 
     @abstractmethod
     def start(self, cells: Sequence[Cell], work: Work[P]) -> Finish:
@@ -188,6 +190,17 @@ class Kind(ABC, Generic[P]):
         Raises:
             InputError: model or data cannot be used.
         """
+
+
+def pinned_commit(model: str) -> str | None:
+    """Return the commit at which a model on the Hub is loaded; None for the newest one and for a local folder."""
+    revision = PAPER_ENCODERS.get(model, (NO_REVISION, None))[0]
+    return None if is_local(model) or revision == NO_REVISION else revision
+
+
+def content_revision(model: str) -> str | None:
+    """Return the content hash of a local model, the commit that is pinned for one on the Hub, or None."""
+    return folder_revision(Path(model).expanduser()) if is_local(model) else pinned_commit(model)
 
 
 def cell_name(cell: Cell, *, settings: dict[str, JsonValue], model_revision: str | None, data_revision: str) -> str:
@@ -200,12 +213,15 @@ def cell_name(cell: Cell, *, settings: dict[str, JsonValue], model_revision: str
         "format": RESULT_FORMAT,
     }
     digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:_HASH_LENGTH]
-    parts = [model_slug(cell.model), cell.regime, cell.language, cell.pooling, cell.target, cell.size, cell.seed]
-    return "-".join(str(part) for part in [*parts, digest] if part is not None)
+    parts = []
+    for part in (cell.regime, cell.language, cell.pooling, cell.target, cell.size, cell.seed):
+        if part is not None:
+            parts.append(str(part))
+    return "-".join([model_slug(cell.model), *parts, digest])
 
 
 def model_slug(model: str) -> str:
-    """Return a name for files: the last two parts of a model's name or path, of safe characters and limited length."""
+    """Return a name for files: the last two parts of a model's name or path, with safe characters only, cut short."""
     parts = []
     for part in model.replace("\\", "/").split("/"):
         if part not in ("", ".", "..", "~"):

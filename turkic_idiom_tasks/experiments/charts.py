@@ -1,8 +1,8 @@
-"""Charts as Vega-Lite and as SVG that stands in a page or alone, with nothing to run and nothing to fetch.
+"""Charts as Vega-Lite and as SVG, for a page or as a file, without scripts and without references to other files.
 
-Text and axes take the colour of the page around them, light or dark; a file that is opened by itself has its own
-background. Series differ in colour (safe for the colour-blind) and in shape or place. Everything is drawn in the order
-in which it is given.
+Text and axes have the colour of the page around them, light or dark; a file that is opened by itself has its own
+background. Series differ in colour (safe for colour-blind readers) and in shape or place. Everything is drawn in the
+given order.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.experiments.tables import NO_VALUE
 from turkic_idiom_tasks.files import write_json, write_text
 
 try:
@@ -29,15 +30,14 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 DASHES = ([1, 0], [6, 3], [2, 2])
 
 _INK = "currentColor"
-_NO_VALUE = "–"
-_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # all of the same widths
+_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # their letters have the same widths
 _TILE_SCALE = ["#5aa2d4", "#b5d5ea", "#f7f7f7", "#fdc692", "#f08a3c"]  # blue below 0, orange above; dark text on all
 _TILE_TEXT = "#1b1d22"
 _WIDTH = 420
 _PANELS = 2  # in a row
 _LABEL_SIZE = 11
 _SCATTER_HEIGHT = 340
-_PARTS_ROLE = re.compile(r' role="graphics-\w+" aria-roledescription="[\w -]*"')  # a screen reader gets the whole
+_PARTS_ROLE = re.compile(r' role="graphics-\w+" aria-roledescription="[\w -]*"')  # only the whole chart has a role
 _ALONE = (
     "svg:root{background:#fff;color:#1b1d22}"
     "@media (prefers-color-scheme:dark){svg:root{background:#16181d;color:#e6e6e6}}"
@@ -46,7 +46,7 @@ _ALONE = (
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One value of a heat map, at a row and a column; None is drawn as –."""
+    """One value of a heat map, with its row and column; None is drawn as a dash."""
 
     row: str
     column: str
@@ -91,9 +91,9 @@ class Chart:
     """A chart.
 
     Attributes:
-        title: what it shows; stands above it.
-        description: the same for those who do not see it: what is drawn, and how it is to be read.
-        spec: Vega-Lite.
+        title: title above the chart.
+        description: text for readers who do not see the chart: what is drawn, and how to read it.
+        spec: Vega-Lite specification.
     """
 
     title: str
@@ -123,7 +123,7 @@ def write_chart(chart: Chart, folder: Path, name: str) -> Path:
 
 
 def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
-    """Draw differences by row and column, each with its figure; white is 0, orange above, blue below.
+    """Draw differences by row and column, each with its number; white is 0, orange above, blue below.
 
     Raises:
         ValueError: no tiles.
@@ -141,21 +141,21 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
     drawn = alt.layer(
         base.transform_filter(defined).mark_rect().encode(color=colour),
         written.encode(text=alt.Text("value:Q", format="+.2f")),
-        base.transform_filter(f"!{defined}").mark_text(fontSize=12, color=_INK, text=_NO_VALUE),
+        base.transform_filter(f"!{defined}").mark_text(fontSize=12, color=_INK, text=NO_VALUE),
     )
     width = max(64, *(8 * len(column) for column in columns))
     return _chart(drawn.properties(width=width * len(columns), height=28 * len(rows)), title, description)
 
 
 def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str, floor: float | None = None) -> Chart:
-    """Draw horizontal bars in groups, one colour a series, with whiskers for their intervals.
+    """Draw horizontal bars in groups, with one colour for each series and whiskers for their intervals.
 
     Args:
         bars: the bars.
-        title: of the chart.
-        description: of the chart.
-        axis: what the values are.
-        floor: what a random system scores, drawn as a dashed line.
+        title: title of the chart.
+        description: description of the chart.
+        axis: title of the axis of the values.
+        floor: score of a random system, drawn as a dashed line.
 
     Raises:
         ValueError: no bars.
@@ -181,27 +181,30 @@ def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str
 
 
 def curves(points: Sequence[CurvePoint], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
-    """Draw curves over an ordered but not metric `x`, in a panel for each thing that is compared side by side.
+    """Draw curves over an ordered but not metric `x`, in panels side by side.
 
     Args:
         points: the points.
-        title: of the chart.
-        description: of the chart.
-        x_axis: what `x` is.
-        y_axis: what the values are, in [0, 1].
+        title: title of the chart.
+        description: description of the chart.
+        x_axis: title of the axis of `x`.
+        y_axis: title of the axis of the values, which are in [0, 1].
 
     Raises:
         ValueError: no points.
     """
     series, panels = _order(points, "series"), _order(points, "panel")
     legend = _legend(series)
-    data = alt.Data(values=[asdict(point) | {"dash": series.index(point.series)} for point in points])
+    rows = []
+    for point in points:
+        rows.append(asdict(point) | {"dash": series.index(point.series)})
+    data = alt.Data(values=rows)
     base = alt.Chart().encode(
         x=alt.X("x:O", sort=_order(points, "x"), title=x_axis, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("value:Q", title=y_axis, scale=alt.Scale(domain=[0, 1])),
         color=alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=legend),
     )
-    # by a field of its own, or the legend would draw its symbols dashed
+    # dashes have their own field, because the legend would otherwise draw its symbols dashed
     dash = alt.StrokeDash("dash:O", scale=_cycled(range(len(series)), DASHES), legend=None)
     shape = alt.Shape("series:N", sort=series, scale=_cycled(series, SHAPES), legend=legend)
     lines = base.mark_line(strokeWidth=2).encode(strokeDash=dash)
@@ -216,16 +219,16 @@ def curves(points: Sequence[CurvePoint], *, title: str, description: str, x_axis
 
 
 def scatter(points: Sequence[ScatterPoint], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
-    """Draw points over a logarithmic `x`, with the intervals of `y`; colour and shape tell the kind.
+    """Draw points over a logarithmic `x`, with the intervals of `y`; colour and shape show the kind.
 
-    Only the points of the Pareto frontier are labelled: those that no point with a smaller `x` reaches in `y`.
+    Only the points of the Pareto frontier are labelled: those whose `y` no point with a smaller `x` reaches.
 
     Args:
         points: the points.
-        title: of the chart.
-        description: of the chart.
-        x_axis: what `x` is.
-        y_axis: what `y` is.
+        title: title of the chart.
+        description: description of the chart.
+        x_axis: title of the axis of `x`.
+        y_axis: title of the axis of `y`.
 
     Raises:
         ValueError: no points, or an `x` that is not positive.
@@ -254,7 +257,9 @@ def scatter(points: Sequence[ScatterPoint], *, title: str, description: str, x_a
 
 def _frontier(points: Sequence[ScatterPoint]) -> list[ScatterPoint]:
     """Return the points that are higher than every point with a smaller `x`, by more than the height of a label."""
-    heights = [value for point in points for value in (point.y, point.low, point.high) if value is not None]
+    heights = []
+    for point in points:
+        heights += [value for value in (point.y, point.low, point.high) if value is not None]
     step = (max(heights) - min(heights)) * _LABEL_SIZE * 1.5 / _SCATTER_HEIGHT
     frontier: list[ScatterPoint] = []
     for point in sorted(points, key=lambda point: (point.x, -point.y)):
@@ -289,13 +294,15 @@ def _data(rows: Iterable[Any]) -> Any:
 
 
 def _order(rows: Iterable[Any], name: str) -> list[Any]:
-    found = list(dict.fromkeys(getattr(row, name) for row in rows))
-    if not found:
-        raise ValueError("a chart needs something to show")
-    return found
+    """Return the distinct values of a field, in the order of the rows."""
+    values = list(dict.fromkeys(getattr(row, name) for row in rows))
+    if not values:
+        raise ValueError("a chart needs something to show; give it at least one value")
+    return values
 
 
 def _cycled(names: Sequence[Any], values: Sequence[Any]) -> Any:
+    """Return a scale that gives each name a value, beginning again when there are more names than values."""
     return alt.Scale(domain=list(names), range=[values[n % len(values)] for n in range(len(names))])
 
 

@@ -1,7 +1,7 @@
-"""Whether one result is better than another, per task and subset and over the languages of a task.
+"""Comparison of two results, for each task and subset and over the languages of a task.
 
-Results are records, of `turkic-idiom run`, `finetune span` or the grid. Every score is computed again from the rankings
-or tags and the data in use, and must be the one in the record.
+Results are records of `turkic-idiom run`, `finetune span` or the grid. Every score is computed again from the rankings
+or tags and the data in use, and must equal the score in the record.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MACRO = "mean"  # the row over the languages of a task
 SIDES = ("A", "B")
 ALPHA = round(1 - LEVEL, 9)  # a smaller p, after Holm, shows a difference
 _DECIMALS = 6  # as mteb rounds
-_COMPUTED_AS = ("backend", "dtype")  # settings that must be alike, or rounding alone moves documents
+_COMPUTED_AS = ("backend", "dtype")  # if these settings differ, rounding alone changes rankings
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Row:
 
     @property
     def winner(self) -> str | None:
-        """Return the side that is shown to be better; None where no difference is shown."""
+        """Return the side that is significantly better; None if the difference is not significant."""
         if self.holm is None or self.holm >= ALPHA:
             return None
         return SIDES[1] if self.result.difference > 0 else SIDES[0]
@@ -54,9 +54,9 @@ class Report:
     """A comparison of two systems.
 
     Attributes:
-        names: what A and B are called.
-        rows: for each task its subsets, and last their mean where there are several.
-        remarks: what limits the comparison.
+        names: names of A and B.
+        rows: the subsets of each task, then their mean if there are several.
+        remarks: limits of the comparison.
     """
 
     names: tuple[str, str]
@@ -66,14 +66,14 @@ class Report:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Scored:
-    """What one system scored on one subset, averaged over its seeds.
+    """The scores of one system on one subset, averaged over its seeds.
 
     Attributes:
-        header: of a record of it.
+        header: header of one of its records.
         items: ids of the queries or sentences, sorted.
         concepts: the concept of each item.
-        sums: (items, 2) what each item adds to numerator and denominator of the score.
-        seeds: of the records that were averaged, sorted; empty of a model that was not trained.
+        sums: (items, 2) parts of each item in numerator and denominator of the score.
+        seeds: seeds of the records that were averaged, sorted; empty for a model that was not trained.
     """
 
     header: Header
@@ -88,28 +88,35 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
 
     Args:
         first: record or folder of A.
-        second: of B.
-        dataset: what was scored.
+        second: record or folder of B.
+        dataset: the data that was scored.
         tasks: T1, T2, T3, full names, or ``spans``; empty for all.
 
     Raises:
-        InputError: the results cannot be read, are of different data, or one has what the other lacks.
+        InputError: the results cannot be read, are of different data, or one has tasks or subsets that the other lacks.
     """
     places = (first, second)
-    wanted = _task_names(tasks)
-    headers = [_find_headers(place, wanted) for place in places]
-    _check_same_data(*headers)
-    _check_same([_tasks_of(found, wanted) for found in headers], places)
+    wanted: set[str] = set()
+    for name in tasks:
+        wanted.add(SPANS if name.lower() == SPANS else find_task(name).short)
+    a_headers, b_headers = _find_headers(first, wanted), _find_headers(second, wanted)
+    _check_same_data(a_headers, b_headers)
+    _check_same([_tasks_of(a_headers, wanted), _tasks_of(b_headers, wanted)], places)
     by_size = first.is_dir() and second.is_dir()
-    systems = [_read_system(found, dataset, wanted, by_size=by_size) for found in headers]
-    _check_same([set(system) for system in systems], places)
-    a, b = systems
-    pairs = {key: _paired(a[key], b[key], key, by_size=by_size) for key in a}
+    a = _read_system(a_headers, dataset, wanted, by_size=by_size)
+    b = _read_system(b_headers, dataset, wanted, by_size=by_size)
+    _check_same([set(a), set(b)], places)
+    pairs = {}
+    for key in a:
+        if by_size and a[key].seeds and b[key].seeds and a[key].seeds != b[key].seeds:
+            seeds = f"{', '.join(map(str, a[key].seeds))} and {', '.join(map(str, b[key].seeds))}"
+            raise InputError(f"{', '.join(key)}: the seeds differ: {seeds}; run what is missing")
+        pairs[key] = Paired(a[key].concepts, a[key].sums, b[key].sums)
     return Report((_name(a), _name(b)), _compare_rows(pairs), tuple(_differing_settings(a, b)))
 
 
 def verdict(report: Report) -> str:
-    """Return in a sentence what is shown; only what survives Holm's correction counts."""
+    """Return the result in one sentence; only differences that are significant after Holm's correction count."""
     parts = []
     for task in dict.fromkeys(row.task for row in report.rows):
         rows = [row for row in report.rows if row.task == task]
@@ -133,7 +140,7 @@ def verdict(report: Report) -> str:
 
 
 def to_rows(report: Report) -> list[dict[str, Any]]:
-    """Return a mapping per row for programs, with scores to six places."""
+    """Return each row as a mapping for programs, with scores rounded to six decimal places."""
     rows = []
     for row in report.rows:
         result = row.result
@@ -175,20 +182,11 @@ def to_csv(report: Report) -> str:
     return str(pd.DataFrame(to_rows(report)).to_csv(index=False, lineterminator="\n"))
 
 
-def _task_names(names: Sequence[str]) -> set[str]:
-    """Return the short names of tasks.
-
-    Raises:
-        InputError: a task is unknown.
-    """
-    return {SPANS if name.lower() == SPANS else find_task(name).short for name in names}
-
-
 def _find_headers(place: Path, wanted: Collection[str]) -> dict[Path, Header]:
-    """Return record -> header of the results of the wanted tasks; of all where none is named.
+    """Return record -> header of the results of the wanted tasks, or of all tasks if none is wanted.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such result.
     """
     if not place.exists():
         raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")
@@ -213,14 +211,14 @@ def _tasks_of(headers: Mapping[Path, Header], wanted: Collection[str]) -> set[st
 def _check_same_data(first: Mapping[Path, Header], second: Mapping[Path, Header]) -> None:
     revisions = []
     for headers in (first, second):
-        revisions.append(sorted({header.data.revision[:12] for header in headers.values()}))
+        revisions.append(", ".join(sorted({header.data.revision[:12] for header in headers.values()})))
     if revisions[0] != revisions[1]:
-        shown = " and ".join(", ".join(of_side) for of_side in revisions)
+        shown = " and ".join(revisions)
         raise InputError(f"A and B were scored on different data (revisions {shown}); run both again on the same data")
 
 
 def _check_same(names: Sequence[set[Any]], places: Sequence[Path]) -> None:
-    """Refuse tasks, or tasks with subsets, that only one of the two has."""
+    """Raise InputError if only one of the two has a task, or a subset of a task."""
     for here, there in ((0, 1), (1, 0)):
         only = sorted(names[here] - names[there])
         if only:
@@ -234,13 +232,13 @@ def _check_same(names: Sequence[set[Any]], places: Sequence[Path]) -> None:
 def _read_system(
     headers: Mapping[Path, Header], dataset: Dataset, wanted: Collection[str], *, by_size: bool
 ) -> dict[Key, _Scored]:
-    """Return (task, subset) -> what one system scored there.
+    """Return (task, subset) -> the scores of one system.
 
     Args:
         headers: record -> header.
-        dataset: what was scored.
+        dataset: the data that was scored.
         wanted: short names of tasks; empty for all.
-        by_size: whether span results with other numbers of training sentences are other tasks.
+        by_size: whether span results with different numbers of training sentences are different tasks.
 
     Raises:
         InputError: a record is damaged, cut, of other data, or does not give the scores that it states; or two records
@@ -276,7 +274,7 @@ def _check_exact(record: Record, subset: ScoredSubset) -> None:
 
 
 def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: Key) -> _Scored:
-    """Return results that differ in the seed alone as one."""
+    """Return the mean of results that differ only in the seed."""
     by_seed: dict[int | None, Path] = {}
     record, subset = results[0]
     for other, _ in results:
@@ -297,24 +295,19 @@ def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: Key) -
 
 
 def _without_seed(header: Header) -> tuple[Any, ...]:
-    """Return what tells systems apart, besides the seed."""
+    """Return everything that tells systems apart, except the seed."""
     training = header.training
     trained = None if training is None else (training.regime, training.language, training.size)
     return (header.model.name, header.settings.get("pooling"), trained)
 
 
-def _paired(a: _Scored, b: _Scored, key: Key, *, by_size: bool) -> Paired:
-    if by_size and a.seeds and b.seeds and a.seeds != b.seeds:
-        shown = " and ".join(", ".join(map(str, side.seeds)) for side in (a, b))
-        raise InputError(f"{', '.join(key)}: the seeds differ: {shown}; run what is missing")
-    return Paired(a.concepts, a.sums, b.sums)
-
-
 def _compare_rows(pairs: Mapping[Key, Paired]) -> tuple[Row, ...]:
-    """Return a row per subset in the order of the results, and for each task with several a last one over all."""
+    """Return a row for each subset, and for a task with several subsets a last row over all of them."""
+    pairs_by_task: dict[str, dict[str, Paired]] = {}
+    for (task, subset), paired in pairs.items():
+        pairs_by_task.setdefault(task, {})[subset] = paired
     compared: dict[Key, Comparison] = {}
-    for task in dict.fromkeys(task for task, _ in pairs):
-        strata = {subset: paired for (name, subset), paired in pairs.items() if name == task}
+    for task, strata in pairs_by_task.items():
         for subset, paired in strata.items():
             compared[task, subset] = compare({subset: paired})
         if len(strata) > 1:
@@ -327,11 +320,11 @@ def _compare_rows(pairs: Mapping[Key, Paired]) -> tuple[Row, ...]:
 
 
 def _differing_settings(a: Mapping[Key, _Scored], b: Mapping[Key, _Scored]) -> list[str]:
-    """Return a remark for each setting in which A and B were not run alike."""
+    """Return a remark for each setting that differs between A and B."""
     remarks = []
     for name in _COMPUTED_AS:
         for key in a:
-            values = [side[key].header.settings.get(name) for side in (a, b)]
+            values = a[key].header.settings.get(name), b[key].header.settings.get(name)
             if None not in values and values[0] != values[1] and "mteb" not in values:
                 remarks.append(
                     f"A was run with the {name} {values[0]}, B with {values[1]}: rounding moves documents too"
@@ -340,7 +333,7 @@ def _differing_settings(a: Mapping[Key, _Scored], b: Mapping[Key, _Scored]) -> l
 
 
 def _name(system: Mapping[Key, _Scored]) -> str:
-    """Return what a system is called: its model, with pooling and regime."""
+    """Return the name of a system: its model, with pooling and regime."""
     names = []
     for scored in system.values():
         name, pooling = scored.header.model.name, scored.header.settings.get("pooling")

@@ -1,7 +1,7 @@
-"""Scores of finished results as one long frame, of which the paper's tables and figures are selections.
+"""Scores of finished results as one long frame, from which the paper's tables and figures are made.
 
-`score_frame` has a row for every score of every subset of every result. What intervals and tests need besides is in
-`query_frame`, a row for every test query.
+`score_frame` has a row for every score of every subset of every result. Intervals and tests also need `query_frame`,
+which has a row for every test query.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from turkic_idiom_tasks.encoders.names import PRETRAINED
 from turkic_idiom_tasks.results.record import Header, Record
 from turkic_idiom_tasks.results.scored import score_record
 
-IDENTITY = ["model", "regime", "language", "seed", "pooling", "size"]  # what tells results apart
+IDENTITY = ["model", "regime", "language", "seed", "pooling", "size"]  # columns that identify a result
 SCORE_COLUMNS = [*IDENTITY, "task", "subset", "measure", "value"]
 QUERY_COLUMNS = [*IDENTITY, "task", "subset", "query", "concept", "ndcg"]
 
@@ -29,9 +29,9 @@ def score_frame(headers: Iterable[Header]) -> pd.DataFrame:
     """Return the scores that results state.
 
     Returns:
-        a frame with `SCORE_COLUMNS`. Of a pretrained model language and seed are missing. Language is that of the
-        meanings (retrieval) or of the sentences (spans) that were trained on; size is a text: ``0``, ``10``, ``all``.
-        An undefined value is NaN.
+        a frame with `SCORE_COLUMNS`. A pretrained model has no language and no seed. The language is that of the
+        meanings (retrieval) or of the sentences (spans) of the training; size is a text: ``0``, ``10``, ``all``. An
+        undefined value is NaN.
     """
     rows: list[list[Any]] = []
     for header in headers:
@@ -70,7 +70,7 @@ def query_frame(records: Iterable[Record]) -> pd.DataFrame:
 
 
 def widen(scores: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Return a long frame with a row for each value of the keys, as they come, and a column for each measure."""
+    """Return a frame with a row for each combination of the keys, in their order, and a column for each measure."""
     rows = scores[keys].drop_duplicates()
     wide = scores.pivot(index=keys, columns="measure", values="value")
     return rows.merge(wide.reset_index(), on=keys, how="left", sort=False)
@@ -90,7 +90,7 @@ def _identity(header: Header) -> list[Any]:
 
 
 def _typed(frame: pd.DataFrame, value: str) -> pd.DataFrame:
-    """Return a frame whose columns have the same types whatever is missing in them."""
+    """Return the frame with fixed column types, which do not depend on missing values."""
     types = dict.fromkeys(frame.columns, "object")
     types |= {"seed": "Int64", value: "float64"}
     frame = frame.astype(types)

@@ -1,8 +1,8 @@
-"""A grid of experiments in a folder: which cells there are, which are done, which failed, and how the rest is run.
+"""A grid of experiments in a folder: its cells, their states, and the runs of the missing cells.
 
-The record of a cell is its only commit mark: the file is written at once when the cell is done, and its name holds a
-hash of everything that decides the result. A run that was killed, at any point, goes on with the cells that have no
-record. What decides nothing, such as the version of this package, is not in the hash.
+A cell is done if its record exists: the file is written in one step when the cell is finished, and its name has a hash
+of everything that decides the result. After a run was killed at any point, the next run continues with the cells that
+have no record. The hash leaves out whatever does not decide the result, such as the version of this package.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.experiments.cells import CHECKPOINTS, Cell, Kind, Part, Result, Work, cell_name
+from turkic_idiom_tasks.experiments.cells import CHECKPOINTS, Cell, Kind, Part, Work, cell_name
 from turkic_idiom_tasks.files import LOCK, check_writable, locked, write_json
 from turkic_idiom_tasks.reading import read_json
 from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, read_header, write_record
@@ -28,14 +28,14 @@ from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, read_hea
 DONE, FAILED, MISSING = STATES = ("done", "failed", "missing")
 RECORDS = "records"  # folder of the finished cells
 _FAILURES = "failed"
-_ABOUT = "grid.json"  # whose data the folder is of
-_WORTH_COLLECTING = 10  # seconds
+_ABOUT = "grid.json"  # names the data of the folder
+_WORTH_COLLECTING = 10  # seconds; after a shorter job no garbage is collected
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Failure(BaseModel):
-    """What is known of a cell that failed: which one, the error in a line, and the traceback if there is one."""
+    """A cell that failed: its name, the error in one line, and the traceback if there is one."""
 
     model_config = _STRICT
 
@@ -49,10 +49,10 @@ class Outcome:
     """How a cell ended.
 
     Attributes:
-        cell: which.
+        cell: the cell.
         error: why it failed; None if it is done.
-        details: traceback; empty for a message that is meant for the user.
-        died: whether its process died, so that nothing is known against the cell itself.
+        details: traceback; empty if the error is a message for the user.
+        died: whether its process died; the cell itself may be without fault.
     """
 
     cell: Cell
@@ -63,14 +63,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """Cells that share work and are run together.
+    """Cells that share work and run together.
 
     Attributes:
-        kind: of the cells.
-        part: of the grid file.
+        kind: kind of the cells.
+        part: part of the grid file.
         names: cell -> name of its files.
-        folder: of the grid.
-        writes: whether this process writes; of those that torchrun starts, the first one does.
+        folder: folder of the grid.
+        writes: whether this process writes; of the processes that torchrun starts, only the first one does.
     """
 
     kind: Kind[Any]
@@ -80,11 +80,11 @@ class Job:
     writes: bool = True
 
     def record_path(self, cell: Cell) -> Path:
-        """Return where the record of a cell stands once it is done."""
+        """Return the path of the record that a cell has when it is done."""
         return self.folder / RECORDS / f"{self.names[cell]}{SUFFIX}"
 
     def failure_path(self, cell: Cell) -> Path:
-        """Return where it is said why a cell failed."""
+        """Return the path of the file that says why a cell failed."""
         return self.folder / _FAILURES / f"{self.names[cell]}.json"
 
     def only(self, cells: Iterable[Cell]) -> Job:
@@ -92,11 +92,11 @@ class Job:
         return replace(self, names={cell: self.names[cell] for cell in cells})
 
     def rest(self) -> Job:
-        """Return the job with the cells that have not ended yet, well or badly."""
+        """Return the job with the cells that are neither done nor failed."""
         return self.only(cell for cell in self.names if self.state(cell) == MISSING)
 
     def ended(self) -> Iterator[Outcome]:
-        """Yield how the cells ended that are not of the rest."""
+        """Yield the outcomes of the cells that are done or failed."""
         for cell in self.names:
             if self.state(cell) == DONE:
                 yield Outcome(cell)
@@ -105,7 +105,7 @@ class Job:
                 yield Outcome(cell, failure.error, failure.details)
 
     def state(self, cell: Cell) -> str:
-        """Return one of `STATES`; a process that does not write leaves it to the others to know of failures."""
+        """Return one of `STATES`; a process that does not write ignores failures."""
         if self.record_path(cell).is_file():
             return DONE
         return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
@@ -114,15 +114,15 @@ class Job:
         """Return why a failed cell failed.
 
         Raises:
-            InputError: the file that says it is damaged.
+            InputError: the file with the failure is damaged.
         """
         failure: Failure = _read_model(Failure, self.failure_path(cell))
         return failure
 
     def run(self, dataset: Dataset) -> Iterator[Outcome]:
-        """Run the cells that have not ended, in this process, and yield each when it ends.
+        """Run the missing cells in this process, and yield the outcome of each when it ends.
 
-        A cell that fails is recorded and stops no other.
+        If a cell fails, this is recorded, and the other cells still run.
 
         Raises:
             InputError: the folder cannot be written to.
@@ -140,23 +140,21 @@ class Job:
         work = Work(self.part, dataset, self.folder)
         try:
             finish = self.kind.start(cells, work)
-        except Exception as error:  # a cell may fail in any library below; the others go on
+        except Exception as error:  # any library may raise any error
             for cell in cells:
                 yield self._fail(cell, error)
             return
         for cell in cells:
             try:
-                if not self.record_path(cell).is_file():  # as another run's worker may have come first
-                    self._keep(cell, finish(cell))
-            except Exception as error:
+                if not self.record_path(cell).is_file():  # a worker of another run may have written it meanwhile
+                    result = finish(cell)
+                    if self.writes:
+                        path = self.record_path(cell)
+                        write_record(path, result.header, result.predictions, top_k=result.top_k)
+            except Exception as error:  # the other cells still run
                 yield self._fail(cell, error)
             else:
                 yield Outcome(cell)
-
-    def _keep(self, cell: Cell, result: Result) -> None:
-        """Write the record of a cell, which makes it a finished one."""
-        if self.writes:
-            write_record(self.record_path(cell), result.header, result.predictions, top_k=result.top_k)
 
     def _fail(self, cell: Cell, error: Exception) -> Outcome:
         message, details = str(error), ""
@@ -174,12 +172,12 @@ Runner = Callable[[Sequence[Job], Dataset], Iterator[Outcome]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """The experiments of a grid file on one data set, and the folder of their records; see `open_grid`.
+    """Experiments of a grid file on one data set, and the folder of their records; see `open_grid`.
 
     Attributes:
-        jobs: every cell, in the order in which they are run.
-        dataset: what is trained and scored on.
-        folder: of the records.
+        jobs: all jobs, in the order in which they run.
+        dataset: data of training and scoring.
+        folder: folder of the records.
         writes: see `Job`.
     """
 
@@ -204,12 +202,12 @@ class Grid:
         """Return why a failed cell failed.
 
         Raises:
-            InputError: the file that says it is damaged.
+            InputError: the file with the failure is damaged.
         """
         return self._job_of()[cell].failure(cell)
 
     def record_paths(self) -> dict[Cell, Path]:
-        """Return cell -> record of every cell that is done, in order."""
+        """Return cell -> path of its record, for every cell that is done, in order."""
         paths = {}
         for cell, job in self._job_of().items():
             if job.record_path(cell).is_file():
@@ -217,7 +215,7 @@ class Grid:
         return paths
 
     def headers(self) -> dict[Cell, Header]:
-        """Return cell -> header of its record, of every cell that is done.
+        """Return cell -> header of its record, for every cell that is done.
 
         Raises:
             InputError: a record is damaged.
@@ -225,11 +223,11 @@ class Grid:
         return {cell: read_header(path) for cell, path in self.record_paths().items()}
 
     def run(self, runner: Runner, *, retry_failed: bool = False) -> Iterator[Outcome]:
-        """Run what is missing and yield each cell when it ends.
+        """Run the missing cells and yield the outcome of each when it ends.
 
         Args:
-            runner: `run_here`, or one that runs several jobs at a time.
-            retry_failed: whether cells that failed before are run again.
+            runner: `run_here`, or a runner of several jobs at a time.
+            retry_failed: whether to run cells again that failed before.
 
         Raises:
             InputError: the folder cannot be written to, another run works in it, or it holds results of other data.
@@ -241,24 +239,19 @@ class Grid:
         busy = f"{self.folder}: another run works in it; wait until it has ended, or choose another folder with --out"
         with locked(self.folder / LOCK, busy=busy):
             check_data(self.folder, self.dataset)
-            for folder in (RECORDS, CHECKPOINTS, _FAILURES):  # also removes what killed runs left half-written
+            for folder in (RECORDS, CHECKPOINTS, _FAILURES):  # this also removes unfinished files of killed runs
                 check_writable(self.folder / folder)
             about = DataName(path=self.dataset.path, revision=self.dataset.revision)
             write_json(self.folder / _ABOUT, about.model_dump())
             if retry_failed:
-                self._forget_failures()
+                for cell, job in self._job_of().items():
+                    job.failure_path(cell).unlink(missing_ok=True)
             yield from runner(self._jobs_to_run(), self.dataset)
 
     def _jobs_to_run(self) -> list[Job]:
-        """Return the jobs with the cells that are missing."""
+        """Return the jobs with missing cells, without their other cells."""
         jobs = [job.rest() for job in self.jobs]
         return [job for job in jobs if job.names]
-
-    def _forget_failures(self) -> None:
-        """Make failed cells missing ones."""
-        for job in self.jobs:
-            for cell in job.names:
-                job.failure_path(cell).unlink(missing_ok=True)
 
     def _job_of(self) -> dict[Cell, Job]:
         jobs = {}
@@ -273,9 +266,9 @@ def open_grid(parts: Iterable[tuple[Kind[Any], Part]], dataset: Dataset, folder:
 
     Args:
         parts: from `grid_file.read_grid_file`.
-        dataset: what is trained and scored on.
-        folder: of the records; need not exist.
-        writes: whether this process writes; of those that torchrun starts, the first one does.
+        dataset: data of training and scoring.
+        folder: folder of the records; need not exist.
+        writes: whether this process writes; of the processes that torchrun starts, only the first one does.
 
     Raises:
         InputError: the data lacks what a part needs, or the folder holds results of other data.
@@ -301,16 +294,16 @@ def open_grid(parts: Iterable[tuple[Kind[Any], Part]], dataset: Dataset, folder:
 
 
 def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
-    """Run jobs one at a time in this process, and yield each cell when it ends."""
+    """Run jobs one at a time in this process, and yield the outcome of each cell when it ends."""
     for job in jobs:
         yield from job.run(dataset)
 
 
 def check_data(folder: Path, dataset: Dataset) -> None:
-    """Make sure that a folder holds no results of other data.
+    """Check that a folder holds no results of other data.
 
     Raises:
-        InputError: it does; names both revisions.
+        InputError: it holds results of other data; names both revisions.
     """
     path = folder / _ABOUT
     if not path.is_file():
@@ -333,11 +326,11 @@ def _read_model(model: type[Any], path: Path) -> Any:
 
 
 def _free_memory(seconds: float) -> None:
-    """Give the memory of a job back, also that of the accelerator: models refer to themselves in circles.
+    """Free the memory of a job, also on the accelerator; models have circular references, so garbage is collected.
 
     Args:
-        seconds: how long the job took; a collection takes about half a second, which a short job on the processor is
-            not worth.
+        seconds: time that the job took. A collection takes about half a second, so there is none after a short job on
+            the processor.
     """
     torch = sys.modules.get("torch")
     has_accelerator = torch is not None and torch.cuda.is_available()

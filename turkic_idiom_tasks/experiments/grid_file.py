@@ -1,6 +1,6 @@
-"""The file that declares a grid: YAML with a part for each kind of cell, such as ``retrieval`` and ``span``.
+"""Reading of a grid file: YAML with a part for each kind of cell, such as ``retrieval`` and ``span``.
 
-Whatever a part leaves out is the paper's setting. `paper.yaml` beside this module is the paper's own grid.
+A setting that a part leaves out has the paper's value. `paper.yaml` in this folder is the paper's own grid.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ TRAINING = "training"  # the key of the settings of a training
 
 
 def read_grid_file(path: Path) -> list[tuple[Kind[Any], Part]]:
-    """Return what a file declares of each kind of cell, at least one.
+    """Return the kinds of cells that a file declares, at least one, each with its part of the file.
 
     Args:
-        path: the file; ``paper.yaml`` stands for the paper's grid where no such file is.
+        path: the file; ``paper.yaml`` is the paper's grid if there is no such file.
 
     Raises:
-        InputError: the file cannot be read, or has an unknown key or value; names it, the nearest known one, and the
-            place.
+        InputError: the file cannot be read, or has an unknown key or value; names it, its place, and the nearest known
+            one.
     """
     if not path.exists() and path == Path(PAPER.name):
         path = PAPER
@@ -49,12 +49,12 @@ def read_grid_file(path: Path) -> list[tuple[Kind[Any], Part]]:
 
 
 def _read_part(model: type[Part], content: Any, *, place: str) -> Part:
-    """Return a part of the file, validated."""
+    """Return a part of the file after checking it."""
     _check_keys(content, model.model_fields, place=place)
     if TRAINING in content:
         _check_keys(content[TRAINING], _training_keys(model), place=f"{place}: {TRAINING}")
     try:
-        # as JSON, because pydantic then takes a list for a tuple, and still no text or yes for a number
+        # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
         return model.model_validate_json(json.dumps(content, default=str))
     except ValidationError as error:
         raise InputError(f"{place}: {_first_problem(error)}") from error
@@ -78,7 +78,7 @@ def _training_keys(model: type[Part]) -> list[str]:
 
 
 def _first_problem(error: ValidationError) -> str:
-    """Return where the first mistake is, what is wrong, and the value."""
+    """Return the place of the first mistake, what is wrong, and the value."""
     first = error.errors(include_url=False)[0]
     place = ": ".join(part for part in first["loc"] if isinstance(part, str))
     if first["type"] == "missing":
@@ -86,6 +86,6 @@ def _first_problem(error: ValidationError) -> str:
     if first["type"] == "tuple_type":
         return f"{place}: must be a list, not {shown(first['input'])}"
     cause = first.get("ctx", {}).get("error")
-    if cause is not None:  # a message of our own, which says it all
+    if cause is not None:  # a message of our own, which is complete
         return f"{place}: {cause}" if place else str(cause)
     return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, not {shown(first['input'])}"

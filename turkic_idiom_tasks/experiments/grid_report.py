@@ -1,4 +1,4 @@
-"""What is known of a grid: states by model and regime, failures, and how long the rest may take."""
+"""Report on a grid: states by model and regime, failures, and an estimate of the time for the missing cells."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Report:
 
     Attributes:
         states: cell -> one of `grid.STATES`.
-        headers: cell -> header of its record, of the cells that are done.
-        failures: cell -> error, of those that failed.
+        headers: cell that is done -> header of its record.
+        failures: cell that failed -> error.
     """
 
     states: Mapping[Cell, str]
@@ -48,16 +48,16 @@ class Report:
         return matrix
 
     def summary(self) -> str:
-        """Return how many cells there are, and how many are in each state."""
+        """Return the number of cells, and the number of cells in each state."""
         counts = Counter(self.states.values())
         parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
         n_cells = len(self.states)
         return f"{n_cells} cell{'' if n_cells == 1 else 's'}: {', '.join(parts)}"
 
     def estimate(self) -> str:
-        """Return how long the missing cells may take.
+        """Return an estimate of the time that the missing cells take.
 
-        The estimate is made from finished cells of the same kind and regime, of the same model where there is one.
+        It is made from finished cells of the same kind and regime, if possible of the same model.
         """
         missing = [cell for cell, state in self.states.items() if state == MISSING]
         if not missing:
@@ -71,8 +71,8 @@ class Report:
                 seconds += expected
         n_known = len(missing) - n_unknown
         if not n_known:
-            return "no estimate: it is made from finished cells, and none like the missing ones is finished yet"
-        rest = f"; {n_unknown} more cells have no finished one like them" if n_unknown else ""
+            return "no estimate: it is made from similar finished cells, and there are none yet"
+        rest = f"; no similar cell is finished for {n_unknown} more cells" if n_unknown else ""
         return f"about {_duration(seconds)} of work for {n_known} missing cells, one at a time{rest}"
 
     def remarks(self) -> list[str]:
@@ -86,20 +86,21 @@ class Report:
             libraries.update(differing_majors(header.versions))
         for library, n_cells in sorted(libraries.items()):
             remarks.append(
-                f"another version: {n_cells} finished cells were computed with {library} and are used as they are; for "
-                "others, choose a new --out"
+                f"another version: {n_cells} finished cells were computed with {library} and are used as they are; to "
+                "compute them again, choose a new --out"
             )
         return remarks
 
     def _expected_seconds(self, cell: Cell) -> float | None:
-        of_model, of_kind = [], []
+        same_model: list[float] = []
+        other_models: list[float] = []
         for other, header in self.headers.items():
             if (other.kind, other.regime) == (cell.kind, cell.regime) and header.seconds is not None:
-                of_kind.append(header.seconds)
-                if other.model == cell.model:
-                    of_model.append(header.seconds)
-        seconds = of_model or of_kind
-        return mean(seconds) if seconds else None
+                seconds = same_model if other.model == cell.model else other_models
+                seconds.append(header.seconds)
+        if same_model:
+            return mean(same_model)
+        return mean(other_models) if other_models else None
 
 
 def _duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""The paper's tables and figures from the finished cells of a grid, written beside its records."""
+"""Writing of the paper's tables and figures from the finished cells of a grid."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def write_grid_tables(grid: Grid) -> list[Path]:
 
 
 def _read_queries(grid: Grid) -> pd.DataFrame:
-    """Return the nDCG of every test query of the finished retrieval cells; shows its progress on a terminal."""
+    """Return the nDCG of every test query of the finished retrieval cells; show the progress on a terminal."""
     paths = [path for cell, path in grid.record_paths().items() if cell.kind == RETRIEVAL]
     console = Console(file=sys.stderr)
     shown = track(paths, "reading records", console=console, transient=True, disable=not sys.stderr.isatty())
@@ -70,7 +70,7 @@ def _read_queries(grid: Grid) -> pd.DataFrame:
 
 
 def _trained_languages(cells: Iterable[Cell]) -> set[str]:
-    """Return the languages that a mean can be over: those that the grid trains on, or all if it trains nothing."""
+    """Return the languages for means: those that the grid trains on, or all languages if it trains no model."""
     languages = set()
     for cell in cells:
         if cell.kind == RETRIEVAL and cell.language is not None:

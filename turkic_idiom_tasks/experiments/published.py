@@ -1,4 +1,4 @@
-"""The paper's published figures, shown beside ours and never ranked with them."""
+"""Published figures of the paper, which are shown next to ours and never ranked with them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any
 from turkic_idiom_tasks.reading import read_json
 
 FILE = Path(__file__).parent / "published.json"
-_PAPER = "source"  # the key of what is no table
+_PAPER = "source"  # the key of the reference of the paper; all other keys are tables
 
 Figure = float | str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedTable:
-    """Figures of one table, or of the text on one drawing.
+    """Figures of one table, or of the text on one figure.
 
     Attributes:
-        source: where they stand in the paper.
-        comment: what they are.
-        columns: what each figure of a row is.
-        models: Hub id -> the figures by column; None where the paper states none.
+        source: place of the figures in the paper.
+        comment: explanation of the figures.
+        columns: meaning of each figure of a row.
+        models: Hub id -> the figures by column; None if the paper has none.
     """
 
     source: str
@@ -34,12 +34,12 @@ class PublishedTable:
     models: Mapping[str, tuple[Figure, ...]]
 
     def of(self, model: str) -> dict[str, Figure]:
-        """Return column -> figure of a model, all None for one that is not in the table."""
+        """Return column -> figure of a model; all figures are None for a model that is not in the table."""
         figures = self.models.get(model, (None,) * len(self.columns))
         return dict(zip(self.columns, figures, strict=True))
 
     def numbers(self, model: str, columns: Iterable[str]) -> list[float | None]:
-        """Return the figures of a model in these columns; None where there is no number or no such column."""
+        """Return the figures of a model in these columns; None if there is no number or no such column."""
         figures = self.of(model)
         numbers = []
         for name in columns:
@@ -61,7 +61,7 @@ def published_tables() -> Mapping[str, PublishedTable]:
 
 
 def paper() -> str:
-    """Return the reference of the paper that the figures are from."""
+    """Return the reference of the paper."""
     return str(_read()[_PAPER])
 
 

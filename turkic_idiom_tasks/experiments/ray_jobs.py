@@ -1,8 +1,8 @@
-"""Several jobs of a grid at a time, on a Ray cluster that exists or on one that is started on this machine.
+"""Runner of several jobs of a grid at a time, on an existing Ray cluster or on one that is started on this machine.
 
-Jobs leave their results in files, so Ray carries next to nothing. When a worker dies, the finished cells of its job are
-kept and the rest is given to another worker. The cell at which `ATTEMPTS` workers died is given up, and the rest of its
-job when one more worker dies. On a cluster all nodes must see the same files.
+Jobs write their results to files, so Ray transfers very little. When a worker dies, the finished cells of its job are
+kept and the others are given to another worker. A cell at which `ATTEMPTS` workers died is given up; when one more
+worker dies, all other cells of its job are given up too. On a cluster all nodes must see the same files.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from turkic_idiom_tasks.experiments.grid import Job, Outcome
 
 log = logging.getLogger("turkic_idiom_tasks")
 
-ATTEMPTS = 2  # for a cell whose worker dies; one that fails is not tried again
+ATTEMPTS = 2  # for a cell whose worker dies; a cell that fails is not tried again
 _PATIENCE = 10  # seconds for a cluster to answer
-_OBJECT_STORE = 100 * 2**20  # bytes; only the data goes through it
+_OBJECT_STORE = 100 * 2**20  # bytes; it only holds the data
 _SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # a job that asks for no GPU still sees them all
@@ -37,13 +37,13 @@ _SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class RayRunner:
-    """Runs jobs on Ray; see `grid.Grid.run`.
+    """A runner of jobs on Ray; see `grid.Grid.run`.
 
     Attributes:
-        n_jobs: jobs at a time; None is as many as the cluster has room for.
-        cpus: cores for a job.
+        n_jobs: number of jobs at a time; None means as many as the cluster has room for.
+        cpus: number of cores for a job.
         gpus: share of a GPU for a job: 0.5 puts two on one.
-        address: of a cluster, as ``ray.init`` takes it; None starts one here, which ends with the run.
+        address: address of a cluster, as ``ray.init`` takes it; None starts one here, which ends with the run.
     """
 
     n_jobs: int | None = None
@@ -52,7 +52,7 @@ class RayRunner:
     address: str | None = None
 
     def __call__(self, jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
-        """Run jobs and yield every cell when its job ends.
+        """Run jobs and yield the outcome of every cell when its job ends.
 
         Raises:
             InputError: there is no such cluster, or it has no room for a job.
@@ -90,15 +90,15 @@ class RayRunner:
                     waiting.append((rest, deaths))
 
     def _connect(self) -> None:
-        own: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         if self.address is None:
             cpus = None if self.n_jobs is None else self.n_jobs * self.cpus
-            own = {"include_dashboard": False, "object_store_memory": _OBJECT_STORE, "num_cpus": cpus}
+            options = {"include_dashboard": False, "object_store_memory": _OBJECT_STORE, "num_cpus": cpus}
         try:
-            _knock(self.address or "")
+            _check_listening(self.address or "")
             with _environment(_SETTINGS):
-                ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **own)
-        except Exception as error:  # ValueError, ConnectionError, RuntimeError, by version and kind of address
+                ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **options)
+        except Exception as error:  # ValueError, ConnectionError or RuntimeError, depending on version and address
             raise InputError(
                 f"no Ray cluster at {self.address or 'this machine'} ({_first_line(error)}); start one with `ray start "
                 "--head`, or correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
@@ -110,15 +110,15 @@ class RayRunner:
             raise
 
     def _check_room(self, nodes: Sequence[Mapping[str, Any]]) -> None:
-        """Make sure that some node can take a job; Ray itself would wait for one without a word.
+        """Check that some node can run a job; Ray itself would wait for such a node without a message.
 
         Raises:
-            InputError: none can, and no other will join, because the cluster is our own.
+            InputError: no node can, and no other will join, because the cluster is our own.
         """
-        wanted = {"CPU": self.cpus, "GPU": self.gpus}
         for node in nodes:
             resources = node["Resources"]
-            if node["Alive"] and all(resources.get(name, 0) >= amount for name, amount in wanted.items()):
+            has_room = resources.get("CPU", 0) >= self.cpus and resources.get("GPU", 0) >= self.gpus
+            if node["Alive"] and has_room:
                 return
         lack = f"no node of the Ray cluster has the {self.cpus} CPUs and {self.gpus:g} GPUs that a job needs"
         advice = "lower --cpus-per-cell or --gpus-per-cell"
@@ -128,28 +128,30 @@ class RayRunner:
 
 
 def run_in_worker(job: Job, dataset: Dataset, folder: Path) -> list[Outcome]:
-    """Run a job in the folder of the driver, which relative names refer to, and return how its cells ended."""
+    """Run a job in the folder of the driver, to which relative paths refer, and return the outcomes of its cells."""
     if not folder.is_dir():
-        message = f"{folder}: not on this node; the grid's folder and local models must stand in a shared file system"
+        message = f"{folder}: not on this node; put the grid's folder and local models on a shared file system"
         return [Outcome(cell, message) for cell in job.names]
     os.chdir(folder)
     return list(job.run(dataset))
 
 
 def _split(job: Job, deaths: int) -> tuple[list[Cell], Job]:
-    """Return the cells that are given up, and the job with those that are tried again.
+    """Return the cells that are given up, and the job with the cells that are tried again.
 
     Args:
-        job: the cells that are left.
-        deaths: of workers, one after the other, while no cell of the job ended.
+        job: the missing cells of the job.
+        deaths: number of workers that died one after the other while no cell of the job ended.
     """
     cells = list(job.names)
-    n_lost = 0 if deaths < ATTEMPTS else 1 if deaths == ATTEMPTS else len(cells)
+    n_lost = 0
+    if deaths >= ATTEMPTS:
+        n_lost = 1 if deaths == ATTEMPTS else len(cells)
     return cells[:n_lost], job.only(cells[n_lost:])
 
 
-def _knock(address: str) -> None:
-    """Raise OSError if nobody listens at HOST:PORT, which Ray would try for minutes."""
+def _check_listening(address: str) -> None:
+    """Raise OSError if no program listens at HOST:PORT; Ray would try to connect for minutes."""
     host, _, port = address.rpartition(":")
     if port.isdigit() and "/" not in host:
         socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
@@ -157,7 +159,7 @@ def _knock(address: str) -> None:
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables that Ray reads when it starts, unless they are set, and take them back afterwards."""
+    """Set variables that Ray reads when it starts, unless they are set already, and remove them afterwards."""
     added = [name for name in variables if name not in os.environ]
     for name in added:
         os.environ[name] = variables[name]

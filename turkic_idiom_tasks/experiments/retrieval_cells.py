@@ -1,7 +1,7 @@
 """Retrieval cells: an encoder, a regime of supervision, a language, a seed and a pooling, scored on every task.
 
 The poolings of an untuned encoder come from one pass over the texts, so they are one job. A tuned encoder is trained
-for its pooling, because pooled vectors are what the loss sees. `retrieval_jobs` does the work.
+for its pooling, because the loss is computed from pooled vectors. `retrieval_jobs` does the work.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from turkic_idiom_tasks.experiments.cells import (
     Part,
     Seeds,
     Work,
+    content_revision,
     distinct,
     one_of,
 )
-from turkic_idiom_tasks.experiments.models import content_revision
 from turkic_idiom_tasks.finetuning.config import RetrievalConfig
 from turkic_idiom_tasks.languages import TARGETS
 
@@ -37,11 +37,11 @@ class RetrievalPart(Part):
 
     Attributes:
         models: names as `turkic-idiom run` takes them.
-        regimes: of supervision.
-        languages: codes of the languages that monolingual and cross-lingual training is repeated for.
-        poolings: every encoder is trained and scored under each.
-        seeds: every training is repeated with each.
-        training: how every encoder is trained.
+        regimes: regimes of supervision.
+        languages: codes of the languages for which monolingual and cross-lingual training is repeated.
+        poolings: poolings under which every encoder is trained and scored.
+        seeds: seeds with which every training is repeated.
+        training: settings of the training of every encoder.
     """
 
     set_by_cells: ClassVar[frozenset[str]] = frozenset({"seed", "pooling"})
@@ -90,8 +90,8 @@ class RetrievalKind(Kind[RetrievalPart]):
         return (cell.model,) if cell.regime == PRETRAINED else (cell,)
 
     def start(self, cells: Sequence[Cell], work: Work[RetrievalPart]) -> Finish:
-        """Rank with a pretrained model under all poolings; a tuned one has nothing to share."""
-        # a grid file can be checked, and the state of a grid shown, before torch is loaded
+        """Rank with a pretrained model under all poolings; tuned models share no work."""
+        # imported late, so that a grid file is checked and the state of a grid shown without loading torch
         from turkic_idiom_tasks.experiments.retrieval_jobs import start
 
         return start(cells, work)

@@ -1,4 +1,4 @@
-"""The work of retrieval cells: rank with an encoder as it is, or train it first, each time from the same weights."""
+"""Work of the retrieval cells: rank with an encoder as it is, or train it first, each time from the same weights."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS, target_language
 from turkic_idiom_tasks.encoders.names import PRETRAINED
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work
-from turkic_idiom_tasks.experiments.models import pinned_commit
+from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work, pinned_commit
 from turkic_idiom_tasks.experiments.retrieval_cells import RetrievalPart
 from turkic_idiom_tasks.finetuning.regimes import build_regime
 from turkic_idiom_tasks.finetuning.retrieval import TunedEncoder, fine_tune_retrieval
@@ -29,10 +28,10 @@ TOP_K = 100  # documents per query in a record; the places of relevant documents
 
 
 def start(cells: Sequence[Cell], work: Work[RetrievalPart]) -> Finish:
-    """Rank with a pretrained model under the poolings of all cells; tuned models share nothing.
+    """Rank with a pretrained model under the poolings of all cells; tuned models share no work.
 
     Returns:
-        what runs one of the cells.
+        the function that runs one of the cells.
 
     Raises:
         InputError: the model cannot be loaded, or the data has no retrieval task.
@@ -84,7 +83,7 @@ def _tuned_result(cell: Cell, *, work: Work[RetrievalPart]) -> Result:
 def _rank(
     trainee: Trainee, dataset: Dataset, *, language: str | None, poolings: Sequence[str]
 ) -> dict[str, dict[Key, Rankings]]:
-    """Return pooling -> (task, subset) -> rankings, of the subsets whose documents are in a language, or of all.
+    """Return pooling -> (task, subset) -> rankings of the subsets with documents in a language, or of all subsets.
 
     Raises:
         InputError: there is no such subset.
@@ -112,7 +111,7 @@ def _result(
     scores = []
     for (task, subset), ranking in rankings.items():
         scores.append(subset_scores(task, subset, score_subset(ranking).scores))
-    prompts: dict[str, Any] = {task: dict(of_task) for task, of_task in trainee.task_prompts.items()}
+    prompts: dict[str, Any] = {task: dict(by_role) for task, by_role in trainee.task_prompts.items()}
     n_parameters = sum(parameter.numel() for parameter in trainee.model.parameters())
     header = Header(
         data=DataName(path=work.dataset.path, revision=work.dataset.revision),

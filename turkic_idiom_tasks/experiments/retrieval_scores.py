@@ -1,9 +1,9 @@
-"""What the scores of a retrieval grid say of a model, a regime and a pooling: means over seeds and over languages.
+"""Scores of a retrieval grid by model, regime and pooling: means over seeds and over languages.
 
-A mean over languages needs all languages of the grid: those of the pretrained and the tr-only cells, which are tested
-on all that the data has, as far as the grid trains on them. Training on Turkish pairs is monolingual training for
-Turkish, so the tr-only scores stand in where monolingual scores of Turkish are needed. The cross-lingual score of a
-language is that of the encoder that was trained for it.
+A mean over languages needs all languages of the grid: the languages of the pretrained and tr-only cells, which are
+tested on all languages of the data, as far as the grid trains on them. Training on Turkish pairs is monolingual
+training for Turkish, so the tr-only scores are also the monolingual scores of Turkish. The cross-lingual score of a
+language is the score of the encoder that was trained for it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class RetrievalScores:
     """The finished retrieval cells of a grid; see `summarise`.
 
     Attributes:
-        models: the paper's in its order, then others.
-        poolings: those that occur, in the project's order.
-        regimes: those that occur.
-        subsets: task -> the subsets that means are over; a task without any is left out.
-        means: (task, model, regime, pooling, subset) -> mean over seeds of each measure, number of seeds, and how many
-            of them ended with the untuned weights.
+        models: the paper's models in its order, then others.
+        poolings: poolings of the grid, in the project's order.
+        regimes: regimes of the grid.
+        subsets: task -> the subsets of the means; a task without subsets is left out.
+        means: (task, model, regime, pooling, subset) -> mean over seeds of each measure, number of seeds, and number of
+            seeds that ended with the untuned weights.
         macro: (task, model, regime, pooling) -> mean over languages of each measure, number of queries and seeds, and
-            the languages whose training ended with the untuned weights; only where no language is missing.
+            the languages whose training ended with the untuned weights; only if no language is missing.
         queries: (task, model, regime, pooling, subset) -> query, concept and mean over seeds of its nDCG.
     """
 
@@ -53,21 +53,24 @@ class RetrievalScores:
     queries: pd.DataFrame
 
     def find(self, key: Key) -> Key | None:
-        """Return the key if its scores are there in all languages, otherwise None."""
+        """Return the key if there are scores in all languages, otherwise None."""
         return key if key in self.macro.index else None
 
     def best(self, task: str, model: str, regime: str) -> Key | None:
-        """Return the key of the pooling with the highest mean nDCG on the test queries, the first one of equals."""
-        keys = [(task, model, regime, pooling) for pooling in self.poolings]
-        known = [key for key in keys if key in self.macro.index]
-        return max(known, key=lambda key: float(self.macro.at[key, "ndcg"]), default=None)
+        """Return the key of the pooling with the highest mean nDCG on the test queries, the first among equal ones."""
+        known_keys = []
+        for pooling in self.poolings:
+            key = self.find((task, model, regime, pooling))
+            if key is not None:
+                known_keys.append(key)
+        return max(known_keys, key=lambda key: float(self.macro.at[key, "ndcg"]), default=None)
 
     def value(self, key: Key | None, column: str) -> Any:
-        """Return a figure of `macro`; None where the key is None."""
+        """Return a figure of `macro`; None if the key is None."""
         return None if key is None else self.macro.at[key, column]
 
     def interval(self, key: Key) -> Interval:
-        """Return the bootstrap interval of the mean nDCG, whole concepts resampled."""
+        """Return the bootstrap interval of the mean nDCG, which resamples whole concepts."""
         strata = {}
         for subset in self.subsets[key[0]]:
             rows = self._rows(key, subset)
@@ -76,29 +79,33 @@ class RetrievalScores:
 
     def against(self, key: Key, other: Key) -> Comparison:
         """Return a comparison with `key` as the second system, on the same queries; concepts stay whole."""
-        return compare({subset: self._paired(other, key, subset) for subset in self.subsets[key[0]]})
+        pairs = {}
+        for subset in self.subsets[key[0]]:
+            before, after = self._rows(other, subset), self._rows(key, subset)
+            pairs[subset] = Paired(after["concept"].tolist(), _sums(before["ndcg"]), _sums(after["ndcg"]))
+        return compare(pairs)
 
     def query_by_query(self, key: Key, other: Key) -> Comparison:
-        """Return the same with the queries of all languages as one sample, each for itself, as in the paper."""
+        """Return a comparison of single queries, with the queries of all languages as one sample, as in the paper."""
         names: list[str] = []
-        sums: list[list[Any]] = [[], []]
+        sums_before, sums_after = [], []
         for subset in self.subsets[key[0]]:
-            first, second = self._rows(other, subset), self._rows(key, subset)
-            names += [f"{subset}/{query}" for query in second["query"]]
-            sums[0].append(_sums(first["ndcg"]))
-            sums[1].append(_sums(second["ndcg"]))
-        return compare({"all": Paired(names, np.concatenate(sums[0]), np.concatenate(sums[1]))})
+            before, after = self._rows(other, subset), self._rows(key, subset)
+            names += [f"{subset}/{query}" for query in after["query"]]
+            sums_before.append(_sums(before["ndcg"]))
+            sums_after.append(_sums(after["ndcg"]))
+        return compare({"all": Paired(names, np.concatenate(sums_before), np.concatenate(sums_after))})
 
     def languages(self, task: str) -> list[str]:
         """Return the codes of the languages of the documents of a task."""
         return [language_of(task, subset) for subset in self.subsets.get(task, ())]
 
     def has_all_languages(self, task: str) -> bool:
-        """Return whether means of a task are over the paper's languages, so that its figures may stand beside them."""
+        """Return whether means of a task are over the paper's languages, so that they can be compared with it."""
         return len(self.subsets.get(task, ())) == len(SUBSETS[task])
 
     def small_languages(self, task: str) -> list[str]:
-        """Return the languages with so few queries that their mean says little."""
+        """Return the languages with too few queries for a reliable mean."""
         small = []
         for subset in self.subsets.get(task, ()):
             sizes = self.means.xs((task, subset), level=("task", "subset"))["n_queries"]
@@ -110,10 +117,6 @@ class RetrievalScores:
         """Return the queries of a subset, in the order of their ids."""
         return self.queries.loc[[(*key, subset)]]
 
-    def _paired(self, first: Key, second: Key, subset: str) -> Paired:
-        before, after = self._rows(first, subset), self._rows(second, subset)
-        return Paired(after["concept"].tolist(), _sums(before["ndcg"]), _sums(after["ndcg"]))
-
 
 def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection[str]) -> RetrievalScores:
     """Return the means of the scores of a retrieval grid.
@@ -121,7 +124,7 @@ def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection
     Args:
         scores: from `frame.score_frame`.
         queries: from `frame.query_frame`, of the same results.
-        languages: codes of the languages that means are over, as far as the data has them.
+        languages: codes of the languages of the means, as far as the data has them.
     """
     scores = scores[scores["task"].isin(SUBSETS)]
     subsets = _complete_subsets(scores, languages)
@@ -140,7 +143,7 @@ def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection
 
 
 def _complete_subsets(scores: pd.DataFrame, languages: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return task -> subsets of those languages on which pretrained or tr-only encoders were tested."""
+    """Return task -> subsets of these languages on which pretrained or tr-only encoders were tested."""
     tested = scores[scores["regime"].isin([PRETRAINED, TR_ONLY])]
     pairs = set(zip(tested["task"], tested["subset"], strict=True))
     complete = {}
@@ -152,7 +155,7 @@ def _complete_subsets(scores: pd.DataFrame, languages: Collection[str]) -> dict[
 
 
 def _with_stand_in(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with the tr-only scores of Turkish as monolingual ones too."""
+    """Return the frame with the tr-only scores of Turkish repeated as monolingual scores."""
     pairs = frame[["task", "subset"]].drop_duplicates().itertuples(index=False)
     turkish = [(task, subset) for task, subset in pairs if language_of(task, subset) == PIVOT]
     is_turkish = pd.MultiIndex.from_frame(frame[["task", "subset"]]).isin(turkish)
@@ -172,28 +175,28 @@ def _means_over_seeds(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
-    """Return (task, model, regime, pooling) -> measures, queries, seeds, untuned; without those that lack a subset."""
+    """Return (task, model, regime, pooling) -> measures, queries, seeds, untuned; only keys with all subsets."""
     rows: dict[Any, dict[str, Any]] = {}
-    for key, of_key in means.groupby(level=KEY):
+    for key, key_means in means.groupby(level=KEY):
         task, regime = key[0], key[2]
         wanted = subsets.get(task, ())
-        of_key = of_key.droplevel(KEY)
-        if not wanted or not set(wanted) <= set(of_key.index):
+        by_subset = key_means.droplevel(KEY)
+        if not wanted or not set(wanted) <= set(by_subset.index):
             continue
-        of_subsets = of_key.loc[list(wanted)]
-        row: dict[str, Any] = of_subsets[list(MEASURES)].mean().to_dict()
-        row[N_QUERIES] = int(of_subsets["n_queries"].sum())
-        row[N_SEEDS] = int(of_subsets[N_SEEDS].min())
-        row["untuned kept"] = None if regime == PRETRAINED else _untuned(task, of_subsets)
+        by_subset = by_subset.loc[list(wanted)]
+        row: dict[str, Any] = by_subset[list(MEASURES)].mean().to_dict()
+        row[N_QUERIES] = int(by_subset["n_queries"].sum())
+        row[N_SEEDS] = int(by_subset[N_SEEDS].min())
+        row["untuned kept"] = None if regime == PRETRAINED else _untuned(task, by_subset)
         rows[key] = row
     index = pd.MultiIndex.from_tuples(rows, names=KEY) if rows else pd.MultiIndex.from_arrays([[]] * 4, names=KEY)
     return pd.DataFrame(list(rows.values()), index=index)
 
 
-def _untuned(task: str, of_subsets: pd.DataFrame) -> str:
-    """Return the languages whose training ended with the untuned weights, with their share where it is not all."""
+def _untuned(task: str, by_subset: pd.DataFrame) -> str:
+    """Return the languages whose training ended with the untuned weights, with the share of seeds if not with all."""
     kept = []
-    for subset, n_untuned, n_seeds in zip(of_subsets.index, of_subsets[N_UNTUNED], of_subsets[N_SEEDS], strict=True):
+    for subset, n_untuned, n_seeds in zip(by_subset.index, by_subset[N_UNTUNED], by_subset[N_SEEDS], strict=True):
         if n_untuned:
             share = f" {int(n_untuned)}/{int(n_seeds)}" if n_untuned < n_seeds else ""
             kept.append(language_of(task, subset) + share)
@@ -201,12 +204,12 @@ def _untuned(task: str, of_subsets: pd.DataFrame) -> str:
 
 
 def _sums(ndcg: pd.Series) -> Any:
-    """Return (queries, 2) float64: each adds its nDCG and 1."""
+    """Return (queries, 2) float64: each query adds its nDCG to the numerator and 1 to the denominator."""
     values = ndcg.to_numpy(dtype=np.float64)
     return np.stack([values, np.ones(len(values))], axis=1)
 
 
 def _place(name: str, order: Iterable[str]) -> tuple[int, str]:
-    """Return a key that sorts names by an order, and those that are not in it behind, by name."""
+    """Return a key that sorts names by an order, and after them by name those that are not in the order."""
     places = list(order)
     return (places.index(name) if name in places else len(places), name)

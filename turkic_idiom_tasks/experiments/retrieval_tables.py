@@ -1,7 +1,7 @@
-"""The tables and figures of the retrieval experiments, ours beside the paper's.
+"""Tables and figures of the retrieval experiments, with the paper's figures for comparison.
 
-The paper reports each model under its best pooling, chosen on the test queries; so do Figures 2 and 3 and Table 5 here,
-and their notes say that such figures are optimistic. The table of poolings holds them all.
+The paper reports each model under its best pooling, which is chosen on the test queries. Figures 2 and 3 and Table 5 do
+the same here, and their notes say that such figures are optimistic. The table of poolings has all poolings.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ FIGURES = {
 }
 
 _NOTE = (
-    "Poolings are the best on the test queries, as in the paper: such figures are optimistic. Languages weigh alike; "
-    "a mean needs all of them. low, high: 95% bootstrap interval, whole concepts resampled. floor: a random ranking. "
-    "may be too short: the figures whose interval rests on few concepts. "
-    "untuned kept: languages whose training ended (with some seeds: 1/3) with the untuned weights, as none did better "
-    "on the development queries."
+    "Poolings are the best on the test queries, as in the paper: such figures are optimistic. All languages have the "
+    "same weight, and a mean needs all of them. low, high: 95% bootstrap interval that resamples whole concepts. "
+    "floor: a random ranking. may be too short: the figures whose interval depends on few concepts. "
+    "untuned kept: languages whose training ended (with some seeds: 1/3) with the untuned weights, because no other "
+    "weights were better on the development queries."
 )
 _SHORT = "may be too short"
 _EXTENT = ("queries", "seeds", "untuned kept")
@@ -65,7 +65,7 @@ def retrieval_tables(summary: RetrievalScores, scores: pd.DataFrame) -> list[Tab
 
 
 def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
-    """Return name -> chart: Figures 2 and 3 of the paper, and its Table 5 as a figure, as far as something is known."""
+    """Return name -> chart: Figures 2 and 3 of the paper, and its Table 5 as a chart, if there are scores for them."""
     charts = {}
     for task, (name, _, _) in FIGURES.items():
         chart = _bars(summary, task)
@@ -75,13 +75,13 @@ def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
 
 
 def _regimes_table(summary: RetrievalScores, task: str) -> Table:
-    """Return the paper's Figure 2 or 3: a row per model and regime."""
+    """Return the paper's Figure 2 or 3 as a table, with a row per model and regime."""
     name, _, regimes = FIGURES[task]
     published = published_tables()[f"retrieval_{task.lower()}"]
     rows = []
     for model in summary.models if task in summary.subsets else ():
         untuned = summary.best(task, model, PRETRAINED)
-        stated = _stated(published, model, summary, task)
+        paper_figures = _paper_figures(published, model, summary, task)
         for regime in regimes:
             if regime not in summary.regimes:
                 continue
@@ -90,7 +90,7 @@ def _regimes_table(summary: RetrievalScores, task: str) -> Table:
             interval = None if key is None else summary.interval(key)
             change = None if key is None or before is None else summary.against(key, before)
             figures = [*_scored(summary, key, interval), *_difference(change), _unreliable(interval, change)]
-            rows.append([model, regime, *figures, *_values(summary, key, _EXTENT), stated[regime]])
+            rows.append([model, regime, *figures, *_values(summary, key, _EXTENT), paper_figures[regime]])
     columns = ["model", "regime", "pooling", "nDCG", "low", "high", "floor", "corrected"]
     columns += ["difference to pretrained", "difference low", "difference high", _SHORT, *_EXTENT, "paper nDCG"]
     note = f"{_NOTE}{_small(summary, task)} Paper: {paper()}, {published.source}."
@@ -102,7 +102,8 @@ def _monolingual_table(summary: RetrievalScores) -> Table:
     published = published_tables()["retrieval_t2"]
     rows = []
     for model in summary.models if "T2" in summary.subsets else ():
-        before, after = (summary.best("T2", model, regime) for regime in MONOLINGUAL_REGIMES)
+        before = summary.best("T2", model, PRETRAINED)
+        after = summary.best("T2", model, MONOLINGUAL)
         row: list[Any] = [model]
         for key in (before, after):
             row += [summary.value(key, "ndcg"), None if key is None else key[3]]
@@ -110,17 +111,10 @@ def _monolingual_table(summary: RetrievalScores) -> Table:
         row += [*_difference(change), _unreliable(None, change)]
         row += _values(summary, before or after, ("ndcg_floor", "queries"))
         row += _values(summary, after, _EXTENT[1:])
-        rows.append(row + list(_stated(published, model, summary, "T2").values()))
+        rows.append(row + list(_paper_figures(published, model, summary, "T2").values()))
     columns = ["model", "pretrained", "pretrained pooling", "monolingual", "monolingual pooling"]
-    columns += [
-        "difference",
-        "low",
-        "high",
-        _SHORT,
-        "floor",
-        *_EXTENT,
-        *(f"paper {name}" for name in published.columns),
-    ]
+    columns += ["difference", "low", "high", _SHORT, "floor", *_EXTENT]
+    columns += [f"paper {name}" for name in published.columns]
     note = f"Turkish is trained as tr-only. {_NOTE}{_small(summary, 'T2')} Paper: {paper()}, {published.source}."
     return Table("table5_t2", _title(summary, "T2"), make_frame(rows, columns, counts=_EXTENT[:2]), note)
 
@@ -129,18 +123,18 @@ def _significance_table(summary: RetrievalScores) -> Table:
     """Return the paper's Table 6: monolingual training against none, for each model and pooling."""
     published = published_tables()["retrieval_t2_p"]
     rows = []
-    by_query: list[Comparison | None] = []
     for model in summary.models if "T2" in summary.subsets else ():
         for pooling in summary.poolings:
             before = summary.find(("T2", model, PRETRAINED, pooling))
             after = summary.find(("T2", model, MONOLINGUAL, pooling))
-            tests, by_concept = None, None
+            tests = None
+            concept_test: list[Any] = [None, None]
             if before is not None and after is not None:
                 tests = summary.query_by_query(after, before)
                 by_concept = summary.against(after, before)
-            by_query.append(tests)
-            rows.append([model, pooling, *_tests(tests), *_concept_test(by_concept), summary.value(after, _EXTENT[2])])
-            rows[-1].append(_stated(published, model, summary, "T2").get(pooling))
+                concept_test = [by_concept.n_concepts, by_concept.p]
+            paper_p = _paper_figures(published, model, summary, "T2").get(pooling)
+            rows.append([model, pooling, *_tests(tests), *concept_test, summary.value(after, _EXTENT[2]), paper_p])
     columns = ["model", "pooling", "queries", "p wilcox", "p pratt", "effect", "wins", "ties", "losses"]
     columns += ["concepts", "p by concept", "untuned kept", "paper p"]
     frame = make_frame(rows, columns, counts=("queries", "wins", "ties", "losses", "concepts"))
@@ -150,10 +144,10 @@ def _significance_table(summary: RetrievalScores) -> Table:
     title = f"T2, monolingual training against none (Table 6): {', '.join(summary.languages('T2'))}"
     note = (
         "Wilcoxon signed-rank tests over the queries of all languages: ties dropped (wilcox), as in the paper, or "
-        "ranked (pratt); Holm within the table. effect: rank-biserial correlation, positive where training helps; "
-        "wins: queries that it helps. Queries of one concept in several languages are not independent, so these p are "
-        "too small; `p by concept` is a sign-flip test that keeps concepts whole, languages weighing alike. No test on "
-        f"fewer than {SMALL_N}. Paper: {published.source}."
+        "ranked (pratt); Holm's correction within the table. effect: rank-biserial correlation, positive if training "
+        "helps; wins: queries that it helps. Queries of one concept in several languages are not independent, so these "
+        "p are too small; `p by concept` is a sign-flip test that keeps concepts whole and gives all languages the "
+        f"same weight. No test with fewer than {SMALL_N}. Paper: {published.source}."
     )
     return Table("table6_t2_p", title, frame, note, _P_VALUES)
 
@@ -184,14 +178,14 @@ def _cells_table(scores: pd.DataFrame) -> Table:
 
 
 def _bars(summary: RetrievalScores, task: str) -> Chart | None:
-    """Return a group of bars per model, the best one first, with a bar per regime; None if there is nothing to show."""
-    _, _, regimes = FIGURES[task]
-    regimes = tuple(regime for regime in regimes if regime in summary.regimes)
+    """Return a group of bars for each model, the best one first, with a bar per regime; None without any score."""
+    regimes = [regime for regime in FIGURES[task][2] if regime in summary.regimes]
     highest: dict[str, float] = {}
     for model in summary.models:
-        known = [key for regime in regimes if (key := summary.best(task, model, regime)) is not None]
-        if known:
-            highest[model] = max(summary.value(key, "ndcg") for key in known)
+        for regime in regimes:
+            key = summary.best(task, model, regime)
+            if key is not None:
+                highest[model] = max(summary.value(key, "ndcg"), highest.get(model, 0.0))
     if not highest:
         return None
     models = sorted(highest, key=lambda model: -highest[model])
@@ -205,8 +199,8 @@ def _bars(summary: RetrievalScores, task: str) -> Chart | None:
             bars.append(Bar(names[model], regime, summary.value(key, "ndcg"), low=low, high=high))
     floor = float(summary.macro.xs(task, level="task")["ndcg_floor"].iloc[0])
     description = (
-        f"Bars of nDCG with 95% intervals for {len(models)} models, best first: {', '.join(regimes)}. Each bar is "
-        "under its best pooling on the test queries, an optimistic choice. "
+        f"Bars of nDCG with 95% intervals for {len(models)} models, best first: {', '.join(regimes)}. Each bar has "
+        "the best pooling on the test queries, an optimistic choice. "
         f"A random ranking scores {floor:.3f}."
     )
     return grouped_bars(bars, title=_title(summary, task), description=description, axis="nDCG", floor=floor)
@@ -216,8 +210,8 @@ def _title(summary: RetrievalScores, task: str) -> str:
     return f"{task}, {FIGURES[task][1]}: nDCG over {', '.join(summary.languages(task))}"
 
 
-def _stated(published: PublishedTable, model: str, summary: RetrievalScores, task: str) -> dict[str, Any]:
-    """Return the paper's figures of a model by column; all None beside means over other languages."""
+def _paper_figures(published: PublishedTable, model: str, summary: RetrievalScores, task: str) -> dict[str, Any]:
+    """Return column -> figure of a model in the paper; all are None if our means are over other languages."""
     return dict(published.of(model if summary.has_all_languages(task) else ""))
 
 
@@ -241,7 +235,7 @@ def _difference(comparison: Comparison | None) -> list[Any]:
 
 
 def _unreliable(interval: Interval | None, comparison: Comparison | None) -> str | None:
-    """Return which of the intervals of a row rest on few concepts."""
+    """Return the names of the intervals of a row that depend on few concepts."""
     names = []
     if interval is not None and not interval.is_reliable:
         names.append("nDCG")
@@ -256,11 +250,6 @@ def _tests(comparison: Comparison | None) -> list[Any]:
         return [None] * 7
     counts = [comparison.wins, comparison.ties, comparison.losses]
     return [comparison.n, comparison.p_wilcox, comparison.p_pratt, comparison.effect, *counts]
-
-
-def _concept_test(comparison: Comparison | None) -> list[Any]:
-    """Return the number of concepts and the p of the sign-flip test that keeps them whole."""
-    return [None] * 2 if comparison is None else [comparison.n_concepts, comparison.p]
 
 
 def _small(summary: RetrievalScores, task: str) -> str:

@@ -1,4 +1,4 @@
-"""`turkic-idiom run`: scores models on the retrieval tasks and keeps every result as soon as it is finished."""
+"""Scoring of models on the retrieval tasks for `turkic-idiom run`; every result is written when it is finished."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class ModelRun:
     """Scores of a model under one pooling on one task.
 
     Attributes:
-        model: display name, with the pooling where one was chosen.
+        model: display name, with the pooling if one was chosen.
         task: full name.
         subsets: name -> scores.
         shared_stem: subset -> the queries that have a content word in common with a relevant document.
         left_out: subsets of the task that the data does not have.
-        folder: where the result files stand.
+        folder: folder of the result files.
     """
 
     model: str
@@ -47,16 +47,16 @@ class ModelRun:
 def run_models(
     models: Sequence[str], dataset: Dataset, options: RunOptions, *, reporter: Reporter | None = None
 ) -> list[ModelRun]:
-    """Score models one after the other, and write each result as it is done; finished ones are read, not computed.
+    """Score models one after the other, and write each result when it is done; finished results are only read.
 
     Args:
         models: mteb or Hugging Face names, or local folders.
-        dataset: what is scored.
-        options: what to run and how.
-        reporter: hears how far the work is.
+        dataset: the data to score on.
+        options: tasks and settings.
+        reporter: is told about the progress.
 
     Raises:
-        InputError: data, model, pooling or output folder cannot be used; results written before stay.
+        InputError: data, model, pooling or output folder cannot be used; results that are written already stay.
     """
     reporter = reporter or LogReporter()
     subsets = choose_subsets(dataset, options, reporter)

@@ -9,25 +9,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from turkic_idiom_tasks.experiments.frame import MEASURES
 from turkic_idiom_tasks.experiments.run import ModelRun
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, mean, resample
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
-MACRO = "mean"  # what the macro average is called among the subsets
-SCORES = ("ndcg", "ndcg_floor", "ndcg_corrected", "ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_10")
+MACRO = "mean"  # name of the macro average among the subsets
 SIZES = ("n_queries", "n_documents")
 OVERLAP = ("ndcg_shared_stem", "ndcg_no_shared_stem", "n_no_shared_stem")
 INTERVAL = ("ndcg_low", "ndcg_high")
 RESTS_ON_FEW = "rests_on_few"  # not written: whether the interval may be too short
-COLUMNS = ("model", "task", "subset", *SCORES, *INTERVAL, *SIZES, *OVERLAP)
+COLUMNS = ("model", "task", "subset", *MEASURES, *INTERVAL, *SIZES, *OVERLAP)
 
 
 def scores_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
     """Return the scores of runs, in their order.
 
     Every run has a row for each subset and one for their macro average (`MACRO`), whose sizes are sums. The interval is
-    that of nDCG at 95%. The columns `OVERLAP` hold nDCG of the queries that share a stem with a relevant document, of
-    the other queries, and the number of these; they are empty in the macro average, as the shares differ by subset.
+    the 95% interval of nDCG. The columns `OVERLAP` hold nDCG of the queries that share a stem with a relevant document,
+    nDCG of the other queries, and the number of the other queries. They are empty in the macro average, because the
+    shares differ by subset.
     """
     rows: list[dict[str, Any]] = []
     for run in runs:
@@ -37,16 +38,20 @@ def scores_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
             resampled = resample({subset: Stratum(scored.concepts, scored.sums)})
             parts.append(resampled)
             row: dict[str, Any] = {"model": run.model, "task": run.task, "subset": subset}
-            row |= {name: scored.scores[name] for name in (*SCORES, *SIZES)}
+            row |= {name: scored.scores[name] for name in (*MEASURES, *SIZES)}
             run_rows.append(row | _interval(resampled) | _overlap(scored, run.shared_stem[subset]))
-        rows += run_rows
-        rows.append(_macro_row(run_rows) | _interval(mean(parts)))
+        macro: dict[str, Any] = {"model": run.model, "task": run.task, "subset": MACRO}
+        for name in MEASURES:
+            macro[name] = sum(row[name] for row in run_rows) / len(run_rows)
+        for name in SIZES:
+            macro[name] = sum(row[name] for row in run_rows)
+        rows += [*run_rows, macro | _interval(mean(parts))]
     frame = pd.DataFrame(rows, columns=[*COLUMNS, RESTS_ON_FEW])
     return frame.astype(dict.fromkeys((*SIZES, "n_no_shared_stem"), "Int64"))
 
 
 def overall(runs: Iterable[ModelRun]) -> Resampled:
-    """Return the macro average over tasks of the macro averages over subsets of one model's runs, resampled."""
+    """Return the macro average over the tasks of one model, each task the macro average of its subsets, resampled."""
     tasks = []
     for run in runs:
         strata = {subset: Stratum(scored.concepts, scored.sums) for subset, scored in run.subsets.items()}
@@ -61,7 +66,7 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 
 def to_json(frame: pd.DataFrame) -> str:
-    """Return a frame as a JSON list of objects, with null for what is undefined."""
+    """Return a frame as a JSON list of objects, with null for undefined values."""
     plain = frame[list(COLUMNS)].astype(object)
     rows = plain.where(plain.notna(), None).to_dict("records")
     return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
@@ -81,12 +86,3 @@ def _overlap(scored: ScoredSubset, shared_stem: frozenset[str]) -> dict[str, Any
         "ndcg_no_shared_stem": float(ndcg[~shares].mean()) if not shares.all() else None,
         "n_no_shared_stem": int((~shares).sum()),
     }
-
-
-def _macro_row(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    macro = {"model": rows[0]["model"], "task": rows[0]["task"], "subset": MACRO}
-    for name in SCORES:
-        macro[name] = sum(row[name] for row in rows) / len(rows)
-    for name in SIZES:
-        macro[name] = sum(row[name] for row in rows)
-    return macro

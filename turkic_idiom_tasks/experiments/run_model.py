@@ -1,4 +1,4 @@
-"""One model of `turkic-idiom run`: what is finished is read, the rest is computed and written as it is done."""
+"""Scoring of one model for `turkic-idiom run`: finished results are read, the others are computed and written."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_
 from turkic_idiom_tasks.retrieval.ranking import ROLES, rank_by_task
 from turkic_idiom_tasks.splits import TEST
 
-_NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # in the rows of mteb
+_NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # keys of mteb's rows that are no scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Variant:
-    """A model under one of the five poolings, or, with None, as mteb evaluates it.
+    """A model under one of the five poolings, or as mteb evaluates it if the pooling is None.
 
     Attributes:
-        meta: under whose name and revision results stand.
-        pooling: None if the model is no transformer, or has a pooling of its own that is none of the five.
-        settings: everything else that decides a result, but the prompts.
+        meta: mteb's metadata, which has the name and revision of the results.
+        pooling: None if the model is not a transformer, or has its own pooling that is none of the five.
+        settings: everything else that decides a result, except the prompts.
     """
 
     meta: ModelMeta
@@ -58,14 +58,14 @@ class _Variant:
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """A model variant on a task: what is finished, and where it stands.
+    """A model variant on a task, with its finished results.
 
     Attributes:
-        variant: of the model.
+        variant: variant of the model.
         task: mteb's task, on the data of the run.
-        folder: of the results.
-        subsets: that were asked for.
-        settings: that decide a result.
+        folder: folder of the results.
+        subsets: subsets to score.
+        settings: settings that decide a result.
         scored: subset -> scores, once they are read or computed.
         headers: subset -> header of its record.
     """
@@ -85,7 +85,7 @@ class Unit:
 
 
 class ModelScorer:
-    """One model of a run."""
+    """Scores one model of a run."""
 
     def __init__(
         self, dataset: Dataset, subsets: Sequence[Key], options: RunOptions, reporter: Reporter, *, place: str
@@ -98,7 +98,7 @@ class ModelScorer:
         self._notes: set[str] = set()
 
     def score(self, name: str) -> list[Unit]:
-        """Load a model, read what is finished, compute and write the rest.
+        """Load a model, read its finished results, and compute and write the others.
 
         Raises:
             InputError: as in `run_models`.
@@ -121,7 +121,7 @@ class ModelScorer:
         for unit in others:
             self._rank_with_mteb(loaded, unit)
         for unit in units:
-            self._complete_view(unit)  # of a run that was killed before it could
+            self._complete_view(unit)  # an earlier run may have been killed before it wrote mteb's file
         return units
 
     def _units(self, loaded: LoadedModel) -> list[Unit]:
@@ -144,7 +144,7 @@ class ModelScorer:
         return units
 
     def _read_finished(self, unit: Unit) -> None:
-        """Take over the results that an earlier run finished in the same way; say why others are computed again."""
+        """Read the results that an earlier run finished with the same settings; note why others are computed again."""
         place = f"{unit.variant.meta.name}, {unit.task.short}"
         for subset in unit.subsets:
             try:
@@ -171,7 +171,7 @@ class ModelScorer:
                 )
 
     def _rank_pooled(self, loaded: LoadedModel, units: Sequence[Unit]) -> None:
-        """Rank all that is missing, every task and pooling from the same forward passes."""
+        """Rank the missing subsets of all tasks and poolings from the same forward passes."""
         encoder = PooledEncoder.from_sentence_transformer(
             loaded.encoder, model_id=str(loaded.meta.name), first_layer=self._options.first_layer
         )
@@ -201,7 +201,7 @@ class ModelScorer:
             start = time.monotonic()
 
     def _rank_with_mteb(self, loaded: LoadedModel, unit: Unit) -> None:
-        """Rank what is missing of any model that mteb can run, by mteb's own evaluation."""
+        """Rank the missing subsets with mteb's own evaluation, which works for any model of mteb."""
         arguments = {"batch_size": self._options.batch_size, "show_progress_bar": False}
         for number, subset in enumerate(unit.missing):
             self._progress(unit.task.short, number, len(unit.subsets), unit="subsets")
@@ -258,14 +258,14 @@ class ModelScorer:
         self._reporter.progress(f"{self._place}, {task}, {n_done:,}/{n_all:,}{suffix}")
 
     def _note(self, line: str) -> None:
-        """Say something once, although it holds for several subsets."""
+        """Report a note only once, although it holds for several subsets."""
         if line not in self._notes:
             self._notes.add(line)
             self._reporter.note(line)
 
 
 def _variants(loaded: LoadedModel, options: RunOptions) -> Iterator[_Variant]:
-    """Yield the variants to score, each with the metadata under whose name its results stand.
+    """Yield the variants to score, each with the metadata that name its results.
 
     Raises:
         InputError: the model cannot be pooled.
@@ -285,7 +285,7 @@ def _variants(loaded: LoadedModel, options: RunOptions) -> Iterator[_Variant]:
 
 
 def _variant(loaded: LoadedModel, meta: ModelMeta, pooling: str | None, options: RunOptions) -> _Variant:
-    """Return a variant; settings that depart from the defaults give its results mteb's folder for experiments."""
+    """Return a variant; if settings differ from the defaults, its results go to mteb's folder for experiments."""
     settings = {
         "pooling": pooling,
         "dtype": options.dtype if loaded.is_sentence_transformer else None,
@@ -295,18 +295,18 @@ def _variant(loaded: LoadedModel, meta: ModelMeta, pooling: str | None, options:
     if pooling:
         encoder = PooledEncoder.from_sentence_transformer(loaded.encoder)
         settings["max_length"] = encoder.max_length
-    departures: dict[str, Any] = {}
+    not_default: dict[str, Any] = {}
     if settings["dtype"] not in (None, "float32"):
-        departures["dtype"] = settings["dtype"]
+        not_default["dtype"] = settings["dtype"]
     if settings["first_layer"] not in (None, FIRST_LAYER):
-        departures["first_layer"] = settings["first_layer"]
-    if departures:
-        meta = meta.model_copy(update={"experiment_kwargs": departures})
+        not_default["first_layer"] = settings["first_layer"]
+    if not_default:
+        meta = meta.model_copy(update={"experiment_kwargs": not_default})
     return _Variant(meta, pooling, settings)
 
 
 def _differences(header: Header, settings: Mapping[str, Any]) -> str:
-    """Return in words how the settings of a record differ from those of this run."""
+    """Return a text with the differences between the settings of a record and those of this run."""
     parts = []
     for name in sorted({*header.settings, *settings}):
         old, new = header.settings.get(name), settings.get(name)
@@ -316,7 +316,7 @@ def _differences(header: Header, settings: Mapping[str, Any]) -> str:
 
 
 def _other_scores(row: Mapping[str, Any]) -> dict[str, float]:
-    """Return the numbers of a row of mteb, which has many scores besides ours."""
+    """Return the scores in a row of mteb, which has many scores besides ours."""
     scores = {}
     for name, value in row.items():
         if name not in _NOT_SCORES and isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""What `turkic-idiom run` is asked to do, and who hears how it goes on."""
+"""Options of `turkic-idiom run`, and the reporters of its progress."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ NATIVE, ALL = "native", "all"  # the model's own pooling; every pooling
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What to run and how; `poolings` and `languages` empty mean the model's own pooling and all languages.
+    """Tasks and settings of a run.
 
     Attributes:
         tasks: short names.
         output: mteb's folder for results.
-        poolings: names from `POOLINGS`, or ``native``.
-        languages: codes; only subsets with one of them.
-        revision: of the model on the Hub.
+        poolings: names from `POOLINGS`, or ``native``; empty means the model's own pooling.
+        languages: codes; only subsets with one of them are scored; empty means all languages.
+        revision: revision of the model on the Hub.
         device: None lets the library choose.
-        dtype: of transformers.
+        dtype: dtype of the weights of transformers.
         batch_size: texts per forward pass.
         first_layer: index of the hidden states that first_last takes as the first layer.
         top_k: documents per query in the records; None keeps the whole pool.
@@ -52,19 +52,19 @@ class RunOptions:
 
 
 class Reporter(Protocol):
-    """Hears how a run goes on."""
+    """Reports the progress of a run to the user."""
 
     def progress(self, text: str) -> None:
-        """Take note of what is being done now, such as ``model 1/2, T2, 3/5``."""
+        """Report the current step, such as ``model 1/2, T2, 3/5``."""
         ...
 
     def note(self, line: str) -> None:
-        """Tell the user something that needs no action."""
+        """Report something that needs no action."""
         ...
 
 
 class LogReporter:
-    """Logs what the user must know, and nothing else."""
+    """A reporter that logs notes and ignores progress."""
 
     def progress(self, text: str) -> None:
         """Do nothing."""
@@ -84,10 +84,10 @@ def make_options(
     """Return the options of a run, with names as a user writes them.
 
     Args:
-        tasks: full or short names; none means all.
+        tasks: full or short names; empty means all.
         languages: codes.
         poolings: names from `POOLINGS`, ``native`` or ``all``.
-        others: fields of `RunOptions` as they are.
+        others: other fields of `RunOptions`.
 
     Raises:
         InputError: an unknown task, language, pooling or dtype.
@@ -108,10 +108,10 @@ def make_options(
 
 
 def choose_subsets(dataset: Dataset, options: RunOptions, reporter: Reporter) -> list[Key]:
-    """Return the (task, subset) pairs that are asked for and that the data has.
+    """Return the (task, subset) pairs of the options that the data has.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such pair.
     """
     subsets: list[Key] = []
     for task in options.tasks:

@@ -1,9 +1,9 @@
 """Span cells: train on one language, transfer to the others, adapt to them with growing samples.
 
-Each model is fine-tuned on the source language once per seed. Its checkpoint is tested there and, untouched, on every
-other language (0 sentences), then adapted to each with samples of its training sentences, the smaller samples part of
-the larger ones. All cells of a model and seed share the training on the source language and are one job. `span_jobs`
-does the work.
+Each model is fine-tuned on the source language once per seed. Its checkpoint is tested on that language and, without
+further training, on every other language (0 sentences). Then it is adapted to each of them with samples of its training
+sentences; smaller samples are part of larger ones. All cells of a model and seed share the training on the source
+language and are one job. `span_jobs` does the work.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from turkic_idiom_tasks.experiments.cells import (
     Size,
     Work,
     cell_name,
+    content_revision,
     distinct,
     one_of,
 )
-from turkic_idiom_tasks.experiments.models import content_revision
 from turkic_idiom_tasks.finetuning.config import SEEDS, SpanConfig
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.results.model_predictions import ALL
 from turkic_idiom_tasks.splits import TRAIN
 
 SPAN = "span"
-SIZES = (10, 30, 50)  # the paper's samples; none (zero-shot) and all come besides
+SIZES = (10, 30, 50)  # the paper's samples; none (zero-shot) and all sentences are added
 
 LanguageCode = Annotated[str, one_of(*LANGUAGES)]
 Languages = Annotated[tuple[LanguageCode, ...], Field(min_length=1), AfterValidator(distinct)]
@@ -54,12 +54,12 @@ class SpanPart(Part):
 
     Attributes:
         models: encoders on the Hub, or folders.
-        language: code of the source language, which every model is trained on.
-        targets: codes of the languages that it is tested on and adapted to; None is every other one of the data.
-        sizes: training sentences to adapt with, besides none and all.
+        language: code of the source language, on which every model is trained.
+        targets: codes of the languages that it is tested on and adapted to; None means every other one of the data.
+        sizes: numbers of training sentences to adapt with, besides none and all.
         adapt: whether to adapt to the target languages, or only to test on them.
-        seeds: every training is repeated with each.
-        training: how every classifier is trained.
+        seeds: seeds with which every training is repeated.
+        training: settings of the training of every classifier.
     """
 
     models: Names
@@ -115,14 +115,14 @@ class SpanKind(Kind[SpanPart]):
 
     def start(self, cells: Sequence[Cell], work: Work[SpanPart]) -> Finish:
         """Train on the source language, or load the checkpoint that an earlier run saved."""
-        # a grid file can be checked, and the state of a grid shown, before torch is loaded
+        # imported late, so that a grid file is checked and the state of a grid shown without loading torch
         from turkic_idiom_tasks.experiments.span_jobs import start
 
         return start(cells, work)
 
 
 def regime_name(language: str) -> str:
-    """Return the regime of a classifier whose source language this is."""
+    """Return the regime of a classifier with this source language."""
     return f"from-{language}"
 
 
@@ -132,7 +132,7 @@ def source_cell(part: SpanPart, model: str, seed: int) -> Cell:
 
 
 def checkpoint_folder(part: SpanPart, model: str, seed: int, *, dataset: Dataset, folder: Path) -> Path:
-    """Return where the checkpoint of a model and seed stands; its name changes with everything that decides it."""
+    """Return the folder of the checkpoint of a model and seed; its name depends on everything that decides it."""
     name = cell_name(
         source_cell(part, model, seed),
         settings=part.training.model_dump(),
@@ -143,7 +143,7 @@ def checkpoint_folder(part: SpanPart, model: str, seed: int, *, dataset: Dataset
 
 
 def check_source(part: SpanPart, dataset: Dataset) -> None:
-    """Make sure that the data has sentences in the source language.
+    """Check that the data has sentences in the source language.
 
     Raises:
         InputError: it has none.
@@ -151,7 +151,7 @@ def check_source(part: SpanPart, dataset: Dataset) -> None:
     if part.language not in dataset.span_languages:
         raise InputError(
             f"{dataset.path}: no annotated {part.language} sentences to train on; found "
-            f"{', '.join(dataset.span_languages) or 'none in any language'}"
+            f"{', '.join(dataset.span_languages) or 'none in any language'}; choose another language or other data"
         )
 
 

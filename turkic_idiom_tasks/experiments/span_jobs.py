@@ -1,6 +1,6 @@
-"""The work of span cells: one training on the source language, then a test or an adaptation for each cell.
+"""Work of the span cells: one training on the source language, then a test or an adaptation for each cell.
 
-The checkpoint of the source language is saved with the outcome of its training, so that a later run goes on from it.
+The checkpoint of the source language is saved with the outcome of its training, so that a later run continues from it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work
-from turkic_idiom_tasks.experiments.models import content_revision, pinned_commit
+from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work, content_revision, pinned_commit
 from turkic_idiom_tasks.experiments.span_cells import SpanPart, checkpoint_folder, source_cell
 from turkic_idiom_tasks.finetuning.cards import SPAN_RECORD, save_checkpoint
 from turkic_idiom_tasks.finetuning.config import is_first_process
@@ -32,13 +31,13 @@ from turkic_idiom_tasks.splits import TRAIN, VALIDATION
 
 
 class Outcome(BaseModel):
-    """What the training of a checkpoint gave, as its folder states it.
+    """The outcome of the training of a checkpoint, which is saved in its folder.
 
     Attributes:
-        best_epoch: the epoch whose weights were kept; None where there was nothing to validate on.
-        validation_span_f1: its span F1 in [0, 1]; None where undefined.
+        best_epoch: the epoch whose weights were kept; None without validation sentences.
+        validation_span_f1: its span F1 in [0, 1]; None if undefined.
         history: number, validation loss and span F1 of every epoch.
-        seconds: how long loading, training and testing took.
+        seconds: time for loading, training and testing.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -54,9 +53,9 @@ class _Source:
     """A classifier that was trained on the source language.
 
     Attributes:
-        classifier: whose weights the cells of the job change.
-        weights: name -> tensor on the CPU, as they were after the training on the source language.
-        outcome: of that training.
+        classifier: the classifier, whose weights the cells of the job change.
+        weights: name -> tensor on the CPU, copied after the training on the source language.
+        outcome: outcome of that training.
     """
 
     classifier: TokenClassifier
@@ -68,7 +67,7 @@ def start(cells: Sequence[Cell], work: Work[SpanPart]) -> Finish:
     """Train on the source language, or load the checkpoint that an earlier run saved.
 
     Returns:
-        what runs one of the cells.
+        the function that runs one of the cells.
 
     Raises:
         InputError: model or data cannot be used, or the checkpoint is damaged.
@@ -95,7 +94,7 @@ def _load_source(folder: Path) -> _Source:
 
 
 def _train_source(cell: Cell, work: Work[SpanPart], folder: Path) -> _Source:
-    """Fine-tune a model on the source language and save it, under torchrun in the first process alone."""
+    """Fine-tune a model on the source language and save it; under torchrun only the first process saves it."""
     start = time.perf_counter()
     splits = work.dataset.sentences(work.part.language)
     seed = cell.seed or 0
@@ -117,7 +116,7 @@ def _save(
     scores: Mapping[str, float | None],
     outcome: Outcome,
 ) -> None:
-    about = {
+    record = {
         "model": cell.model,
         "model_revision": content_revision(cell.model),
         "language": work.part.language,
@@ -129,9 +128,9 @@ def _save(
         **outcome.model_dump(),
     }
     try:
-        save_checkpoint(classifier, folder, about)
+        save_checkpoint(classifier, folder, record)
     except InputError:
-        if not folder.is_dir():  # a worker of a driver that was killed may have saved the same one just now
+        if not folder.is_dir():  # a worker whose driver was killed may have saved the same checkpoint just now
             raise
 
 
@@ -143,7 +142,7 @@ def _source(classifier: TokenClassifier, outcome: Outcome) -> _Source:
 
 
 def _finish(cell: Cell, *, work: Work[SpanPart], source: _Source) -> Result:
-    """Test the source checkpoint on the target language of a cell, adapted to it first where the cell says so."""
+    """Test the source checkpoint on the target language of a cell, after adapting it to that language if required."""
     start = time.perf_counter()
     source.classifier.model.load_state_dict(source.weights)
     splits = work.dataset.sentences(str(cell.target))
@@ -182,7 +181,7 @@ def _finish(cell: Cell, *, work: Work[SpanPart], source: _Source) -> Result:
 
 
 def _test(classifier: TokenClassifier, dataset: Dataset, language: str) -> tuple[Tags, dict[str, float]]:
-    """Return the tags of the test sentences of a language, and their scores, NaN where undefined."""
+    """Return the tags of the test sentences of a language, and their scores; an undefined score is NaN."""
     sentences = dataset.test_sentences(language)
     tokens = [sentence.tokens for sentence in sentences.rows]
     predictions = classifier.predict(tokens, [language] * len(tokens), progress=False)
@@ -202,5 +201,5 @@ def _outcome(tuned: FineTuned, *, seconds: float) -> Outcome:
 
 
 def _number(value: float) -> float | None:
-    """Return NaN, which JSON does not have, as None: undefined."""
+    """Return a number for JSON; an undefined one (NaN) becomes None."""
     return None if math.isnan(value) else float(value)

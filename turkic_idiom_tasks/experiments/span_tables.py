@@ -1,7 +1,7 @@
-"""The tables and figures of the span experiments, ours beside the paper's.
+"""Tables and figures of the span experiments, with the paper's figures for comparison.
 
-The paper's scores are over tokens, most likely the sub-words of its Trainer: beside them stand our sub-word scores.
-Span F1, which counts whole idioms, is lower and says more. Every figure is a mean over seeds.
+The paper's scores are over tokens, most likely the sub-words of its Trainer, so they are compared with our sub-word
+scores. Span F1, which counts whole idioms, is lower and says more. Every figure is a mean over seeds.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def span_tables(scores: pd.DataFrame) -> list[Table]:
 
 
 def span_charts(scores: pd.DataFrame) -> dict[str, Chart]:
-    """Return name -> chart: Figures 1 and 4 of the paper; none of a grid that did not adapt to another language.
+    """Return name -> chart: Figures 1 and 4 of the paper; empty if the grid did not adapt to another language.
 
     Args:
         scores: from `frame.score_frame`, of one source language.
@@ -81,10 +81,11 @@ def _source_table(scores: pd.DataFrame, published: PublishedTable) -> Table:
     own = scores[scores["subset"] == scores["language"]]
     rows = []
     for model in _models(scores):
-        of_model = own[own["model"] == model]
-        figures = [_mean(of_model, measure) for measure in (*PAPER_SCORES, "token_f1", "span_f1")]
-        stated = published.numbers(model, PAPER_SCORES.values())
-        rows.append([model, _n_seeds(of_model), *figures, _spread(of_model), _n_test(of_model), *stated])
+        model_scores = own[own["model"] == model]
+        figures = [_mean(model_scores, measure) for measure in (*PAPER_SCORES, "token_f1", "span_f1")]
+        paper_figures = published.numbers(model, PAPER_SCORES.values())
+        counts = [_spread(model_scores), _n_test(model_scores)]
+        rows.append([model, _n_seeds(model_scores), *figures, *counts, *paper_figures])
     columns = ["model", "seeds", "P", "R", "F1", "accuracy", "token F1", "span F1", "sd over seeds", "n"]
     columns += ["paper P", "paper R", "paper F1", "paper accuracy"]
     note = "P, R, F1 and accuracy over sub-words, as most likely in the paper, whose test sentences are others."
@@ -95,30 +96,31 @@ def _source_table(scores: pd.DataFrame, published: PublishedTable) -> Table:
 def _by_language(
     scores: pd.DataFrame, published: PublishedTable, *, size: str, name: str, title: str, note: str
 ) -> Table:
-    """Return the paper's Table 3 or 4: a column per language, rows for our scores, the paper's, and the sentences."""
+    """Return the paper's Table 3 or 4, with a column per language and rows for our scores, the paper's, and counts."""
     others = _tested_elsewhere(scores)
     others = others[(others["size"] == "0") == (size == "0")]
     languages = list(others["subset"].unique())
     rows: list[list[Any]] = []
     for model in _models(others):
-        of_model = others[others["model"] == model]
+        model_scores = others[others["model"] == model]
         for measure in F1_SCORES:
-            figures = [_score(of_model, code, measure, size) for code in languages]
+            figures = [_score(model_scores, code, measure, size) for code in languages]
             rows.append([model, measure, *figures, _mean_of_all(figures)])
-        stated = published.numbers(model, languages)
-        rows.append([model, "paper", *stated, _mean_of_all(stated)])
-        n_test = [_n_test(of_model[of_model["subset"] == code]) for code in languages]
+        paper_figures = published.numbers(model, languages)
+        rows.append([model, "paper", *paper_figures, _mean_of_all(paper_figures)])
+        n_test = [_n_test(model_scores[model_scores["subset"] == code]) for code in languages]
         rows.append([model, "n", *n_test, None])
-    frame = pd.DataFrame(rows, columns=["model", "score", *languages, "mean"], dtype="object")  # keeps n whole
+    columns = ["model", "score", *languages, "mean"]
+    frame = pd.DataFrame(rows, columns=columns, dtype="object")  # so that n stays a whole number
     return Table(name, title, frame, note)
 
 
 def _learning_curves_table(scores: pd.DataFrame) -> Table:
     rows = []
     others = _tested_elsewhere(scores)
-    for (model, language), of_pair in others.groupby(["model", "subset"], sort=False):
-        for size in _sizes(of_pair):
-            at_size = of_pair[of_pair["size"] == size]
+    for (model, language), pair_scores in others.groupby(["model", "subset"], sort=False):
+        for size in _sizes(pair_scores):
+            at_size = pair_scores[pair_scores["size"] == size]
             figures = [_mean(at_size, measure) for measure in F1_SCORES]
             rows.append([model, language, size, _n_seeds(at_size), *figures, _spread(at_size), _n_test(at_size)])
     columns = ["model", "language", "training sentences", "seeds", *F1_SCORES, "sd over seeds", "n"]
@@ -140,17 +142,17 @@ def _gains(others: pd.DataFrame) -> Chart:
     names = short_names(_models(others))
     tiles = []
     for model, name in names.items():
-        of_model = others[others["model"] == model]
+        model_scores = others[others["model"] == model]
         for language in others["subset"].unique():
-            zero = _score(of_model, language, CHART_SCORE, "0")
-            best = _score(of_model, language, CHART_SCORE, _BEST)
+            zero = _score(model_scores, language, CHART_SCORE, "0")
+            best = _score(model_scores, language, CHART_SCORE, _BEST)
             gain = None if zero is None or best is None else best - zero
             tiles.append(Tile(name, LANGUAGES[language].name, gain))
     return heat_map(
         tiles,
         title="Few-shot minus zero-shot F1 over sub-words (Figure 1)",
-        description="What adapting to each language gains each model at its best number of training sentences, which "
-        "is chosen on the test sentences: an optimistic figure.",
+        description="The gain of each model from adapting to each language, at its best number of training sentences. "
+        "This number is chosen on the test sentences, so the figures are optimistic.",
     )
 
 
@@ -160,9 +162,9 @@ def _learning_curves(others: pd.DataFrame) -> Chart:
     points = []
     for language in others["subset"].unique():
         for model, name in names.items():
-            of_model = others[others["model"] == model]
+            model_scores = others[others["model"] == model]
             for size in _sizes(others):
-                score = _score(of_model, language, CHART_SCORE, size)
+                score = _score(model_scores, language, CHART_SCORE, size)
                 points.append(CurvePoint(LANGUAGES[language].name, name, size, score))
     return curves(
         points,
@@ -183,34 +185,38 @@ def _models(scores: pd.DataFrame) -> list[str]:
 
 
 def _sizes(scores: pd.DataFrame) -> list[str]:
-    """Return how many training sentences were seen, growing, all of them last."""
+    """Return the numbers of training sentences, growing, with ``all`` as the last one."""
     sizes = list(scores["size"].unique())
     return sorted(sizes, key=lambda size: float("inf") if size == ALL else float(size))
 
 
 def _score(scores: pd.DataFrame, language: str, measure: str, size: str) -> float | None:
-    """Return the mean over seeds of a score at a size, or at the size where it is highest; None where undefined."""
-    of_language = scores[scores["subset"] == language]
+    """Return the mean over seeds of a score at a size, or the highest one with `_BEST`; None if undefined."""
+    language_scores = scores[scores["subset"] == language]
     if size != _BEST:
-        return _mean(of_language[of_language["size"] == size], measure)
-    means = [_score(of_language, language, measure, known) for known in _sizes(of_language) if known != "0"]
-    return max((value for value in means if value is not None), default=None)
+        return _mean(language_scores[language_scores["size"] == size], measure)
+    means = []
+    for known_size in _sizes(language_scores):
+        value = _score(language_scores, language, measure, known_size)
+        if known_size != "0" and value is not None:
+            means.append(value)
+    return max(means, default=None)
 
 
 def _mean(scores: pd.DataFrame, measure: str) -> float | None:
-    """Return the mean of a score over seeds; None where it is undefined for all of them."""
+    """Return the mean of a score over seeds; None if it is undefined for all of them."""
     values = scores.loc[scores["measure"] == measure, "value"].dropna()
     return float(values.mean()) if len(values) else None
 
 
 def _spread(scores: pd.DataFrame) -> float | None:
-    """Return the standard deviation of span F1 over seeds; None of a single one."""
+    """Return the standard deviation of span F1 over seeds; None if there is only one."""
     values = scores.loc[scores["measure"] == "span_f1", "value"].dropna()
     return float(values.std()) if len(values) > 1 else None
 
 
 def _mean_of_all(values: Sequence[float | None]) -> float | None:
-    """Return the mean over languages, undefined where one of them is."""
+    """Return the mean over languages; None if it is undefined for one of them."""
     known = [value for value in values if value is not None]
     return mean(known) if known and len(known) == len(values) else None
 
@@ -220,6 +226,6 @@ def _n_seeds(scores: pd.DataFrame) -> int:
 
 
 def _n_test(scores: pd.DataFrame) -> int | None:
-    """Return how many sentences were tested on."""
+    """Return the number of test sentences."""
     values = scores.loc[scores["measure"] == "n_sentences", "value"]
     return int(values.iloc[0]) if len(values) else None

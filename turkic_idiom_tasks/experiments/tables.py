@@ -1,4 +1,4 @@
-"""The paper's tables and figures from the finished cells of a grid, as files: CSV, Markdown, SVG, Vega-Lite."""
+"""Tables of experiments, and writing them as CSV and Markdown."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Table:
     """A table with a name for its files, a title, and a note on how to read it.
 
     Attributes:
-        name: of its files.
+        name: name of its files.
         title: its heading.
         frame: its content.
-        note: how it is to be read.
-        p_values: the columns whose small figures matter.
+        note: how to read it.
+        p_values: columns of p-values, whose small figures are shown with an exponent.
     """
 
     name: str
@@ -35,11 +35,11 @@ class Table:
     p_values: tuple[str, ...] = ()
 
     def to_csv(self) -> str:
-        """Return comma-separated values, figures in full."""
+        """Return comma-separated values without rounding."""
         return str(self.frame.to_csv(index=False, lineterminator="\n"))
 
     def to_markdown(self) -> str:
-        """Return a pipe table, figures to three places, p-values to two digits where they are small."""
+        """Return a Markdown table with three decimal places, and two digits for small p-values."""
         texts = pd.DataFrame(index=self.frame.index)
         for column in self.frame.columns:
             texts[column] = [self._shown(value, is_p=column in self.p_values) for value in self.frame[column]]
@@ -58,8 +58,8 @@ def make_frame(rows: Sequence[Sequence[Any]], columns: Sequence[str], *, counts:
     """Return rows as a frame; None is a missing value.
 
     Args:
-        rows: as long as the columns.
-        columns: names.
+        rows: rows with a value for each column.
+        columns: names of the columns.
         counts: columns of whole numbers, some of which may be missing.
     """
     frame = pd.DataFrame(list(rows), columns=list(columns))
@@ -67,7 +67,7 @@ def make_frame(rows: Sequence[Sequence[Any]], columns: Sequence[str], *, counts:
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
-    """Return model -> what stands after its last slash, or all of it where two would have the same name."""
+    """Return model -> the part after its last slash, or the whole name if two models would have the same part."""
     short = {model: model.rstrip("/").rpartition("/")[2] for model in models}
     counts = Counter(short.values())
     return {model: name if counts[name] == 1 else model for model, name in short.items()}
