@@ -1,6 +1,7 @@
-"""Tuned models on disk: stock files, the record of the training, and a model card with its scores.
+"""Saving of tuned models: stock files, the record of the training, and a model card with the scores.
 
-A folder gets its name when all of it is written, so what a full disk or a killed run leaves is never taken for a model.
+A folder gets its name when all its files are written, so the remains of a killed run or a full disk are never taken
+for a model.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ from turkic_idiom_tasks.span_detection.classifier import TokenClassifier
 RETRIEVAL_RECORD = "retrieval_finetuning.json"
 SPAN_RECORD = "span_finetuning.json"
 CARD = "README.md"
-_OS_ERROR = "os error"  # in every message of Rust about a file that cannot be written
+_OS_ERROR = "os error"  # a part of every message of Rust about a file that cannot be written
 _SPAN_SCORES = ("span_f1", "span_precision", "span_recall", "token_f1", "subword_f1", "token_accuracy")
 
 
 def check_new(folder: Path) -> None:
-    """Make sure, before any work is done, that a model can be saved as this folder.
+    """Check, before any work is done, that a model can be saved as this folder.
 
     Raises:
-        InputError: it exists, or its parent cannot be written to.
+        InputError: the folder exists, or its parent cannot be written to.
     """
     if folder.exists():
         raise usage_error(f"{folder}: exists already; choose another folder with --out, or remove it")
@@ -49,17 +50,17 @@ def check_new(folder: Path) -> None:
 def tuning_record(
     trainee: Trainee, data: RegimeData, tuned: TunedEncoder, *, config: RetrievalConfig, path: str, revision: str
 ) -> dict[str, Any]:
-    """Return everything that decides the weights, and how the development split was scored.
+    """Return everything that decides the weights, and the scores on the development split.
 
     The same training gives the same record.
 
     Args:
-        trainee: what was trained.
-        data: on what.
-        tuned: what came out.
-        config: how.
-        path: of the data, as results name it.
-        revision: of the data.
+        trainee: the encoder before training.
+        data: data of the training.
+        tuned: the encoder after training.
+        config: settings of the training.
+        path: the name of the data in results.
+        revision: revision of the data.
     """
     return {
         "model": trainee.name,
@@ -91,10 +92,10 @@ def tuning_record(
 
 
 def save_tuned(tuned: TunedEncoder, folder: Path, record: Mapping[str, Any]) -> None:
-    """Write a folder that ``SentenceTransformer(folder)`` loads without code of ours; whole or not at all.
+    """Write a folder that ``SentenceTransformer(folder)`` loads without code of ours; write all files or none.
 
     Args:
-        tuned: what to save.
+        tuned: the encoder to save.
         folder: must not exist.
         record: from `tuning_record`.
 
@@ -108,12 +109,12 @@ def save_tuned(tuned: TunedEncoder, folder: Path, record: Mapping[str, Any]) -> 
 
 
 def save_checkpoint(classifier: TokenClassifier, folder: Path, record: Mapping[str, Any]) -> None:
-    """Write a folder that transformers and lm-eval's ``token-classifier`` load; whole or not at all.
+    """Write a folder that transformers and lm-eval's ``token-classifier`` load; write all files or none.
 
     Args:
-        classifier: what to save.
+        classifier: the classifier to save.
         folder: must not exist.
-        record: what decided the weights, and their scores; see `span_card` for the keys that it needs.
+        record: everything that decided the weights, and their scores; see `span_card` for the keys that it needs.
 
     Raises:
         InputError: the folder exists or cannot be written, for example because the disk is full.
@@ -145,7 +146,7 @@ def retrieval_card(record: Mapping[str, Any]) -> str:
         f"{data['training_pairs']} pairs of `{data['path']}` (revision `{data['revision']}`), seed {config['seed']}:",
         f"{config['epochs']} epochs, batch {config['batch_size']}, learning rate {config['learning_rate']:g}, weight",
         f"decay {config['weight_decay']:g}, loss {loss}, pooling {record['pooling'] or 'of the model'}.",
-        "No concept of the test split was trained on, in any language, nor a text that one of them has.",
+        "The training data has no concept of the test split, in any language, and no text of such a concept.",
         "",
         f"nDCG over the whole pool, {data['development_queries']} development queries (concepts never trained on):",
         "",
@@ -178,13 +179,13 @@ def span_card(record: Mapping[str, Any]) -> str:
     """Return the model card of a tuned classifier, with the YAML block that the Hub reads.
 
     Args:
-        record: with the keys model, language (code), seed, best_epoch, data (path and revision), config (fields of
+        record: has the keys model, language (code), seed, best_epoch, data (path and revision), config (fields of
             `SpanConfig`) and scores (as `score_predictions` names them).
     """
     data, config, scores = record["data"], record["config"], record["scores"]
     language = LANGUAGES[record["language"]]
     best_epoch = record["best_epoch"]
-    chosen = "the last epoch is kept, as there were no validation sentences"
+    chosen = "the last epoch is kept, because there were no validation sentences"
     if best_epoch is not None:
         chosen = f"epoch {best_epoch} had the best span F1 on the validation sentences"
     lines = [
@@ -224,12 +225,12 @@ def span_card(record: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _new_model(folder: Path) -> Iterator[Path]:
-    """Give a folder to save a model in, which gets its name when all is written; see `files.new_folder`."""
+    """Yield a folder to save a model in, which gets its name when all files are written; see `files.new_folder`."""
     check_new(folder)
     with new_folder(folder) as unfinished, quiet_loading():
         try:
             yield unfinished
-        except Exception as error:  # safetensors and tokenizers, written in Rust, raise types of their own
+        except Exception as error:  # safetensors and tokenizers, written in Rust, have their own types of errors
             if _OS_ERROR not in str(error) or isinstance(error, InputError | OSError):
                 raise
             reason = str(error).splitlines()[0]
@@ -251,7 +252,7 @@ def _shown(value: float | None, *, digits: int = 3) -> str:
 
 
 def _without_nan(value: Any) -> Any:
-    """Return a value for JSON, which does not know NaN: undefined is null."""
+    """Return a value for JSON, in which None replaces NaN."""
     if isinstance(value, float) and math.isnan(value):
         return None
     if isinstance(value, Mapping):

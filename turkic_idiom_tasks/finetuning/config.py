@@ -1,6 +1,6 @@
-"""The settings of fine-tuning, checked by pydantic, and the processes that torchrun starts.
+"""Settings of fine-tuning, checked by pydantic, and the processes that torchrun starts.
 
-A grid file states the settings by the same names. This module imports nothing heavy, so that a command line or a grid
+The settings have the same names in a grid file. This module imports nothing heavy, so that a command line or a grid
 file can be checked before torch is loaded.
 """
 
@@ -16,8 +16,8 @@ from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.span_detection.subwords import Labelling
 
-MNRL, COSINE = LOSSES = ("mnrl", "cosine")
-SEEDS = (42, 43, 44)  # the paper: three seeds, which it does not name
+MNRL, COSINE = "mnrl", "cosine"
+SEEDS = (42, 43, 44)  # the paper has three seeds, but does not name them
 MAX_SEED = 2**32 - 1  # the largest that NumPy takes
 
 LearningRate = Annotated[FiniteFloat, Field(gt=0)]
@@ -29,21 +29,21 @@ Settings = TypeVar("Settings", bound=BaseModel)
 
 
 class RetrievalConfig(BaseModel):
-    """How an encoder is fine-tuned; the defaults are the paper's where it says something.
+    """Settings of the fine-tuning of an encoder; the defaults are the paper's, as far as it states them.
 
     Attributes:
         epochs: passes over the training pairs.
         batch_size: pairs per step and device.
-        learning_rate: of AdamW, falling linearly to 0.
-        weight_decay: of AdamW.
-        seed: of the order of the pairs, the negatives and dropout.
+        learning_rate: learning rate of AdamW, falling linearly to 0.
+        weight_decay: weight decay of AdamW.
+        seed: seed of the order of the pairs, the negatives and dropout.
         loss: ``mnrl`` or ``cosine``; None is mnrl for sentence-transformers models and cosine for plain encoders.
-        negatives: wrong meanings per pair for the cosine loss; 0 is the paper to the letter and collapses the encoder.
+        negatives: wrong meanings per pair for the cosine loss; 0 is the paper's setting and collapses the encoder.
         pooling: one of the five; None is the model's own, for plain encoders the mean.
-        evaluations: on the development queries, per epoch.
-        patience: evaluations without a new best after which training stops.
-        cached: mnrl over the whole batch in the memory of `mini_batch` pairs.
-        mini_batch: pairs per forward pass where cached.
+        evaluations: number of evaluations on the development queries per epoch.
+        patience: number of evaluations without a new best score after which training stops.
+        cached: compute mnrl over the whole batch with the memory for `mini_batch` pairs.
+        mini_batch: pairs per forward pass if `cached`.
         bf16: train in bfloat16 autocast; weights and development scores stay float32.
         gradient_checkpointing: compute activations twice instead of keeping them.
         lora: rank of low-rank adapters, merged into the weights at the end; 0 trains all weights.
@@ -75,15 +75,15 @@ class RetrievalConfig(BaseModel):
 
 
 class SpanConfig(BaseModel):
-    """How a token classifier is fine-tuned; the defaults are the paper's where it says something.
+    """Settings of the fine-tuning of a token classifier; the defaults are the paper's, as far as it states them.
 
     Attributes:
         epochs: passes over the training sentences.
         batch_size: sentences per step and device.
-        learning_rate: of AdamW, falling linearly to 0.
-        weight_decay: of AdamW.
+        learning_rate: learning rate of AdamW, falling linearly to 0.
+        weight_decay: weight decay of AdamW.
         labelling: ``all`` gives every sub-word of a word a label (the paper), ``first`` only its first one.
-        max_length: sub-words of a sentence that are used in training; None is what the model can take, at most 512.
+        max_length: sub-words of a sentence that are used in training; None is the limit of the model, at most 512.
         bf16: train in bfloat16 autocast; the weights stay float32.
         pad_to_max: pad every batch to max_length instead of to its longest sentence.
         group_by_length: put sentences of similar length into a batch; fewer padded positions, another order.
@@ -106,7 +106,7 @@ def checked(kind: type[Settings], settings: Mapping[str, object]) -> Settings:
     """Return settings from the command line as a `RetrievalConfig` or `SpanConfig`.
 
     Raises:
-        InputError: one of them is unknown or cannot be used; names it and its value.
+        InputError: a setting is unknown or cannot be used; names it and its value.
     """
     try:
         return kind.model_validate(dict(settings))
@@ -120,10 +120,10 @@ def checked(kind: type[Settings], settings: Mapping[str, object]) -> Settings:
 
 
 def is_first_process() -> bool:
-    """Return whether this process writes and reports: the only one, or the first of those that torchrun started."""
+    """Return whether this process writes and reports: the only process, or the first one of torchrun."""
     return int(os.environ.get("RANK", "0")) == 0
 
 
 def n_processes() -> int:
-    """Return how many processes train together."""
+    """Return the number of processes that train together."""
     return int(os.environ.get("WORLD_SIZE", "1"))

@@ -1,4 +1,4 @@
-"""How good an encoder is on development queries, by the main score of the task itself."""
+"""Evaluation of an encoder on development queries, by the main score of the task."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sentence_transformers import SentenceTransformer
 from turkic_idiom_tasks.dataset.retrieval import RetrievalData
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 
-BATCH_SIZE = 64  # texts; larger than in training, as nothing is kept for a backward pass
+BATCH_SIZE = 64  # texts; larger than in training, because there is no backward pass
 
 Floats = npt.NDArray[np.floating]
 
@@ -34,7 +34,7 @@ class Evaluation:
 
 
 class DevelopmentScore:
-    """The task's own score of the development queries: nDCG over the whole pool, ties by their expected value."""
+    """Scores development queries as the task does: nDCG over the whole pool, with the expected value for ties."""
 
     def __init__(
         self, model: SentenceTransformer, data: Mapping[str, RetrievalData], *, prompts: Mapping[str, str]

@@ -1,9 +1,9 @@
-"""From a dataset to the training pairs and the development queries of one regime of supervision.
+"""Training pairs and development queries of the regimes of supervision.
 
-A regime says which idiom is trained to be near which meaning. Concepts of the test split never enter, in any language;
-nor does a pair whose idiom or meaning is also a text of a test concept, because imported dictionaries repeat idioms
-under several concepts. A tenth of the other concepts is the development split: a pair that repeats one of its texts is
-not trained on either.
+A regime decides which idiom is trained to be near which meaning. Concepts of the test split are never used, in any
+language. A pair whose idiom or meaning is also a text of a test concept is not used either, because imported
+dictionaries repeat idioms under several concepts. A tenth of the other concepts is the development split; a pair that
+repeats one of its texts is not used for training.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class RegimeData:
-    """What a regime trains on, and what its best weights are chosen by.
+    """Training pairs of a regime, and the development queries by which its best weights are chosen.
 
     Attributes:
         regime: one of `TUNED_REGIMES`.
         languages: codes of the languages of the meanings.
-        task: short name of the task that the pairs are like, whose prompts are used: ``T2``, across languages ``T3``.
-        pairs: to train on, sorted by concept and language; no two alike.
+        task: short name of the task whose prompts are used: ``T2``, or ``T3`` across languages.
+        pairs: training pairs without repeats, sorted by concept and language.
         development: language of the meanings -> queries of the development concepts, over the meanings of all concepts
             outside the test split; only languages with a query.
         dropped_for_test: training and development pairs left out because a test concept has one of their texts.
@@ -69,7 +69,7 @@ class RegimeData:
 
     @property
     def n_development(self) -> int:
-        """Return how many development queries there are in all languages."""
+        """Return the number of development queries in all languages."""
         return sum(len(data.queries) for data in self.development.values())
 
 
@@ -77,13 +77,13 @@ def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) 
     """Return the pairs and development queries of a regime.
 
     Args:
-        dataset: with entries.
+        dataset: a dataset with lexicon entries.
         regime: ``tr-only``: Turkish idioms and their meanings; ``monolingual``: those of `language`; ``cross-lingual``:
             Turkish idioms with the meanings in `language`, or with those in each of the other languages.
-        language: a code; required by monolingual, refused by tr-only.
+        language: a code; required for monolingual, refused for tr-only.
 
     Raises:
-        InputError: an unknown regime or language, a dataset without entries, or too few pairs; says what to do.
+        InputError: the regime or language is unknown, the dataset has no entries, or there are too few pairs.
     """
     regime, code = _check_regime(regime, language)
     lexicon = dataset.lexicon
@@ -94,27 +94,35 @@ def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) 
         candidates.extend(_pairs(lexicon, source, target))
 
     test_texts = _texts_of_split(lexicon, TEST)
-    clean = [pair for pair in candidates if test_texts.isdisjoint(_keys(pair, source))]
-    training = [pair for pair in clean if retrieval_split(pair.concept) == TRAIN]
     development_texts = _texts_of_split(lexicon, DEVELOPMENT)
-    kept = [pair for pair in training if development_texts.isdisjoint(_keys(pair, source))]
-    distinct = {(pair.language, pair.idiom, pair.meaning): pair for pair in reversed(kept)}
+    dropped_for_test = dropped_for_development = 0
+    training: dict[tuple[str, str, str], Pair] = {}  # language, idiom and meaning -> the first pair that has them
+    development_idioms: dict[str, set[str]] = {target: set() for target in languages}
+    for pair in candidates:
+        texts = {text_key(pair.idiom, source), text_key(pair.meaning, pair.language)}
+        if not test_texts.isdisjoint(texts):
+            dropped_for_test += 1
+        elif retrieval_split(pair.concept) != TRAIN:
+            development_idioms[pair.language].add(pair.idiom)
+        elif not development_texts.isdisjoint(texts):
+            dropped_for_development += 1
+        else:
+            training.setdefault((pair.language, pair.idiom, pair.meaning), pair)
 
     task = "T3" if regime == CROSS_LINGUAL else "T2"
     development: dict[str, RetrievalData] = {}
     for target in languages:
-        idioms = {pair.idiom for pair in clean if pair.language == target and not _is_training(pair)}
-        queries = _development_queries(lexicon, task, target, idioms=idioms)
+        queries = _development_queries(lexicon, task, target, idioms=development_idioms[target])
         if queries is not None:
             development[target] = queries
     data = RegimeData(
         regime=regime,
         languages=languages,
         task=task,
-        pairs=tuple(sorted(distinct.values(), key=lambda pair: (pair.concept, pair.language))),
+        pairs=tuple(sorted(training.values(), key=lambda pair: (pair.concept, pair.language))),
         development=development,
-        dropped_for_test=len(candidates) - len(clean),
-        dropped_for_development=len(training) - len(kept),
+        dropped_for_test=dropped_for_test,
+        dropped_for_development=dropped_for_development,
     )
     _check_sizes(data, dataset.path)
     return data
@@ -124,22 +132,22 @@ def labelled_pairs(pairs: Sequence[Pair], *, negatives: int, rng: np.random.Gene
     """Return (idiom, meaning, 1.0) of every pair, each followed by `negatives` other meanings with -1.0.
 
     Args:
-        pairs: that are true.
-        negatives: drawn without repeats from the meanings in the pair's language, never one that its idiom has in any
-            of the pairs; fewer where there are not so many.
-        rng: what draws them.
+        pairs: pairs of an idiom and its meaning.
+        negatives: number of meanings that are drawn without repeats from those in the pair's language; a meaning of the
+            idiom in any of the pairs is never drawn. There are fewer if the language has too few meanings.
+        rng: generator of the draws.
     """
     meanings: dict[str, dict[str, None]] = {}  # language -> distinct meanings, in the order of the pairs
-    own: dict[tuple[str, str], set[str]] = {}
+    right_meanings: dict[tuple[str, str], set[str]] = {}  # language and idiom -> its meanings
     for pair in pairs:
         meanings.setdefault(pair.language, {})[pair.meaning] = None
-        own.setdefault((pair.language, pair.idiom), set()).add(pair.meaning)
+        right_meanings.setdefault((pair.language, pair.idiom), set()).add(pair.meaning)
     pools = {language: list(texts) for language, texts in meanings.items()}
     rows = []
     for pair in pairs:
         rows.append((pair.idiom, pair.meaning, 1.0))
         pool = pools[pair.language]
-        excluded = set(own[pair.language, pair.idiom])
+        excluded = set(right_meanings[pair.language, pair.idiom])
         for _ in range(min(negatives, len(pool) - len(excluded))):
             drawn = pool[int(rng.integers(len(pool)))]
             while drawn in excluded:
@@ -150,7 +158,7 @@ def labelled_pairs(pairs: Sequence[Pair], *, negatives: int, rng: np.random.Gene
 
 
 def text_key(text: str, language: str) -> str:
-    """Return what texts share that are the same but for case, circumflexes, punctuation and spaces."""
+    """Return a key that texts share if they differ only in case, circumflexes, punctuation and spaces."""
     return " ".join(_WORD.findall(fold(text, LANGUAGES[language]))) or text
 
 
@@ -158,7 +166,7 @@ def _check_regime(regime: str, language: str | None) -> tuple[str, str | None]:
     """Return the regime and the code of its language.
 
     Raises:
-        InputError: they are unknown or do not go together.
+        InputError: the regime or language is unknown, or they do not go together.
     """
     if regime not in TUNED_REGIMES:
         raise usage_error(f"unknown regime {regime!r}; known: {', '.join(TUNED_REGIMES)}")
@@ -194,14 +202,6 @@ def _pairs(lexicon: Lexicon, source: str, target: str) -> list[Pair]:
     return pairs
 
 
-def _keys(pair: Pair, source: str) -> set[str]:
-    return {text_key(pair.idiom, source), text_key(pair.meaning, pair.language)}
-
-
-def _is_training(pair: Pair) -> bool:
-    return retrieval_split(pair.concept) == TRAIN
-
-
 def _texts_of_split(lexicon: Lexicon, split: str) -> set[str]:
     """Return the keys of every idiom, variant and meaning of the concepts of a split, in any language."""
     keys = set()
@@ -216,10 +216,9 @@ def _texts_of_split(lexicon: Lexicon, split: str) -> set[str]:
 
 
 def _development_queries(lexicon: Lexicon, task: str, target: str, *, idioms: Collection[str]) -> RetrievalData | None:
-    """Return the development queries of a task with these idioms, over the pool of the task; None without any."""
-    spec = TASKS[task]
-    subset = next(name for name, (_, language) in spec.subsets.items() if language.code == target)
-    data = build_retrieval(lexicon, task, subset, split=DEVELOPMENT)
+    """Return the development queries of a task with these idioms, over the pool of the task; None if there are none."""
+    subsets = {language.code: name for name, (_, language) in TASKS[task].subsets.items()}
+    data = build_retrieval(lexicon, task, subsets[target], split=DEVELOPMENT)
     if data is None:
         return None
     queries = {query: idiom for query, idiom in data.queries.items() if idiom in idioms}

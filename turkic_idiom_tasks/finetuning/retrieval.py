@@ -1,8 +1,9 @@
 """Fine-tuning an encoder for retrieval on the pairs of a regime, in the paper's configuration.
 
 Trainer, losses, sampler and optimiser are those of sentence-transformers; for plain encoders the loss is PyTorch's
-CosineEmbeddingLoss on pooled vectors. Several times per epoch the development queries are scored as the task scores its
-own. The best weights so far, the untuned ones to begin with, are kept in memory and are what training ends with.
+CosineEmbeddingLoss on pooled vectors. Several times per epoch the development queries are scored in the same way as the
+test queries of the task. The best weights so far, at first the untuned ones, are kept in memory, and training ends with
+them.
 """
 
 from __future__ import annotations
@@ -48,15 +49,15 @@ _CHECKPOINTING = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TunedEncoder:
-    """An encoder with the best of the weights it had, the untuned ones among them.
+    """A tuned encoder with its best weights, which may be the untuned ones.
 
     Attributes:
-        model: ready to encode, made of stock modules.
-        loss: that it was trained with.
-        history: the evaluations, the untuned model's first.
-        diverged_at: step whose loss or vectors were not finite, where training stopped; None if all were.
-        n_steps: optimiser steps that were made.
-        stopped_early: whether patience ran out before the last epoch ended.
+        model: the model, made of stock modules and ready to encode.
+        loss: loss that it was trained with.
+        history: the evaluations, beginning with that of the untuned model.
+        diverged_at: step at which loss or vectors were not finite and training stopped; None if there was none.
+        n_steps: number of optimiser steps.
+        stopped_early: whether patience ran out before the end of the last epoch.
     """
 
     model: SentenceTransformer
@@ -73,7 +74,7 @@ class TunedEncoder:
 
     @property
     def tuned(self) -> Evaluation | None:
-        """Return the best evaluation of trained weights, the earliest of equals; None if none was finite."""
+        """Return the best evaluation of trained weights, the earliest among equal ones; None if none was finite."""
         finite = [evaluation for evaluation in self.history[1:] if math.isfinite(evaluation.ndcg)]
         return max(finite, key=lambda evaluation: evaluation.ndcg, default=None)
 
@@ -84,7 +85,7 @@ class TunedEncoder:
 
     @property
     def verdict(self) -> str:
-        """Return one sentence that says what tuning did and which weights were kept."""
+        """Return one sentence on the effect of tuning and on the weights that were kept."""
         before = f"{self.untuned.ndcg:.4f}"
         ending = ""
         if self.diverged_at is not None:
@@ -94,9 +95,10 @@ class TunedEncoder:
         after = f"{self.tuned.ndcg:.4f} (step {self.tuned.step})"
         if self.kept.step:
             return f"tuning raised development nDCG from {before} to {after}{ending}"
-        what = "did not change" if self.tuned.ndcg == self.untuned.ndcg else "made it worse:"
+        if self.tuned.ndcg == self.untuned.ndcg:
+            return f"tuning did not change development nDCG, {before}{ending}; the untuned weights are kept"
         scores = f"{before} untuned and at best {after}"
-        return f"tuning {what} development nDCG, {scores}{ending}; the untuned weights are kept"
+        return f"tuning made it worse: development nDCG {scores}{ending}; the untuned weights are kept"
 
 
 def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: RetrievalConfig) -> TunedEncoder:
@@ -105,7 +107,7 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
     Args:
         trainee: from `trainee.load_trainee`; its weights are changed.
         data: from `regimes.build_regime`.
-        config: how; the trainee was loaded with its pooling.
+        config: settings of the training; the trainee must have been loaded with its pooling.
 
     Raises:
         InputError: the untuned model's vectors are not finite, a package is missing, or there are more processes
@@ -121,7 +123,7 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
         _add_adapters(model, rank=config.lora)
     score = DevelopmentScore(model, data.development, prompts=trainee.prompts)
     watcher = _Watcher(model, score(step=0), config=config)
-    with tempfile.TemporaryDirectory(prefix="turkic-idiom-") as scratch:  # the trainer needs one; nothing is kept
+    with tempfile.TemporaryDirectory(prefix="turkic-idiom-") as scratch:  # required by the trainer; nothing is kept
         trainer = _Trainer(
             watcher,
             model=_shell(model),
@@ -132,7 +134,7 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
         )
         trainer.train()
         if watcher.diverged_at is None and watcher.history[-1].step != trainer.state.global_step:
-            trainer.evaluate()  # duplicates made fewer batches than were planned
+            trainer.evaluate()  # because of duplicates there were fewer batches than planned
     watcher.best.restore()
     if config.lora:
         model[0].model = model[0].model.merge_and_unload()
@@ -147,7 +149,7 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
 
 
 class _Evaluator(SentenceEvaluator):
-    """The score as an evaluator of sentence-transformers; under torchrun the first process scores for all."""
+    """The score as an evaluator of sentence-transformers; under torchrun only the first process computes it."""
 
     def __init__(self, score: DevelopmentScore) -> None:
         super().__init__()
@@ -163,12 +165,12 @@ class _Evaluator(SentenceEvaluator):
 
 
 class _Watcher(TrainerCallback):
-    """Says when to evaluate and when to stop, and keeps the best weights.
+    """A callback that decides when to evaluate and when to stop, and that keeps the best weights.
 
     Attributes:
-        history: the evaluations so far, the untuned model's first.
-        best: weights of the best of them.
-        diverged_at: step whose loss or vectors were not finite.
+        history: the evaluations so far, beginning with that of the untuned model.
+        best: weights of the best evaluation.
+        diverged_at: step at which loss or vectors were not finite.
         ran_out: whether patience ran out.
     """
 
@@ -190,11 +192,11 @@ class _Watcher(TrainerCallback):
             self._steps.add(math.ceil(state.max_steps * part / self._n_evaluations))
 
     def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
-        """Ask for an evaluation at the planned steps."""
+        """Request an evaluation at the planned steps."""
         control.should_evaluate = state.global_step in self._steps and self.diverged_at is None
 
     def on_evaluate(self, args: Any, state: Any, control: Any, *, metrics: Mapping[str, float], **context: Any) -> None:
-        """Note an evaluation, and stop where it is not finite or patience runs out."""
+        """Record an evaluation, and stop if it is not finite or patience runs out."""
         prefix = f"eval_{_NDCG}_"
         by_language = {key.removeprefix(prefix): value for key, value in metrics.items() if key.startswith(prefix)}
         evaluation = Evaluation(state.global_step, metrics[f"eval_{_NDCG}"], by_language)
@@ -208,13 +210,13 @@ class _Watcher(TrainerCallback):
             self.ran_out = control.should_training_stop = True
 
     def _evaluations_since_best(self) -> int:
-        """Return how many evaluations of tuned weights came after the best of them."""
+        """Return the number of evaluations of tuned weights after the best one."""
         scores = [evaluation.ndcg for evaluation in self.history[1:]]
         return len(scores) - 1 - int(np.nanargmax(scores))
 
 
 class _Trainer(SentenceTransformerTrainer):
-    """The stock trainer, which stops at a loss that is not finite and shows its progress bars alone."""
+    """The stock trainer, changed to stop at a loss that is not finite and to print nothing but progress bars."""
 
     def __init__(self, watcher: _Watcher, **options: Any) -> None:
         super().__init__(**options, callbacks=[watcher])
@@ -222,7 +224,7 @@ class _Trainer(SentenceTransformerTrainer):
         keep_to_bars(self)
 
     def add_model_card_callback(self, *arguments: Any, **options: Any) -> None:
-        """Add nothing: `cards` writes the card, and the stock callback would tokenise all data for its own."""
+        """Add no callback, because `cards` writes the card and the stock callback would tokenise all data."""
 
     def training_step(self, *arguments: Any, **options: Any) -> torch.Tensor:
         """Return the loss of one step; all processes stop together."""
@@ -249,7 +251,7 @@ class _CosineEmbeddingLoss(torch.nn.Module):
 
 
 def _shell(model: SentenceTransformer) -> SentenceTransformer:
-    """Return another model of the same modules: the trainer wraps it for bfloat16, and scores must stay in float32."""
+    """Return another model with the same modules, for the trainer to wrap for bfloat16; scores stay in float32."""
     return SentenceTransformer(modules=list(model), device=str(model.device))
 
 
@@ -274,7 +276,7 @@ def _make_loss(model: SentenceTransformer, *, name: str, config: RetrievalConfig
 
 
 def _add_adapters(model: SentenceTransformer, *, rank: int) -> None:
-    from peft import LoraConfig, get_peft_model  # only low-rank adapters need the package
+    from peft import LoraConfig, get_peft_model  # late, because the package is optional
 
     adapters = LoraConfig(r=rank, lora_alpha=2 * rank, lora_dropout=0.05, target_modules="all-linear")
     model[0].model = get_peft_model(model[0].model, adapters)
@@ -298,7 +300,7 @@ def _arguments(
         use_cpu=not torch.accelerator.is_available(),
         seed=config.seed,
         data_seed=config.seed,
-        eval_strategy="no",  # the watcher says when
+        eval_strategy="no",  # the watcher requests evaluations
         save_strategy="no",
         logging_strategy="no",
         logging_nan_inf_filter=False,  # the trainer checks the loss itself
@@ -315,7 +317,7 @@ def _check(config: RetrievalConfig, *, n_pairs: int) -> None:
         raise InputError(
             f"fine-tuning needs {' and '.join(missing)}; install with: pip install 'turkic-idiom-tasks[finetune]'"
         )
-    if n_processes() > 1 and n_pairs < n_processes() * config.batch_size:  # uneven batches are dropped there
+    if n_processes() > 1 and n_pairs < n_processes() * config.batch_size:  # with several processes, rests are dropped
         raise InputError(
             f"{n_pairs} training pairs are not one batch of {config.batch_size} for each of {n_processes()} "
             "processes; use fewer processes, or a smaller --batch-size"

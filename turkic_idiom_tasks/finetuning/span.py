@@ -1,8 +1,8 @@
 """Fine-tuning a token classifier for idiom spans, in the paper's configuration (its Appendix C).
 
-Trainer and optimiser are those of transformers. Each epoch ends with an evaluation on the validation sentences; the
-weights of the best one are kept in memory, not on disk, and are what training ends with: best by seqeval's span F1, of
-equal ones that with the smallest loss (transformers alone would keep the earliest).
+Trainer and optimiser are those of transformers. Each epoch ends with an evaluation on the validation sentences. The
+weights of the best epoch are kept in memory, and training ends with them. The best epoch has the highest span F1 of
+seqeval, and among equal ones the smallest loss (transformers alone would keep the earliest).
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ class FineTuned:
     """A classifier with the best of its epochs.
 
     Attributes:
-        classifier: ready to tag sentences.
-        best_epoch: which one; None without validation sentences, where the last one is kept.
+        classifier: the classifier, ready to tag sentences.
+        best_epoch: number of the best epoch; None without validation sentences, if the last one is kept.
         validation_f1: span F1 of that epoch, in [0, 1]; NaN without validation sentences.
-        history: for every epoch its number, validation loss and span F1.
+        history: number, validation loss and span F1 of every epoch.
     """
 
     classifier: TokenClassifier
@@ -67,11 +67,11 @@ def load_untuned(name_or_path: str, *, seed: int, revision: str | None = None) -
 
     Args:
         name_or_path: Hub id or folder of an encoder.
-        seed: of the head's initial weights.
+        seed: seed of the head's initial weights.
         revision: Hub commit; None is the newest.
 
     Raises:
-        InputError: it cannot be found or loaded, or its tokenizer does not say which word a sub-word belongs to.
+        InputError: the model cannot be found or loaded, or its tokenizer does not say which word a sub-word belongs to.
     """
     tokenizer = load_tokenizer(name_or_path, revision=revision)
     set_seed(seed)
@@ -82,7 +82,7 @@ def load_untuned(name_or_path: str, *, seed: int, revision: str | None = None) -
         label2id={label: number for number, label in enumerate(LABELS)},
         num_labels=len(LABELS),
         ignore_mismatched_sizes=True,  # a head for other labels is replaced
-        dtype=torch.float32,  # a checkpoint in half precision would be trained in half precision otherwise
+        dtype=torch.float32,  # otherwise a checkpoint in half precision would be trained in half precision
     )
     return TokenClassifier(model, tokenizer, name=name_or_path)
 
@@ -102,7 +102,7 @@ def fine_tune(
         train: sentences to learn from.
         validation: sentences to choose the epoch by; may be empty.
         config: how.
-        seed: of the order of the sentences and of dropout.
+        seed: seed of the order of the sentences and of dropout.
 
     Raises:
         InputError: there is no training sentence, or the loss is not finite.
@@ -140,12 +140,12 @@ def fine_tune(
 
 
 def few_shot_sample(sentences: Sequence[TaggedSentence], size: int | None, *, seed: int) -> list[TaggedSentence]:
-    """Return the first `size` sentences in a seeded order; the smaller samples of a seed are part of the larger ones.
+    """Return the first `size` sentences in a seeded order; smaller samples of a seed are part of larger ones.
 
     Args:
-        sentences: of a training split.
-        size: how many; None or more than there are is all of them.
-        seed: of the order.
+        sentences: sentences of a training split.
+        size: number of sentences; None means all of them.
+        seed: seed of the order.
     """
     ordered = sorted(sentences, key=lambda sentence: sentence.id)
     order = np.random.default_rng(seed).permutation(len(ordered))
@@ -153,7 +153,7 @@ def few_shot_sample(sentences: Sequence[TaggedSentence], size: int | None, *, se
 
 
 class _InOrderTrainer(Trainer):
-    """The stock trainer, which would put the validation sentences into another order when it groups by length."""
+    """The stock trainer, changed to keep the order of the validation sentences also when it groups by length."""
 
     def get_eval_dataloader(self, eval_dataset: Any = None) -> DataLoader[Any]:
         """Return the batches of the validation sentences, in their order."""
@@ -165,11 +165,11 @@ class _InOrderTrainer(Trainer):
 
 
 class _EpochWatcher(TrainerCallback):
-    """Notes the evaluation of every epoch and keeps the weights of the best one.
+    """A callback that records the evaluation of every epoch and keeps the weights of the best one.
 
     Attributes:
-        history: for every epoch its number, validation loss and span F1.
-        best_epoch: number of the best one; None before the first evaluation.
+        history: number, validation loss and span F1 of every epoch.
+        best_epoch: number of the best epoch; None before the first evaluation.
         best_f1: its span F1; NaN before the first evaluation.
     """
 
@@ -180,7 +180,7 @@ class _EpochWatcher(TrainerCallback):
         self._best = best
 
     def on_evaluate(self, args: Any, state: Any, control: Any, *, metrics: Mapping[str, float], **context: Any) -> None:
-        """Note the evaluation at the end of an epoch."""
+        """Record the evaluation at the end of an epoch."""
         f1, loss = metrics["eval_span_f1"], metrics["eval_loss"]
         self.history.append({"epoch": state.epoch, "loss": loss, "span_f1": f1})
         if self._best.offer(f1, -loss):
@@ -188,7 +188,7 @@ class _EpochWatcher(TrainerCallback):
 
 
 class _Validation:
-    """Span F1 over the words of the validation sentences, from the trainer's label of every sub-word."""
+    """Computes span F1 over the words of the validation sentences from the labels of their sub-words."""
 
     def __init__(self, tokenizer: Any, sentences: Sequence[TaggedSentence], length: int) -> None:
         encoded = _encode(tokenizer, sentences, length)
@@ -234,7 +234,7 @@ def _features(
 
 def _arguments(config: SpanConfig, *, seed: int, validates: bool) -> TrainingArguments:
     return TrainingArguments(
-        output_dir=tempfile.gettempdir(),  # the trainer needs one; nothing is saved
+        output_dir=tempfile.gettempdir(),  # required by the trainer; nothing is saved
         num_train_epochs=config.epochs,
         per_device_train_batch_size=config.batch_size,
         per_device_eval_batch_size=_EVALUATION_BATCH,

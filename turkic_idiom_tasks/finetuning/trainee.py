@@ -1,4 +1,4 @@
-"""The encoder that is fine-tuned for retrieval: stock modules under the pooling that was chosen, and its prompts."""
+"""Loading of the encoder that is fine-tuned for retrieval: stock modules with the chosen pooling, and prompts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from turkic_idiom_tasks.encoders.folders import MODULES_FILE
 from turkic_idiom_tasks.encoders.names import NO_REVISION, check_pooling
 from turkic_idiom_tasks.encoders.poolings import native_pooling, pooling_modules
 from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.integrations.mteb_loading import LoadedModel, resolve_model
+from turkic_idiom_tasks.integrations.mteb_loading import resolve_model
 from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES
 
-_PLAIN_POOLING = "mean"  # what sentence-transformers gives a plain encoder
+_PLAIN_POOLING = "mean"  # pooling that sentence-transformers gives a plain encoder
 _ROLES = ("query", "document")
 
 
@@ -28,13 +28,13 @@ class Trainee:
     """An encoder before it is trained.
 
     Attributes:
-        model: weights in float32; carries its prompts, so that they are saved with it.
-        name: as the caller named it, without a pooling.
+        model: the model with weights in float32 and its prompts, so that they are saved with it.
+        name: the name that the caller gave, without a pooling.
         revision: Hub commit, or the hash of a folder's files.
-        pooling: one of the five; None where the model's own modules are something else.
-        is_plain: a transformers encoder, not a sentence-transformers model.
-        prompts: role (``query``, ``document``) -> what stands before a text, in training as at evaluation.
-        task_prompts: short name of a task -> the same for that task.
+        pooling: one of the five; None if the model's own modules are something else.
+        is_plain: whether it is a plain transformers encoder, not a sentence-transformers model.
+        prompts: role (``query``, ``document``) -> prompt before a text, in training and in evaluation.
+        task_prompts: short name of a task -> role -> prompt before a text of that task.
     """
 
     model: SentenceTransformer
@@ -54,12 +54,12 @@ def load_trainee(
     Args:
         name: mteb name, Hub id or folder, with `` (pooling=…)`` or without.
         task: short name of the task whose prompts are used, ``T2``.
-        pooling: one of the five, in place of the model's own; None keeps that, and gives a plain encoder the mean.
+        pooling: one of the five; None keeps the model's own, and gives a plain encoder the mean.
         revision: Hub commit; None is the one that mteb pins, otherwise the newest.
         device: None lets sentence-transformers choose.
 
     Raises:
-        InputError: it cannot be found, loaded or trained, or cannot have this pooling.
+        InputError: the model cannot be found, loaded or trained, or cannot have this pooling.
     """
     check_pooling(pooling or _PLAIN_POOLING)
     loaded = resolve_model(name, revision=revision, device=device)
@@ -69,9 +69,14 @@ def load_trainee(
         raise usage_error(f"{name} names another pooling than --pooling {pooling}; leave one of them out")
     is_plain = not _declares_modules(loaded.encoder, str(loaded.meta.revision))
     chosen = pooling or loaded.pooling or (_PLAIN_POOLING if is_plain else None)
-    prompts = _task_prompts(loaded)
+    prompts: dict[str, dict[str, str]] = {}
+    for short, retrieval_task in TASKS.items():
+        metadata = TASK_CLASSES[retrieval_task.name].metadata
+        prompts[short] = {role: loaded.prompt(metadata, role) for role in _ROLES}
     model = _with_pooling(loaded.encoder, chosen) if chosen else loaded.encoder
-    _freeze_layer_weights(model)
+    for module in model:
+        if isinstance(module, WeightedLayerPooling):  # loading a saved model makes its weights trainable again
+            module.layer_weights.requires_grad_(False)
     model.prompts = {**model.prompts, **_saved_prompts(prompts, task)}
     return Trainee(
         model=model,
@@ -87,19 +92,11 @@ def load_trainee(
 def _declares_modules(model: SentenceTransformer, revision: str) -> bool:
     """Return whether the checkpoint that a model was just loaded from is a sentence-transformers model."""
     origin = str(model[0].model.name_or_path)
-    if Path(origin).is_dir():  # old checkpoints keep the transformer in a folder of its own
-        return any((folder / MODULES_FILE).is_file() for folder in (Path(origin), Path(origin).parent))
+    folder = Path(origin)
+    if folder.is_dir():  # old checkpoints have the transformer in a subfolder
+        return (folder / MODULES_FILE).is_file() or (folder.parent / MODULES_FILE).is_file()
     commit = None if revision == NO_REVISION else revision
     return bool(is_sentence_transformer_model(origin, revision=commit, local_files_only=True))
-
-
-def _task_prompts(loaded: LoadedModel) -> dict[str, dict[str, str]]:
-    """Return short name of a task -> role -> what mteb puts before a text of it."""
-    prompts: dict[str, dict[str, str]] = {}
-    for short, task in TASKS.items():
-        metadata = TASK_CLASSES[task.name].metadata
-        prompts[short] = {role: loaded.prompt(metadata, role) for role in _ROLES}
-    return prompts
 
 
 def _with_pooling(model: SentenceTransformer, pooling: str) -> SentenceTransformer:
@@ -111,21 +108,14 @@ def _with_pooling(model: SentenceTransformer, pooling: str) -> SentenceTransform
     )
 
 
-def _freeze_layer_weights(model: SentenceTransformer) -> None:
-    """Keep the mixture of layers as it is; loading a saved model makes its weights trainable again."""
-    for module in model:
-        if isinstance(module, WeightedLayerPooling):
-            module.layer_weights.requires_grad_(False)
-
-
 def _saved_prompts(prompts: Mapping[str, Mapping[str, str]], task: str) -> dict[str, str]:
-    """Return prompts by the names by which sentence-transformers and mteb look them up.
+    """Return prompts under the names that sentence-transformers and mteb look up.
 
-    Those of `task` are the model's own; a task with other prompts has them under its full name.
+    The prompts of `task` are the model's own; a task with other prompts has them under its full name.
     """
     saved = dict(prompts[task])
-    for short, of_task in prompts.items():
-        for role, text in of_task.items():
+    for short, task_prompts in prompts.items():
+        for role, text in task_prompts.items():
             if text != prompts[task][role]:
                 saved[f"{TASKS[short].name}-{role}"] = text
     return saved

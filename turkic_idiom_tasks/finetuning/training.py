@@ -1,4 +1,4 @@
-"""What both kinds of training share: progress bars, and the best weights so far."""
+"""Parts that both kinds of training share: progress bars, and the best weights so far."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BestWeights:
         self._weights: dict[str, torch.Tensor] = {}
 
     def offer(self, *rank: float) -> bool:
-        """Copy the weights that the model has now if their evaluation is better than all before; return whether it is.
+        """Copy the weights of the model if their evaluation is better than all earlier ones; return whether it is.
 
         Args:
             rank: scores of the evaluation, higher is better, compared from left to right; NaN is below every number.
@@ -34,7 +34,7 @@ class BestWeights:
         return True
 
     def restore(self) -> None:
-        """Put the best weights back into the model, which keeps its own if there was no evaluation."""
+        """Set the weights of the model to the best ones; without any evaluation they stay as they are."""
         with torch.no_grad():
             for name, parameter in self._model.named_parameters():
                 if name in self._weights:
@@ -42,14 +42,14 @@ class BestWeights:
 
 
 class _SilentProgress(ProgressCallback):
-    """The trainer's bars, which go to stderr, without its logs, which would go to stdout, the place for results."""
+    """The trainer's progress bars on stderr, without its logs, which would go to stdout among the results."""
 
     def on_log(self, *arguments: Any, **context: Any) -> None:
         """Write nothing."""
 
 
 def keep_to_bars(trainer: Any) -> None:
-    """Leave a trainer of transformers its progress bars and take away what it prints."""
+    """Remove the output of a trainer of transformers, except its progress bars."""
     trainer.remove_callback(PrinterCallback)
     if trainer.pop_callback(ProgressCallback) is not None:
         trainer.add_callback(_SilentProgress)
