@@ -171,6 +171,14 @@ def test_doctor_begins_with_the_verdict(command):
     assert "mteb task TurkicIdiomT1: registered" in details
 
 
+def test_doctor_without_the_hook_finds_nothing_registered(command):
+    run = command("turkic-idiom", "doctor", TURKIC_IDIOM_NO_HOOK="1")
+    assert run.returncode == 1
+    details = run.stdout.splitlines()
+    assert "mteb benchmark TurkicIdiom(v1): MISSING" in details
+    assert "mteb models: 0 registered" in details
+
+
 def test_doctor_says_that_the_hook_is_turned_off(monkeypatch):
     monkeypatch.setenv("TURKIC_IDIOM_NO_HOOK", "1")
     monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder is not hook.Finder])

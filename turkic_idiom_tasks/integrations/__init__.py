@@ -1,3 +1,3 @@
-"""The rooms of mteb and lm-eval: what we register with them, and the only places that touch their private names."""
+"""Integration with mteb and lm-eval: registration of our tasks and models, and all use of their private names."""
 
-DATA_VARIABLE = "TURKIC_IDIOM_DATA"  # names the data where a harness's own command cannot pass an argument
+DATA_VARIABLE = "TURKIC_IDIOM_DATA"  # names the data, because the command of a harness cannot pass an argument

@@ -1,7 +1,7 @@
-"""What `turkic-idiom doctor` says: whether everything is registered, and what to do when it is not.
+"""Checks of `turkic-idiom doctor`: whether everything is registered, and what to do if it is not.
 
-Nothing here may fail, whatever is broken in the environment: every check stands on its own, imports what it needs
-itself, and an exception is one more finding.
+These checks must not fail in a broken environment: every check imports its modules itself, and an exception is
+reported as a problem.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ REGISTER = "in Python, call turkic_idiom_tasks.register() after importing the ha
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What was found.
+    """The results of all checks.
 
     Attributes:
-        details: lines, one for each thing that was looked at.
-        problems: what is wrong, in a few words each.
-        advice: what to do, a line each; empty if nothing is wrong.
+        details: one line for each check.
+        problems: a few words on each problem.
+        advice: one line on how to solve each problem.
     """
 
     details: list[str] = field(default_factory=list)
@@ -39,11 +39,11 @@ class Diagnosis:
 
     @property
     def is_healthy(self) -> bool:
-        """Return whether nothing is wrong."""
+        """Return whether there is no problem."""
         return not self.problems
 
     def lines(self) -> list[str]:
-        """Return the verdict, what to do, and then the details."""
+        """Return the verdict, then the advice, then the details."""
         if self.is_healthy:
             verdict = "everything is registered: mteb and lm-eval know the tasks, and the data can be read"
         else:
@@ -52,39 +52,38 @@ class Diagnosis:
         advice = [f"-> {line}" for line in dict.fromkeys(self.advice)]
         return [verdict, *advice, "", *self.details]
 
-    def check(self, is_right: bool, *, detail: str, advice: str, problem: str | None = None) -> None:
-        """Note one finding; if something is wrong, also what to do."""
+    def check(self, is_right: bool, *, detail: str, advice: str) -> None:
+        """Add the detail of a check, and its advice if something is wrong."""
+        if is_right:
+            self.details.append(detail)
+        else:
+            self.fail(detail=detail, problem=detail, advice=advice)
+
+    def fail(self, *, detail: str, problem: str, advice: str) -> None:
+        """Add a problem with its detail and advice."""
         self.details.append(detail)
-        if not is_right:
-            self.problems.append(problem or detail)
-            self.advice.append(advice)
+        self.problems.append(problem)
+        self.advice.append(advice)
 
 
 def diagnose() -> Diagnosis:
-    """Look at this interpreter: versions, start-up files, what mteb and lm-eval know of us, the data, failures."""
+    """Check this interpreter: versions, start-up files, registration with mteb and lm-eval, the data, failures."""
     diagnosis = Diagnosis()
     diagnosis.details.append(f"python {sys.version.split()[0]} at {sys.executable}")
-    for look in (_look_at_versions, _look_at_hook, _look_at_mteb, _look_at_lm_eval, _look_at_data, _look_at_failures):
-        _attempt(look, diagnosis)
+    for name, check in CHECKS.items():
+        try:
+            check(diagnosis)
+        except Exception as error:  # a broken package may raise any error when it is imported
+            line = (str(error).strip().splitlines() or [""])[0][:200]
+            diagnosis.fail(
+                detail=f"{name}: cannot be checked: {type(error).__name__}: {line}",
+                problem=f"{name} cannot be checked",
+                advice=f"install again with pip: pip install --upgrade {DISTRIBUTION}",
+            )
     return diagnosis
 
 
-def _attempt(look: Callable[[Diagnosis], None], diagnosis: Diagnosis) -> None:
-    """Look at one thing; whatever goes wrong is a finding."""
-    name = look.__name__.removeprefix("_look_at_").replace("_", "-")
-    try:
-        look(diagnosis)
-    except Exception as error:  # a broken package may raise anything when it is imported
-        line = (str(error).strip().splitlines() or [""])[0][:200]
-        diagnosis.check(
-            False,
-            detail=f"{name}: cannot be checked: {type(error).__name__}: {line}",
-            problem=f"{name} cannot be checked",
-            advice=f"install again with pip: pip install --upgrade {DISTRIBUTION}",
-        )
-
-
-def _look_at_versions(diagnosis: Diagnosis) -> None:
+def _check_versions(diagnosis: Diagnosis) -> None:
     from packaging.requirements import Requirement
 
     for name in PACKAGES:
@@ -96,15 +95,14 @@ def _look_at_versions(diagnosis: Diagnosis) -> None:
         installed = report.installed_version(requirement.name)
         if installed is None or not requirement.specifier.contains(installed, prereleases=True):
             present = f"{requirement.name} {installed}" if installed else f"no {requirement.name}"
-            diagnosis.check(
-                False,
+            diagnosis.fail(
                 detail=f"WRONG VERSION: {present}, needs {requirement.name}{requirement.specifier}",
                 problem=f"{present} is installed, needs {requirement.specifier}",
                 advice=f"pip install '{requirement.name}{requirement.specifier}'",
             )
 
 
-def _look_at_hook(diagnosis: Diagnosis) -> None:
+def _check_hook(diagnosis: Diagnosis) -> None:
     pth = Path(sysconfig.get_paths()["purelib"]) / PTH_FILE
     diagnosis.details.append(f"start-up file {pth}: {'there' if pth.is_file() else 'MISSING'}")
     if os.environ.get(hook.NO_HOOK_VARIABLE, "") not in ("", "0"):
@@ -122,28 +120,30 @@ def _look_at_hook(diagnosis: Diagnosis) -> None:
     diagnosis.check(hook.is_installed(), detail=f"start-up hook: {state}", advice=advice)
 
 
-def _look_at_mteb(diagnosis: Diagnosis) -> None:
+def _check_mteb(diagnosis: Diagnosis) -> None:
     import mteb
     from mteb.models.model_implementations import MODEL_REGISTRY
 
     from turkic_idiom_tasks.dataset.retrieval import TASKS
     from turkic_idiom_tasks.integrations import mteb_private
 
-    known = {task.metadata.name for task in mteb.get_tasks()}
-    for task in TASKS.values():
-        state = "registered" if task.name in known else "MISSING"
-        diagnosis.check(task.name in known, detail=f"mteb task {task.name}: {state}", advice=REGISTER)
-    from turkic_idiom_tasks.integrations.mteb_tasks import BENCHMARK_NAME
-
-    has_benchmark = any(benchmark.name == BENCHMARK_NAME for benchmark in mteb.get_benchmarks())
-    state = "registered" if has_benchmark else "MISSING"
-    diagnosis.check(has_benchmark, detail=f"mteb benchmark {BENCHMARK_NAME}: {state}", advice=REGISTER)
+    task_names = {task.metadata.name for task in mteb.get_tasks()}
+    benchmark_names = {benchmark.name for benchmark in mteb.get_benchmarks()}
     n_models = sum(name.startswith("turkic-idiom/") or "(pooling=" in name for name in MODEL_REGISTRY)
+    from turkic_idiom_tasks.integrations.mteb_tasks import BENCHMARK_NAME  # last, because it registers what is missing
+
+    for task in TASKS.values():
+        state = "registered" if task.name in task_names else "MISSING"
+        diagnosis.check(task.name in task_names, detail=f"mteb task {task.name}: {state}", advice=REGISTER)
+    state = "registered" if BENCHMARK_NAME in benchmark_names else "MISSING"
+    diagnosis.check(
+        BENCHMARK_NAME in benchmark_names, detail=f"mteb benchmark {BENCHMARK_NAME}: {state}", advice=REGISTER
+    )
     diagnosis.check(n_models > 0, detail=f"mteb models: {n_models} registered", advice=REGISTER)
-    _note_missing_names(diagnosis, "mteb", mteb_private.missing_names(), versions=mteb_private.VERSIONS)
+    _add_missing_names(diagnosis, "mteb", mteb_private.missing_names(), versions=mteb_private.VERSIONS)
 
 
-def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
+def _check_lm_eval(diagnosis: Diagnosis) -> None:
     import lm_eval.models  # noqa: F401
     from lm_eval.api.registry import model_registry
     from lm_eval.tasks.manager import TaskManager
@@ -158,28 +158,26 @@ def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
         diagnosis.check(name in known, detail=f"lm-eval group {name}: {state}", advice=advice)
     state = "registered" if MODEL_NAME in model_registry else "MISSING"
     diagnosis.check(MODEL_NAME in model_registry, detail=f"lm-eval model {MODEL_NAME}: {state}", advice=advice)
-    _note_missing_names(diagnosis, "lm-eval", lm_eval_private.missing_names(), versions=lm_eval_private.VERSIONS)
+    _add_missing_names(diagnosis, "lm-eval", lm_eval_private.missing_names(), versions=lm_eval_private.VERSIONS)
 
 
-def _note_missing_names(diagnosis: Diagnosis, harness: str, names: Iterable[PrivateName], *, versions: str) -> None:
+def _add_missing_names(diagnosis: Diagnosis, harness: str, names: Iterable[PrivateName], *, versions: str) -> None:
     for name in names:
-        diagnosis.check(
-            False,
+        diagnosis.fail(
             detail=f"{harness} has no {name}, which is needed: {name.reason}",
             problem=f"this {harness} lacks {name}",
             advice=f"pip install '{harness}{versions}'",
         )
 
 
-def _look_at_data(diagnosis: Diagnosis) -> None:
-    from turkic_idiom_tasks.dataset import open_dataset
+def _check_data(diagnosis: Diagnosis) -> None:
     from turkic_idiom_tasks.errors import InputError
+    from turkic_idiom_tasks.integrations.current_data import current_dataset
 
     try:
-        dataset = open_dataset(os.environ.get(DATA_VARIABLE, ""))
+        dataset = current_dataset()
     except InputError as error:
-        diagnosis.check(
-            False,
+        diagnosis.fail(
             detail=f"data: {error}",
             problem="the data cannot be used",
             advice=f"correct {DATA_VARIABLE}, or unset it to use the bundled lexicon",
@@ -188,11 +186,20 @@ def _look_at_data(diagnosis: Diagnosis) -> None:
     diagnosis.details.append(f"data: {dataset.path} (revision {dataset.revision})")
 
 
-def _look_at_failures(diagnosis: Diagnosis) -> None:
+def _check_failures(diagnosis: Diagnosis) -> None:
     for where, error in report.failures.items():
-        diagnosis.check(
-            False,
+        diagnosis.fail(
             detail=f"FAILED at {where}: {error}",
             problem=f"the registration at {where} failed",
             advice=f"install harnesses that this package supports: pip install --upgrade {DISTRIBUTION}",
         )
+
+
+CHECKS: dict[str, Callable[[Diagnosis], None]] = {
+    "versions": _check_versions,
+    "hook": _check_hook,
+    "mteb": _check_mteb,
+    "lm-eval": _check_lm_eval,
+    "data": _check_data,
+    "failures": _check_failures,
+}

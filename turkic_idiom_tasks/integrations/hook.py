@@ -1,8 +1,8 @@
-"""Start-up hook: runs in EVERY interpreter of the environment, so it imports nothing but sys and os.
+"""Start-up hook, which runs in EVERY interpreter of the environment and so imports nothing but sys and os.
 
 It puts a finder on sys.meta_path that waits for the modules in `TARGETS`. When one of them has been executed, the
-finder calls our function with it, which adds our classes the way the module adds its own. A failure is reported once
-and never reaches the host.
+finder calls our function with it, which adds our classes in the way in which the module adds its own. A failure is
+reported once and never stops the host.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 NO_HOOK_VARIABLE = "TURKIC_IDIOM_NO_HOOK"
 _PLUGIN = "turkic_idiom_tasks.integrations.mteb_plugin"
 _LM_EVAL_PLUGIN = "turkic_idiom_tasks.integrations.lm_eval_plugin"
-TARGETS = {  # module whose execution completes -> (module of ours, function to call with it)
+TARGETS = {  # module that was executed -> (module of ours, function to call with it)
     "mteb.tasks": (_PLUGIN, "add_tasks"),
     "mteb.benchmarks.benchmarks": (_PLUGIN, "add_benchmark"),
     "mteb.models.model_implementations": (_PLUGIN, "add_models"),
@@ -23,7 +23,7 @@ TARGETS = {  # module whose execution completes -> (module of ours, function to 
 
 
 class _Loader:
-    """Stands in for a module's loader for one exec_module, then takes itself out."""
+    """A loader that replaces a module's loader for one call of exec_module."""
 
     def __init__(self, loader):
         self._loader = loader
@@ -41,7 +41,7 @@ class _Loader:
 
 
 def extend(module):
-    """Call our function for a target module; a failure becomes one warning and an entry for `turkic-idiom doctor`."""
+    """Call our function for a target module; a failure is reported as a warning and by `turkic-idiom doctor`."""
     try:
         import importlib
 
@@ -50,7 +50,7 @@ def extend(module):
         show_input_errors_as_one_line()
         plugin, function = TARGETS[module.__name__]
         getattr(importlib.import_module(plugin), function)(module)
-    except Exception as error:  # whatever is wrong with us, the host's import must succeed
+    except Exception as error:  # the host's import must succeed even if our code fails
         _report(module.__name__, error)
 
 
@@ -59,12 +59,12 @@ def _report(where, error):
         from turkic_idiom_tasks.integrations.report import report_failure
 
         report_failure(where, error)
-    except Exception as report_error:  # a broken environment: even the report cannot be imported
+    except Exception as report_error:  # in a broken environment even the report cannot be imported
         sys.stderr.write(f"turkic-idiom-tasks could not register at {where}: {error!r} ({report_error!r})\n")
 
 
 class Finder:
-    """A meta path finder for the target modules alone."""
+    """A meta path finder for the target modules only."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -83,19 +83,19 @@ class Finder:
 
 
 def install() -> None:
-    """Put the finder in place unless TURKIC_IDIOM_NO_HOOK is set; the start-up file calls this."""
+    """Install the finder unless TURKIC_IDIOM_NO_HOOK is set; the start-up file calls this function."""
     if os.environ.get(NO_HOOK_VARIABLE, "") in ("", "0"):
         put_finder()
 
 
 def put_finder() -> None:
-    """Put the finder first on sys.meta_path, once."""
+    """Make the finder the first one on sys.meta_path, if it is not there yet."""
     if Finder not in sys.meta_path:
         sys.meta_path.insert(0, Finder)
 
 
 def extend_late() -> None:
-    """Register with an mteb that is imported already, where the finder came too late."""
+    """Register with an mteb that was imported before the finder was installed."""
     if "mteb.get_tasks" in sys.modules:
         import importlib
 
@@ -103,5 +103,5 @@ def extend_late() -> None:
 
 
 def is_installed() -> bool:
-    """Return whether the finder waits on sys.meta_path."""
+    """Return whether the finder is on sys.meta_path."""
     return Finder in sys.meta_path

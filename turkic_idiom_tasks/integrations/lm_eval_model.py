@@ -13,23 +13,24 @@ from lm_eval.api.registry import model_registry
 
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.integrations.lm_eval_plugin import MODEL_NAME
 from turkic_idiom_tasks.languages import PIVOT
 from turkic_idiom_tasks.span_detection.classifier import BATCH_SIZE, TokenClassifier
 
-NAME = "token-classifier"
-
 
 class TokenClassifierLM(LM):
-    """Reads the words of a document, not the prompt, and answers ``{"bio": [...]}``, which every span task scores.
+    """A model of lm-eval that tags the words of a document; every span task scores its answer ``{"bio": [...]}``.
+
+    The prompt is not read.
 
     Args:
         pretrained: Hub id or folder of the classifier.
         revision: Hub commit; None is the newest.
-        device: lm-eval passes a GPU where the user names none; the CPU takes its place where there is none.
+        device: device of torch; the CPU replaces a GPU that does not exist, because lm-eval passes one by default.
         dtype: float32, bfloat16 or float16.
         batch_size: sentences per forward pass; ``auto`` and lm-eval's default of 1 mean 32, which changes no answer.
         max_length: sub-words in one window; None is the model's own limit.
-        other: what lm-eval passes to every model; anything that would change the result is refused.
+        other: other arguments that lm-eval passes to every model; any that would change the result is refused.
 
     Raises:
         InputError: the classifier cannot be used.
@@ -47,11 +48,11 @@ class TokenClassifierLM(LM):
         **other: Any,
     ) -> None:
         super().__init__()
-        unknown = sorted(key for key, value in other.items() if key != "max_batch_size" and value)
         if not pretrained:
-            raise usage_error(f"--model {NAME} needs pretrained=NAME_OR_FOLDER in --model_args")
+            raise usage_error(f"--model {MODEL_NAME} needs pretrained=NAME_OR_FOLDER in --model_args")
+        unknown = sorted(key for key, value in other.items() if key != "max_batch_size" and value)
         if unknown:
-            raise usage_error(f"--model {NAME} takes no {', '.join(unknown)} in --model_args")
+            raise usage_error(f"--model {MODEL_NAME} takes no {', '.join(unknown)} in --model_args")
         if max_length is not None and not isinstance(max_length, int):
             raise usage_error(f"max_length must be a whole number, not {max_length!r}")
         if device and device.startswith("cuda") and not torch.cuda.is_available():
@@ -66,10 +67,16 @@ class TokenClassifierLM(LM):
         """Return one JSON answer per request.
 
         Raises:
-            InputError: a task whose documents hold no words.
+            InputError: the documents of the task have no words.
         """
-        sentences = [_tokens(request) for request in requests]
-        languages = [request.doc.get("lang", PIVOT) for request in requests]
+        sentences = []
+        languages = []
+        for request in requests:
+            tokens = (request.doc or {}).get("tokens")
+            if not tokens:
+                raise _spans_only(request)
+            sentences.append(list(tokens))
+            languages.append(request.doc.get("lang", PIVOT))
         predictions = self._classifier.predict(
             sentences, languages, batch_size=self._batch_size, progress=not disable_tqdm
         )
@@ -82,7 +89,7 @@ class TokenClassifierLM(LM):
         return answers
 
     def loglikelihood(self, requests: list[Instance], disable_tqdm: bool = False) -> Any:
-        """Refuse: a token classifier gives texts no likelihood.
+        """Raise an error, because a token classifier gives no likelihood of a text.
 
         Raises:
             InputError: always.
@@ -92,20 +99,20 @@ class TokenClassifierLM(LM):
     loglikelihood_rolling = loglikelihood
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
-        """Return the prompt, which is not read, so that ``--apply_chat_template`` does no harm."""
+        """Return the prompt unchanged, so that ``--apply_chat_template`` does no harm."""
         return chat_history[-1]["content"]
 
     def chat_template(self, chat_template: bool | str = False) -> str:
-        """Return an empty text, as there is no template."""
+        """Return an empty text, because there is no template."""
         return ""
 
     @property
     def tokenizer_name(self) -> str:
-        """Return the name of the model, by which lm-eval names its cache of requests."""
+        """Return the name of the model, which lm-eval uses to name its cache of requests."""
         return self._classifier.name.replace("/", "__")
 
     def get_model_info(self) -> dict[str, Any]:
-        """Return what lm-eval writes into the result file, the revision of the weights and the window included."""
+        """Return facts on the model for lm-eval's result file, such as the revision of its weights and its window."""
         model, name = self._classifier.model, self._classifier.name
         if is_local(name):
             revision = folder_revision(Path(name).expanduser())
@@ -120,19 +127,12 @@ class TokenClassifierLM(LM):
         }
 
 
-def _tokens(request: Instance) -> list[str]:
-    tokens = (request.doc or {}).get("tokens")
-    if not tokens:
-        raise _spans_only(request)
-    return list(tokens)
-
-
 def _spans_only(request: Instance) -> InputError:
     return usage_error(
-        f"--model {NAME} answers span tasks only: the documents of {request.task_name!r} have no `tokens`; use --tasks "
-        "turkic_idiom_span"
+        f"--model {MODEL_NAME} answers span tasks only: the documents of {request.task_name!r} have no `tokens`; use "
+        "--tasks turkic_idiom_span"
     )
 
 
-if NAME not in model_registry:
-    model_registry.register(NAME)(TokenClassifierLM)
+if MODEL_NAME not in model_registry:
+    model_registry.register(MODEL_NAME)(TokenClassifierLM)

@@ -1,8 +1,7 @@
-"""What the start-up hook adds to lm-eval: the folder of the span tasks, the model for token classifiers, provenance.
+"""Extension of lm-eval by the start-up hook: the folder of the span tasks, the token classifier, provenance.
 
-lm-eval has no way yet in which another package adds a folder of tasks, so some of its names are touched that it does
-not document: `lm_eval_private` lists them. The stock command cannot pass an argument to a task either, so the data
-comes from the environment variable TURKIC_IDIOM_DATA, which only `current_dataset` reads.
+lm-eval has no documented way yet for another package to add a folder of tasks, so some undocumented names are used:
+`lm_eval_private` lists them.
 """
 
 from __future__ import annotations
@@ -11,16 +10,14 @@ import functools
 import logging
 import os
 import sys
-from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from turkic_idiom_tasks import __version__
-from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
+from turkic_idiom_tasks.integrations.current_data import current_dataset
 from turkic_idiom_tasks.languages import LANGUAGES
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -28,29 +25,15 @@ log = logging.getLogger("turkic_idiom_tasks")
 TASK_FOLDER = Path(__file__).parent / "lm_eval_tasks"
 MODEL_NAME = "token-classifier"
 MODEL_TARGET = "turkic_idiom_tasks.integrations.lm_eval_model:TokenClassifierLM"
-VARIANTS = ("", "_xml", "_native")  # of the prompt; endings of task and group names
+VARIANTS = ("", "_xml", "_native")  # endings of task and group names, one for each kind of prompt
 GROUPS = tuple(f"turkic_idiom_span{variant}" for variant in VARIANTS)
 
 
-def current_dataset() -> Dataset:
-    """Return the data that TURKIC_IDIOM_DATA names, otherwise the bundled lexicon; each is opened once per process.
-
-    Raises:
-        InputError: it cannot be used; says why.
-    """
-    return _open(os.environ.get(DATA_VARIABLE, ""))
-
-
-@lru_cache(maxsize=4)
-def _open(name: str) -> Dataset:
-    return open_dataset(name)
-
-
 def add_tasks(module: ModuleType) -> None:
-    """Make every `TaskManager` of `lm_eval.tasks.manager` look into our folder, after the built-in tasks.
+    """Make every `TaskManager` of `lm_eval.tasks.manager` read our folder after the built-in tasks.
 
-    Languages that the data lacks are left out of the groups. An lm-eval that finds our folder by its entry point is
-    left to do so.
+    Languages that the data lacks are left out of the groups. If lm-eval finds our folder by its entry point, the folder
+    is not added again.
     """
     original = module.TaskManager.__init__
 
@@ -66,7 +49,7 @@ def add_tasks(module: ModuleType) -> None:
 
 
 def with_our_folder(include_path: Any, module: ModuleType) -> list[Any]:
-    """Return the folders that the user wants to include, with ours before them unless it is there already."""
+    """Return the folders that the user includes, with ours as the first one unless it is there already."""
     folders = []
     if isinstance(include_path, list | tuple):
         folders = list(include_path)
@@ -80,21 +63,26 @@ def with_our_folder(include_path: Any, module: ModuleType) -> list[Any]:
 
 
 def add_model(module: ModuleType) -> None:
-    """Register the model by its import path, once `lm_eval.models` has filled the registry."""
-    from lm_eval.api.registry import model_registry  # only a host that uses lm-eval imports it
+    """Register the model by its import path, after `lm_eval.models` has filled the registry."""
+    from lm_eval.api.registry import model_registry  # late, because only hosts that use lm-eval should import it
 
     if MODEL_NAME not in model_registry:
         model_registry.register(MODEL_NAME, target=MODEL_TARGET)
 
 
 def add_provenance(module: ModuleType) -> None:
-    """Make `lm_eval.evaluator.simple_evaluate` say in the results of our tasks which data they are of."""
+    """Make `lm_eval.evaluator.simple_evaluate` name the data in the results of our tasks."""
     original = module.simple_evaluate
 
     @functools.wraps(original)
     def simple_evaluate(*args: Any, **options: Any) -> Any:
         results = original(*args, **options)
-        _name_the_data((results or {}).get("configs", {}))
+        for name, config in (results or {}).get("configs", {}).items():
+            if name.startswith(GROUPS[0]):
+                dataset = current_dataset()
+                provenance = {"data": dataset.path, "data_revision": dataset.revision}
+                provenance["turkic_idiom_tasks"] = __version__
+                config["metadata"] = {**(config.get("metadata") or {}), **provenance}
         return results
 
     simple_evaluate.names_data = True  # type: ignore[attr-defined]
@@ -102,7 +90,7 @@ def add_provenance(module: ModuleType) -> None:
 
 
 def add_late() -> None:
-    """Extend an lm-eval that is imported already, where the hook could not run; safe to call again."""
+    """Extend an lm-eval that was imported before the hook was installed; it can be called repeatedly."""
     manager = sys.modules.get("lm_eval.tasks.manager")
     if manager is not None and not hasattr(manager.TaskManager.__init__, "__wrapped__"):
         add_tasks(manager)
@@ -114,15 +102,6 @@ def add_late() -> None:
         add_provenance(evaluator)
 
 
-def _name_the_data(configs: Mapping[str, dict[str, Any]]) -> None:
-    """Write data, its revision and our version into the metadata of our tasks among the configs of a result."""
-    for name, config in configs.items():
-        if name.startswith(GROUPS[0]):
-            dataset = current_dataset()
-            provenance = {"data": dataset.path, "data_revision": dataset.revision, "turkic_idiom_tasks": __version__}
-            config["metadata"] = {**(config.get("metadata") or {}), **provenance}
-
-
 def _leave_out_absent_languages(manager: Any) -> None:
     if not os.environ.get(DATA_VARIABLE):  # the bundled lexicon has all languages
         return
@@ -130,14 +109,15 @@ def _leave_out_absent_languages(manager: Any) -> None:
         dataset = current_dataset()
         languages = dataset.span_languages
     except InputError:
-        return  # a task of ours says so when it is loaded; the tasks of others are not concerned
+        return  # our tasks raise this error when they are loaded; other tasks must work without the data
     absent = [code for code in LANGUAGES if code not in languages]
     if not languages or not absent:
         return
     log.warning("%s has no span sentences in %s; left out of the groups", dataset.path, ", ".join(absent))
-    present = {f"turkic_idiom_span_{code}{variant}" for code in languages for variant in VARIANTS}
-    for name in GROUPS:
-        entry = manager.task_index.get(name)
+    for group, variant in zip(GROUPS, VARIANTS, strict=True):
+        entry = manager.task_index.get(group)
         if entry is not None and entry.yaml_path and Path(entry.yaml_path).parent.resolve() == TASK_FOLDER.resolve():
-            entry.cfg = {**entry.cfg, "task": [task for task in entry.cfg["task"] if task in present]}
-            entry.yaml_path = None  # from now on cfg counts
+            absent_tasks = [f"turkic_idiom_span_{code}{variant}" for code in absent]
+            tasks = [task for task in entry.cfg["task"] if task not in absent_tasks]
+            entry.cfg = {**entry.cfg, "task": tasks}
+            entry.yaml_path = None  # otherwise lm-eval would read the file again instead of cfg

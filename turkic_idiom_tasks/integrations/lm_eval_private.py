@@ -1,7 +1,7 @@
 """Every name of lm-eval that we use although lm-eval does not promise to keep it, with the reason.
 
-lm-eval has no way yet in which another package adds a folder of tasks, and its models need names that it does not
-document. It names its data nowhere either, so its results are extended.
+lm-eval has no documented way yet for another package to add a folder of tasks, and models need names that it does not
+document. Its results do not name their data, so they are extended.
 """
 
 from __future__ import annotations

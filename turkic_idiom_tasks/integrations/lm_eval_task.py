@@ -1,4 +1,4 @@
-"""What the task files in ``lm_eval_tasks/`` name: documents, prompts, filters, and what a sample adds to the scores."""
+"""Functions that the task files in ``lm_eval_tasks/`` name: documents, prompts, filters, and results of a sample."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from datasets import Dataset as HarnessDataset
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.integrations.lm_eval_plugin import current_dataset
+from turkic_idiom_tasks.integrations.current_data import current_dataset
 from turkic_idiom_tasks.integrations.report import show_input_errors_as_one_line
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
@@ -33,7 +33,7 @@ _SPAN = {"start": Value("int32"), "end": Value("int32"), "text": Value("string")
 _FEATURES = Features(
     {
         "id": Value("string"),
-        "concept": Value("string"),  # what is resampled for the interval
+        "concept": Value("string"),  # unit of the resampling for the interval
         "lang": Value("string"),
         "idiom": Value("string"),
         "sentence": Value("string"),
@@ -49,7 +49,7 @@ def load(language: str, **_metadata: Any) -> DatasetDict:
 
     Args:
         language: code.
-        _metadata: what lm-eval passes along from ``--metadata``; not used.
+        _metadata: values of ``--metadata``, which lm-eval passes; not used.
 
     Raises:
         InputError: the data has no test sentence in the language, or cannot be used.
@@ -65,14 +65,16 @@ def load(language: str, **_metadata: Any) -> DatasetDict:
             n_test,
             dataset.path,
         )
-    return DatasetDict({split: _harness_dataset(sentences) for split, sentences in splits.items()})
-
-
-def _harness_dataset(sentences: Sequence[TaggedSentence]) -> HarnessDataset:
-    concepts = idiom_clusters(sentences)
-    documents = [sentence.document() | {"concept": concepts[sentence.id]} for sentence in sentences]
-    columns = {name: [document[name] for document in documents] for name in _FEATURES}
-    return HarnessDataset.from_dict(columns, features=_FEATURES)
+    harness_splits = DatasetDict()
+    for split, sentences in splits.items():
+        concepts = idiom_clusters(sentences)
+        columns: dict[str, list[Any]] = {name: [] for name in _FEATURES}
+        for sentence in sentences:
+            document = sentence.document() | {"concept": concepts[sentence.id]}
+            for name, column in columns.items():
+                column.append(document[name])
+        harness_splits[split] = HarnessDataset.from_dict(columns, features=_FEATURES)
+    return harness_splits
 
 
 load_tr, load_az, load_tk, load_gag, load_uz = (partial(load, code) for code in ("tr", "az", "tk", "gag", "uz"))
@@ -104,20 +106,20 @@ def target_xml(document: Document) -> str:
 
 
 def filter_strict(responses: Iterable[Sequence[Any]], documents: Iterable[Document]) -> list[list[str]]:
-    """Return what the strict reading makes of each response, as JSON; see `answers`."""
+    """Return the strict reading of each response as JSON; see `answers`."""
     return _read(responses, documents, strict=True)
 
 
 def filter_flexible(responses: Iterable[Sequence[Any]], documents: Iterable[Document]) -> list[list[str]]:
-    """Return what the flexible reading makes of each response, as JSON; see `answers`."""
+    """Return the flexible reading of each response as JSON; see `answers`."""
     return _read(responses, documents, strict=False)
 
 
 def process_results(document: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return what one sample adds to every metric: concept, gold and predicted tags of the words and the sub-words.
+    """Return the values of one sample for every metric: concept, gold and predicted tags of words and sub-words.
 
     Raises:
-        InputError: the request was made from another document, as lm-eval's cache of requests does not know the data.
+        InputError: the request was made from another document, because lm-eval's cache of requests ignores the data.
     """
     answer = json.loads(results[0])
     if answer["document"] != _fingerprint(document):
@@ -147,17 +149,17 @@ def _sentence(document: Document) -> TaggedSentence:
 
 
 def _fingerprint(document: Document) -> str:
-    """Return a short hash of what a request is made from."""
+    """Return a short hash of the document that a request is made from."""
     text = "\n".join([document["id"], document["sentence"], *document["tokens"]])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def _read(responses: Iterable[Sequence[Any]], documents: Iterable[Document], *, strict: bool) -> list[list[str]]:
-    read = []
-    for answers, document in zip(responses, documents, strict=True):
+    answers_by_document = []
+    for document_responses, document in zip(responses, documents, strict=True):
         language = LANGUAGES[document["lang"]]
         rows = []
-        for response in answers:
+        for response in document_responses:
             answer = read_answer(response, document["sentence"], document["tokens"], language, strict=strict)
             row = {
                 "document": _fingerprint(document),
@@ -166,13 +168,13 @@ def _read(responses: Iterable[Sequence[Any]], documents: Iterable[Document], *, 
                 "unmatched_spans": answer.unmatched_spans,
                 "subwords": None if answer.format_error else _subwords(response, len(document["tokens"])),
             }
-            rows.append(json.dumps(row))  # as text, which is how lm-eval logs it
-        read.append(rows)
-    return read
+            rows.append(json.dumps(row))  # lm-eval logs texts
+        answers_by_document.append(rows)
+    return answers_by_document
 
 
 def _subwords(response: str, n_words: int) -> dict[str, list[Any]] | None:
-    """Return the labels of the sub-words, which only a token classifier answers, and the word that each belongs to."""
+    """Return the labels of the sub-words and the word of each; None unless a token classifier answered."""
     if not response.startswith('{"bio"'):
         return None
     try:

@@ -1,4 +1,4 @@
-"""From a name on the command line to a loaded model, whatever kind of model it is."""
+"""Loading of a model of any kind by its name on the command line."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from turkic_idiom_tasks.integrations.mteb_models import (
 _POOLED = re.compile(r"(?P<base>.+) \(pooling=(?P<pooling>[^)]*)\)")
 _WITHOUT_DOWNLOAD = ("mteb/baseline-", "turkic-idiom/")
 _STOCK_LOADERS = (SentenceTransformerEncoderWrapper, InstructSentenceTransformerModel)
-_PROMPT_NAMES = {  # which prompts sentence-transformers' encode_query and encode_document look for, in this order
+_PROMPT_NAMES = {  # names of the prompts that encode_query and encode_document look for, in this order
     "query": ("query",),
     "document": ("document", "passage", "corpus"),
 }
@@ -53,11 +53,11 @@ class LoadedModel:
     """A model, ready to encode.
 
     Attributes:
-        meta: its mteb metadata, under whose name and revision results stand.
-        mteb_model: what mteb would evaluate.
-        encoder: the sentence-transformers model inside, if it begins with a text transformer: it can be pooled in any
-            way.
-        pooling: the pooling that its name asked for, ``NAME (pooling=mean)``.
+        meta: its mteb metadata, with the name and revision of its results.
+        mteb_model: the model that mteb would evaluate.
+        encoder: the sentence-transformers model in it, if that begins with a text transformer and so can have any
+            pooling.
+        pooling: the pooling in its name, ``NAME (pooling=mean)``.
     """
 
     meta: ModelMeta
@@ -72,7 +72,7 @@ class LoadedModel:
 
     @property
     def n_parameters(self) -> int | None:
-        """Return the number of parameters, or None where neither mteb nor the weights say it."""
+        """Return the number of parameters, or None if it is not known."""
         if self.meta.n_parameters is not None:
             return int(self.meta.n_parameters)
         if self.encoder is None:
@@ -80,7 +80,7 @@ class LoadedModel:
         return int(sum(parameter.numel() for parameter in self.encoder.parameters()))
 
     def prompt(self, task_metadata: Any, role: str) -> str:
-        """Return what mteb and sentence-transformers would put before a text of this task; empty for nothing.
+        """Return the prompt that mteb and sentence-transformers would put before a text of this task; may be empty.
 
         Args:
             task_metadata: the task's mteb metadata.
@@ -98,7 +98,7 @@ class LoadedModel:
         return _default_prompt(self.encoder, role)
 
     def meta_for(self, pooling: str) -> ModelMeta:
-        """Return the metadata of this model under another pooling: the registered one, or this one renamed."""
+        """Return the metadata of this model under another pooling: the registered ones, or these with a new name."""
         match = _POOLED.fullmatch(str(self.meta.name))
         name = pooled_name(match["base"] if match else str(self.meta.name), pooling)
         registered = MODEL_REGISTRY.get(name)
@@ -110,16 +110,16 @@ class LoadedModel:
 def resolve_model(
     name: str, *, revision: str | None = None, device: str | None = None, dtype: str = "float32"
 ) -> LoadedModel:
-    """Load a model by mteb name, Hub id, local folder, or any of them with `` (pooling=…)`` behind it.
+    """Load a model by mteb name, Hub id or local folder, each of which `` (pooling=…)`` may follow.
 
     Args:
-        name: as on the command line.
+        name: the name on the command line.
         revision: Hub commit; None is the one that mteb pins, otherwise the newest.
         device: None lets the library choose.
-        dtype: of a transformer's weights, whatever the checkpoint or mteb would choose.
+        dtype: dtype of a transformer's weights, whatever the checkpoint or mteb would choose.
 
     Raises:
-        InputError: it cannot be found, reached or loaded; says what was tried.
+        InputError: the model cannot be found, reached or loaded; says what was tried.
     """
     check_dtype(dtype)
     match = _POOLED.fullmatch(name)
@@ -143,7 +143,7 @@ def resolve_model(
 
 
 def _lookup(name: str) -> ModelMeta | None:
-    """Return what mteb lists under a name, or under the new name of one that it has renamed."""
+    """Return the metadata that mteb lists under a name, which may be the old name of a renamed model."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -167,7 +167,7 @@ def _from_hub(name: str, *, revision: str | None, device: str | None, dtype: str
 def _registered_by_us(
     meta: ModelMeta, base: str, *, device: str | None, dtype: str, pooling: str | None
 ) -> LoadedModel:
-    """Load a local checkpoint, or one of the paper's encoders, without the pooling that its name may ask for."""
+    """Load a local checkpoint or one of the paper's encoders, without the pooling that its name may have."""
     path = str(meta.loader_kwargs["path"])
     prompts = meta.loader_kwargs.get("model_prompts")
     plain = MODEL_REGISTRY.get(base, meta)
@@ -196,7 +196,7 @@ def _registered_by_mteb(meta: ModelMeta, *, device: str | None, dtype: str, pool
             with quiet_loading():
                 wrapper = meta.loader(meta.name, revision=meta.revision, **arguments)
             wrapper.mteb_model_meta = meta
-    except Exception as error:  # loaders raise what they like: missing extras, keys, files, connections
+    except Exception as error:  # loaders raise any error: missing extras, keys, files, connections
         raise load_error(str(meta.name), error) from error
     return LoadedModel(meta, wrapper, _transformer_or_none(wrapper.model), pooling)
 
@@ -221,7 +221,7 @@ def _transformer_or_none(model: Any) -> SentenceTransformer | None:
 
 
 def _default_prompt(encoder: SentenceTransformer | None, role: str | None = None) -> str:
-    """Return the prompt that encode_query, encode_document or (without a role) encode take when they are given none."""
+    """Return the default prompt of encode_query, encode_document or (without a role) encode."""
     if encoder is None:
         return ""
     for name in _PROMPT_NAMES.get(role or "", ()):

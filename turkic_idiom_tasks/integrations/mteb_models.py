@@ -1,11 +1,10 @@
-"""Models that mteb gets to know through us: the baseline, the paper's encoders by pooling, local checkpoints.
+"""Models that we register with mteb: the baseline, the paper's encoders by pooling, local checkpoints.
 
-``NAME (pooling=mean)`` is mteb's own way of naming a model under a setting. Such a model is made of stock
-sentence-transformers modules under mteb's own wrapper, so that the stock command runs no code of ours when it
-encodes.
+``NAME (pooling=mean)`` is mteb's way of naming a model under a setting. Such a model is made of stock
+sentence-transformers modules in mteb's own wrapper, so the stock command runs no code of ours when it encodes.
 
-The start-up hook imports this module while mteb itself is half imported, and every `mteb` command does so: torch is
-imported by the loaders only.
+The start-up hook imports this module in every `mteb` command, while mteb itself is only partly imported. Therefore only
+the loaders import torch.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ class LocalModel:
     """One part of TURKIC_IDIOM_MODELS.
 
     Attributes:
-        name: under which the model is registered.
+        name: name under which the model is registered.
         folder: its checkpoint; None if there is a problem.
-        problem: why the model cannot be used, for whoever asks for it.
+        problem: why the model cannot be used.
     """
 
     name: str
@@ -55,10 +54,10 @@ class LocalModel:
 
 
 def register_models(registry: dict[str, ModelMeta]) -> None:
-    """Add our models to mteb's registry, safe to call again; one that mteb knows by the same name stays mteb's.
+    """Add our models to mteb's registry; a model that mteb has under the same name stays, also in repeated calls.
 
-    A malformed part of TURKIC_IDIOM_MODELS takes its name in the registry all the same: whoever asks for that model
-    hears what is wrong, and never gets another model.
+    The name in a malformed part of TURKIC_IDIOM_MODELS is registered too: loading it raises the problem, so that the
+    name never loads another model.
     """
     for meta in model_metas():
         registry.setdefault(str(meta.name), meta)
@@ -72,7 +71,7 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
             continue
         try:
             registry |= {str(meta.name): meta for meta in _local_metas(model.name, model.folder)}
-        except Exception as error:  # one bad folder must not take the other models along
+        except Exception as error:  # the other models must be registered even if one folder is bad
             report_failure(f"mteb.models: {model.name}", error)
             _register_refusal(registry, model.name, f"{MODELS_VARIABLE}: {error}")
 
@@ -90,7 +89,7 @@ def model_metas() -> list[ModelMeta]:
 
 
 def local_models(taken: Collection[str] = ()) -> list[LocalModel]:
-    """Return what TURKIC_IDIOM_MODELS="org/name=/local/folder;…" says, malformed parts with their problem.
+    """Return the parts of TURKIC_IDIOM_MODELS="org/name=/local/folder;…"; malformed parts have a problem.
 
     Args:
         taken: names that mteb has already.
@@ -144,13 +143,13 @@ def hub_meta(name: str, revision: str | None) -> ModelMeta:
 
 
 def make_meta(name: str, *, revision: str, loader: Any, arguments: Mapping[str, Any]) -> ModelMeta:
-    """Return mteb's metadata of a model of which we know little.
+    """Return mteb's metadata of a model without the many optional fields.
 
     Args:
-        name: under which mteb lists it.
+        name: name under which mteb lists it.
         revision: commit or hash.
-        loader: what mteb calls with name, revision and the arguments.
-        arguments: of the loader; those that are None are left out.
+        loader: function that mteb calls with name, revision and the arguments.
+        arguments: arguments of the loader; those that are None are left out.
     """
     fields = {
         "name": name,
@@ -175,10 +174,10 @@ def load_pooled(
     model_prompts: dict[str, str] | None = None,
     **kwargs: Any,
 ) -> SentenceTransformerEncoderWrapper:
-    """Load a model under one pooling, of stock modules, as mteb's own wrapper; mteb calls this for a pooled name.
+    """Load a model under one pooling as stock modules in mteb's own wrapper; mteb calls this for a pooled name.
 
     Raises:
-        InputError: it cannot be loaded.
+        InputError: the model cannot be loaded.
     """
     from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 
@@ -190,10 +189,10 @@ def load_pooled(
 def load_local(
     model_name: str, revision: str | None = None, *, path: str, device: str | None = None, **kwargs: Any
 ) -> SentenceTransformerEncoderWrapper:
-    """Load a local checkpoint as it is, as mteb's own wrapper; stock mteb cannot load one by its path.
+    """Load a local checkpoint unchanged in mteb's own wrapper; stock mteb cannot load one by its path.
 
     Raises:
-        InputError: it cannot be loaded.
+        InputError: the checkpoint cannot be loaded.
     """
     from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 
@@ -201,7 +200,7 @@ def load_local(
 
 
 def refuse(model_name: str, revision: str | None = None, *, problem: str, **kwargs: Any) -> Any:
-    """Raise for a model that a malformed part of TURKIC_IDIOM_MODELS names; mteb calls this in place of a loader.
+    """Raise the problem of a malformed part of TURKIC_IDIOM_MODELS; mteb calls this in place of a loader.
 
     Raises:
         InputError: always.
@@ -210,7 +209,7 @@ def refuse(model_name: str, revision: str | None = None, *, problem: str, **kwar
 
 
 class CharNgramEncoder(AbsEncoder):
-    """Makes the built-in baseline an mteb encoder; it takes the language of a text from the subset in question."""
+    """The built-in baseline as an mteb encoder, which takes the language of a text from the subset."""
 
     def __init__(
         self, model_name: str = char_ngrams.NAME, revision: str | None = char_ngrams.REVISION, **kwargs: Any
@@ -233,11 +232,14 @@ class CharNgramEncoder(AbsEncoder):
         """
         codes = task_metadata.hf_subsets_to_langscripts.get(hf_subset) or task_metadata.languages
         language = _language_of(codes[-1] if prompt_type == PromptType.document else codes[0])
-        return char_ngrams.encode_texts([text for batch in inputs for text in batch["text"]], language)
+        texts: list[str] = []
+        for batch in inputs:
+            texts += batch["text"]
+        return char_ngrams.encode_texts(texts, language)
 
 
 def _language_of(code: str) -> Language:
-    """Return the record of a language; for one that is not in this benchmark (mteb has hundreds), the pivot's."""
+    """Return the record of a language, or of the pivot for a language of mteb that is not in this benchmark."""
     try:
         return get_language(code)
     except InputError:
@@ -280,4 +282,4 @@ def _register_refusal(registry: dict[str, ModelMeta], model: str, problem: str) 
         registry[name] = meta.model_copy(update=changes)
 
 
-extend_late()  # for the case that this module was imported before mteb; does nothing while the hook is at work
+extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running

@@ -1,4 +1,4 @@
-"""What the hook adds to mteb: tasks, the benchmark, models, and a guard against scores of other data."""
+"""Extension of mteb by the start-up hook: tasks, the benchmark, models, and a guard against scores of other data."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from typing import Any
 from turkic_idiom_tasks.integrations.hook import put_finder
 from turkic_idiom_tasks.integrations.report import show_input_errors_as_one_line
 
-# Our task and model modules import parts of mteb, so they are imported when mteb has come far enough.
-
 log = logging.getLogger("turkic_idiom_tasks")
+
+
+def _finished_tasks() -> ModuleType | None:
+    """Return our module `mteb_tasks`, or None while it is being imported; it registers its tasks at its own end."""
+    from turkic_idiom_tasks.integrations import mteb_tasks  # late, because it imports parts of mteb
+
+    return mteb_tasks if hasattr(mteb_tasks, "TASK_CLASSES") else None
 
 
 def add_tasks(module: ModuleType) -> None:
     """Add our task classes to `mteb.tasks`, whose names mteb collects next; a task that mteb has stays mteb's."""
-    from turkic_idiom_tasks.integrations import mteb_tasks
-
-    if not hasattr(mteb_tasks, "TASK_CLASSES"):  # imported before mteb and not finished: it registers at its own end
+    mteb_tasks = _finished_tasks()
+    if mteb_tasks is None:
         return
     known = {}
     for value in vars(module).values():
@@ -35,60 +39,58 @@ def add_tasks(module: ModuleType) -> None:
 
 def add_benchmark(module: ModuleType) -> None:
     """Add our benchmark to `mteb.benchmarks.benchmarks`."""
-    from turkic_idiom_tasks.integrations import mteb_tasks
-
-    if not hasattr(mteb_tasks, "TASK_CLASSES"):  # as in `add_tasks`
+    mteb_tasks = _finished_tasks()
+    if mteb_tasks is None:
         return
-    if not any(getattr(value, "name", None) == mteb_tasks.BENCHMARK_NAME for value in vars(module).values()):
+    names = [getattr(value, "name", None) for value in vars(module).values()]
+    if mteb_tasks.BENCHMARK_NAME not in names:
         module.TURKIC_IDIOM = mteb_tasks.make_benchmark()  # type: ignore[attr-defined]
 
 
 def add_models(module: ModuleType) -> None:
     """Add our models to mteb's registry."""
-    from turkic_idiom_tasks.integrations import mteb_models
+    from turkic_idiom_tasks.integrations import mteb_models  # late, because it imports parts of mteb
 
-    if hasattr(mteb_models, "register_models"):  # otherwise as in `add_tasks`
+    if hasattr(mteb_models, "register_models"):  # otherwise it is being imported, and registers at its own end
         mteb_models.register_models(module.MODEL_REGISTRY)
 
 
 def guard_cached_results(module: ModuleType) -> None:
     """Make mteb's result cache refuse a finished result of ours that was computed on other data.
 
-    mteb takes a finished result file for the answer whatever data it came from; with TURKIC_IDIOM_DATA the same task
-    can be run on several data sets, and the scores of one must never be shown for another.
+    mteb reads a finished result file without checking its data. With TURKIC_IDIOM_DATA the same task can be run on
+    several data sets, and the scores of one must never be shown for another.
     """
     original = module.ResultCache.load_task_result
 
     @functools.wraps(original)
     def load_task_result(cache: Any, task_name: str, *args: Any, **kwargs: Any) -> Any:
         result = original(cache, task_name, *args, **kwargs)
-        if result is not None:
-            from turkic_idiom_tasks.integrations import mteb_tasks
-
-            if task_name in mteb_tasks.TASK_CLASSES:
-                mteb_tasks.refuse_other_data(result, place=str(cache.cache_path))
+        mteb_tasks = _finished_tasks()
+        if result is not None and mteb_tasks is not None and task_name in mteb_tasks.TASK_CLASSES:
+            mteb_tasks.refuse_other_data(result, place=str(cache.cache_path))
         return result
 
     module.ResultCache.load_task_result = load_task_result
 
 
 def register_now() -> list[str]:
-    """Register everything that the hook did not, and return the names of the tasks; safe to call again."""
+    """Register everything that the hook did not, and return the names of the tasks; it can be called repeatedly."""
     show_input_errors_as_one_line()
-    put_finder()  # for what mteb has not imported yet
-    import mteb  # noqa: F401  # with the finder in place before, this does everything
+    put_finder()  # for modules that mteb has not imported yet
+    import mteb  # noqa: F401  # if the finder was installed before, this registers everything
 
     from turkic_idiom_tasks.integrations import mteb_tasks
 
-    add_late()  # for what it had
+    add_late()  # for modules that mteb has imported already
     return list(mteb_tasks.TASK_CLASSES)
 
 
 def add_late() -> None:
-    """Register with an mteb that has already built its registries, where the hook could not run."""
+    """Register with an mteb that built its registries before the hook was installed."""
     get_tasks = sys.modules.get("mteb.get_tasks")  # the attribute `mteb.get_tasks` is the function
     if get_tasks is None or not hasattr(get_tasks, "_TASKS_REGISTRY"):
-        return  # still being imported: the hook on mteb.tasks does it
+        return  # it is still being imported, so the hook on mteb.tasks registers the tasks
     _add_late_tasks(get_tasks)
     benchmarks = sys.modules.get("mteb.benchmarks.benchmarks")
     if benchmarks is not None:
@@ -106,9 +108,8 @@ def add_late() -> None:
 
 
 def _add_late_tasks(get_tasks: ModuleType) -> None:
-    from turkic_idiom_tasks.integrations import mteb_tasks
-
-    if not hasattr(mteb_tasks, "TASK_CLASSES"):
+    mteb_tasks = _finished_tasks()
+    if mteb_tasks is None:
         return
     new = {}
     for name, task in mteb_tasks.TASK_CLASSES.items():

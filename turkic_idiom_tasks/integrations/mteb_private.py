@@ -1,7 +1,7 @@
 """Every name of mteb that we use although mteb does not promise to keep it, with the reason.
 
 mteb has no way to register tasks, benchmarks and models from outside. Before its registries are built, the start-up
-hook needs no private name at all; the names below serve an mteb that was imported earlier, and the uncut ranking.
+hook needs no private name at all. The names below are needed if mteb was imported earlier, and for the uncut ranking.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Result files of one model on one task, in mteb's folders: our records, and mteb's own files as a view of them.
 
 A record (see `results.record`) is a finished result, one for each subset. mteb's ``TASK.json`` is derived from the
-records beside it, so it can be written again at any time. Whoever writes here holds the lock of the folder, so two
-programs at once lose nothing.
+records in the same folder, so it can be written again at any time. Every writer holds the lock of the folder, so that
+no result is lost if two programs write at once.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ MODEL_FILE = "model_meta.json"
 
 
 class TaskFolder:
-    """Where the results of one model on one task stand.
+    """The folder with the results of one model on one task.
 
     Attributes:
-        path: mteb's folder for the model, its revision, and settings that depart from the defaults.
+        path: mteb's folder for the model, its revision, and settings that differ from the defaults.
     """
 
     def __init__(self, output: Path, task: TurkicIdiomRetrieval, meta: ModelMeta) -> None:
@@ -46,14 +46,14 @@ class TaskFolder:
         self.path: Path = self._view.parent
 
     def record_path(self, subset: str) -> Path:
-        """Return ``TurkicIdiomT1.tur-azj.record.jsonl.gz``."""
+        """Return the path of a record, such as ``TurkicIdiomT1.tur-azj.record.jsonl.gz``."""
         return self.path / f"{self._view.stem}.{subset}{SUFFIX}"
 
     def check_data(self, dataset: Dataset) -> None:
-        """Make sure that mteb's file is absent, or of this data.
+        """Check that mteb's file is absent, or of this data.
 
         Raises:
-            InputError: it is of other data, or cannot be read.
+            InputError: the file is of other data, or cannot be read.
         """
         view = self._read_view()
         if view is not None and view["dataset_revision"] != dataset.revision:
@@ -63,8 +63,8 @@ class TaskFolder:
         """Return the header of a finished result of this model on this data; None if there is no result.
 
         Raises:
-            OtherFormatError: it has another format.
-            InputError: it is of other data or of another model, or damaged.
+            OtherFormatError: the record has another format.
+            InputError: the record is of other data or of another model, or damaged.
         """
         path = self.record_path(subset)
         if not path.is_file():
@@ -72,9 +72,9 @@ class TaskFolder:
         header = read_header(path)
         if header.data.revision != dataset.revision:
             raise _other_data(path, header.data.revision, dataset)
-        is_ours = (header.model.name, header.model.revision) == (self._meta.name, model_revision(self._meta))
+        is_same_model = (header.model.name, header.model.revision) == (self._meta.name, model_revision(self._meta))
         stated = [(row.task, row.subset) for row in header.subsets]
-        if not is_ours or stated != [(self._task.short, subset)]:
+        if not is_same_model or stated != [(self._task.short, subset)]:
             raise InputError(
                 f"{path}: a result of {shown(header.model.name)} on {shown(stated)}, which does not belong there; "
                 "choose another --output, or pass --overwrite"
@@ -84,15 +84,15 @@ class TaskFolder:
     def write(
         self, subset: str, header: Header, rankings: Rankings, *, dataset: Dataset, top_k: int | None, overwrite: bool
     ) -> None:
-        """Write a record; from then on the result of the subset is finished.
+        """Write a record, which makes the result of the subset a finished one.
 
         Args:
-            subset: of the task.
-            header: what decided the result, and its scores.
-            rankings: what the model predicted.
-            dataset: what was predicted.
+            subset: subset of the task.
+            header: everything that decides the result, and its scores.
+            rankings: the predictions of the model.
+            dataset: the data of the predictions.
             top_k: documents per query that are listed; None lists the whole pool.
-            overwrite: whether a result of other data, which may have come here meanwhile, is replaced.
+            overwrite: whether to replace a result of other data, which another program may have written meanwhile.
 
         Raises:
             InputError: a result of other data is there, or the folder cannot be written.
@@ -104,17 +104,17 @@ class TaskFolder:
             write_record(self.record_path(subset), header, {(self._task.short, subset): rankings}, top_k=top_k)
 
     def complete_view(self, dataset: Dataset, headers: Mapping[str, Header], *, overwrite: bool) -> list[str]:
-        """Make mteb's files say what the records say, and what mteb itself computed on this data in other subsets.
+        """Write mteb's files with the scores of the records, and with mteb's own scores of other subsets on this data.
 
-        Nothing is written if they do already.
+        Nothing is written if the files are complete already.
 
         Args:
-            dataset: what was predicted.
+            dataset: the data of the predictions.
             headers: subset -> header of the records that the caller has read or written; the others are read here.
             overwrite: whether mteb's file may be replaced if it is of other data.
 
         Returns:
-            For each record that cannot be used why not.
+            for each record that cannot be used, the reason.
 
         Raises:
             InputError: mteb's file is of other data, or the folder cannot be written.
@@ -142,7 +142,7 @@ class TaskFolder:
         return bool(states_all) and (self.path / MODEL_FILE).is_file()
 
     def _read_others(self, dataset: Dataset, headers: Mapping[str, Header]) -> tuple[dict[str, Header], list[str]]:
-        """Return the headers of all records of this data, and what is wrong with those that cannot be used."""
+        """Return the headers of all records of this data, and a message for each record that cannot be used."""
         all_headers: dict[str, Header] = {}
         problems = []
         for subset in SUBSETS[self._task.short]:
@@ -162,18 +162,24 @@ class TaskFolder:
         self, dataset: Dataset, headers: Mapping[str, Header], *, overwrite: bool = False
     ) -> dict[str, Any]:
         """Return the content of mteb's file: the scores of the records, and its own rows of other subsets."""
-        scores = {subset: self._scores(subset, header) for subset, header in headers.items()}
-        seconds = sum(header.seconds or 0.0 for header in headers.values())
+        scores = {}
+        seconds = 0.0
+        for subset, header in headers.items():
+            scores[subset] = self._scores(subset, header)
+            seconds += header.seconds or 0.0
         result = TaskResult.from_task_results(self._task, {TEST: scores}, evaluation_time=seconds)
         view: dict[str, Any] = json.loads(result.model_dump_json())
         old = self._read_view(lenient=overwrite)
         if old is None or old["dataset_revision"] != dataset.revision:
             return view
-        rows = {row["hf_subset"]: row for row in old["scores"].get(TEST, [])}
-        rows |= {row["hf_subset"]: row for row in view["scores"].get(TEST, [])}
-        usual = [subset for subset in SUBSETS[self._task.short] if subset in rows]
-        others = [subset for subset in rows if subset not in usual]
-        view["scores"] = old["scores"] | {TEST: [rows[subset] for subset in (*usual, *others)]}
+        rows = {}
+        for row in (*old["scores"].get(TEST, []), *view["scores"].get(TEST, [])):
+            rows[row["hf_subset"]] = row
+        ordered = []
+        for subset in dict.fromkeys([*SUBSETS[self._task.short], *rows]):
+            if subset in rows:
+                ordered.append(rows[subset])
+        view["scores"] = old["scores"] | {TEST: ordered}
         return view
 
     def _scores(self, subset: str, header: Header) -> dict[str, Any]:
@@ -188,13 +194,16 @@ class TaskFolder:
         try:
             self.read_header(subset, dataset)
         except OtherFormatError:
-            return  # it is replaced, which the user has been told
+            return  # it is replaced, and the user has a note about it
 
     def _read_view(self, *, lenient: bool = False) -> dict[str, Any] | None:
-        """Return the content of mteb's file as JSON has it; None if there is none, or, leniently, none that is sound.
+        """Return the content of mteb's file as JSON values; None if there is no file.
+
+        Args:
+            lenient: whether to return None for a damaged file too.
 
         Raises:
-            InputError: it is no result file.
+            InputError: the file is not a result file.
         """
         if not self._view.is_file():
             return None
@@ -209,7 +218,7 @@ class TaskFolder:
 
 
 def model_revision(meta: ModelMeta) -> str | None:
-    """Return the revision of a model as records state it: None where mteb has its name for none."""
+    """Return the revision of a model as records state it: None if mteb has no revision of it."""
     return None if meta.revision == NO_REVISION else str(meta.revision)
 
 

@@ -1,6 +1,6 @@
-"""Task classes of mteb for the retrieval tasks, and the benchmark that they make up.
+"""Task classes of mteb for the retrieval tasks, and the benchmark of these tasks.
 
-The start-up hook imports this module while mteb itself is half imported, so it imports submodules of mteb, never
+The start-up hook imports this module while mteb itself is only partly imported, so it imports submodules of mteb, never
 names from ``mteb``.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,11 @@ from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData
 from mteb.abstasks.task_metadata import TaskMetadata
 from mteb.benchmarks.benchmark import Benchmark
 
-from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset, open_dataset
+from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
+from turkic_idiom_tasks.integrations.current_data import current_dataset
 from turkic_idiom_tasks.integrations.hook import extend_late
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
 from turkic_idiom_tasks.results.predictions import Rankings
@@ -46,27 +46,12 @@ _CITATION = r"""
 REFERENCE = "https://github.com/gozdeaslantas/Turkic_Idiom_Understanding_Benchmark"
 
 
-def dataset_in_environment() -> Dataset:
-    """Return the data that TURKIC_IDIOM_DATA names, otherwise the bundled lexicon; mteb cannot pass it on.
-
-    Raises:
-        InputError: it cannot be used; says why.
-    """
-    return _open_once(os.environ.get(DATA_VARIABLE, ""))
-
-
-@lru_cache(maxsize=4)
-def _open_once(name: str) -> Dataset:
-    """Open a dataset; mteb makes every task several times in a process."""
-    return open_dataset(name)
-
-
 class TurkicIdiomMetadata(TaskMetadata):
-    """mteb's metadata, with descriptive statistics computed from the data in use instead of stored inside mteb."""
+    """mteb's metadata, with descriptive statistics that are computed from the data in use, not stored in mteb."""
 
     @property
     def descriptive_stat_path(self) -> Path:
-        """Return a cache file that is named after the dataset revision, so that it can never be out of date."""
+        """Return the path of a cache file that is named after the dataset revision, so that it is never outdated."""
         root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         folder = root / "turkic-idiom-tasks" / "descriptive_stats" / self.revision
         try:
@@ -77,9 +62,9 @@ class TurkicIdiomMetadata(TaskMetadata):
 
     @property
     def descriptive_stats(self) -> Any:
-        """Return mteb's own descriptive statistics of this task, computed when they are first needed."""
+        """Return mteb's own descriptive statistics of this task, which are computed when they are first needed."""
         if not self.descriptive_stat_path.exists() and self.name not in _COMPUTING:
-            _COMPUTING.add(self.name)  # mteb asks for the old statistics before it computes new ones
+            _COMPUTING.add(self.name)  # mteb reads the old statistics before it computes new ones
             try:
                 TASK_CLASSES[self.name]().calculate_descriptive_statistics(overwrite_results=True)
             finally:
@@ -108,7 +93,7 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         self.rankings: dict[tuple[str, str], Rankings] = {}
         try:
             if self._source is None:
-                self._source = dataset_in_environment()
+                self._source = current_dataset()
             self.metadata = _metadata_for(type(self).metadata, self.short, self._source)
         except InputError as error:  # listing tasks must work; `load_data` raises it
             self._problem = error
@@ -128,7 +113,7 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         if self._problem is not None or self._source is None:
             raise self._problem or InputError("no data")
         missing = [subset for subset in TASKS[self.short].subsets if subset not in self.metadata.hf_subsets]
-        if missing and self._is_named_by_environment:  # the command line of a harness cannot know
+        if missing and self._is_named_by_environment:  # our own commands report this themselves
             log.warning("%s: %s has no data for %s; left out", self.metadata.name, self._source.path, " ".join(missing))
         self.dataset = {}
         for subset in self.hf_subsets:
@@ -137,7 +122,7 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         self.data_loaded = True
 
     def unload_data(self) -> None:
-        """Free the memory of the data, and keep the metadata, which mteb would set back to those of the class."""
+        """Free the memory of the data; keep the metadata, which mteb would reset to those of the class."""
         super().unload_data()
         self.metadata = self._metadata_of_data
 
@@ -153,10 +138,9 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         hf_split: str,
         hf_subset: str,
     ) -> dict[str, float]:
-        """Return our scores of one subset, from mteb's ranking of the whole pool; they replace mteb's of that name.
+        """Return our scores of one subset from mteb's ranking of the whole pool; they replace mteb's scores.
 
-        mteb's nDCG and recall break ties by document id; these take the expected value over ties (see
-        `metrics.ranking`).
+        mteb's nDCG and recall break ties by document id; ours are expected values over ties (see `metrics.ranking`).
 
         Raises:
             InputError: a similarity is NaN.
@@ -178,7 +162,7 @@ def refuse_other_data(result: Any, *, place: str) -> None:
     Raises:
         InputError: the dataset revisions differ.
     """
-    dataset = dataset_in_environment()
+    dataset = current_dataset()
     if result.dataset_revision != dataset.revision:
         raise InputError(
             f"{place} holds {result.task_name} scores of other data (revision {result.dataset_revision[:12]}; the data "
@@ -204,7 +188,7 @@ def make_benchmark() -> Benchmark:
 
 
 def _metadata_for(metadata: TurkicIdiomMetadata, short: str, dataset: Dataset) -> TurkicIdiomMetadata:
-    """Return the class's metadata with the subsets, path and revision of the data in use."""
+    """Return the metadata of the class with the subsets, path and revision of the data in use."""
     dataset.check_task(short)
     changes = {
         "dataset": {"path": dataset.path, "revision": dataset.revision},
@@ -226,8 +210,8 @@ def _split_data(data: RetrievalData) -> RetrievalSplitData:
 
 
 def _rankings_of_results(pool: Pool, results: dict[str, dict[str, float]]) -> Rankings:
-    """Return rankings from query id -> document id -> similarity, as mteb's search gives them."""
-    similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)  # for what was not retrieved
+    """Return rankings from the results of mteb's search, query id -> document id -> similarity."""
+    similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)  # for documents that were not retrieved
     for query, retrieved in results.items():
         columns = [pool.column[document] for document in retrieved]
         similarities[pool.row[query], columns] = list(retrieved.values())
@@ -306,4 +290,4 @@ TASK_CLASSES: dict[str, type[TurkicIdiomRetrieval]] = {
     task.metadata.name: task for task in (TurkicIdiomT1, TurkicIdiomT2, TurkicIdiomT3)
 }
 
-extend_late()  # for the case that this module was imported before mteb; does nothing while the hook is at work
+extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running

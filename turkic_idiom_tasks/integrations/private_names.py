@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PrivateName:
-    """One name.
+    """A name of a harness.
 
     Attributes:
-        module: where it stands.
+        module: module of the name.
         name: the attribute or the field of a dataclass, with the class before it.
-        reason: what we do with it.
-        used_in: a function of the same module whose code must mention the name, for an attribute of instances.
+        reason: our use of it.
+        used_in: for an attribute of instances, a function of the same module whose code must have the name.
     """
 
     module: str
@@ -27,7 +27,7 @@ class PrivateName:
         return f"{self.module}:{self.name}"
 
     def is_there(self) -> bool:
-        """Return whether the installed harness has it."""
+        """Return whether the installed harness has the name."""
         try:
             value: object = importlib.import_module(self.module)
         except ImportError:

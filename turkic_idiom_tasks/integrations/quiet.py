@@ -1,4 +1,4 @@
-"""Keeping other libraries' bars, warnings and log lines off the terminal while they work for us."""
+"""Silencing of the progress bars, warnings and log lines of other libraries."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from turkic_idiom_tasks.encoders.checkpoints import quiet_loading
 
 @contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Silence mteb and what it calls: log lines below errors, Python's warnings, progress bars. Errors still propagate.
+    """Silence mteb and its libraries: log lines below errors, Python's warnings, progress bars. Errors still propagate.
 
-    What is written to ``sys.stderr`` meanwhile is dropped, as mteb passes no option for the bars of bm25s on.
+    Everything that is written to ``sys.stderr`` meanwhile is dropped, because mteb has no option for the bars of bm25s.
     """
     disabled_level = logging.root.manager.disable
     shows_dataset_bars = datasets.is_progress_bar_enabled()
     shows_hub_bars = not are_progress_bars_disabled()
-    logging.disable(logging.WARNING)  # not by the loggers' levels, which libraries set when they are imported
+    logging.disable(logging.WARNING)  # libraries would reset the levels of their loggers when they are imported
     datasets.disable_progress_bars()
     disable_progress_bars()
     try:

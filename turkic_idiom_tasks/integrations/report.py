@@ -1,4 +1,4 @@
-"""What a user hears of us inside a harness: failed registrations, and wrong input as one line."""
+"""Messages to the user inside a harness: failed registrations, and wrong input as one line."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import printable
 
-failures: dict[str, str] = {}  # place -> what went wrong there, for `turkic-idiom doctor`
+failures: dict[str, str] = {}  # place -> error, for `turkic-idiom doctor`
 
 
 def report_failure(where: str, error: Exception) -> None:
-    """Remember a failed registration and warn about it once per place.
+    """Record a failed registration and warn about it once per place.
 
     Args:
         where: the host module that should have been extended (``mteb.tasks``), or a single task, benchmark or model.
-        error: what went wrong.
+        error: the error of the registration.
     """
     if where in failures:
         return
@@ -45,7 +45,7 @@ def installed_version(distribution: str) -> str | None:
 
 
 class _OneLineErrors:
-    """An excepthook that prints an uncaught `InputError` as one line, and leaves everything else to the one before."""
+    """An excepthook that prints an uncaught `InputError` as one line; other errors go to the previous hook."""
 
     def __init__(self, previous: Callable[..., Any]) -> None:
         self._previous = previous
@@ -58,9 +58,9 @@ class _OneLineErrors:
 
 
 def show_input_errors_as_one_line() -> None:
-    """Make a program that an `InputError` ends print one line instead of a traceback; its exit code is 1.
+    """Print one line instead of a traceback when an `InputError` ends a program; its exit code is 1.
 
-    Programs that catch the error do not notice. Safe to call again.
+    Programs that catch the error are not affected. The function can be called repeatedly.
     """
     if not isinstance(sys.excepthook, _OneLineErrors):
         sys.excepthook = _OneLineErrors(sys.excepthook)

@@ -1,1 +1,1 @@
-"""The task files of lm-eval; a package, so that an entry point can name the folder."""
+"""Task files of lm-eval, in a package so that an entry point can name the folder."""
