@@ -7,7 +7,8 @@ import pytest
 
 from turkic_idiom_tasks import hub_client
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
-from turkic_idiom_tasks.encoders.checkpoints import folder_revision, hub_commit, load_checkpoint
+from turkic_idiom_tasks.encoders.checkpoints import hub_commit, load_checkpoint
+from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 

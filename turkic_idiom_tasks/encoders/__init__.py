@@ -1,1 +1,1 @@
-"""Texts to vectors: the built-in baseline, and transformers under five poolings."""
+"""Encoders of texts: the built-in baseline, and transformers under five poolings."""

@@ -1,8 +1,8 @@
-"""Built-in baseline: character n-grams on mapped orthography. No weights, no download, deterministic.
+"""Built-in baseline: character n-grams on mapped orthography. It is deterministic and needs no weights or download.
 
-All it knows of the language family is how letters correspond (`orthography`): it is strong where idioms are cognates
-(T1), and weak where the meaning must be known (T2, T3). A model has to score more than this baseline before one can
-say that it understands anything.
+It knows nothing about the language family except how letters correspond (`orthography`). So it is strong if idioms are
+cognates (T1), and weak if the meaning must be known (T2, T3). Only a model that scores more than this baseline can be
+said to understand anything.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _VECTORIZER = HashingVectorizer(
 def encode_texts(texts: Sequence[str], language: Language) -> npt.NDArray[np.float32]:
     """Return one vector per text: (N, 4096) float32 of length 1, or 0 for a text without a letter.
 
-    Hashed character n-grams within words are counted on two readings of the text, its common orthography and its
-    skeleton; counts enter by their square root.
+    Hashed character n-grams within words are counted in two forms of the text, its common orthography and its skeleton;
+    the square roots of the counts are used.
     """
-    if not texts:  # scikit-learn refuses to count nothing
+    if not texts:  # scikit-learn raises an error for an empty list
         return np.zeros((0, DIMENSION), np.float32)
     total = None
-    for reading in (to_common, skeleton):
-        counts = _VECTORIZER.transform([reading(text, language) for text in texts])
+    for to_form in (to_common, skeleton):
+        counts = _VECTORIZER.transform([to_form(text, language) for text in texts])
         counts.data = np.sign(counts.data) * np.sqrt(np.abs(counts.data))
         counts = normalize(counts)
         total = counts if total is None else total + counts

@@ -1,4 +1,4 @@
-"""How a checkpoint is loaded: without its code, from safetensors, in a stated dtype, and with errors of one line."""
+"""Loading of a checkpoint: without its code, from safetensors, in a stated dtype, and with errors of one line."""
 
 from __future__ import annotations
 
@@ -16,33 +16,13 @@ from sentence_transformers.util import load_file_path
 from transformers.utils import logging as transformers_logging
 
 from turkic_idiom_tasks import hub_client
-from turkic_idiom_tasks.encoders.folders import (
-    MODULES_FILE,
-    check_model_folder,
-    folder_revision,
-    is_local,
-    local_path,
-)
-from turkic_idiom_tasks.encoders.names import DTYPES, check_dtype
+from turkic_idiom_tasks.encoders.folders import MODULES_FILE, check_model_folder, is_local
+from turkic_idiom_tasks.encoders.names import check_dtype
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.reading import read_json
 
-__all__ = [
-    "DTYPES",
-    "backbone_of",
-    "check_dtype",
-    "folder_revision",
-    "give_pad_token",
-    "hub_commit",
-    "is_local",
-    "load_checkpoint",
-    "load_error",
-    "local_path",
-    "quiet_loading",
-]
-
 _COMMIT = re.compile("[0-9a-f]{40}")
-_SAVE_AGAIN = "load the model where you trust it and save it again with save_pretrained(), which writes safetensors"
+_SAVE_AGAIN = "if you trust the model, load it and save it again with save_pretrained(), which writes safetensors"
 _WITHOUT_OWN_WEIGHTS = ("Transformer", "Pooling", "Normalize")  # transformers itself insists on safetensors
 
 
@@ -55,10 +35,10 @@ def load_checkpoint(
         name_or_path: a Hub id or a local folder.
         revision: Hub commit; None is the newest.
         device: None lets sentence-transformers choose.
-        dtype: of the weights, whatever the checkpoint was saved in.
+        dtype: dtype of the weights, also if the checkpoint was saved in another one.
 
     Raises:
-        InputError: it cannot be found, reached or loaded, or its weights are pickled.
+        InputError: the model cannot be found, reached or loaded, or its weights are pickled.
     """
     check_dtype(dtype)
     is_folder = is_local(name_or_path)
@@ -77,21 +57,21 @@ def load_checkpoint(
                 local_files_only=local_files_only,
                 model_kwargs={"dtype": getattr(torch, dtype), "use_safetensors": True},
             )
-    except Exception as error:  # the libraries below raise a dozen unrelated types for a bad name, folder or connection
+    except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
         raise load_error(name_or_path, error) from error
     give_pad_token(getattr(model[0], "tokenizer", None))
     return model
 
 
 def hub_commit(name: str, revision: str | None = None) -> str | None:
-    """Return the commit that a revision of a model on the Hub stands for now; None if it cannot be found out.
+    """Return the current commit of a revision of a model on the Hub; None if it is not known.
 
     Args:
         name: Hub id.
         revision: commit, tag or branch; None is the newest.
 
     Raises:
-        InputError: the Hub refuses.
+        InputError: the Hub refused.
     """
     if revision and _COMMIT.fullmatch(revision):
         return revision
@@ -108,7 +88,7 @@ def hub_commit(name: str, revision: str | None = None) -> str | None:
 
 @contextmanager
 def quiet_loading() -> Iterator[None]:
-    """Keep transformers from drawing bars where stderr is no terminal, and from listing a head's new weights."""
+    """Silence transformers: progress bars if stderr is no terminal, and the list of the new weights of a head."""
     was_enabled = transformers_logging.is_progress_bar_enabled()
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
@@ -126,7 +106,7 @@ def backbone_of(model: SentenceTransformer) -> Any:
     """Return the stock ``Transformer`` module at the head of a sentence-transformers model.
 
     Raises:
-        InputError: the model starts with something else (static embeddings, a router).
+        InputError: the model begins with something else (static embeddings, a router).
     """
     first = model[0]
     if not isinstance(first, Transformer) or "message" in first.modality_config or first.tokenizer is None:
@@ -138,10 +118,10 @@ def backbone_of(model: SentenceTransformer) -> Any:
 
 
 def give_pad_token(tokenizer: Any) -> None:
-    """Let a decoder's tokenizer without a padding token pad with its end token, which the attention mask hides.
+    """Set the end token as the padding token of a decoder's tokenizer without one; the attention mask hides it.
 
     Raises:
-        InputError: it has no end token either.
+        InputError: the tokenizer has no end token either.
     """
     if tokenizer is None or not hasattr(tokenizer, "pad_token") or tokenizer.pad_token is not None:
         return
@@ -154,11 +134,11 @@ def give_pad_token(tokenizer: Any) -> None:
 
 
 def load_error(name_or_path: str, error: BaseException) -> InputError:
-    """Return one line that says what was tried, why it failed and what to do.
+    """Return an error with one line that says what was tried, why it failed and what to do.
 
     Args:
-        name_or_path: as the user named the model.
-        error: what a library raised.
+        name_or_path: the name of the model that the user gave.
+        error: the error of a library.
     """
     if isinstance(error, InputError):
         return error
@@ -170,8 +150,8 @@ def load_error(name_or_path: str, error: BaseException) -> InputError:
         )
     if any("file named model.safetensors" in str(cause) for cause in causes):
         return usage_error(
-            f"{name_or_path}: has no weights in safetensors format, the only one that is loaded, as a pickle can "
-            f"execute code; {_SAVE_AGAIN}"
+            f"{name_or_path}: has no weights in safetensors format, the only format that is loaded, because a pickle "
+            f"can execute code; {_SAVE_AGAIN}"
         )
     if is_local(name_or_path):
         return usage_error(f"{name_or_path}: cannot be loaded as a model ({_first_line(error)})")
@@ -184,7 +164,7 @@ def load_error(name_or_path: str, error: BaseException) -> InputError:
 
 
 def _refuse_pickled_modules(name_or_path: str, *, revision: str | None, local_files_only: bool) -> None:
-    """Raise if a module behind the transformer, such as a Dense layer, has pickled weights only."""
+    """Raise InputError if a module after the transformer, such as a Dense layer, has only pickled weights."""
     place = {"revision": revision, "local_files_only": local_files_only}
     modules_path = load_file_path(name_or_path, MODULES_FILE, **place)
     modules = read_json(Path(modules_path)) if modules_path else []

@@ -1,4 +1,4 @@
-"""Checkpoints as folders on this machine: which names mean one, what it must hold, and its revision."""
+"""Local folders of checkpoints: their names, their required files, and their revisions."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import Any
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.reading import MalformedError, parse_json, read_file
 
-MODULES_FILE = "modules.json"  # says that a folder is a sentence-transformers model
+MODULES_FILE = "modules.json"  # every sentence-transformers model has it
 CONFIG_FILES = (MODULES_FILE, "config.json", "adapter_config.json")
 _NEVER_LOADED = (".md", ".py", ".onnx", ".h5", ".msgpack", ".ot", ".png", ".pdf")  # documents, code, other frameworks
 
 
 def is_local(name_or_path: str) -> bool:
-    """Return whether this names a folder here rather than a model on the Hub: it exists, or could only be a path."""
+    """Return whether a name is that of a local folder, not of a model on the Hub: it exists, or can only be a path."""
     return name_or_path.startswith((".", "/", "~")) or name_or_path.count("/") > 1 or Path(name_or_path).is_dir()
 
 
 def local_path(name_or_path: str) -> str:
-    """Return a folder's name with ~ expanded, which no shell does within another argument; a Hub id as it is.
+    """Return the name of a folder with ~ expanded, or a Hub id unchanged.
 
     Raises:
-        InputError: it can only be a folder, and there is none.
+        InputError: the name can only be a folder, and there is no such folder.
     """
     if not is_local(name_or_path):
         return name_or_path
     path = Path(name_or_path).expanduser()
     if not path.is_dir():
-        raise InputError(f"{name_or_path}: no such folder")
+        raise InputError(f"{name_or_path}: no such folder; give the folder of a model, or its name on the Hub")
     return str(path)
 
 
 def folder_revision(folder: Path) -> str:
     """Return the revision of a checkpoint that has no Hub commit: a hash of every file that a loader may read.
 
-    Weights, configurations, tokenizer files and prompts count, in whatever format; documentation, code, hidden files
-    and the weights of other frameworks do not, as they are never loaded.
+    Weights, configurations, tokenizer files and prompts count in any format. Documentation, code, hidden files and the
+    weights of other frameworks do not count, because they are never loaded.
 
     Returns:
         40 hexadecimal digits (SHA-1).
@@ -61,13 +61,13 @@ def folder_revision(folder: Path) -> str:
 
 
 def check_model_folder(folder: Path) -> None:
-    """Make sure that a folder can be a model.
+    """Check that a folder can be a model.
 
     Raises:
-        InputError: it does not exist, holds no configuration, or holds a model that makes no vectors.
+        InputError: the folder does not exist, has no configuration, or has a model that makes no vectors.
     """
     if not folder.is_dir():
-        raise usage_error(f"{folder}: no such folder")
+        raise usage_error(f"{folder}: no such folder; give the folder of a model, or its name on the Hub")
     if not any((folder / name).is_file() for name in CONFIG_FILES):
         raise usage_error(
             f"{folder}: not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
@@ -77,7 +77,7 @@ def check_model_folder(folder: Path) -> None:
 
 
 def _declared_type(folder: Path) -> Any:
-    """Return what kind of model the folder says it is; None if it does not say."""
+    """Return the type of model that the folder declares; None if it declares none."""
     try:
         config = parse_json(read_file(folder / "config_sentence_transformers.json"))
     except MalformedError:

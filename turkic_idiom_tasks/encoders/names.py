@@ -6,12 +6,12 @@ from turkic_idiom_tasks.errors import usage_error
 
 POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
 LAYER_POOLINGS = ("first_last", "last_four")  # these need the hidden states of more layers than the last
-FIRST_LAYER = 1  # which hidden states count as the first layer; see `poolings`
+FIRST_LAYER = 1  # index of the hidden states that count as the first layer; see `poolings`
 LAST_LAYERS = 4
 DTYPES = ("float32", "bfloat16", "float16")
 BATCH_SIZE = 32
 
-# With which idioms a model was trained: none, Turkish ones only, those of the language it is tested on, all languages.
+# Idioms in the training of a model: none, only Turkish ones, those of the tested language, or those of all languages.
 REGIMES = PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL = ("pretrained", "tr-only", "monolingual", "cross-lingual")
 TUNED_REGIMES = (TR_ONLY, MONOLINGUAL, CROSS_LINGUAL)
 
@@ -37,7 +37,7 @@ PAPER_ENCODERS: dict[str, tuple[str, dict[str, str] | None]] = {
 
 
 def check_pooling(pooling: str) -> None:
-    """Raise for a pooling that does not exist.
+    """Check that a pooling exists.
 
     Raises:
         InputError: the name is unknown; the message lists the known ones.
@@ -47,7 +47,7 @@ def check_pooling(pooling: str) -> None:
 
 
 def check_layers(pooling: str, n_layers: int, *, first_layer: int = FIRST_LAYER) -> None:
-    """Raise for a pooling that a model of this depth cannot have.
+    """Check that a model with this number of layers can have a pooling.
 
     Raises:
         InputError: the pooling is unknown, or needs more layers than there are.
@@ -66,7 +66,7 @@ def check_layers(pooling: str, n_layers: int, *, first_layer: int = FIRST_LAYER)
 
 
 def check_dtype(dtype: str) -> None:
-    """Raise for a dtype that models cannot be loaded in.
+    """Check that models can be loaded in a dtype.
 
     Raises:
         InputError: the name is unknown; the message lists the known ones.

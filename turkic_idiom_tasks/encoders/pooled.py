@@ -19,7 +19,7 @@ from turkic_idiom_tasks.encoders.poolings import count_layers, pool_all, text_co
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.reading import shown
 
-LONGEST = 512  # tokens; no text of these tasks comes near it
+LONGEST = 512  # tokens; all texts of these tasks are much shorter
 
 Vectors = npt.NDArray[np.float32]
 
@@ -30,7 +30,7 @@ class _Tokens:
 
     Attributes:
         ids: token ids of each text.
-        types: token type ids of each text; None where the model takes none.
+        types: token type ids of each text; None if the model takes none.
     """
 
     ids: list[list[int]]
@@ -40,13 +40,13 @@ class _Tokens:
 class PooledEncoder:
     """A transformers backbone with its tokenizer.
 
-    Batches are always padded on the right, whatever side the tokenizer prefers: all five poolings go by the attention
-    mask, and on the right padding moves no position, so a vector never depends on the other texts of its batch.
+    Batches are always padded on the right, whatever side the tokenizer prefers. All five poolings use the attention
+    mask, and padding on the right changes no position, so a vector never depends on the other texts of its batch.
 
     Attributes:
         model_id: name or path, for messages.
         revision: Hub commit, if one was given.
-        dtype: float32, bfloat16 or float16; of the weights and the forward pass. Vectors are always float32.
+        dtype: dtype of the weights and the forward pass: float32, bfloat16 or float16. Vectors are always float32.
         max_length: longer texts are cut to this many tokens.
         first_layer: index of the hidden states that first_last takes as the first layer.
         model: the transformers backbone.
@@ -90,13 +90,13 @@ class PooledEncoder:
         Args:
             name_or_path: Hub id or folder.
             revision: Hub commit; None is the newest.
-            device: of torch; None lets sentence-transformers choose.
+            device: device of torch; None lets sentence-transformers choose.
             dtype: float32, bfloat16 or float16.
-            max_length: in tokens; None is the model's own limit, at most 512.
+            max_length: longest text in tokens; None is the model's own limit, at most 512.
             first_layer: index of the hidden states that counts as the first layer.
 
         Raises:
-            InputError: no such model, or it cannot be loaded or pooled.
+            InputError: there is no such model, or it cannot be loaded or pooled.
         """
         model = load_checkpoint(name_or_path, revision=revision, device=device, dtype=dtype)
         return cls.from_sentence_transformer(
@@ -116,10 +116,10 @@ class PooledEncoder:
         """Return an encoder that shares weights, dtype, device and tokenizer with a loaded model.
 
         Args:
-            model: begins with a stock ``Transformer`` module.
-            model_id: name for messages and `describe`; None takes the path that the weights came from.
+            model: a model that begins with a stock ``Transformer`` module.
+            model_id: name for messages and `describe`; None takes the path of the weights.
             revision: Hub commit, for `describe`.
-            max_length: in tokens; None is the model's own limit, at most 512.
+            max_length: longest text in tokens; None is the model's own limit, at most 512.
             first_layer: index of the hidden states that counts as the first layer.
 
         Raises:
@@ -159,7 +159,7 @@ class PooledEncoder:
         batch_size: int = BATCH_SIZE,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Vectors]:
-        """Return the vectors of the texts under each pooling; a prompt must stand in the text already.
+        """Return the vectors of the texts under each pooling; prompts must be in the texts already.
 
         Args:
             texts: N texts; equal ones are encoded once.
@@ -189,7 +189,7 @@ class PooledEncoder:
         """Return the poolings of one forward pass of the backbone.
 
         Args:
-            inputs: input_ids and attention_mask, (B, T) int64, and token_type_ids where the model takes them.
+            inputs: input_ids and attention_mask, (B, T) int64, and token_type_ids if the model takes them.
             poolings: names from `POOLINGS`.
 
         Returns:
@@ -260,7 +260,7 @@ class PooledEncoder:
 
 
 def _padded(rows: list[list[int]], batch: npt.NDArray[np.int64], *, fill: int) -> npt.NDArray[np.int64]:
-    """Return the chosen rows as one (B, T) int64 array, filled up on the right."""
+    """Return the rows of a batch as one (B, T) int64 array, padded on the right."""
     width = max(len(rows[row]) for row in batch)
     array = np.full((len(batch), width), fill, np.int64)
     for index, row in enumerate(batch):
@@ -269,7 +269,7 @@ def _padded(rows: list[list[int]], batch: npt.NDArray[np.int64], *, fill: int) -
 
 
 def _smallest_limit(tokenizer: Any, model: Any, max_length: int | None) -> int:
-    """Return the smallest of the wanted length, the tokenizer's and the model's limit, and `LONGEST`."""
+    """Return the smallest of the given length, the tokenizer's and the model's limit, and `LONGEST`."""
     positions = getattr(model.config, "max_position_embeddings", None)
     limits = []
     for limit in (max_length, tokenizer.model_max_length, positions, LONGEST):

@@ -1,12 +1,12 @@
-"""Five ways, those of the paper, to make one vector of a transformer's token vectors.
+"""Paper's five poolings, which make one vector of a transformer's token vectors.
 
-They exist twice: `pool_all` computes all of them from one forward pass, and `build_sentence_transformer` makes each
-of them from stock sentence-transformers modules, so that the stock ``mteb`` command and a saved checkpoint need no
-code of ours. The tests hold the two equal.
+They are implemented twice: `pool_all` computes all of them from one forward pass, and `build_sentence_transformer`
+makes each of them from stock sentence-transformers modules, so that the stock ``mteb`` command and a saved checkpoint
+need no code of ours. Tests check that both give equal vectors.
 
 The paper averages "the first and the last layer" without saying whether the first is the output of the embedding layer
-(``hidden_states[0]``) or of the first transformer layer (``hidden_states[1]``). `FIRST_LAYER` takes the second
-reading; ``first_layer`` is an option everywhere. It gives no weights for the last four layers: here they are equal.
+(``hidden_states[0]``) or of the first transformer layer (``hidden_states[1]``). `FIRST_LAYER` is the second choice;
+``first_layer`` is an option everywhere. The paper gives no weights for the last four layers: here they are equal.
 """
 
 from __future__ import annotations
@@ -29,20 +29,7 @@ from turkic_idiom_tasks.encoders.names import (
     check_pooling,
 )
 
-__all__ = [
-    "FIRST_LAYER",
-    "LAYER_POOLINGS",
-    "POOLINGS",
-    "build_sentence_transformer",
-    "check_layers",
-    "check_pooling",
-    "count_layers",
-    "native_pooling",
-    "pool_all",
-    "pooling_modules",
-]
-
-_STOCK_MODE = {"cls": "cls", "max": "max"}  # the others are means over tokens
+_STOCK_MODE = {"cls": "cls", "max": "max"}  # the other poolings are means over tokens
 
 
 def pool_all(
@@ -52,7 +39,7 @@ def pool_all(
     first_layer: int = FIRST_LAYER,
     poolings: Sequence[str] = POOLINGS,
 ) -> dict[str, Tensor]:
-    """Return the wanted poolings of the hidden states of one forward pass.
+    """Return poolings of the hidden states of one forward pass.
 
     Args:
         hidden_states: the output of the embedding layer, then of each transformer layer, (B, T, H) each; the last one
@@ -85,9 +72,9 @@ def pool_all(
             vectors = last.masked_fill(~real, float("-inf")).amax(1)
         elif pooling == "mean":
             vectors = mean(last)
-        else:  # a mean over tokens is linear: the mean of averaged layers is the average of their means
+        else:  # a mean over tokens is linear, so the mean of averaged layers is the average of their means
             layers = (first_layer, -1) if pooling == "first_last" else range(-LAST_LAYERS, 0)
-            vectors = sum(mean(hidden_states[layer]) for layer in layers)  # the length of the sum is lost just below
+            vectors = sum(mean(hidden_states[layer]) for layer in layers)  # a sum, because it is normalised below
         pooled[pooling] = torch.nn.functional.normalize(vectors, dim=-1)
     return pooled
 
@@ -113,7 +100,7 @@ def pooling_modules(transformer: Any, pooling: str, *, first_layer: int = FIRST_
 
 
 def _layer_mixture(transformer: Any, pooling: str, *, first_layer: int) -> Any:
-    """Return a stock WeightedLayerPooling that averages the first and last, or the last four layers; weights frozen."""
+    """Return a stock WeightedLayerPooling with frozen weights for the first and last, or the last four layers."""
     n_layers = count_layers(transformer.model)
     start = first_layer if pooling == "first_last" else n_layers + 1 - LAST_LAYERS
     weights = torch.zeros(n_layers + 1 - start)
@@ -128,7 +115,7 @@ def _layer_mixture(transformer: Any, pooling: str, *, first_layer: int) -> Any:
 
 
 def count_layers(model: Any) -> int:
-    """Return the number of transformer layers of a transformers model, by its configuration."""
+    """Return the number of layers in the configuration of a transformers model."""
     config = text_config(model)
     return int(getattr(config, "num_hidden_layers", None) or config.num_layers)
 
@@ -147,9 +134,9 @@ def build_sentence_transformer(
     dtype: str = "float32",
     first_layer: int = FIRST_LAYER,
 ) -> SentenceTransformer:
-    """Load a model under one pooling, made of stock modules; it can be saved, and loads again without code of ours.
+    """Load a model under one pooling as stock modules; a saved copy loads without code of ours.
 
-    Whatever modules follow the transformer in a sentence-transformers checkpoint are replaced; its prompts stay.
+    The modules after the transformer of a sentence-transformers checkpoint are replaced; its prompts stay.
 
     Args:
         name_or_path: a Hub id, or a local folder (a sentence-transformers model or a plain transformers encoder).
@@ -160,7 +147,7 @@ def build_sentence_transformer(
         first_layer: index of the hidden states that counts as the first layer.
 
     Raises:
-        InputError: no such model or pooling, or a model without a transformer or with too few layers.
+        InputError: there is no such model or pooling, or the model has no transformer or too few layers.
     """
     check_pooling(pooling)
     loaded = load_checkpoint(name_or_path, revision=revision, device=device, dtype=dtype)
@@ -173,7 +160,7 @@ def build_sentence_transformer(
 
 
 def native_pooling(model: SentenceTransformer) -> str | None:
-    """Return which of cls, mean and max a model's own modules amount to; None if more follows the transformer."""
+    """Return which of cls, mean and max the model's own modules compute; None if they compute something else."""
     modules = list(model)[1:]
     if modules and isinstance(modules[-1], Normalize):
         modules.pop()
