@@ -1,14 +1,13 @@
-"""From what a model answered to tags of the words of the sentence.
+"""Reading of the answer of a model as tags of the words of the sentence.
 
 The prompts ask for a JSON object ``{"idioms": [...]}`` with every idiom as the sentence writes it, or for the sentence
-with ``<idiom>`` tags around them; a token classifier answers ``{"bio": [...]}``. The strict reading takes these alone,
-exact to the letter. The flexible reading also takes what language models make of the question: prose around the JSON,
-a JSON text that breaks off, lists and bullets, lines of tags, small slips in a copied sentence, an idiom in its
-citation form. What neither can read is a format error, and marks nothing.
+with ``<idiom>`` tags around the idioms; a token classifier answers ``{"bio": [...]}``. The strict reading accepts only
+these formats, exact to the letter. The flexible reading also accepts the usual deviations of language models: prose
+around the JSON, an incomplete JSON text, lists and bullets, lines of tags, small mistakes in a copied sentence, an
+idiom in its citation form. An answer that cannot be read is a format error, and marks nothing.
 
-Reasoning that ends with ``</think>`` is left out, and so is everything from a question on that the model puts to
-itself. Reasoning that never ends is a format error: give a model that reasons room for it with
-``--gen_kwargs max_gen_toks=8192``.
+Reasoning before ``</think>`` is ignored, and so is everything after a question that the model asks itself. Reasoning
+that never ends is a format error: allow enough tokens for a reasoning model with ``--gen_kwargs max_gen_toks=8192``.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from turkic_idiom_tasks.span_detection.prompts import own_turns
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE, Span
 
 MAX_ANSWER = 10_000  # characters, reasoning not counted; a longer answer is a format error
-MAX_TURNS = 10  # in which a model restates its question and answers it again
-MAX_JSON_VALUES = 50  # that are read in one answer
-MAX_IDIOMS = 100  # that are looked up; a model that names more has not understood the task: a format error
+MAX_TURNS = 10  # turns that are read if a model repeats its question and answers it again
+MAX_JSON_VALUES = 50  # JSON values that are read in one answer
+MAX_IDIOMS = 100  # an answer with more idioms is a format error
 MAX_LINE = 12  # words; a longer line is prose and not an idiom
 
 _KEYS = ("idioms", "idiom", "deyimler", "deyim", "ifadələr", "iboralar", "spans", "answer")
@@ -50,12 +49,12 @@ _JSON_START = re.compile(r"[\[{]")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was understood of an answer.
+    """Reading of an answer.
 
     Attributes:
-        tags: one per token of the sentence.
-        format_error: whether the answer could not be read; nothing is marked then.
-        unmatched_spans: idioms that were named but do not stand in the sentence.
+        tags: one tag per token of the sentence.
+        format_error: whether the answer could not be read, so that nothing is marked.
+        unmatched_spans: number of named idioms that are not in the sentence.
     """
 
     tags: tuple[str, ...]
@@ -64,14 +63,14 @@ class Answer:
 
 
 def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: Language, *, strict: bool) -> Answer:
-    """Return the tags that a response gives the tokens of a sentence; never raise, whatever the response is.
+    """Return the tags that a response gives to the tokens of a sentence; never raise an error.
 
     Args:
-        response: text of the model; anything else is a format error.
+        response: text of the model; any other type is a format error.
         sentence: NFC text.
         tokens: its words, in order.
-        language: decides how letters are compared.
-        strict: take only the formats that the prompts ask for, exact to the letter.
+        language: language of the sentence, which decides how letters are compared.
+        strict: whether to accept only the formats that the prompts ask for, exact to the letter.
     """
     searchable = SearchableSentence(sentence, tokens, language)
     if not isinstance(response, str):
@@ -80,7 +79,7 @@ def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: L
     turns = own_turns(_FENCE.sub("", text), searchable.is_copied_by)
     for turn in islice(turns, 1 if strict else MAX_TURNS):
         part = turn.strip()
-        if _REASONING_START in part:  # what follows is reasoning that never ends
+        if _REASONING_START in part:  # the rest is reasoning that never ends
             break
         if not part or len(part) > MAX_ANSWER:
             continue
@@ -114,7 +113,7 @@ def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer:
         if isinstance(value, dict) and isinstance(value.get("bio"), list):
             tags = [tag.upper() if isinstance(tag, str) else tag for tag in value["bio"]]
             return _read_tags(tags, sentence)
-    for value in reversed(values):  # what a model settles on comes last
+    for value in reversed(values):  # the last value is the model's final answer
         idioms = _named_idioms(value)
         if idioms is not None:
             return _look_up(idioms, sentence)
@@ -129,19 +128,22 @@ def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer:
 
 
 def _read_prose(text: str, sentence: SearchableSentence) -> Answer:
-    """Look up what stands in quotation marks in a JSON text that breaks off, otherwise every line.
+    """Look up the texts in quotation marks of an incomplete JSON text, or otherwise every line.
 
     A copy of the sentence among them is not an idiom.
     """
+    candidates: list[str] = []
     json_start = _JSON_START.search(text)
     if json_start:
-        candidates = [quoted for quoted in _quoted(text[json_start.start() :]) if quoted.lower() not in _KEYS]
+        candidates += _quoted(text[json_start.start() :])
     else:
-        candidates = [_BULLET.sub("", line.strip()).strip(EDGE_SIGNS) for line in text.splitlines()]
+        for line in text.splitlines():
+            candidates.append(_BULLET.sub("", line.strip()).strip(EDGE_SIGNS))
     idioms = []
     for candidate in candidates:
+        is_key = json_start is not None and candidate.lower() in _KEYS
         is_short = 0 < len(candidate.split()) <= MAX_LINE
-        if is_short and not sentence.is_copied_by(candidate):
+        if is_short and not is_key and not sentence.is_copied_by(candidate):
             idioms.append(candidate)
     answer = _look_up(idioms, sentence)
     marks_anything = any(tag != OUTSIDE for tag in answer.tags)
@@ -153,7 +155,7 @@ def _format_error(sentence: SearchableSentence) -> Answer:
 
 
 def _json_values(text: str) -> Iterator[Any]:
-    """Yield the JSON objects and arrays in a text that are not part of another one."""
+    """Yield the JSON objects and arrays in a text that are not parts of another one."""
     decoder = json.JSONDecoder()
     position = 0
     for _ in range(MAX_JSON_VALUES):
@@ -169,7 +171,7 @@ def _json_values(text: str) -> Iterator[Any]:
 
 
 def _quoted(text: str) -> Iterator[str]:
-    """Yield the texts in quotation marks, up to one that is never closed."""
+    """Yield the texts in quotation marks, as far as the marks are closed."""
     position = text.find('"')
     while position >= 0:
         match = _QUOTED.match(text, position)
@@ -180,12 +182,12 @@ def _quoted(text: str) -> Iterator[str]:
 
 
 def _named_idioms(value: Any) -> list[str] | None:
-    """Return the idioms that a JSON value names, or None if it has none of the forms in which idioms are named."""
+    """Return the idioms in a JSON value, or None if the value has none of the expected forms."""
     if isinstance(value, dict):
-        key = next((key for key in _KEYS if key in value), None)
-        if key is None:
+        known_keys = [key for key in _KEYS if key in value]
+        if not known_keys:
             return None
-        value = value[key]
+        value = value[known_keys[0]]
     if value is None:
         return []
     items = [value] if isinstance(value, str) else value
@@ -194,7 +196,8 @@ def _named_idioms(value: Any) -> list[str] | None:
     idioms = []
     for item in items:
         if isinstance(item, dict):
-            item = next((item[key] for key in _TEXT_KEYS if key in item), None)
+            texts = [item[key] for key in _TEXT_KEYS if key in item]
+            item = texts[0] if texts else None
         if not isinstance(item, str):
             return None
         idioms.append(item)
@@ -202,7 +205,7 @@ def _named_idioms(value: Any) -> list[str] | None:
 
 
 def _written_tags(text: str) -> list[str] | None:
-    """Return the tags of a line of tags, or of lines that each end with one (``gözden B-IDIOM``); None without any."""
+    """Return the tags of a line of tags, or of lines that each end with a tag (``gözden B-IDIOM``); otherwise None."""
     lines = [line.upper().split() for line in text.splitlines() if line.strip()]
     tags = [line[-1] for line in lines]
     if len(lines) == 1:
@@ -217,11 +220,14 @@ def _read_tags(tags: list[Any], sentence: SearchableSentence) -> Answer:
 
 
 def _read_tagged(text: str, sentence: SearchableSentence) -> Answer:
-    """Read a copy of the sentence with tags; where it is not copied to the letter, its words are aligned."""
+    """Read a copy of the sentence with tags; if it is not an exact copy, its words are aligned with the sentence."""
     copy, marks = _without_tags(text)
     if copy.strip() == sentence.text.strip():
         shift = _indent(sentence.text) - _indent(copy)
-        spans = [Span(mark.start + shift, mark.end + shift) for mark in marks if mark.start < mark.end]
+        spans = []
+        for mark in marks:
+            if mark.start < mark.end:
+                spans.append(Span(mark.start + shift, mark.end + shift))
     else:
         spans = _aligned_marks(copy, marks, sentence)
     return Answer(sentence.tags(spans), unmatched_spans=len(marks) - len(spans))
@@ -232,7 +238,7 @@ def _indent(text: str) -> int:
 
 
 def _without_tags(text: str) -> tuple[str, list[Span]]:
-    """Return a text without its tags, and where the tagged parts stand in it; an unclosed tag marks nothing."""
+    """Return a text without its tags, and the spans of its tagged parts; an unclosed tag marks nothing."""
     copy = ""
     marks: list[Span] = []
     opened: int | None = None
@@ -247,29 +253,23 @@ def _without_tags(text: str) -> tuple[str, list[Span]]:
 
 
 def _aligned_marks(copy: str, marks: Sequence[Span], sentence: SearchableSentence) -> list[Span]:
-    """Return where the words that marks touch stand in the sentence; a slip elsewhere in the copy does no harm."""
+    """Return the spans in the sentence of the marked words of a copy, which may have mistakes in other words."""
     copied_words = words(copy)
     copied = [fold(word.of(copy), sentence.language) for word in copied_words]
     matcher = SequenceMatcher(None, sentence.folded_words(), copied, autojunk=False)
-    marked: dict[int, list[Span]] = {}  # mark -> words of the sentence
+    marked_words: dict[int, list[Span]] = {}  # number of a mark -> words of the sentence
     for block in matcher.get_matching_blocks():
         for step in range(block.size):
-            number = _touching(copied_words[block.b + step], marks)
-            if number is not None:
-                marked.setdefault(number, []).append(sentence.words[block.a + step])
-    return [Span(places[0].start, places[-1].end) for places in marked.values()]
-
-
-def _touching(word: Span, marks: Sequence[Span]) -> int | None:
-    """Return the number of the first mark that touches a word."""
-    for number, mark in enumerate(marks):
-        if mark.start < word.end and word.start < mark.end:
-            return number
-    return None
+            copied_word = copied_words[block.b + step]
+            for number, mark in enumerate(marks):
+                if mark.start < copied_word.end and copied_word.start < mark.end:
+                    marked_words.setdefault(number, []).append(sentence.words[block.a + step])
+                    break  # a word belongs to the first mark that overlaps with it
+    return [Span(places[0].start, places[-1].end) for places in marked_words.values()]
 
 
 def _look_up(idioms: Sequence[str], sentence: SearchableSentence, *, strict: bool = False) -> Answer:
-    """Look up idioms in the sentence, the longest first, each at the first free place where it stands."""
+    """Look up idioms in the sentence, the longest first, each at its first free place."""
     if len(idioms) > MAX_IDIOMS:
         return _format_error(sentence)
     spans: list[Span] = []

@@ -1,4 +1,4 @@
-"""A fine-tuned token classifier that tags sentences, whatever tokenizer it has and however long they are."""
+"""A fine-tuned token classifier that tags sentences of any length with any fast tokenizer."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ OVERLAP = 64  # sub-words that two windows of a long sentence share, at most a q
 BATCH_SIZE = 32  # sentences per forward pass
 
 _TAG_OF_LETTER = {"B": BEGIN, "I": INSIDE, "O": OUTSIDE}
-_POSITIONS_FROM_2 = {"xlm-roberta", "roberta", "camembert", "xlm-roberta-xl"}  # two of their positions are not usable
+_POSITIONS_FROM_2 = {"xlm-roberta", "roberta", "camembert", "xlm-roberta-xl"}  # two of their positions cannot be used
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a classifier says of one sentence.
+    """Tags that a classifier gives to one sentence.
 
     Attributes:
-        tags: of the words; O for a word without a sub-word.
-        subword_tags: of the sub-words, special tokens left out.
+        tags: tags of the words; O for a word without a sub-word.
+        subword_tags: tags of the sub-words without special tokens.
         owners: for each sub-word the position of its word.
     """
 
@@ -48,7 +48,7 @@ class TokenClassifier:
     """A transformers token classifier with its tokenizer.
 
     Attributes:
-        name: Hub id or folder, as the caller named it.
+        name: Hub id or folder that the caller gave.
         model: the classifier, in evaluation mode.
         tokenizer: its fast tokenizer.
         max_length: sub-words in one window, special tokens included.
@@ -83,8 +83,8 @@ class TokenClassifier:
             max_length: sub-words in one window; None is the model's own limit, at most 512.
 
         Raises:
-            InputError: it cannot be found or loaded, has other labels than O, B-IDIOM and I-IDIOM, or its tokenizer
-                does not say which word a sub-word belongs to.
+            InputError: the classifier cannot be found or loaded, has other labels than O, B-IDIOM and I-IDIOM, or its
+                tokenizer does not say which word a sub-word belongs to.
         """
         check_dtype(dtype)
         tokenizer = load_tokenizer(name_or_path, revision=revision)
@@ -99,7 +99,7 @@ class TokenClassifier:
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
             model = model.to(device)
-        except (RuntimeError, AssertionError) as error:  # torch: no such device, or none of that kind here
+        except (RuntimeError, AssertionError) as error:  # errors of torch for a device that does not exist
             raise usage_error(f"device {device!r} cannot be used: {str(error).splitlines()[0]}") from error
         return cls(model, tokenizer, name=name_or_path, max_length=max_length)
 
@@ -114,10 +114,10 @@ class TokenClassifier:
         """Return the tags of every sentence, in order.
 
         Args:
-            sentences: the words of each.
-            languages: code of each; decides how the text of an uncased model is lower-cased.
+            sentences: the words of each sentence.
+            languages: code of the language of each sentence; decides how text is lower-cased for an uncased model.
             batch_size: sentences per forward pass; the longest come first.
-            progress: draw a progress bar on stderr if that is a terminal.
+            progress: whether to draw a progress bar on stderr if that is a terminal.
         """
         longest_first = sorted(range(len(sentences)), key=lambda number: -sum(map(len, sentences[number])))
         predictions: dict[int, Prediction] = {}
@@ -133,7 +133,7 @@ class TokenClassifier:
         return [predictions[number] for number in range(len(sentences))]
 
     def _predict_batch(self, sentences: list[Sequence[str]], languages: list[str]) -> list[Prediction]:
-        """Tag sentences in windows that overlap; a sub-word that two of them share belongs to the nearer middle."""
+        """Tag sentences in overlapping windows; a shared sub-word belongs to the window with the nearer middle."""
         overlap = min(OVERLAP, self.max_length // 4)
         encoded = encode_words(self.tokenizer, sentences, languages, max_length=self.max_length, overlap=overlap)
         sentence_of_row = encoded.pop("overflow_to_sample_mapping")
@@ -143,28 +143,37 @@ class TokenClassifier:
             with torch.inference_mode():
                 outputs = self.model(**padded).logits.argmax(-1).tolist()
         step = self.max_length - self.tokenizer.num_special_tokens_to_add() - overlap  # from window to window
-        subwords: list[dict[int, tuple[int, str]]] = [{} for _ in sentences]  # place in the sentence -> word, tag
+        subwords: list[dict[int, tuple[int, str]]] = [{} for _ in sentences]  # position in the sentence -> word, tag
         for row, sentence in enumerate(sentence_of_row):
             window = row - sentence_of_row.index(sentence)
-            place_in_window = 0
+            position_in_window = 0
             for column, word in enumerate(encoded.word_ids(row)):
                 if word is None:
                     continue
-                if window == 0 or place_in_window >= overlap // 2:
-                    subwords[sentence][window * step + place_in_window] = (word, self._tags[outputs[row][column]])
-                place_in_window += 1
-        return [_prediction(words, found) for words, found in zip(sentences, subwords, strict=True)]
+                if window == 0 or position_in_window >= overlap // 2:
+                    subwords[sentence][window * step + position_in_window] = (word, self._tags[outputs[row][column]])
+                position_in_window += 1
+        predictions = []
+        for words, tag_by_position in zip(sentences, subwords, strict=True):
+            tags, owners = [], []
+            for position in sorted(tag_by_position):
+                owner, tag = tag_by_position[position]
+                owners.append(owner)
+                tags.append(tag)
+            tags_of_words = [tag or OUTSIDE for tag in word_tags(tags, owners, len(words))]
+            predictions.append(Prediction(tuple(tags_of_words), tuple(tags), tuple(owners)))
+        return predictions
 
 
 def load_weights(name_or_path: str, **options: Any) -> Any:
-    """Return what transformers' ``AutoModelForTokenClassification.from_pretrained`` returns, safely and quietly.
+    """Return the result of transformers' ``AutoModelForTokenClassification.from_pretrained``, without code or pickles.
 
     Args:
         name_or_path: Hub id or folder.
-        options: of ``from_pretrained``.
+        options: options of ``from_pretrained``.
 
     Raises:
-        InputError: it cannot be found or loaded.
+        InputError: the model cannot be found or loaded.
     """
     path = local_path(name_or_path)
     options["revision"] = options.get("revision") or "main"
@@ -177,7 +186,7 @@ def load_weights(name_or_path: str, **options: Any) -> Any:
                 local_files_only=is_local(name_or_path),
                 **options,
             )
-    except Exception as error:  # the libraries raise a dozen unrelated types for a bad name, folder or connection
+    except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
         raise load_error(name_or_path, error) from error
 
 
@@ -185,7 +194,7 @@ def load_tokenizer(name_or_path: str, *, revision: str | None = None) -> Any:
     """Return a fast tokenizer that takes sentences as lists of words.
 
     Raises:
-        InputError: it cannot be loaded, or does not say which word a sub-word belongs to.
+        InputError: the tokenizer cannot be loaded, or does not say which word a sub-word belongs to.
     """
     path = local_path(name_or_path)
     options: dict[str, Any] = {
@@ -215,18 +224,19 @@ def encode_words(
     max_length: int,
     overlap: int | None = None,
 ) -> Any:
-    """Return the sub-words of sentences that are cut into words already, without padding, as a ``BatchEncoding``.
+    """Return the sub-words of sentences that are split into words already, without padding, as a ``BatchEncoding``.
 
-    A tokenizer that lower-cases does not know dotted and dotless i; its words are lower-cased here, by language.
+    A tokenizer that lower-cases does not know dotted and dotless i, so words are lower-cased here, by language.
 
     Args:
         tokenizer: from `load_tokenizer`.
-        sentences: the words of each.
-        languages: code of each.
+        sentences: the words of each sentence.
+        languages: code of the language of each sentence.
         max_length: sub-words in a row, special tokens included.
-        overlap: sub-words that the rows of a longer sentence share; None cuts it off at `max_length`.
+        overlap: sub-words that the rows of a longer sentence share; None cuts the sentence off at `max_length`.
     """
-    if _lowers(tokenizer):
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    if normalizer is not None and normalizer.normalize_str("A") == "a":
         lowered = []
         for words, code in zip(sentences, languages, strict=True):
             lowered.append([lower(word, LANGUAGES[code]) for word in words])
@@ -243,15 +253,15 @@ def encode_words(
 
 
 def window_length(config: Any, tokenizer: Any, *, max_length: int | None = None) -> int:
-    """Return how many sub-words fit into one forward pass: the least limit of caller, model and tokenizer, or 512.
+    """Return the number of sub-words in one forward pass: the lowest limit of caller, model and tokenizer, or 512.
 
     Args:
-        config: of the model.
+        config: configuration of the model.
         tokenizer: its tokenizer.
-        max_length: limit of the caller; None for none.
+        max_length: limit of the caller, or None.
 
     Raises:
-        InputError: fewer than eight.
+        InputError: the limit is lower than eight.
     """
     positions = getattr(config, "max_position_embeddings", None)
     if positions and config.model_type in _POSITIONS_FROM_2:
@@ -263,24 +273,14 @@ def window_length(config: Any, tokenizer: Any, *, max_length: int | None = None)
     return length
 
 
-def _prediction(words: Sequence[str], subwords: dict[int, tuple[int, str]]) -> Prediction:
-    """Return the prediction of one sentence from its sub-words: place -> word and tag."""
-    places = sorted(subwords)
-    owners = tuple(subwords[place][0] for place in places)
-    tags = tuple(subwords[place][1] for place in places)
-    of_words = word_tags(tags, owners, len(words))
-    return Prediction(tuple(tag or OUTSIDE for tag in of_words), tags, owners)
-
-
-def _lowers(tokenizer: Any) -> bool:
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    return normalizer is not None and normalizer.normalize_str("A") == "a"
-
-
 def _tags_of_outputs(config: Any, name: str) -> list[str]:
     """Return the tag that each output of the model stands for; B, b-idiom and the like stand for B-IDIOM."""
-    labels = [str(config.id2label[number]) for number in range(config.num_labels)]
-    tags = [_TAG_OF_LETTER.get(label.upper().removesuffix("-IDIOM"), "") for label in labels]
+    labels = []
+    tags = []
+    for number in range(config.num_labels):
+        label = str(config.id2label[number])
+        labels.append(label)
+        tags.append(_TAG_OF_LETTER.get(label.upper().removesuffix("-IDIOM"), ""))
     if sorted(tags) != sorted(LABELS):
         raise InputError(
             f"{name}: its labels are {', '.join(labels)}; span detection needs {', '.join(LABELS)}: fine-tune it with "

@@ -1,4 +1,4 @@
-"""Where an idiom that a language model names stands in the sentence that it was asked about."""
+"""Lookup of the idioms that a language model names in the sentence of the question."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.orthography import fold, skeleton
 from turkic_idiom_tasks.spans import Span, iob2_tags
 
-EDGE_SIGNS = " \t\n\"'“”„«»‘’`*.,;:!?()[]"  # what models put around an idiom
+EDGE_SIGNS = " \t\n\"'“”„«»‘’`*.,;:!?()[]"  # signs that models put around an idiom
 
 
 class SearchableSentence:
-    """A sentence with its words in the forms by which idioms are looked up.
+    """A sentence with its words in the forms that are used to look up idioms.
 
-    A punctuation mark or an emoji matches nothing but itself, and is never an idiom of its own.
+    A punctuation mark or an emoji matches only itself, and is never an idiom by itself.
 
     Attributes:
-        text: NFC.
-        language: decides how letters are compared.
-        tokens: where the tokens stand that carry the tags.
-        words: where the words stand, which may be other ones than the tokens.
+        text: NFC text.
+        language: language of the sentence, which decides how letters are compared.
+        tokens: spans of the tokens, which get the tags.
+        words: spans of the words, which may differ from the tokens.
     """
 
     def __init__(self, text: str, tokens: Sequence[str], language: Language) -> None:
@@ -34,7 +34,7 @@ class SearchableSentence:
         self.words = words(text)
 
     def tags(self, spans: Sequence[Span]) -> tuple[str, ...]:
-        """Return the tag that spans without overlaps give each token."""
+        """Return the tag of each token for spans that do not overlap."""
         return tuple(iob2_tags(sorted(spans), self.tokens))
 
     def folded_words(self) -> list[str]:
@@ -42,20 +42,20 @@ class SearchableSentence:
         return [word.of(self._folded) for word in self.words]
 
     def is_copied_by(self, text: str) -> bool:
-        """Return whether a text has all words of the sentence in their order, whatever their endings and signs are."""
+        """Return whether a text has all words of the sentence in their order, with any endings and signs."""
         if text.strip() == self.text.strip():
             return True
         if len(text) > 2 * len(self.text):
             return False
         stems = [unit.stem for unit in _units(text, self.language) if unit.is_word]
-        ours = [unit.stem for unit in self._units if unit.is_word]
-        return bool(stems) and len(stems) == len(ours) and all(map(_same_stem, stems, ours))
+        own_stems = [unit.stem for unit in self._units if unit.is_word]
+        return bool(stems) and len(stems) == len(own_stems) and all(map(_same_stem, stems, own_stems))
 
     def find_exactly(self, idiom: str, taken: Sequence[Span]) -> Span | None:
-        """Return the first free place where an idiom stands to the letter, whatever the white space.
+        """Return the first free place that has the same letters as an idiom, with any white space.
 
         Args:
-            idiom: as a model writes it.
+            idiom: the idiom as a model writes it.
             taken: places of other idioms.
         """
         return self._find_text(idiom, self.text, taken)
@@ -63,10 +63,10 @@ class SearchableSentence:
     def find(self, idiom: str, taken: Sequence[Span]) -> Span | None:
         """Return the first free place of an idiom: word for word, otherwise by the stems of its words.
 
-        Stems find the citation form of an idiom that is inflected here: `göz yummak` in `göz yumdu`.
+        Stems match the citation form of an idiom that is inflected in the sentence: `göz yummak` in `göz yumdu`.
 
         Args:
-            idiom: as a model writes it.
+            idiom: the idiom as a model writes it.
             taken: places of other idioms.
         """
         text = fold(idiom.strip(EDGE_SIGNS), self.language)
@@ -91,7 +91,7 @@ class SearchableSentence:
 
     @cached_property
     def _edges(self) -> tuple[frozenset[int], frozenset[int]]:
-        """Return where an idiom may begin and end: with a word, or with a token."""
+        """Return the positions where an idiom may begin and end: those of words and tokens."""
         units = [*self.words, *self.tokens]
         return frozenset(unit.start for unit in units), frozenset(unit.end for unit in units)
 
@@ -101,7 +101,7 @@ class SearchableSentence:
             return None
         starts, ends = self._edges
         words_of_idiom = r"\s+".join(map(re.escape, parts))
-        pattern = f"(?=({words_of_idiom}))"  # looked for at every letter, as matches may overlap
+        pattern = f"(?=({words_of_idiom}))"  # searched at every letter, because matches may overlap
         for match in re.finditer(pattern, text):
             place = Span(*match.span(1))
             if place.start in starts and place.end in ends and _is_free(place, taken):
@@ -109,19 +109,19 @@ class SearchableSentence:
         return None
 
     def _find_stems(self, stems: Sequence[str], taken: Sequence[Span]) -> Span | None:
-        """Return the first free run of words that begin like these stems."""
+        """Return the first free run of words with these stems."""
         for start in range(len(self._units) - len(stems) + 1):
             run = self._units[start : start + len(stems)]
-            is_match = all(_same_stem(stem, unit.stem) for stem, unit in zip(stems, run, strict=True))
+            run_stems = [unit.stem for unit in run]
             place = Span(run[0].place.start, run[-1].place.end)
-            if is_match and _is_free(place, taken):
+            if all(map(_same_stem, stems, run_stems)) and _is_free(place, taken):
                 return place
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A word with its stem, or a sign that stands for itself."""
+    """A word with its stem, or a sign, which is its own stem."""
 
     place: Span
     stem: str
@@ -141,7 +141,7 @@ def _is_free(place: Span, taken: Sequence[Span]) -> bool:
 
 
 def _same_stem(first: str, second: str) -> bool:
-    """Return whether two skeletons begin alike for at least half of the shorter one, and at least two letters."""
+    """Return whether two skeletons have the same beginning: at least half of the shorter one and two letters."""
     if first == second:
         return True
     shorter = min(len(first), len(second))

@@ -1,9 +1,9 @@
-"""What language models are asked, the answers that are shown to them as examples, and where a new question begins.
+"""Prompts for language models, right answers as examples, and the detection of a new question in an answer.
 
 An idiom that other words interrupt counts as its fragments, as in the tags; the prompts say so.
 
-No stop string ends an answer, because a model that reasons may write any part of the prompt in its thoughts. A model
-without reasoning that goes on with a question of its own is cut off there by `own_turns` instead.
+No stop string ends an answer, because a reasoning model may write any part of the prompt in its thoughts. If a model
+without reasoning continues with a question of its own, `own_turns` cuts its answer off there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENGLISH_SENTENCE = "Sentence"
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A question for the JSON answer in one language: what to do, and the labels of sentence and answer."""
+    """A question for a JSON answer in one language: the task, and the labels of sentence and answer."""
 
     task: str
     sentence: str
@@ -69,7 +69,7 @@ NATIVE = {
 
 
 def json_prompt(sentence: str, language: str) -> str:
-    """Return the question in English that is answered with a JSON object."""
+    """Return the question in English for an answer with a JSON object."""
     task = ENGLISH_TASK.format(language=LANGUAGES[language].name)
     return (
         f'{task} Answer with a JSON object {{"idioms": [...]}} whose list holds each idiom exactly as it is written in '
@@ -79,7 +79,7 @@ def json_prompt(sentence: str, language: str) -> str:
 
 
 def xml_prompt(sentence: str, language: str) -> str:
-    """Return the question in English that is answered by the sentence with tags."""
+    """Return the question in English for an answer with tags in the sentence."""
     task = ENGLISH_TASK.format(language=LANGUAGES[language].name)
     return (
         f"{task} Copy the sentence unchanged, and put <idiom> and </idiom> around each idiom; if other words interrupt "
@@ -88,7 +88,7 @@ def xml_prompt(sentence: str, language: str) -> str:
 
 
 def native_prompt(sentence: str, language: str) -> str:
-    """Return the question in the language of the sentence that is answered with a JSON object."""
+    """Return the question in the language of the sentence for an answer with a JSON object."""
     wording = NATIVE[language]
     return f"{wording.task}\n{wording.sentence}: {sentence}\n{wording.answer}:"
 
@@ -109,14 +109,14 @@ def xml_answer(sentence: TaggedSentence) -> str:
 
 
 def own_turns(text: str, is_own_sentence: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the parts of an answer that answer the question that was put.
+    """Yield the parts of an answer that belong to the question.
 
-    That is the text up to the next question in the form of a prompt and, where a model restates its own question, what
-    follows that. A question about another sentence, which the model has put to itself, ends the answer.
+    The first part is the text before the next question in the form of a prompt. If that question is a repetition of the
+    model's own, the text after it is a part too. A question about another sentence ends the answer.
 
     Args:
         text: an answer without reasoning.
-        is_own_sentence: whether a text is the sentence that the model was asked about.
+        is_own_sentence: returns whether a text is the sentence of the model's question.
     """
     start = 0
     for line in _QUESTION_LINE.finditer(text):
@@ -129,7 +129,7 @@ def own_turns(text: str, is_own_sentence: Callable[[str], bool]) -> Iterator[str
 
 
 def _question_line() -> re.Pattern[str]:
-    """Return a pattern for a line of a prompt: the task, or the labelled sentence; one with tags is an answer."""
+    """Return a pattern for a line of a prompt: the task, or the labelled sentence without tags."""
     tasks = [ENGLISH_TASK.partition("(")[0].strip()]
     labels = [ENGLISH_SENTENCE]
     for wording in NATIVE.values():

@@ -1,11 +1,11 @@
-"""The scores of span detection: of the samples of lm-eval and of the predictions of a token classifier.
+"""Scores of span detection: of the samples of lm-eval and of the predictions of a token classifier.
 
 Both are scored by the definitions in `metrics.spans`, as are the tags of a record (`results.scored`), so that the same
-tags have the same scores whoever asks.
+tags always have the same scores.
 
-A sample is ``[concept, gold, predicted]`` with the tags of one sentence as letters (``OOBIO``): what lm-eval logs, and
-what every score can be computed from again. Samples of a concept are resampled together. Sub-word scores take samples
-of sub-words instead of words; None stands for an answer that has no sub-words.
+A sample is ``[concept, gold, predicted]`` with the tags of one sentence as letters (``OOBIO``). lm-eval logs it, so
+every score can be computed again. Samples of a concept are resampled together. Sub-word scores take samples of
+sub-words instead of words; None is an answer without sub-words.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ def predicted_tags(sentences: TestSentences, predictions: Sequence[Prediction]) 
     """Return the predictions of a classifier as a record holds them.
 
     Args:
-        sentences: what was tagged.
-        predictions: one for each, in the same order.
+        sentences: the tagged sentences.
+        predictions: one prediction for each sentence, in the same order.
     """
     return Tags(sentences, tuple(_letters(prediction.tags) for prediction in predictions))
 
 
 def score_predictions(sentences: TestSentences, predictions: Sequence[Prediction]) -> dict[str, float]:
-    """Return every score of a token classifier, by name; NaN where undefined.
+    """Return name -> score of a token classifier; NaN if undefined.
 
     Args:
-        sentences: with their gold tags.
-        predictions: one for each, in the same order.
+        sentences: the sentences with their gold tags.
+        predictions: one prediction for each sentence, in the same order.
     """
-    of_words = []
-    of_subwords = []
+    word_samples = []
+    subword_samples = []
     for sentence, concept, prediction in zip(sentences.rows, sentences.concepts, predictions, strict=True):
-        of_words.append((concept, _letters(sentence.tags), _letters(prediction.tags)))
+        word_samples.append((concept, _letters(sentence.tags), _letters(prediction.tags)))
         gold = project_tags(sentence.tags, prediction.owners)
-        of_subwords.append((concept, _letters(gold), _letters(prediction.subword_tags)))
-    return {**_word_scores(tuple(of_words)), **_subword_scores(tuple(of_subwords))}
+        subword_samples.append((concept, _letters(gold), _letters(prediction.subword_tags)))
+    return {**_word_scores(tuple(word_samples)), **_subword_scores(tuple(subword_samples))}
 
 
-@lru_cache(maxsize=4)  # lm-eval asks for one metric at a time
+@lru_cache(maxsize=4)  # lm-eval computes one metric at a time
 def _word_scores(samples: _Samples) -> Mapping[str, float]:
     concepts = [concept for concept, _, _ in samples]
     gold, predicted = _labels(samples)
@@ -78,8 +78,11 @@ def _subword_scores(samples: _Samples) -> Mapping[str, float]:
 
 def _labels(samples: _Samples) -> tuple[list[list[str]], list[list[str]]]:
     """Return the gold and the predicted tags of samples."""
-    gold = [[LETTERS[letter] for letter in letters] for _, letters, _ in samples]
-    predicted = [[LETTERS[letter] for letter in letters] for _, _, letters in samples]
+    gold = []
+    predicted = []
+    for _, gold_letters, predicted_letters in samples:
+        gold.append([LETTERS[letter] for letter in gold_letters])
+        predicted.append([LETTERS[letter] for letter in predicted_letters])
     return gold, predicted
 
 
@@ -88,7 +91,7 @@ def _letters(tags: Iterable[str]) -> str:
 
 
 def _score(compute: Callable[[_Samples], Mapping[str, float]], name: str, samples: Sequence[Sample | None]) -> float:
-    """Return one score of the samples that there are; NaN if there is none."""
+    """Return one score of the samples that are not None; NaN if there are none."""
     present: list[tuple[str, str, str]] = []
     for item in samples:
         if item is not None:
@@ -97,7 +100,7 @@ def _score(compute: Callable[[_Samples], Mapping[str, float]], name: str, sample
     return compute(tuple(present))[name] if present else math.nan
 
 
-# What the task files of lm-eval name: one function of the samples per metric.
+# Functions that the task files of lm-eval name, one for each metric.
 span_f1: Score = partial(_score, _word_scores, "span_f1")
 span_precision: Score = partial(_score, _word_scores, "span_precision")
 span_recall: Score = partial(_score, _word_scores, "span_recall")

@@ -1,4 +1,4 @@
-"""Words to sub-words and back: how tags become the labels of a tokenizer's sub-words, and its labels become tags."""
+"""Conversion of tags of words to labels of a tokenizer's sub-words, and back."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Literal
 from turkic_idiom_tasks.spans import INSIDE, LABELS, OUTSIDE
 
 IGNORED = -100  # label of a sub-word that adds nothing to the loss
-Labelling = Literal["all", "first"]  # which sub-words of a word carry its label in training; the paper: all
+Labelling = Literal["all", "first"]  # sub-words of a word that have its label in training; all in the paper
 
 
 def project_tags(tags: Sequence[str], owners: Sequence[int]) -> list[str]:
-    """Return the tag of every sub-word: the word's own tag on its first sub-word, then I wherever the word is inside.
+    """Return the tag of every sub-word: the word's tag for its first sub-word, then I, or O for a word outside.
 
-    This is the paper's rule: B on the first sub-word of an idiom, I on all later ones.
+    This is the paper's rule: B for the first sub-word of an idiom, I for all later ones.
 
     Args:
-        tags: of the words.
+        tags: tags of the words.
         owners: for each sub-word the position of its word.
     """
     projected = []
@@ -33,9 +33,9 @@ def subword_labels(tags: Sequence[str], word_ids: Sequence[int | None], *, label
     Special tokens are `IGNORED`, and with ``first`` so are the later sub-words of a word.
 
     Args:
-        tags: of the words.
-        word_ids: what a fast tokenizer says of each sub-word: the position of its word, None for a special token.
-        labelling: which sub-words carry a label.
+        tags: tags of the words.
+        word_ids: position of the word of each sub-word, None for a special token, as a fast tokenizer gives them.
+        labelling: which sub-words have a label.
     """
     owners = [owner for owner in word_ids if owner is not None]
     projected = iter(project_tags(tags, owners))
@@ -54,12 +54,12 @@ def subword_labels(tags: Sequence[str], word_ids: Sequence[int | None], *, label
 def word_tags(labels: Sequence[str], owners: Sequence[int], n_words: int) -> list[str | None]:
     """Return the tag of every word, which is that of its first sub-word.
 
-    A word without a sub-word, because it was cut off or tokenised to nothing, has None.
+    A word without a sub-word has None, because it was cut off or has no tokens.
 
     Args:
         labels: tag of each sub-word.
         owners: for each sub-word the position of its word.
-        n_words: how many words the sentence has.
+        n_words: number of words in the sentence.
     """
     tags: list[str | None] = [None] * n_words
     for label, owner in zip(labels, owners, strict=True):
