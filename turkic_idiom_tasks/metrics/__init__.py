@@ -1,1 +1,1 @@
-"""Scores and statistics; nothing here imports torch, mteb, lm-eval or datasets."""
+"""Scores and statistics; this package does not import torch, mteb, lm-eval or datasets."""

@@ -1,14 +1,14 @@
-"""Resampling of concepts: what scores would be with other concepts, and their confidence intervals.
+"""Resampling of concepts: scores with other concepts, and their confidence intervals.
 
 A score is the macro average over subsets of a ratio of sums over items. Its items are resampled by whole concepts, in
-all subsets and tasks at once, because the items of one concept are not independent. How often a draw holds a concept
-is Poisson distributed with mean 1, independently of the other concepts (Hanley and MacGibbon, 2006), and it depends on
-the concept's name and the seed alone. So no figure of one model depends on which other models, subsets or items are
-resampled, and every command gives the same interval for the same pair of models.
+all subsets and tasks at once, because the items of one concept are not independent. The number of times that a draw
+has a concept is Poisson distributed with mean 1, independently of the other concepts (Hanley and MacGibbon, 2006). It
+depends only on the concept's name and the seed. So no result of a model depends on which other models, subsets or items
+are resampled, and every command gives the same interval for the same pair of models.
 
-The interval is an expanded percentile interval (Hesterberg, 2015) whose degrees of freedom take account of how many
-concepts carry the figure, see `tail_probability`. Its coverage by simulation (benchmarks/interval_coverage.py: 2,000
-data sets for each of 12 scenarios with 30, 80, 200 and 400 concepts; the nominal value is 95%):
+The interval is an expanded percentile interval (Hesterberg, 2015). Its degrees of freedom depend on the number of
+concepts that carry the score, see `tail_probability`. Its coverage by simulation (benchmarks/interval_coverage.py:
+2,000 data sets for each of 12 scenarios with 30, 80, 200 and 400 concepts; the nominal value is 95%):
 
 - differences with 40% ties, span F1, macro averages over four languages: 94.9 to 95.6% (plain percentile interval:
   92.8 to 95.3%);
@@ -16,14 +16,14 @@ data sets for each of 12 scenarios with 30, 80, 200 and 400 concepts; the nomina
   to 31% wider, sign-flip inversion 83 to 93%). BCa has 93 to 96% here, but 87 to 93% where losses balance the gains,
   and empirical likelihood 91 to 95%, but 74 to 95%; this interval then has 95.2 to 98.4%;
 - nDCG far from chance: 93.5% with 30 concepts, else 95.2 to 96.8% (90.6 to 95.7%);
-- nDCG near chance, where a few good ranks decide: 83 to 94% (77 to 92%; no other method has a point more for
-  differences);
-- an F1 of .97, missed in 2.4, 6 and 12 of 80, 200 and 400 concepts: 90.1, 98.7 and 95.5% (90.1, 92.3 and 95.1%);
-- fewer than two concepts that differ expected: 46 to 81%, because 20 to 55% of the samples hold none at all.
+- nDCG near chance, where a few good ranks decide: 83 to 94% (77 to 92%; no other method is more than a point better
+  for differences);
+- an F1 of .97 with errors in 2.4, 6 and 12 of 80, 200 and 400 concepts: 90.1, 98.7 and 95.5% (90.1, 92.3 and 95.1%);
+- fewer than two expected concepts that differ: 46 to 81%, because 20 to 55% of the samples have no such concept.
 
-So no interval covers where the sample lacks the rare concepts that decide. `Interval.is_reliable` is False there:
-intervals with True covered in 94.3 to 100% in every scenario and size. Where many concepts carry the figure the
-interval is 1 to 5% wider than the percentile interval, and 9 to 12% with 30 concepts.
+So an interval does not cover the true value if the sample lacks the rare concepts that decide. In these cases
+`Interval.is_reliable` is False; intervals with True covered in 94.3 to 100% in every scenario and size. If many
+concepts carry the score, the interval is 1 to 5% wider than the percentile interval, and 9 to 12% with 30 concepts.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ Counts = npt.NDArray[np.uint8]
 RESAMPLES = 10_000
 LEVEL = 0.95
 SEED = 42
-SMALL_N = 30  # below this many concepts a figure is flagged
-FEW = 2  # concepts; an interval that reaches less far to either side than so many can move the score is not reliable
+SMALL_N = 30  # a score of fewer concepts is flagged
+FEW = 2  # an interval is not reliable if this many concepts can move the score by more than its half width
 UNRELIABLE_NOTE = f"the interval may be too short: {FEW} concepts more or less could move the score out of it"
 
 _TAIL = (1 - LEVEL) / 2
-_SAME = 1e-12  # a spread below this is rounding
+_SAME = 1e-12  # a smaller spread is rounding
 _GRID = 2.0**-36  # sums are multiples of it; see `sum_by_concept`
-_BLOCK = 64  # models that are multiplied at a time, which bounds the memory
+_BLOCK = 64  # models in one matrix product, which limits the memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,7 @@ class Interval:
     Attributes:
         low: lower end.
         high: upper end.
-        is_reliable: False where few concepts carry the figure, so that the interval may be too short
-            (`UNRELIABLE_NOTE`).
+        is_reliable: False if few concepts carry the score, so that the interval may be too short (`UNRELIABLE_NOTE`).
     """
 
     low: float
@@ -72,11 +71,11 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stratum:
-    """What the items of one subset add to a model's score, which is the ratio of the two sums.
+    """Items of one subset with their parts in a model's score, which is the ratio of the two sums.
 
     Attributes:
         concepts: the concept of each item, (N).
-        sums: (N, 2) float64, what each item adds to the numerator and the denominator.
+        sums: (N, 2) float64, the parts of each item in the numerator and the denominator.
     """
 
     concepts: Sequence[str]
@@ -95,15 +94,15 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resampled:
-    """A score, or a difference of two, and what it is under every draw of concepts.
+    """A score, or a difference of two scores, with its values under every draw of concepts.
 
     Attributes:
-        score: the figure itself.
-        draws: (RESAMPLES,) float64, the same under each draw; NaN where the draw holds no item of some subset.
+        score: the score itself.
+        draws: (RESAMPLES,) float64, the score under each draw; NaN if the draw has no item of some subset.
         concepts: (C,) names, sorted.
         influence: (C,) float64, the derivative of the score by the weight of each concept; the sum is 0.
-        reach: how far one concept can move the score through one subset, on average.
-        seed: of the draws.
+        reach: the largest change of the score by one concept in one subset, on average.
+        seed: seed of the draws.
     """
 
     score: float
@@ -115,13 +114,14 @@ class Resampled:
 
     @property
     def n_concepts(self) -> int:
-        """Distinct concepts."""
+        """Return the number of distinct concepts."""
         return len(self.concepts)
 
     def interval(self) -> Interval:
         """Return the 95% interval: an expanded percentile interval (Hesterberg, 2015), see `tail_probability`.
 
-        Draws that are NaN are left out. Where all concepts agree, the interval is the score itself, and not reliable.
+        Draws that are NaN are left out. If no concept has any influence, the interval is the score itself and is not
+        reliable.
         """
         if math.sqrt(float((self.influence**2).sum())) <= _SAME:
             return Interval(self.score, self.score, is_reliable=False)
@@ -138,12 +138,12 @@ def resample(
 
     Args:
         strata: subset -> the items of the model.
-        floors: subset -> score of a random ranking; with them each score is chance-corrected,
+        floors: subset -> score of a random ranking; if given, each score is chance-corrected,
             (score - floor) / (1 - floor).
-        seed: of the draws.
+        seed: seed of the draws.
 
     Raises:
-        ValueError: no subset, or a floor that is not below 1.
+        ValueError: there is no subset, or a floor is not below 1.
     """
     parts = []
     for subset in sorted(strata):
@@ -153,12 +153,12 @@ def resample(
 
 
 def resample_models(strata: Sequence[Stratum], *, floor: float = 0.0, seed: int = SEED) -> list[Resampled]:
-    """Return the scores of many models on one subset, resampled: the same as one by one, and much faster.
+    """Return the scores of many models on one subset, resampled at once, which is much faster than one by one.
 
     Args:
         strata: the items of each model.
-        floor: score of a random ranking, for which the scores are corrected; 0 leaves them as they are.
-        seed: of the draws.
+        floor: score of a random ranking for the chance correction; 0 leaves the scores as they are.
+        seed: seed of the draws.
 
     Raises:
         ValueError: the floor is not below 1.
@@ -180,7 +180,7 @@ def resample_models(strata: Sequence[Stratum], *, floor: float = 0.0, seed: int 
 
 
 def difference(second: Resampled, first: Resampled) -> Resampled:
-    """Return second minus first under the same draws; positive where the second is better.
+    """Return second minus first under the same draws; positive if the second is better.
 
     Raises:
         ValueError: their draws come from different seeds.
@@ -197,9 +197,9 @@ def difference(second: Resampled, first: Resampled) -> Resampled:
 
 
 def mean(parts: Sequence[Resampled]) -> Resampled:
-    """Return the macro average of scores, each weighing alike, under the same draws.
+    """Return the macro average of scores with equal weights, under the same draws.
 
-    They are added in the given order, which decides the last bit.
+    The scores are added in the given order, which decides the last bit.
 
     Raises:
         ValueError: there is nothing to average, or the draws come from different seeds.
@@ -224,14 +224,14 @@ def tail_probability(influence: Floats) -> float:
     """Return the share of draws that the interval leaves out at either end.
 
     It is 2.5% for many concepts of equal influence. The percentile interval is as wide as one from the normal
-    distribution; with few concepts, or a few that carry most of the score, the spread itself is estimated from little,
-    and Student's distribution applies. Its degrees of freedom are Satterthwaite's (1946): 2 / (k / C - 1 / C) with the
-    kurtosis k of the influences, at most C - 1. The tail is where the normal distribution has the quantile that
-    Student's has at 2.5%, times sqrt(C / (C - 1)), because a bootstrap estimates the spread without the correction
-    for the mean (Hesterberg, 2015).
+    distribution. With few concepts, or a few that carry most of the score, the estimate of the spread is uncertain
+    itself, and Student's distribution applies. Its degrees of freedom are Satterthwaite's (1946): 2 / (k / C - 1 / C)
+    with the kurtosis k of the influences, at most C - 1. Student's quantile at 2.5% is multiplied by
+    sqrt(C / (C - 1)), because a bootstrap estimates the spread without the correction for the mean (Hesterberg, 2015).
+    The result is the tail of the normal distribution beyond this value.
 
     Args:
-        influence: (C,) float64 of each concept, with the sum 0; at least one differs from 0.
+        influence: (C,) float64, the influence of each concept; the sum is 0, and at least one differs from 0.
     """
     n_concepts = len(influence)
     squares = influence**2
@@ -245,11 +245,11 @@ def tail_probability(influence: Floats) -> float:
 
 
 def sum_by_concept(stratum: Stratum) -> tuple[tuple[str, ...], Floats]:
-    """Return the concepts of a subset, sorted, and (C, 2) float64 what their items together add to the score.
+    """Return the concepts of a subset, sorted, and (C, 2) float64, the sums over the items of each concept.
 
     The sums are rounded to multiples of 2^-36 (1.5e-11). Sums and products with whole numbers are then exact in
-    float64, as long as totals stay below 100,000; they are the same to the last bit in any order of items, on any
-    machine, and whatever else stands in a matrix product.
+    float64, as long as totals stay below 100,000. They are the same to the last bit in any order of items, on any
+    machine, and with any other rows in a matrix product.
     """
     concepts, positions = _concept_positions(tuple(stratum.concepts))
     rounded = np.round(stratum.sums / _GRID) * _GRID
@@ -258,9 +258,9 @@ def sum_by_concept(stratum: Stratum) -> tuple[tuple[str, ...], Floats]:
     return concepts, sums
 
 
-@lru_cache(maxsize=16)  # about as many as a leaderboard has subsets with concepts of their own; 10 kB per concept
+@lru_cache(maxsize=16)  # about the number of subsets with different concepts on a leaderboard; 10 kB per concept
 def poisson_counts(concepts: tuple[str, ...], seed: int = SEED) -> Counts:
-    """Return (C, RESAMPLES) uint8: how often each draw holds each concept."""
+    """Return (C, RESAMPLES) uint8, the number of times that each draw has each concept."""
     counts = np.empty((len(concepts), RESAMPLES), dtype=np.uint8)
     for row, concept in enumerate(concepts):
         counts[row] = _counts_of_concept(concept, seed)
@@ -269,7 +269,7 @@ def poisson_counts(concepts: tuple[str, ...], seed: int = SEED) -> Counts:
 
 
 def digest(concept: str) -> int:
-    """Return 64 bits that stand for the name of a concept in the seed of a generator."""
+    """Return 64 bits of a hash of the name of a concept, for the seed of a generator."""
     return int.from_bytes(hashlib.sha256(concept.encode("utf-8")).digest()[:8], "big")
 
 
@@ -283,8 +283,8 @@ def _counts_of_concept(concept: str, seed: int) -> Counts:
 def _concept_positions(concepts: tuple[str, ...]) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
     """Return the distinct concepts, sorted, and (N,) int64 the position of each item's concept among them."""
     names = tuple(sorted(set(concepts)))
-    index = {name: position for position, name in enumerate(names)}
-    return names, np.array([index[name] for name in concepts], dtype=np.int64)
+    positions = {name: position for position, name in enumerate(names)}
+    return names, np.array([positions[name] for name in concepts], dtype=np.int64)
 
 
 def _resample_block(
@@ -322,10 +322,13 @@ def _align(parts: Sequence[Resampled]) -> tuple[tuple[str, ...], Floats]:
         raise ValueError(f"draws of different seeds {sorted(seeds)} have no common interval")
     if all(part.concepts == parts[0].concepts for part in parts):
         return parts[0].concepts, np.stack([part.influence for part in parts])
-    names = tuple(sorted(set().union(*(part.concepts for part in parts))))
-    index = {name: position for position, name in enumerate(names)}
+    distinct: set[str] = set()
+    for part in parts:
+        distinct.update(part.concepts)
+    names = tuple(sorted(distinct))
+    positions = {name: position for position, name in enumerate(names)}
     influences = np.zeros((len(parts), len(names)))
     for row, part in enumerate(parts):
-        columns = [index[name] for name in part.concepts]
+        columns = [positions[name] for name in part.concepts]
         influences[row, columns] = part.influence
     return names, influences

@@ -1,16 +1,16 @@
-"""Whether one system is better than another on the same items: paired intervals, tests and effect sizes.
+"""Comparison of two systems on the same items: paired intervals, tests and effect sizes.
 
 A score is a ratio of sums over items: a mean of nDCG (each item adds its nDCG and 1), or a micro-averaged span F1
 (each sentence adds twice its correct spans, and its predicted plus gold spans). Items of one concept are resampled and
-exchanged together, in all languages at once; every language weighs alike in the score. Differences are second minus
-first: positive where the second system is better.
+exchanged together, in all languages at once; every language has the same weight in the score. Differences are second
+minus first: positive if the second system is better.
 
 - Interval: expanded percentile bootstrap over concepts, see `bootstrap`.
-- p: two-sided sign-flip test. The systems change places in each concept with probability 1/2; p = (k + 1) / (N + 1)
+- p: two-sided sign-flip test. The systems are exchanged in each concept with probability 1/2; p = (k + 1) / (N + 1)
   with k of N random exchanges at least as extreme as the observed difference, so it is never 0 (Phipson and Smyth,
-  2010). Whether a concept is exchanged depends on its name and the seed alone.
-- Wilcoxon signed-rank test, scipy's: zeros ranked, then dropped (Pratt, 1959), or dropped at once (Wilcoxon, 1945), as
-  in the paper. Of nDCG differences 40% may be 0, so the two differ.
+  2010). Whether a concept is exchanged depends only on its name and the seed.
+- Wilcoxon signed-rank test of scipy: zeros ranked, then dropped (Pratt, 1959), or dropped at once (Wilcoxon, 1945), as
+  in the paper. The two differ, because up to 40% of the differences of nDCG may be 0.
 - Effect: matched-pairs rank-biserial correlation (Kerby, 2014), zeros dropped.
 - Holm (1979) for the p-values of one table.
 """
@@ -42,7 +42,7 @@ from turkic_idiom_tasks.metrics.bootstrap import (
 Floats = npt.NDArray[np.float64]
 
 _SAME = 9  # decimals: scores that differ by less are tied; sums are rounded to 1.5e-11
-_EXCHANGES = 1  # sets the random exchanges apart from the draws of the bootstrap
+_EXCHANGES = 1  # makes the random exchanges independent of the draws of the bootstrap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,8 +51,8 @@ class Paired:
 
     Attributes:
         concepts: the concept of each item, (N); items of one concept are not independent.
-        first: (N, 2) float64, what each item adds to numerator and denominator of the first system's score.
-        second: (N, 2) float64, the same of the second system.
+        first: (N, 2) float64, the parts of each item in numerator and denominator of the first system's score.
+        second: (N, 2) float64, the same for the second system.
     """
 
     concepts: Sequence[str]
@@ -76,20 +76,20 @@ class Comparison:
     """Result of the second system against the first.
 
     Attributes:
-        n: items, over all languages.
-        n_concepts: distinct concepts; below 30 (`small`) only the scores and the interval can be relied on, and what
-            rests on tests is None.
+        n: number of items in all languages.
+        n_concepts: number of distinct concepts; with fewer than 30 (`small`) there are no tests, and their results are
+            None.
         first: score of the first system, macro-averaged over languages.
-        second: score of the second.
+        second: score of the second system.
         difference: second minus first.
         interval: 95% bootstrap interval of the difference.
         wins: concepts on which the second is better.
         ties: concepts on which both score the same.
         losses: concepts on which the first is better.
-        effect: rank-biserial correlation in [-1, 1], positive if the second is better; None also if all is tied.
-        p: of the sign-flip test, in (0, 1].
-        p_pratt: of the Wilcoxon test with Pratt's zeros; None also if all is tied.
-        p_wilcox: of the Wilcoxon test without the zeros; None also if all is tied.
+        effect: rank-biserial correlation in [-1, 1], positive if the second is better; None also if all are ties.
+        p: p of the sign-flip test, in (0, 1].
+        p_pratt: p of the Wilcoxon test with Pratt's zeros; None also if all are ties.
+        p_wilcox: p of the Wilcoxon test without the zeros; None also if all are ties.
     """
 
     n: int
@@ -108,7 +108,7 @@ class Comparison:
 
     @property
     def small(self) -> bool:
-        """Whether there are too few concepts for a test."""
+        """Return whether there are too few concepts for a test."""
         return self.n_concepts < SMALL_N
 
 
@@ -128,17 +128,17 @@ class _Sums:
 
 
 def compare(strata: Mapping[str, Paired], *, seed: int = SEED) -> Comparison:
-    """Compare two systems on one language, or on several that weigh alike.
+    """Compare two systems on one language, or on several with equal weights.
 
-    The rank tests, wins and effect look at each concept's part in the difference: for a single language its own
-    difference; otherwise the weighted sum of its differences in the languages that have it.
+    The rank tests, wins and effect use each concept's part in the difference: for a single language its own
+    difference, otherwise the weighted sum of its differences in the languages that have it.
 
     Args:
         strata: language (subset) -> the scores of both systems.
-        seed: of draws and exchanges; same data and seed give the same figures in any order of items and languages.
+        seed: seed of draws and exchanges; same data and seed give the same result in any order of items and languages.
 
     Raises:
-        ValueError: no language.
+        ValueError: there is no language.
     """
     first, second = _resample_pairs(strata, seed)
     gap = difference(second, first)
@@ -167,20 +167,20 @@ def compare(strata: Mapping[str, Paired], *, seed: int = SEED) -> Comparison:
 
 
 def sign_flip_p(strata: Mapping[str, Paired], *, seed: int = SEED) -> float:
-    """Return the two-sided p in (0, 1] that the systems are interchangeable, for any number of concepts.
+    """Return the two-sided p in (0, 1] for the hypothesis that the systems are equal, for any number of concepts.
 
     Args:
         strata: language (subset) -> the scores of both systems.
-        seed: of the random exchanges.
+        seed: seed of the random exchanges.
     """
     return _sign_flip_p(_sum_pairs(strata), seed)
 
 
 def rank_biserial(differences: npt.NDArray[np.floating]) -> float | None:
-    """Return the matched-pairs rank-biserial correlation in [-1, 1]: the rank sums' difference over their total.
+    """Return the matched-pairs rank-biserial correlation in [-1, 1]: the difference of the rank sums over their total.
 
     Args:
-        differences: (N,); zeros are dropped. None if nothing else is left.
+        differences: (N,); zeros are dropped. The result is None if all are zeros.
     """
     kept = differences[differences != 0]
     if not len(kept):
@@ -190,7 +190,7 @@ def rank_biserial(differences: npt.NDArray[np.floating]) -> float | None:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return each p-value adjusted for all of them (Holm, 1979), in their order; None is no test and stays None."""
+    """Return the p-values adjusted for all of them (Holm, 1979), in their order; None is no test and stays None."""
     known = sorted((p, position) for position, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
@@ -215,20 +215,21 @@ def _sum_pairs(strata: Mapping[str, Paired]) -> _Sums:
     for pairs in strata.values():
         names.update(pairs.concepts)
     concepts = tuple(sorted(names))
-    index = {name: position for position, name in enumerate(concepts)}
+    positions = {name: position for position, name in enumerate(concepts)}
     sums = np.zeros((2, len(strata), len(concepts), 2))
     for language, subset in enumerate(sorted(strata)):
         for system, stratum in enumerate(strata[subset].strata()):
-            own_concepts, own_sums = sum_by_concept(stratum)
-            columns = [index[name] for name in own_concepts]
-            sums[system, language, columns] = own_sums
+            subset_concepts, subset_sums = sum_by_concept(stratum)
+            columns = [positions[name] for name in subset_concepts]
+            sums[system, language, columns] = subset_sums
     return _Sums(concepts, sums[0], sums[1])
 
 
 def _parts_in_difference(sums: _Sums) -> Floats:
-    """Return (C,) each concept's part in the difference, so scaled that their mean is the difference of mean scores.
+    """Return (C,) each concept's part in the difference, scaled so that their mean is the difference of mean scores.
 
-    An item falls short of the full score by denominator minus numerator: 1 - nDCG, or the spans missed and invented.
+    The distance of an item from the full score is denominator minus numerator: 1 - nDCG, or the number of missed and
+    wrong spans.
     """
     shortfall_first = sums.first[..., 1] - sums.first[..., 0]
     shortfall_second = sums.second[..., 1] - sums.second[..., 0]
@@ -246,13 +247,13 @@ def _sign_flip_p(sums: _Sums, seed: int) -> float:
     n_languages = len(half)
     moved = (signs.T @ half.transpose(1, 0, 2).reshape(len(signs), -1)).reshape(RESAMPLES, n_languages, 2)
     differences = np.abs(_macro_score(middle + moved) - _macro_score(middle - moved))
-    # Rounding must not make a mirror image less extreme; an undefined score (NaN) counts as extreme.
+    # Rounding must not make an equal difference less extreme; an undefined score (NaN) counts as extreme.
     extreme = int((~(differences < observed - 10.0**-_SAME)).sum())
     return (extreme + 1) / (RESAMPLES + 1)
 
 
 def _macro_score(sums: Floats) -> Floats:
-    """Return (...) the mean over languages of numerator / denominator of (..., L, 2) sums; NaN where one is 0 / 0."""
+    """Return (...) the mean over languages of numerator / denominator of (..., L, 2) sums; NaN if one is 0 / 0."""
     defined = sums[..., 1] > 0
     ratios = np.where(defined, sums[..., 0] / np.where(defined, sums[..., 1], 1.0), np.nan)
     return np.asarray(ratios.mean(axis=-1))
@@ -260,7 +261,7 @@ def _macro_score(sums: Floats) -> Floats:
 
 @lru_cache(maxsize=4096)
 def _signs_of_concept(concept: str, seed: int) -> npt.NDArray[np.int8]:
-    """Return (RESAMPLES,) int8: -1 where the systems change places in the concept, 1 elsewhere."""
+    """Return (RESAMPLES,) int8: -1 if the systems are exchanged in the concept, otherwise 1."""
     generator = np.random.default_rng([seed, digest(concept), _EXCHANGES])
     return (2 * generator.integers(0, 2, size=RESAMPLES) - 1).astype(np.int8)
 

@@ -1,9 +1,9 @@
 """Scores of rankings of a whole pool, with ties scored by their expected value, and the score of a random ranking.
 
 nDCG is that of Järvelin and Kekäläinen (2002) with binary relevance and the discount 1 / log2(1 + rank), as in
-trec_eval. Where documents tie, every score here is its expectation over all orders of the tied documents (McSherry
-and Najork, 2008): independent of document ids, where trec_eval, and mteb with it, breaks ties by descending document
-id. Without ties the figures are trec_eval's.
+trec_eval. If documents tie, every score here is its expectation over all orders of the tied documents (McSherry and
+Najork, 2008), which does not depend on document ids; trec_eval and mteb break ties by descending document id. Without
+ties the scores equal those of trec_eval.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class RankingScores:
     floor: Floats
 
     def means(self) -> dict[str, float]:
-        """Return the mean over queries of each score, and ``ndcg_corrected`` of the means.
+        """Return the mean over queries of each score, and ``ndcg_corrected``, computed from the means.
 
         Raises:
             ValueError: there are no queries.
         """
         if not len(self.ndcg):
-            raise ValueError("no queries: the mean score is undefined")
+            raise ValueError("no queries, so the mean score is undefined")
         means = {field.name: float(getattr(self, field.name).mean()) for field in fields(self)}
         means["ndcg_floor"] = means.pop("floor")
         return means | {"ndcg_corrected": chance_corrected(means["ndcg"], means["ndcg_floor"])}
@@ -57,12 +57,13 @@ class RankingScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RelevantPositions:
-    """Where the relevant documents of each query stand; all that the scores of a ranking depend on.
+    """Positions of the relevant documents of each query, from which all scores of a ranking are computed.
 
     Attributes:
-        counts: (Q,) int64, relevant documents of each query, in the order of the queries.
-        above: (sum of counts,) int64, for each relevant document how many documents rank strictly higher.
-        tied: (sum of counts,) int64, for each how many documents share its place, itself included.
+        counts: (Q,) int64, number of relevant documents of each query, in the order of the queries.
+        above: (sum of counts,) int64, for each relevant document the number of documents that rank strictly higher.
+        tied: (sum of counts,) int64, for each relevant document the number of documents that tie with it, itself
+            included.
         n_documents: size of the pool.
     """
 
@@ -75,13 +76,13 @@ class RelevantPositions:
 def chance_corrected(score: float, floor: float) -> float:
     """Return (score - floor) / (1 - floor): 0 for a random ranking, 1 for a perfect one, negative below chance.
 
-    NaN where the floor is 1: the pool holds only relevant documents, so every ranking is perfect.
+    NaN if the floor is 1, because the pool has only relevant documents and every ranking is perfect.
     """
     return (score - floor) / (1.0 - floor) if floor < 1.0 else math.nan
 
 
 def find_positions(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RelevantPositions:
-    """Return where the relevant documents stand when documents are ranked by similarity.
+    """Return the positions of the relevant documents when documents are ranked by similarity.
 
     Args:
         similarities: (Q, N), higher is nearer; equal values tie; -inf for documents that were not retrieved, which all
@@ -94,15 +95,19 @@ def find_positions(similarities: npt.NDArray[np.floating], relevant: Sequence[Se
     if np.isnan(similarities).any():
         query = int(np.isnan(similarities).any(axis=1).argmax())
         raise ValueError(f"the similarities of query {query} hold NaN: the model's vectors are not finite")
-    counts = np.array([len(columns) for columns in relevant], dtype=np.int64)
-    rows = np.repeat(np.arange(len(relevant)), counts)
-    columns = np.concatenate([np.asarray(c, dtype=np.int64) for c in relevant]) if len(relevant) else rows
-    above = np.empty(len(rows), dtype=np.int64)
-    tied = np.empty(len(rows), dtype=np.int64)
-    for place, (row, value) in enumerate(zip(rows, similarities[rows, columns], strict=True)):
-        above[place] = np.count_nonzero(similarities[row] > value)
-        tied[place] = np.count_nonzero(similarities[row] == value)
-    return RelevantPositions(counts, above, tied, n_documents=similarities.shape[1])
+    counts, above, tied = [], [], []
+    for row, columns in enumerate(relevant):
+        counts.append(len(columns))
+        for column in columns:
+            value = similarities[row, column]
+            above.append(np.count_nonzero(similarities[row] > value))
+            tied.append(np.count_nonzero(similarities[row] == value))
+    return RelevantPositions(
+        np.array(counts, dtype=np.int64),
+        np.array(above, dtype=np.int64),
+        np.array(tied, dtype=np.int64),
+        n_documents=similarities.shape[1],
+    )
 
 
 def score_rankings(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RankingScores:
@@ -149,7 +154,7 @@ def score_positions(positions: RelevantPositions) -> RankingScores:
 def _reciprocal_ranks(positions: RelevantPositions, rows: npt.NDArray[np.int64]) -> Floats:
     """Return the expected reciprocal rank of each query's first relevant document.
 
-    Only the group of tied documents that holds the first relevant one matters.
+    It depends only on the group of tied documents with the first relevant one.
     """
     above, tied, n_queries = positions.above, positions.tied, len(positions.counts)
     first = np.full(n_queries, np.iinfo(np.int64).max)
@@ -183,7 +188,7 @@ def _expected_reciprocal(above: int, *, size: int, relevant: int) -> float:
 
 @lru_cache(maxsize=64)
 def _cumulative_discounts(n_documents: int, cut: int) -> Floats:
-    """Return (N + 1,) float64: sums of 1 / log2(1 + rank) over the first 0, 1, … N ranks; none beyond `cut`."""
+    """Return (N + 1,) float64: sums of 1 / log2(1 + rank) over the first 0, 1, … N ranks; 0 is added beyond `cut`."""
     ranks = np.arange(1, n_documents + 1)
     discounts = np.where(ranks <= cut, 1.0 / np.log2(1.0 + ranks), 0.0)
     return np.concatenate([[0.0], np.cumsum(discounts)])

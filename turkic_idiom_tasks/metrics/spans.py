@@ -3,8 +3,8 @@
 Span scores are those of seqeval 1.2.2 (Nakayama, 2018), micro-averaged over all spans of the corpus. In its default
 mode an I after O begins a span, as in conlleval. In strict mode (``mode="strict", scheme=IOB2``; seqeval silently takes
 the default mode if only one of the two is given) such a span does not count, in gold either. Token scores are
-micro-averaged over the tags B and I, where a B for an I is wrong; accuracy counts O too. A share of nothing is NaN:
-the precision where nothing was marked, the recall and F1 where there was nothing to find. seqeval returns 0 there.
+micro-averaged over the tags B and I, where a B for an I is wrong; accuracy counts O too. A score without any cases is
+NaN: the precision if nothing was marked, the recall if gold has nothing, and F1 if both are empty. seqeval returns 0.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Tags = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Precision, recall and F1, each in [0, 1], higher is better, NaN where undefined."""
+    """Precision, recall and F1, each in [0, 1], higher is better, NaN if undefined."""
 
     precision: float
     recall: float
@@ -40,7 +40,7 @@ class Scores:
 
 
 def span_scores(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool = False) -> Scores:
-    """Return micro-averaged scores of whole spans: one is right if both ends are.
+    """Return micro-averaged scores of whole spans; a span is correct if both ends are correct.
 
     Args:
         gold: tags of each sentence.
@@ -80,7 +80,7 @@ def token_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
 
 
 def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
-    """Return the share of tags, O included, that are right; in [0, 1], NaN without any.
+    """Return the share of tags, O included, that are correct, in [0, 1]; NaN without any tag.
 
     Raises:
         ValueError: a sentence has another number of tags than in gold.
@@ -91,7 +91,7 @@ def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
 
 
 def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
-    """Return every score of the tags of words, under the names that results give them; NaN where undefined.
+    """Return name -> score of the tags of words, with the names of results; NaN if undefined.
 
     ``span_*`` counts whole spans in seqeval's default mode, ``span_*_strict`` in its strict mode, ``token_*`` tags.
 
@@ -117,7 +117,7 @@ def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, fl
 
 
 def subword_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
-    """Return every score of the tags of sub-words, under the names that results give them; NaN where undefined.
+    """Return name -> score of the tags of sub-words, with the names of results; NaN if undefined.
 
     Most likely these are the paper's scores.
 
@@ -135,7 +135,7 @@ def subword_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str,
 
 
 def span_f1_sums(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray[np.float64]:
-    """Return what each sentence adds to numerator and denominator of the span F1 (default mode).
+    """Return the parts of each sentence in numerator and denominator of the span F1 (default mode).
 
     Args:
         gold: tags of each sentence.
@@ -151,21 +151,20 @@ def span_f1_sums(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray
 def span_f1_interval(
     gold: Sequence[Tags], predicted: Sequence[Tags], concepts: Sequence[str], *, seed: int = SEED
 ) -> Interval:
-    """Return the 95% bootstrap interval of the span F1 (default mode), resampling whole concepts; NaN where undefined.
+    """Return the 95% bootstrap interval of the span F1 (default mode), which resamples concepts; NaN if undefined.
 
     Args:
         gold: tags of each sentence.
         predicted: tags of each sentence.
-        concepts: the concept of each sentence; its sentences are drawn together.
-        seed: of the draws; the same seed and data give the same interval in any order of sentences.
+        concepts: the concept of each sentence; the sentences of a concept are drawn together.
+        seed: seed of the draws; the same seed and data give the same interval in any order of sentences.
 
     Raises:
         ValueError: a sentence has another number of tags than in gold.
     """
-    correct, n_predicted, n_gold = span_counts(gold, predicted).T.astype(np.float64)
-    if not (n_predicted + n_gold).any():
+    sums = span_f1_sums(gold, predicted)
+    if not sums[:, 1].any():
         return Interval(math.nan, math.nan)
-    sums = np.stack([2 * correct, n_predicted + n_gold], axis=1)
     return resample({"spans": Stratum(concepts, sums)}, seed=seed).interval()
 
 
