@@ -35,7 +35,7 @@ _DECIMALS = 9  # to which scores are rounded before they are put in order
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The place of a model in one ranking.
+    """Place of a model in one ranking.
 
     Attributes:
         id: id of the submission.
@@ -89,7 +89,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResampledBoard:
-    """The scores of submissions under every draw of concepts.
+    """Scores of submissions under every draw of concepts.
 
     Attributes:
         intervals: id -> (task, subset) -> the 95% interval of the main score; NaN where the score is undefined.

@@ -1,4 +1,4 @@
-"""The data of the page that compares two submissions: sums by concept, and the draws of the resampler.
+"""Data of the page that compares two submissions: sums by concept, and the draws of the resampler.
 
 The page gives the same intervals as `turkic-idiom compare` because it uses the same draws: `metrics.bootstrap` makes
 them from the names of the concepts, and a file of the site holds them. The sums are exact in both places (see

@@ -52,7 +52,7 @@ class ReportedTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reported:
-    """The results that the paper reports: the name of the paper, and its tables."""
+    """Results that the paper reports: the name of the paper, and its tables."""
 
     source: str
     tables: tuple[ReportedTable, ...]

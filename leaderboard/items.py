@@ -54,7 +54,7 @@ class SubsetItems:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoardData:
-    """The data that a leaderboard was scored on, as its pages show it.
+    """Data that a leaderboard was scored on, as its pages show it.
 
     Attributes:
         path: the name of the data in results.

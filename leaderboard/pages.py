@@ -44,7 +44,6 @@ from turkic_idiom_tasks.experiments.charts import Chart
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, UNRELIABLE_NOTE
 from turkic_idiom_tasks.results.predictions import SPANS, TASK_NAMES
-from turkic_idiom_tasks.results.scored import ScoredSubset
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -112,7 +111,7 @@ class SubsetRow:
 
 
 class Pages:
-    """The files of a site.
+    """Files of a site.
 
     Attributes:
         board: the leaderboard that they show.
@@ -248,24 +247,24 @@ def _part(submission: ScoredSubmission, board: Board, task: str) -> dict[str, An
     """Return one task on the page of a submission."""
     columns = _SPAN_COLUMNS if task == SPANS else _RETRIEVAL_COLUMNS
     scores = submission.of_task(task)
+    rows = []
+    for score in scores:
+        language = LANGUAGES[score.language].name
+        row = SubsetRow(
+            title=f"Turkish → {language}" if "-" in score.subset else language,
+            n=score.n,
+            cut=score.cut,
+            floor=score.floor,
+            main=ShownScore(score.main, board.interval(submission, score), small=score.n < SMALL_N),
+            others=tuple(score.scores.get(name, float("nan")) for name in columns),
+        )
+        rows.append(row)
     return {
         "task": task,
         "columns": ("span F1" if task == SPANS else "nDCG", *columns.values()),
-        "rows": [_subset_row(submission, score, board, names=tuple(columns)) for score in scores],
+        "rows": rows,
         "hardest": hardest(scores, board.data),
     }
-
-
-def _subset_row(submission: ScoredSubmission, score: ScoredSubset, board: Board, *, names: Sequence[str]) -> SubsetRow:
-    language = LANGUAGES[score.language].name
-    return SubsetRow(
-        title=f"Turkish → {language}" if "-" in score.subset else language,
-        n=score.n,
-        cut=score.cut,
-        floor=score.floor,
-        main=ShownScore(score.main, board.interval(submission, score), small=score.n < SMALL_N),
-        others=tuple(score.scores.get(name, float("nan")) for name in names),
-    )
 
 
 def _task_file(task: str) -> str:

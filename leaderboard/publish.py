@@ -52,7 +52,7 @@ class _RegisteredTask(BaseModel):
 
 
 class _EvalFile(BaseModel):
-    """The part of the eval.yaml of a dataset that this module needs."""
+    """Part of the eval.yaml of a dataset that this module needs."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

@@ -38,7 +38,10 @@ class ScoredSubmission:
 
     def has_all(self, task: str, data: BoardData) -> bool:
         """Return whether the submission has a defined score in every subset of a task."""
-        defined = {score.subset for score in self.of_task(task) if not math.isnan(corrected(score))}
+        defined = set()
+        for score in self.of_task(task):
+            if not math.isnan(corrected(score)):
+                defined.add(score.subset)
         return defined == {subset.name for subset in data.of_task(task)}
 
 

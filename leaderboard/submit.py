@@ -31,7 +31,7 @@ _NEEDED = {
 
 @dataclass(frozen=True, slots=True)
 class SubmitOptions:
-    """The options of a submitter; those that are None are taken from the results."""
+    """Options of a submitter; those that are None are taken from the results."""
 
     out: Path
     contact: str | None = None
@@ -98,11 +98,15 @@ def _chosen(results: Sequence[ModelPredictions], options: SubmitOptions) -> list
 
 def _seed(results: Sequence[ModelPredictions], options: SubmitOptions, *, of_classifiers: bool) -> int | None:
     """Return the seed of classifiers or of encoders that is submitted: the one in the options, or the smallest."""
-    every_seed = {item.seed for item in results if item.seed is not None}
+    every_seed, seeds = set(), set()
+    for item in results:
+        if item.seed is not None:
+            every_seed.add(item.seed)
+            if item.is_classifier == of_classifiers:
+                seeds.add(item.seed)
     if options.seed is not None and options.seed not in every_seed:
         known = ", ".join(map(str, sorted(every_seed))) or "none"
         raise usage_error(f"--seed {options.seed}: not in the results; they have {known}")
-    seeds = {item.seed for item in results if item.seed is not None and item.is_classifier == of_classifiers}
     return options.seed if options.seed in seeds else min(seeds, default=None)
 
 

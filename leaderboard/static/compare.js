@@ -243,20 +243,20 @@
   function show(rows) {
     const body = document.querySelector("#differences tbody");
     body.replaceChildren();
-    for (const one of rows) {
+    for (const entry of rows) {
       const line = body.insertRow();
-      line.className = one.sum ? "sum" : "";
+      line.className = entry.sum ? "sum" : "";
       const head = document.createElement("th");
       head.scope = "row";
-      head.textContent = one.title;
-      const { low, high, isReliable } = one.interval;
-      const verdict = !one.isMore ? "" : low > 0 ? "better" : high < 0 ? "worse" : "";
-      const cells = [one.language, one.n < small ? `${one.n} (n<${small})` : one.n, ...one.scores.map(score), signed(one.difference)];
-      cells.push(`${signed(low)} to ${signed(high)}`, one.wins, one.ties, one.losses);
+      head.textContent = entry.title;
+      const { low, high, isReliable } = entry.interval;
+      const verdict = !entry.isMore ? "" : low > 0 ? "better" : high < 0 ? "worse" : "";
+      const cells = [entry.language, entry.n < small ? `${entry.n} (n<${small})` : entry.n, ...entry.scores.map(score), signed(entry.difference)];
+      cells.push(`${signed(low)} to ${signed(high)}`, entry.wins, entry.ties, entry.losses);
       line.append(head);
       line.dataset.low = low;
       line.dataset.high = high;
-      if (one.n < small) line.title = `fewer than ${small} queries or sentences: read with care`;
+      if (entry.n < small) line.title = `fewer than ${small} queries or sentences: read with care`;
       cells.forEach((text, column) => {
         const cell = line.insertCell();
         cell.textContent = text;
@@ -296,15 +296,15 @@
 
   const [a, b] = [form.elements.a, form.elements.b];
   b.append(...[...a.options].map(option => option.cloneNode(true)));
-  const asked = new URLSearchParams(location.search);
+  const parameters = new URLSearchParams(location.search);
   [a, b].forEach((select, place) => {
-    const id = asked.get(select.name);
+    const id = parameters.get(select.name);
     const known = [...select.options].some(option => option.value === id);
     if (known) select.value = id;
     else select.selectedIndex = Math.min(place, select.options.length - 1);
   });
   form.hidden = false;
-  const chosen = [a, b].every(select => asked.get(select.name) === select.value);
+  const chosen = [a, b].every(select => parameters.get(select.name) === select.value);
   if (!chosen) {
     status.textContent = "Choose two models.";
     document.documentElement.dataset.ready = "compare";
