@@ -62,7 +62,7 @@ Exported by turkic-idiom-tasks from a lexicon with the content hash `{revision}`
 
 
 class Readings(BaseModel):
-    """The results of the second reading of a lexicon.
+    """Results of the second reading of a lexicon.
 
     Attributes:
         by_language: language code -> verdict -> number of entries.

@@ -40,13 +40,10 @@ class SourceFormat:
 
 
 FORMATS = {
-    source.name: source
-    for source in (
-        SourceFormat("paper", paper.read, keeps_bare_idioms=True),
-        SourceFormat("uz-idioms", uzbek.read),
-        SourceFormat("kevser", turkish.read_kevser),
-        SourceFormat("tdk", turkish.read_tdk),
-    )
+    "paper": SourceFormat("paper", paper.read, keeps_bare_idioms=True),
+    "uz-idioms": SourceFormat("uz-idioms", uzbek.read),
+    "kevser": SourceFormat("kevser", turkish.read_kevser),
+    "tdk": SourceFormat("tdk", turkish.read_tdk),
 }
 
 

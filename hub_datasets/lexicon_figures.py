@@ -53,7 +53,7 @@ class LanguageFigures:
 
 @dataclass(frozen=True, slots=True)
 class Attestation:
-    """The idioms of one language that an outside dictionary lists.
+    """Idioms of one language that an outside dictionary lists.
 
     Attributes:
         language: code.
@@ -222,7 +222,7 @@ def _is_inflected(form: str, last_words: Mapping[str, Sequence[str]], language: 
     """Return whether a form in the infinitive is listed with another ending of its last word and the same rest."""
     rest, _, last = form.rpartition(" ")
     for ending in language.infinitives:
-        if last.endswith(ending) and len(last) > len(ending) + 1:
+        if rest and last.endswith(ending) and len(last) > len(ending) + 1:
             stem = last.removesuffix(ending)
-            return bool(rest) and any(word.startswith(stem) for word in last_words.get(rest, ()))
+            return any(word.startswith(stem) for word in last_words.get(rest, ()))
     return False

@@ -27,7 +27,7 @@ _OUTCOME = ("tokens", "ner_tags", "spans", "dropped")  # keys that are written; 
 
 @dataclass(slots=True)
 class Account:
-    """The number of rows, and for each reason the number of rows that were dropped."""
+    """Number of rows, and for each reason the number of rows that were dropped."""
 
     rows: int = 0
     dropped: Counter[str] = field(default_factory=Counter)

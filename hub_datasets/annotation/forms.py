@@ -113,7 +113,10 @@ def _readings(idiom: str) -> list[str]:
 
 def _end_alike(first: str, second: str) -> bool:
     """Return whether two words may have the same case: they end in the same letter, or in vowels of one suffix."""
-    return any(first[-1] in group and second[-1] in group for group in ("ıiuüy", "aeəä", first[-1]))
+    for vowels in ("ıiuüy", "aeəä"):
+        if first[-1] in vowels and second[-1] in vowels:
+            return True
+    return first[-1] == second[-1]
 
 
 def _tokens(text: str, language: Language) -> list[str]:

@@ -164,19 +164,23 @@ def _chains(code: str) -> _Chains:
     ]
     verb = f"{_slot(table.aspects, table)}{{0,2}}(?:{'|'.join(endings)})?"
     voices = f"{_slot(table.voices, table)}{{1,3}}"
+    restored = []
+    for pattern, replacement in table.restored:
+        restored.append((re.compile(pattern), replacement))
     return _Chains(
         noun=re.compile(noun),
         verb=re.compile(verb),
         voiced=re.compile(voices + verb),
         voices=re.compile(voices),
         swallowing=re.compile(_slot(table.swallowing, table)) if table.swallowing else None,
-        restored=tuple((re.compile(pattern), replacement) for pattern, replacement in table.restored),
+        restored=tuple(restored),
     )
 
 
 def _slot(suffixes: str, table: Morphology) -> str:
     """Return suffixes, separated by blanks in the notation of the tables, as one regular expression."""
-    return f"(?:{'|'.join(_expand(suffix, table) for suffix in suffixes.split())})"
+    expanded = [_expand(suffix, table) for suffix in suffixes.split()]
+    return f"(?:{'|'.join(expanded)})"
 
 
 def _expand(suffix: str, table: Morphology) -> str:

@@ -1,4 +1,4 @@
-"""The forms that an abbreviated headword of a dictionary stands for.
+"""Forms that an abbreviated headword of a dictionary stands for.
 
 The rules are applied in this order; the first form is the citation form, the others are variants:
 

@@ -26,7 +26,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The part of a row for one language; `idiom` is empty if the row has only a meaning or an example."""
+    """Part of a row for one language; `idiom` is empty if the row has only a meaning or an example."""
 
     idiom: str
     meaning: str | None = None
