@@ -33,7 +33,7 @@ def _wide_table(report: Report) -> Table:
     table = _table(columns)
     for row in report.rows:
         result = row.result
-        p_values = [_p_value(p) for p in (result.p, row.holm, result.p_pratt, result.p_wilcox)]
+        p_values = map(_p_value, (result.p, row.holm, result.p_pratt, result.p_wilcox))
         effect = NO_VALUE if result.effect is None else _signed(result.effect)
         figures = [_signed(result.difference), _interval(row), _outcomes(row), effect, *p_values]
         table.add_row(row.task, row.subset, _n(row), f"{result.first:.3f}", f"{result.second:.3f}", *figures)
@@ -88,7 +88,8 @@ def _notes(report: Report, *, is_wide: bool) -> list[str]:
         )
     if any(row.subset == MACRO for row in report.rows):
         notes.append(
-            f"{MACRO}: languages weigh alike; a concept is resampled and exchanged in all its languages at once"
+            f"{MACRO}: all languages have the same weight; a concept is resampled and exchanged in all its languages "
+            "at once"
         )
     if any(row.result.small for row in report.rows):
         notes.append(f"* fewer than {SMALL_N} concepts: too few for a test; read the interval, not the difference")

@@ -32,7 +32,7 @@ app.add_typer(dataset_app)
 
 
 class Dictionary(StrEnum):
-    """The formats of `hub_datasets.importing.FORMATS`, named here so that --help does not import that module."""
+    """Formats of `hub_datasets.importing.FORMATS`, named here so that --help does not import that module."""
 
     paper = "paper"
     uz_idioms = "uz-idioms"
@@ -166,9 +166,11 @@ def check(
     if problems:
         raise typer.Exit(1)
     for code, entries in lexicon.entries.items():
-        n_meanings = sum(entry.meaning is not None for entry in entries.values())
-        n_examples = sum(entry.example is not None for entry in entries.values())
-        n_spans = sum(entry.spans is not None for entry in entries.values())
+        n_meanings = n_examples = n_spans = 0
+        for entry in entries.values():
+            n_meanings += entry.meaning is not None
+            n_examples += entry.example is not None
+            n_spans += entry.spans is not None
         sys.stdout.write(
             f"{code}: {len(entries)} entries, {n_meanings} with meaning, {n_examples} with example, "
             f"{n_spans} with spans\n"

@@ -79,6 +79,7 @@ def span(
     Finished seeds are kept, so the same command continues after an interruption. `turkic-idiom grid run` also adapts
     the checkpoints to the other languages. Defaults are the paper's.
     """
+    from turkic_idiom_tasks.cli.span_output import print_span_tables
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.experiments.grid import open_grid, run_here
     from turkic_idiom_tasks.experiments.span_cells import SpanKind, SpanPart
@@ -102,7 +103,7 @@ def span(
         if outcome.error is not None:
             failures.setdefault(outcome.cell.model, outcome.error)
     if is_first_process():
-        _print_span_tables(grid, part)
+        print_span_tables(grid, part)
         for name, error in failures.items():
             sys.stderr.write(f"turkic-idiom: {printable(f'{name} failed: {error}')}\n")
         if repository is not None and not failures:
@@ -256,32 +257,6 @@ def _check_targets(part: SpanPart, dataset: Dataset) -> None:
                 f"--target {target}: no language of the data besides the source language; known: "
                 f"{', '.join(others) or 'none'}"
             )
-
-
-def _print_span_tables(grid: Grid, part: SpanPart) -> None:
-    """Print and write the tables of all results in the folder with the same training, also those of earlier runs."""
-    from turkic_idiom_tasks.experiments.cells import CHECKPOINTS
-    from turkic_idiom_tasks.experiments.frame import score_frame
-    from turkic_idiom_tasks.experiments.grid import RECORDS
-    from turkic_idiom_tasks.experiments.grid_tables import LONG_TABLES
-    from turkic_idiom_tasks.experiments.span_tables import span_tables
-    from turkic_idiom_tasks.experiments.tables import write_tables
-    from turkic_idiom_tasks.results.record import find_records, read_header
-
-    if not grid.record_paths():
-        return
-    headers = []
-    for path in find_records(grid.folder / RECORDS):
-        header = read_header(path)
-        training = header.training
-        if training and (training.language, training.config) == (part.language, part.training.model_dump()):
-            headers.append(header)
-    tables = [table for table in span_tables(score_frame(headers)) if len(table.frame)]
-    write_tables(tables, grid.folder / "tables")
-    for table in tables:
-        if table.name not in LONG_TABLES:
-            sys.stdout.write(table.to_markdown() + "\n")
-    sys.stdout.write(f"Tables: {grid.folder / 'tables'}\nCheckpoints: {grid.folder / CHECKPOINTS}\n")
 
 
 def _push_target(repository: str | None, models: tuple[str, ...]) -> Target | None:

@@ -89,7 +89,8 @@ def run(
 
     log.setLevel(logging.INFO)
     grid = _open(file, out, data)
-    n_cells = sum(state == MISSING or (retry_failed and state == FAILED) for state in grid.states().values())
+    states_to_run = (MISSING, FAILED) if retry_failed else (MISSING,)
+    n_cells = sum(state in states_to_run for state in grid.states().values())
     runner = _runner(jobs, gpus=gpus, cpus=cpus, address=address)
     for number, outcome in enumerate(grid.run(runner, retry_failed=retry_failed), start=1):
         ending = "done" if outcome.error is None else f"failed: {outcome.error}"

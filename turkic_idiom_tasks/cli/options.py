@@ -11,7 +11,7 @@ from turkic_idiom_tasks.integrations import DATA_VARIABLE
 
 
 class Format(StrEnum):
-    """The formats in which scores are printed."""
+    """Formats in which scores are printed."""
 
     table = "table"
     csv = "csv"

@@ -75,7 +75,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """The result of a cell, which the grid writes as a record.
+    """Result of a cell, which the grid writes as a record.
 
     Attributes:
         header: everything that decides the result, and its scores.
@@ -92,7 +92,7 @@ Finish = Callable[[Cell], Result]  # runs one cell of a job, whose shared work i
 
 
 class Part(BaseModel):
-    """The part of a grid file that declares the cells of one kind.
+    """Part of a grid file that declares the cells of one kind.
 
     Attributes:
         set_by_cells: settings of a training that the grid varies itself, and that the file must not state.
@@ -139,7 +139,7 @@ Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(distinct
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work(Generic[P]):
-    """The input that all cells of a job share.
+    """Input that all cells of a job share.
 
     Attributes:
         part: part of the grid file.

@@ -66,7 +66,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Scored:
-    """The scores of one system on one subset, averaged over its seeds.
+    """Scores of one system on one subset, averaged over its seeds.
 
     Attributes:
         header: header of one of its records.
@@ -152,23 +152,22 @@ def to_rows(report: Report) -> list[dict[str, Any]]:
             "high": result.interval.high,
         }
         p_values = {"p": result.p, "p_pratt": result.p_pratt, "p_wilcox": result.p_wilcox, "p_holm": row.holm}
-        rows.append(
-            {
-                "a": report.names[0],
-                "b": report.names[1],
-                "task": TASKS[row.task].name if row.task in TASKS else row.task,
-                "subset": row.subset,
-                "n": result.n,
-                "n_clusters": result.n_concepts,
-                **{name: round(value, _DECIMALS) + 0.0 for name, value in scores.items()},  # + 0.0: no -0.0
-                "wins": result.wins,
-                "ties": result.ties,
-                "losses": result.losses,
-                "effect": None if result.effect is None else round(result.effect, _DECIMALS),
-                **{name: None if p is None else float(f"{p:.6g}") for name, p in p_values.items()},
-                "interval_is_reliable": result.interval.is_reliable,
-            }
-        )
+        fields: dict[str, Any] = {
+            "a": report.names[0],
+            "b": report.names[1],
+            "task": TASKS[row.task].name if row.task in TASKS else row.task,
+            "subset": row.subset,
+            "n": result.n,
+            "n_clusters": result.n_concepts,
+        }
+        for name, value in scores.items():
+            fields[name] = round(value, _DECIMALS) + 0.0  # + 0.0: no -0.0
+        fields |= {"wins": result.wins, "ties": result.ties, "losses": result.losses}
+        fields["effect"] = None if result.effect is None else round(result.effect, _DECIMALS)
+        for name, p in p_values.items():
+            fields[name] = None if p is None else float(f"{p:.6g}")
+        fields["interval_is_reliable"] = result.interval.is_reliable
+        rows.append(fields)
     return rows
 
 

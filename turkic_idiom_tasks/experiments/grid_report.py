@@ -16,7 +16,7 @@ _MINUTE, _HOUR = 60, 3600
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """The state of a grid at one moment.
+    """State of a grid at one moment.
 
     Attributes:
         states: cell -> one of `grid.STATES`.

@@ -33,7 +33,7 @@ SEEDS = (42,)  # the paper names no repetition for retrieval
 
 
 class RetrievalPart(Part):
-    """The retrieval cells of a grid.
+    """Retrieval cells of a grid.
 
     Attributes:
         models: names as `turkic-idiom run` takes them.
@@ -61,7 +61,7 @@ class RetrievalPart(Part):
 
 
 class RetrievalKind(Kind[RetrievalPart]):
-    """The cells of `RetrievalPart`."""
+    """Cells of `RetrievalPart`."""
 
     name = RETRIEVAL
     part = RetrievalPart

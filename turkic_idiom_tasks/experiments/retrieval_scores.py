@@ -30,7 +30,7 @@ Key = tuple[str, str, str, str]  # task, model, regime, pooling
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RetrievalScores:
-    """The finished retrieval cells of a grid; see `summarise`.
+    """Finished retrieval cells of a grid; see `summarise`.
 
     Attributes:
         models: the paper's models in its order, then others.

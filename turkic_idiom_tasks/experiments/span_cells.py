@@ -50,7 +50,7 @@ Sizes = Annotated[
 
 
 class SpanPart(Part):
-    """The span cells of a grid.
+    """Span cells of a grid.
 
     Attributes:
         models: encoders on the Hub, or folders.
@@ -78,7 +78,7 @@ class SpanPart(Part):
 
 
 class SpanKind(Kind[SpanPart]):
-    """The cells of `SpanPart`."""
+    """Cells of `SpanPart`."""
 
     name = SPAN
     part = SpanPart

@@ -31,7 +31,7 @@ from turkic_idiom_tasks.splits import TRAIN, VALIDATION
 
 
 class Outcome(BaseModel):
-    """The outcome of the training of a checkpoint, which is saved in its folder.
+    """Outcome of the training of a checkpoint, which is saved in its folder.
 
     Attributes:
         best_epoch: the epoch whose weights were kept; None without validation sentences.

@@ -68,9 +68,12 @@ def make_frame(rows: Sequence[Sequence[Any]], columns: Sequence[str], *, counts:
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
     """Return model -> the part after its last slash, or the whole name if two models would have the same part."""
-    short = {model: model.rstrip("/").rpartition("/")[2] for model in models}
-    counts = Counter(short.values())
-    return {model: name if counts[name] == 1 else model for model, name in short.items()}
+    names = {model: model.rstrip("/").rpartition("/")[2] for model in models}
+    counts = Counter(names.values())
+    for model, name in names.items():
+        if counts[name] > 1:
+            names[model] = model
+    return names
 
 
 def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:

@@ -149,7 +149,7 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
 
 
 class _Evaluator(SentenceEvaluator):
-    """The score as an evaluator of sentence-transformers; under torchrun only the first process computes it."""
+    """Score as an evaluator of sentence-transformers; under torchrun only the first process computes it."""
 
     def __init__(self, score: DevelopmentScore) -> None:
         super().__init__()
@@ -198,7 +198,10 @@ class _Watcher(TrainerCallback):
     def on_evaluate(self, args: Any, state: Any, control: Any, *, metrics: Mapping[str, float], **context: Any) -> None:
         """Record an evaluation, and stop if it is not finite or patience runs out."""
         prefix = f"eval_{_NDCG}_"
-        by_language = {key.removeprefix(prefix): value for key, value in metrics.items() if key.startswith(prefix)}
+        by_language = {}
+        for key, value in metrics.items():
+            if key.startswith(prefix):
+                by_language[key.removeprefix(prefix)] = value
         evaluation = Evaluation(state.global_step, metrics[f"eval_{_NDCG}"], by_language)
         self.history.append(evaluation)
         self.best.offer(evaluation.ndcg)
@@ -216,7 +219,7 @@ class _Watcher(TrainerCallback):
 
 
 class _Trainer(SentenceTransformerTrainer):
-    """The stock trainer, changed to stop at a loss that is not finite and to print nothing but progress bars."""
+    """Stock trainer, changed to stop at a loss that is not finite and to print nothing but progress bars."""
 
     def __init__(self, watcher: _Watcher, **options: Any) -> None:
         super().__init__(**options, callbacks=[watcher])
@@ -245,7 +248,9 @@ class _CosineEmbeddingLoss(torch.nn.Module):
 
     def forward(self, sentence_features: Any, labels: torch.Tensor) -> torch.Tensor:
         """Return the mean loss of a batch; labels are (B,)."""
-        anchors, others = (self.model(features)["sentence_embedding"] for features in sentence_features)
+        anchor_features, other_features = sentence_features
+        anchors = self.model(anchor_features)["sentence_embedding"]
+        others = self.model(other_features)["sentence_embedding"]
         loss: torch.Tensor = self._loss(anchors, others, labels.to(anchors.dtype))
         return loss
 

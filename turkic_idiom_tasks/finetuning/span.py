@@ -153,7 +153,7 @@ def few_shot_sample(sentences: Sequence[TaggedSentence], size: int | None, *, se
 
 
 class _InOrderTrainer(Trainer):
-    """The stock trainer, changed to keep the order of the validation sentences also when it groups by length."""
+    """Stock trainer, changed to keep the order of the validation sentences also when it groups by length."""
 
     def get_eval_dataloader(self, eval_dataset: Any = None) -> DataLoader[Any]:
         """Return the batches of the validation sentences, in their order."""

@@ -42,7 +42,7 @@ class BestWeights:
 
 
 class _SilentProgress(ProgressCallback):
-    """The trainer's progress bars on stderr, without its logs, which would go to stdout among the results."""
+    """Trainer's progress bars on stderr, without its logs, which would go to stdout among the results."""
 
     def on_log(self, *arguments: Any, **context: Any) -> None:
         """Write nothing."""

@@ -1,4 +1,4 @@
-"""The data for commands of a harness, which cannot pass them as an argument."""
+"""Data for commands of a harness, which cannot pass them as an argument."""
 
 from __future__ import annotations
 

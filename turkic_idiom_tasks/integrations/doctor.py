@@ -25,7 +25,7 @@ REGISTER = "in Python, call turkic_idiom_tasks.register() after importing the ha
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The results of all checks.
+    """Results of all checks.
 
     Attributes:
         details: one line for each check.
@@ -171,11 +171,11 @@ def _add_missing_names(diagnosis: Diagnosis, harness: str, names: Iterable[Priva
 
 
 def _check_data(diagnosis: Diagnosis) -> None:
+    from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.errors import InputError
-    from turkic_idiom_tasks.integrations.current_data import current_dataset
 
     try:
-        dataset = current_dataset()
+        dataset = open_dataset(os.environ.get(DATA_VARIABLE, ""))
     except InputError as error:
         diagnosis.fail(
             detail=f"data: {error}",

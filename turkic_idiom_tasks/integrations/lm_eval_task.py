@@ -128,13 +128,13 @@ def process_results(document: Document, results: Sequence[str]) -> dict[str, Any
             "other data; run it again with --cache_requests refresh"
         )
     gold = [LABELS[number] for number in document["ner_tags"]]
-    of_words = sample(document["concept"], gold, answer["tags"])
-    of_subwords = None
+    words = sample(document["concept"], gold, answer["tags"])
+    subwords = None
     if answer["subwords"] is not None:
         labels, owners = answer["subwords"]["labels"], answer["subwords"]["words"]
-        of_subwords = sample(document["concept"], project_tags(gold, owners), labels)
-    errors = {name: float(answer[name]) for name in ("format_error", "unmatched_spans")}
-    return dict.fromkeys(WORD_METRICS, of_words) | dict.fromkeys(SUBWORD_METRICS, of_subwords) | errors
+        subwords = sample(document["concept"], project_tags(gold, owners), labels)
+    errors = {"format_error": float(answer["format_error"]), "unmatched_spans": float(answer["unmatched_spans"])}
+    return dict.fromkeys(WORD_METRICS, words) | dict.fromkeys(SUBWORD_METRICS, subwords) | errors
 
 
 def _sentence(document: Document) -> TaggedSentence:

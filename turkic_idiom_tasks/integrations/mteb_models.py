@@ -209,7 +209,7 @@ def refuse(model_name: str, revision: str | None = None, *, problem: str, **kwar
 
 
 class CharNgramEncoder(AbsEncoder):
-    """The built-in baseline as an mteb encoder, which takes the language of a text from the subset."""
+    """Built-in baseline as an mteb encoder, which takes the language of a text from the subset."""
 
     def __init__(
         self, model_name: str = char_ngrams.NAME, revision: str | None = char_ngrams.REVISION, **kwargs: Any

@@ -33,7 +33,7 @@ MODEL_FILE = "model_meta.json"
 
 
 class TaskFolder:
-    """The folder with the results of one model on one task.
+    """Folder with the results of one model on one task.
 
     Attributes:
         path: mteb's folder for the model, its revision, and settings that differ from the defaults.

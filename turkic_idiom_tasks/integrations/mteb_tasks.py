@@ -287,7 +287,9 @@ class TurkicIdiomT3(TurkicIdiomRetrieval):
 
 
 TASK_CLASSES: dict[str, type[TurkicIdiomRetrieval]] = {
-    task.metadata.name: task for task in (TurkicIdiomT1, TurkicIdiomT2, TurkicIdiomT3)
+    "TurkicIdiomT1": TurkicIdiomT1,
+    "TurkicIdiomT2": TurkicIdiomT2,
+    "TurkicIdiomT3": TurkicIdiomT3,
 }
 
 extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running
