@@ -95,6 +95,9 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     pool = rankings.pool
     scores = score_positions(rankings.positions())
     means = scores.means()
+    strict = score_positions(rankings.positions(strict=True)).means()
+    for name in ("ndcg", "ndcg_floor", "ndcg_corrected"):
+        means[name.replace("ndcg", "ndcg_strict")] = strict[name]
     return ScoredSubset(
         task=pool.task,
         subset=pool.subset,
