@@ -338,7 +338,7 @@ def changed_header(path, **changes):
     [
         ({"settings": {"pooling": "cls"}}, "pooling 'cls' instead of None", True),
         ({"format": 1}, "finished results have another format; computed again", True),
-        ({"versions": {"torch": "1.9"}}, "finished results of torch 1.9 are used (now ", False),
+        ({"versions": {"torch": "1.9"}}, "finished results of torch 1.9 (now ", False),
         ({"seconds": 3.0}, "", False),
     ],
 )

@@ -115,7 +115,7 @@ def _result(
     prompts: dict[str, Any] = {task: dict(of_task) for task, of_task in trainee.task_prompts.items()}
     n_parameters = sum(parameter.numel() for parameter in trainee.model.parameters())
     header = Header(
-        data=DataName(path=work.dataset.path, revision=work.dataset.revision),
+        data=DataName.of(work.dataset),
         model=ModelName(name=cell.model, revision=trainee.revision, n_parameters=n_parameters),
         settings={"pooling": cell.pooling, "dtype": "float32", "prompts": prompts},
         training=training,

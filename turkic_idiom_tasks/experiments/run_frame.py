@@ -14,7 +14,18 @@ from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, mean, resam
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
 MACRO = "mean"  # what the macro average is called among the subsets
-SCORES = ("ndcg", "ndcg_floor", "ndcg_corrected", "ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_10")
+SCORES = (
+    "ndcg",
+    "ndcg_floor",
+    "ndcg_corrected",
+    "ndcg_strict",
+    "ndcg_strict_floor",
+    "ndcg_at_10",
+    "mrr",
+    "recall_at_1",
+    "recall_at_5",
+    "recall_at_10",
+)
 SIZES = ("n_queries", "n_documents")
 OVERLAP = ("ndcg_shared_stem", "ndcg_no_shared_stem", "n_no_shared_stem")
 INTERVAL = ("ndcg_low", "ndcg_high")

@@ -96,8 +96,7 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     scores = score_positions(rankings.positions())
     means = scores.means()
     strict = score_positions(rankings.positions(strict=True)).means()
-    for name in ("ndcg", "ndcg_floor", "ndcg_corrected"):
-        means[name.replace("ndcg", "ndcg_strict")] = strict[name]
+    means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
     return ScoredSubset(
         task=pool.task,
         subset=pool.subset,
