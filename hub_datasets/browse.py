@@ -1,4 +1,4 @@
-"""A lexicon for human eyes: one concept as text, or all of them side by side on one static, searchable page."""
+"""A lexicon for people to read: one concept as text, or all concepts side by side on a static, searchable page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def show(lexicon: Lexicon, concept: str) -> str:
     """Return one concept in every language, as text.
 
     Raises:
-        InputError: there is no such concept; names the nearest.
+        InputError: there is no such concept; names the nearest ones.
     """
     if concept not in lexicon.concepts:
         near = get_close_matches(concept, lexicon.concepts, n=3) or sorted(lexicon.concepts)[:3]
@@ -41,7 +41,7 @@ def show(lexicon: Lexicon, concept: str) -> str:
 
 
 def page(lexicon: Lexicon) -> str:
-    """Return all concepts side by side, as one HTML file that needs nothing else."""
+    """Return all concepts side by side, as one HTML file that needs no other file."""
     sections = "\n".join(_section(lexicon, concept) for concept in sorted(lexicon.concepts))
     intro = _INTRO if lexicon.source == str(BUNDLED) else f"From {escape(lexicon.source)}."
     template = Template(PAGE.read_text("utf-8"))
@@ -49,7 +49,7 @@ def page(lexicon: Lexicon) -> str:
 
 
 def _details(entry: Entry) -> list[str]:
-    """Return an indented line for everything that an entry has besides its idiom."""
+    """Return an indented line for each part of an entry besides its idiom."""
     lines = []
     if entry.variants:
         lines.append(f"  variants: {', '.join(entry.variants)}")
@@ -91,7 +91,7 @@ def _entry_html(entry: Entry, language: str) -> str:
 
 
 def _marked(entry: Entry, before: str, after: str, *, encode: Callable[[str], str]) -> str:
-    """Return the example with marks around its spans; its own text goes through `encode`."""
+    """Return the example with marks around its spans; `encode` is applied to its text."""
     example = entry.example or ""
     text, position = "", 0
     for span in entry.spans or ():

@@ -30,8 +30,8 @@ TAGS = "ner_tags"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _OTHER_TEMPLATE = """# Idioms of {languages}
 
-{n_concepts} concepts. This is not the lexicon that turkic-idiom-tasks carries: where its texts come from, how they were
-checked and under which licence they stand is for its source to say.
+{n_concepts} concepts. This is not the lexicon that comes with turkic-idiom-tasks: see its source for the origin of the
+texts, how they were checked, and their licence.
 
 {figures}
 """
@@ -44,7 +44,7 @@ Idioms with meanings and examples, joined by concept, and the tasks derived from
   those of the test concepts, the corpus is all of the target language.
 - Span detection, configs `span-<language>`: example sentences with the tags of their words in `ner_tags`
   ({labels}; every part of a discontinuous idiom begins with B-IDIOM), split by concept.
-- The lexicon itself, configs `lexicon-<language>`: what all of it was derived from.
+- The lexicon itself, configs `lexicon-<language>`: the source of all other configs.
 
 ```python
 from datasets import load_dataset
@@ -62,11 +62,11 @@ Exported by turkic-idiom-tasks from a lexicon with the content hash `{revision}`
 
 
 class Readings(BaseModel):
-    """What the readers of a lexicon did.
+    """The results of the second reading of a lexicon.
 
     Attributes:
         by_language: language code -> verdict -> number of entries.
-        note: what else is to say of it.
+        note: a remark on the reading.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -81,8 +81,8 @@ class DataFile:
 
     Attributes:
         config, split: their names.
-        schema: of the table.
-        rows: how many.
+        schema: columns of the table.
+        rows: number of rows.
         arrow_bytes: size of the table in memory.
         content: the parquet file.
     """
@@ -96,12 +96,12 @@ class DataFile:
 
     @property
     def path(self) -> str:
-        """Path of the file in the repository."""
+        """Return the path of the file in the repository."""
         return f"data/{self.config}/{self.split}.parquet"
 
 
 def read_readings(directory: Path) -> Readings:
-    """Return what the readers did, as the file beside a lexicon says; empty without one.
+    """Return the results of the second reading from the file in a lexicon directory; empty if there is no such file.
 
     Raises:
         InputError: the file is damaged.
@@ -118,7 +118,7 @@ def read_readings(directory: Path) -> Readings:
 
 
 def lexicon_card(lexicon: Lexicon, readings: Readings) -> str:
-    """Return the card of a lexicon as Markdown; of one that is not the bundled one it makes no claims but figures.
+    """Return the card of a lexicon as Markdown; the card of a lexicon other than the bundled one has only figures.
 
     Args:
         lexicon: its entries.
@@ -138,9 +138,9 @@ def dataset_card(lexicon: Lexicon, files: Sequence[DataFile], *, licence: str) -
     """Return the README of a dataset as Markdown, with the YAML block that the Hub reads.
 
     Args:
-        lexicon: what the files were derived from.
-        files: of the dataset.
-        licence: Hub identifier.
+        lexicon: the lexicon that the files were derived from.
+        files: files of the dataset.
+        licence: Hub identifier of the licence.
     """
     by_config = _by_config(files)
     rows = []
@@ -162,7 +162,7 @@ def dataset_card(lexicon: Lexicon, files: Sequence[DataFile], *, licence: str) -
 
 
 def eval_yaml(files: Iterable[DataFile]) -> str:
-    """Return what registers the dataset as a benchmark on the Hub: a task per retrieval task and per subset of it."""
+    """Return the eval.yaml that registers the dataset as a benchmark on the Hub, with an entry per task and subset."""
     by_config = _by_config(files)
     tasks: list[dict[str, str]] = []
     for short, subsets in SUBSETS.items():
@@ -177,9 +177,9 @@ def eval_yaml(files: Iterable[DataFile]) -> str:
             tasks += [{"id": name}, *registered]
     content = {
         "name": NAME,
-        "description": "Idiom understanding in Turkic languages: from an idiom to its meaning, and to its counterpart "
-        "and that one's meaning in another language. The score is nDCG without a cut-off, in [0, 1]; that of a task is "
-        "the mean over its subsets.",
+        "description": "Idiom understanding in Turkic languages: from an idiom to its meaning, to an idiom of the same "
+        "meaning in another language, and to the meaning of that idiom. The score is nDCG without a cut-off, in "
+        "[0, 1]; the score of a task is the mean over its subsets.",
         "evaluation_framework": "mteb",
         "tasks": tasks,
     }
@@ -223,7 +223,7 @@ def _size_category(n_entries: int) -> str:
 
 
 def _config_information(config: str, parts: Sequence[DataFile]) -> dict[str, Any]:
-    """Return features and sizes of a config, as the Hub's viewer and `datasets` take them from the README."""
+    """Return features and sizes of a config, which the Hub's viewer and `datasets` read from the README."""
     features = []
     for column in parts[0].schema:
         features.append({"name": column.name, **_feature(column.name, column.type)})
@@ -240,8 +240,8 @@ def _config_information(config: str, parts: Sequence[DataFile]) -> dict[str, Any
 
 
 def _feature(name: str, kind: pa.DataType) -> dict[str, Any]:
-    """Return a column as `datasets` writes it in YAML; parquet cannot say the names of the tags."""
-    if name == TAGS:
+    """Return a column as `datasets` writes it in YAML."""
+    if name == TAGS:  # parquet has no place for the names of the tags
         names = {str(number): label for number, label in enumerate(LABELS)}
         return {"list": {"class_label": {"names": names}}}
     if not pa.types.is_list(kind):

@@ -1,4 +1,4 @@
-"""What every imported text goes through, whatever its source, what is refused, and how its concept is named."""
+"""Cleaning and checking of imported texts from any source, and the ids of their concepts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from turkic_idiom_tasks.orthography import APOSTROPHE, clean, fold, letters_outs
 from turkic_idiom_tasks.reading import first_unseen, is_unseen
 from turkic_idiom_tasks.splits import SENSE_SEPARATOR
 
-# Bounds beyond which a text is extraction noise. Longest in the two dictionaries tried: an idiom of 59 characters and
-# 9 words, a definition of 239 characters; the extraction of the Uzbek one keeps 600 characters of an example.
+# A text beyond these bounds is extraction noise. The longest texts in the two dictionaries that were tried are an idiom
+# of 59 characters and 9 words and a definition of 239 characters; examples of the Uzbek one are cut at 600 characters.
 IDIOM_LIMIT = 100  # characters
 IDIOM_WORDS = 14
 MEANING_LIMIT = 400  # characters
@@ -38,7 +38,7 @@ _SLUG_LETTERS = str.maketrans(
     {"ı": "i", "ə": "e", "ʻ": "", "ʼ": "", "’": "", "'": "", "đ": "d", "ø": "o", "ł": "l", "ß": "ss"}
 )
 
-# Letters of other scripts that text extraction puts in place of Latin ones that look the same.
+# Letters of other scripts that text extraction puts in place of Latin letters that look the same.
 _CYRILLIC = dict(zip("АВЕКМНОРСТУХЅІЈаеорсухѕіј", "ABEKMHOPCTYXSIJaeopcyxsij", strict=True))
 _GREEK = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABEZHIKMNOPTYXo", strict=True))
 _SCHWA = {"ә": "ə", "Ә": "Ə", "ǝ": "ə", "Ǝ": "Ə"}
@@ -49,13 +49,13 @@ _LATIN = re.compile(r"[A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """A reading that can be stored, or why it cannot.
+    """A reading that can be stored, or the reason why it cannot.
 
     Attributes:
-        reading: None when it is refused.
+        reading: the cleaned reading; None if it is refused.
         problem: why it is refused.
-        value: the text that is to blame.
-        notes: what was taken out of it.
+        value: the text that has the problem.
+        notes: texts that were removed from the reading.
     """
 
     reading: Reading | None
@@ -67,8 +67,8 @@ class Cleaned:
 def clean_reading(reading: Reading, language: Language) -> Cleaned:
     """Return a reading as the lexicon stores it.
 
-    A meaning, example or variant that cannot be stored is taken out; an idiom that cannot be stored refuses the whole
-    reading.
+    A meaning, example or variant that cannot be stored is removed. If the idiom cannot be stored, the whole reading is
+    refused.
     """
     idiom = clean_text(reading.idiom, language)
     problem = idiom_problem(idiom, language)
@@ -100,7 +100,7 @@ def idiom_problem(idiom: str, language: Language) -> str:
 
 
 def clean_text(text: str, language: Language) -> str:
-    """Return NFC text in the letters of the language: stand-ins for letters replaced, spaces single."""
+    """Return NFC text with single spaces in which look-alikes of the language's letters and quotes are replaced."""
     text = _CONTROL.sub(" ", latinised(text))
     text = _SPACE_BEFORE.sub(r"\1", _QUOTED.sub(r"“\1”", text))
     is_uzbek = language.code == "uz"
@@ -114,7 +114,7 @@ def clean_text(text: str, language: Language) -> str:
 
 
 def clean_gloss(text: str) -> str:
-    """Return an English gloss without characters that cannot be seen, spaces single."""
+    """Return an English gloss with single spaces and without invisible characters."""
     return " ".join("".join(character for character in text if not is_unseen(character)).split())
 
 
@@ -126,23 +126,27 @@ def latinised(text: str) -> str:
 
 
 def compared(text: str | None, language: Language) -> str:
-    """Return what decides whether two texts are the same: no case, circumflex, punctuation or kind of apostrophe."""
+    """Return a key that two texts share if they differ only in case, circumflex, punctuation or kind of apostrophe."""
     return " ".join(_NOT_WORD.sub(" ", fold(text or "", language)).split())
 
 
 def slug(text: str, language: str) -> str:
     """Return the ASCII letters and digits of a text, words joined by hyphens: `göz yummak` -> `goz-yummak`."""
     folded = fold(text, LANGUAGES[language]).translate(_SLUG_LETTERS)
-    decomposed = unicodedata.normalize("NFKD", folded)
-    ascii_only = "".join(character for character in decomposed if not unicodedata.combining(character))
-    return "-".join(re.findall(r"[a-z0-9]+", ascii_only.lower()))
+    return "-".join(re.findall(r"[a-z0-9]+", without_accents(folded).lower()))
+
+
+def without_accents(text: str) -> str:
+    """Return the text without the marks on its letters: `ç` -> `c`."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 def concept_stems(idioms: Iterable[IdiomKey]) -> dict[IdiomKey, str]:
     """Return the concept id of the first sense of each idiom.
 
-    It is the slug alone where that is short enough and no other idiom has it; otherwise the slug and a hash of the
-    idiom, for every idiom that shares it, so that the order of the rows plays no part.
+    The id is the slug if that is short enough and no other idiom has the same. Otherwise every idiom with this slug
+    gets the slug and a hash of the idiom, so that the ids do not depend on the order of the rows.
     """
     slugs = {}
     for key in sorted(set(idioms)):
@@ -152,22 +156,19 @@ def concept_stems(idioms: Iterable[IdiomKey]) -> dict[IdiomKey, str]:
     for key, name in slugs.items():
         if len(name) > SLUG_LIMIT or not name or uses[name] > 1:
             short = name[: SLUG_LIMIT + 1].rpartition("-")[0] if len(name) > SLUG_LIMIT else name
-            name = f"{short or name[:SLUG_LIMIT] or 'idiom'}-{_hash(key)}"
+            digest = hashlib.sha256("\n".join(key).encode()).hexdigest()[:_HASH_DIGITS]
+            name = f"{short or name[:SLUG_LIMIT] or 'idiom'}-{digest}"
         stems[key] = name
     return stems
 
 
 def sense_id(stem: str, number: int) -> str:
-    """Return the id of a sense: the stem for the first, then `stem--2`, `stem--3`; senses share a split."""
+    """Return the id of a sense: `stem`, then `stem--2`, `stem--3`; all senses of a stem are in the same split."""
     return stem if number == 1 else f"{stem}{SENSE_SEPARATOR}{number}"
 
 
-def _hash(key: IdiomKey) -> str:
-    return hashlib.sha256("\n".join(key).encode()).hexdigest()[:_HASH_DIGITS]
-
-
 def _kept(field: str, text: str | None, language: Language, *, limit: int, notes: list[Note]) -> str | None:
-    """Return the cleaned text, or None with a note when it cannot be stored."""
+    """Return the cleaned text, or None if it cannot be stored; `notes` then has one more note."""
     cleaned = clean_text(text or "", language)
     if not cleaned:
         return None

@@ -1,11 +1,12 @@
-"""The Dodiom corpus: its Turkish table as a lexicon for span detection, and as a yardstick of the annotator.
+"""Import of the Turkish table of the Dodiom corpus, and evaluation of the annotator on it.
 
 Corpus: Eryiğit, Şentaş and Monti (2022), Gamified crowdsourcing for idiom corpora construction. Only the rows of the
-category ``idiom`` are used, and of them only the idiom, the sentence, its words and the numbers of the gold words; the
-lemmas and the idiom's words are not looked at.
+category ``idiom`` are used, and only these columns of them: the idiom, the sentence, its words, and the numbers of the
+gold words. The lemmas and the idiom's words are not read.
 
-As a lexicon every sentence is an entry, and the gold words are its spans. The sentences of an idiom are senses of one
-concept (``ayvayi-yemek``, ``ayvayi-yemek--2``, …), so that all of them are in one split. There are no meanings.
+In the imported lexicon every sentence is an entry, and the gold words are its spans. The sentences of an idiom are
+senses of one concept (``ayvayi-yemek``, ``ayvayi-yemek--2``, …), so that all of them are in one split. There are no
+meanings.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ class Row:
 
     Attributes:
         idiom: citation form.
-        sentence: as it was submitted.
-        places: where its words stand; None for a word that the corpus spells otherwise than the sentence.
+        sentence: the sentence as it was submitted.
+        places: spans of its words; None for a word that the corpus spells differently from the sentence.
         gold: numbers of the words that belong to the idiom.
-        was_composed: whether the table had the row in another form than NFC.
+        was_composed: whether the row was not in NFC in the table.
     """
 
     idiom: str
@@ -63,16 +64,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How the annotator does on the corpus.
+    """Scores of the annotator on the corpus.
 
     Attributes:
-        rows: idiomatic rows.
-        exact: share of them whose words are exactly the gold ones, in [0, 1].
+        rows: number of idiomatic rows.
+        exact: share of rows in which exactly the gold words are marked, in [0, 1].
         token_f1: F1 of the words of all rows together, in [0, 1].
-        coverage: share of the rows in which something is marked.
+        coverage: share of rows in which something is marked.
         false_alarm: share of random pairs of a sentence and another idiom in which something is marked.
         random_pairs: number of those pairs.
-        sentences_per_minute: speed over the idiomatic rows on one core, citation forms analysed on the way.
+        sentences_per_minute: speed over the idiomatic rows on one core, with the analysis of the citation forms.
     """
 
     rows: int
@@ -84,7 +85,7 @@ class Scores:
     sentences_per_minute: int
 
     def to_json(self) -> dict[str, float]:
-        """Return the scores by name, shares to four places."""
+        """Return name -> score, rounded to four decimal places."""
         return {name: round(value, 4) for name, value in asdict(self).items()}
 
 
@@ -92,7 +93,7 @@ def read_dodiom(path: Path) -> list[Row]:
     """Return the idiomatic rows of the Turkish table, in its order.
 
     Raises:
-        InputError: it is not such a table; names file, line and value.
+        InputError: the file is not such a table; names file, line and value.
     """
     rows = []
     for record in read_table(path, COLUMNS):
@@ -110,7 +111,7 @@ def import_dodiom(path: Path) -> Imported:
     """Return the lexicon of the idiomatic rows of the Turkish table.
 
     Raises:
-        InputError: it is not such a table; names file, line and value.
+        InputError: the file is not such a table; names file, line and value.
     """
     rows = read_dodiom(path)
     dropped, changed = Tally(), Tally()
@@ -147,7 +148,7 @@ def gold_spans(row: Row, sentence: str) -> tuple[Span, ...]:
     """Return the runs of gold words in the cleaned sentence of a row; empty if they cannot be found there."""
     spans: list[Span] = []
     end = 0
-    removed = len(row.sentence) - len(sentence)  # characters that cleaning took out, some of them before a run
+    removed = len(row.sentence) - len(sentence)  # characters that cleaning removed, perhaps before a run
     for run in _gold_runs(row):
         text = clean(row.sentence[run[0].start : run[-1].end], _TURKISH)
         start = sentence.find(text, max(end, run[0].start - removed))
@@ -158,12 +159,15 @@ def gold_spans(row: Row, sentence: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def evaluate(rows: Sequence[Row], annotator: Annotator | None = None, *, pairs: int = RANDOM_PAIRS) -> Scores:
-    """Return the scores of an annotator, by default ours, on the rows; at least two idioms are needed."""
-    annotator = annotator or _our_annotator
-    begun = time.perf_counter()
+def _annotate_turkish(idiom: str, sentence: str) -> Annotation:
+    return annotate(idiom, sentence, _TURKISH)
+
+
+def evaluate(rows: Sequence[Row], annotator: Annotator = _annotate_turkish, *, pairs: int = RANDOM_PAIRS) -> Scores:
+    """Return the scores of an annotator on the rows, which must have at least two idioms."""
+    start = time.perf_counter()
     marked = [annotator(row.idiom, row.sentence).spans for row in rows]
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - start
     n_exact = n_hits = n_gold = n_predicted = n_covered = 0
     for row, spans in zip(rows, marked, strict=True):
         predicted = covered(row, spans)
@@ -187,7 +191,7 @@ def evaluate(rows: Sequence[Row], annotator: Annotator | None = None, *, pairs: 
 
 
 def covered(row: Row, spans: Sequence[Span]) -> frozenset[int]:
-    """Return the numbers of the words of a row that spans of its sentence touch."""
+    """Return the numbers of the words of a row that overlap with spans of its sentence."""
     numbers = set()
     for number, place in enumerate(row.places):
         for span in spans:
@@ -206,10 +210,6 @@ def random_pairs(rows: Sequence[Row], n_pairs: int) -> list[tuple[str, str]]:
         others = [idiom for idiom in idioms if idiom != row.idiom]
         pairs.append((others[generator.integers(len(others))], row.sentence))
     return pairs
-
-
-def _our_annotator(idiom: str, sentence: str) -> Annotation:
-    return annotate(idiom, sentence, _TURKISH)
 
 
 def _row(path: Path, record: Record) -> Row | None:
@@ -240,7 +240,7 @@ def _composed(text: str) -> str:
 
 
 def _list(path: Path, record: Record, column: str, kind: type) -> list[Any]:
-    """Return the Python list that a cell holds; nothing in it is run."""
+    """Return the Python list in a cell, which is parsed without running any code."""
     value = (record.cells or {})[column]
     try:
         items = ast.literal_eval(value)
@@ -254,7 +254,7 @@ def _list(path: Path, record: Record, column: str, kind: type) -> list[Any]:
 
 
 def _places(sentence: str, words: Sequence[str]) -> tuple[Span | None, ...]:
-    """Return where words stand in a sentence, each looked for after the one before it."""
+    """Return the spans of words in a sentence; each word is searched for after the one before it."""
     places: list[Span | None] = []
     end = 0
     for word in words:
@@ -268,7 +268,7 @@ def _places(sentence: str, words: Sequence[str]) -> tuple[Span | None, ...]:
 
 
 def _gold_runs(row: Row) -> list[list[Span]]:
-    """Return the places of the gold words, neighbours together; none if one of them is not in the sentence."""
+    """Return the spans of the gold words, grouped by neighbours; empty if one of them is not in the sentence."""
     runs: list[list[Span]] = []
     previous = -2
     for number in sorted(row.gold):

@@ -1,10 +1,10 @@
-"""A lexicon as a dataset in the Hub layout: written to a folder, published on the Hub, and downloaded from there.
+"""Export of a lexicon as a dataset in the Hub layout: to a folder or to the Hub, and download from the Hub.
 
-Configs: ``T1-tur-azj-queries`` and ``-corpus`` (id, text) and ``-qrels`` (query-id, corpus-id, score) for every task
-and subset that the lexicon can serve, and ``lexicon-tr`` for every language, each with one split, ``test``: queries are
-those of the test concepts, and the rows of a lexicon are what all of it was derived from. ``span-tr`` (id, lang, idiom,
-sentence, tokens, ner_tags, spans) for every language with annotated examples has the splits ``train``, ``validation``
-and ``test``. The same lexicon gives the same bytes.
+For every task and subset that the lexicon has data for, there are the configs ``T1-tur-azj-queries`` and ``-corpus``
+(id, text) and ``-qrels`` (query-id, corpus-id, score), with the queries of the test concepts. For every language there
+is the config ``lexicon-tr``, the source of the others. All of these have one split, ``test``. For every language with
+annotated examples, ``span-tr`` (id, lang, idiom, sentence, tokens, ner_tags, spans) has the splits ``train``,
+``validation`` and ``test``. The same lexicon always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class HubLayout:
     Attributes:
         contents: path -> content of every file.
         configs: config name -> number of rows.
-        left_out: task and subset (``T1-tur-gag``) that the lexicon has nothing for.
+        left_out: tasks and subsets (``T1-tur-gag``) that the lexicon has no data for.
     """
 
     contents: Mapping[str, bytes]
@@ -89,12 +89,12 @@ class HubLayout:
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """What was downloaded.
+    """A download from the Hub.
 
     Attributes:
-        directory: where it stands.
+        directory: directory with the files.
         commit: SHA of the commit.
-        n_files: how many files.
+        n_files: number of files.
     """
 
     directory: Path
@@ -107,8 +107,8 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
 
     Args:
         lexicon: the entries.
-        licence: Hub identifier for the README; by default that of the bundled lexicon for it, and "unknown" for any
-            other.
+        licence: Hub identifier for the README; the default is `BUNDLED_LICENCE` for the bundled lexicon, and "unknown"
+            for any other.
     """
     if licence is None:
         licence = BUNDLED_LICENCE if lexicon.source == str(BUNDLED) else UNKNOWN_LICENCE
@@ -126,15 +126,15 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
 
 
 def export_hub_layout(layout: HubLayout, directory: Path) -> None:
-    """Write a dataset to a folder, all files at once: the files that publishing sends.
+    """Write all files of a dataset to a folder at once; these are the files that `publish_dataset` sends.
 
     Args:
         layout: from `hub_layout`.
-        directory: created when missing; otherwise empty or an earlier export, of which files that nobody has changed
-            since are replaced or removed. Other files there are left alone.
+        directory: created if missing; otherwise it must be empty or an earlier export, whose files are replaced or
+            removed. Other files in it are left alone.
 
     Raises:
-        InputError: the directory holds something else, or a file of the export was changed since.
+        InputError: the directory holds something else, or a file of the earlier export was changed.
     """
     commit_folder(directory, layout.contents, kind=KIND)
 
@@ -145,14 +145,14 @@ def publish_dataset(
     """Publish a dataset in one commit and set its tag; return None after a dry run.
 
     Args:
-        layout: what to publish.
+        layout: the dataset to publish.
         repository: ORG/NAME.
-        version: the tag, such as v1.0.0; None for none.
+        version: the tag, such as v1.0.0; None sets no tag.
         confirmed: False is a dry run.
         write: takes the plan and the outcome as text.
 
     Raises:
-        InputError: the Hub refused or could not be reached, or the tag is there with other content.
+        InputError: the Hub refused or could not be reached, or the tag exists with other content.
     """
     check_version(version)
     message = f"Publish {version}" if version else "Publish"
@@ -165,10 +165,10 @@ def pull_dataset(name: str, directory: Path) -> Pulled:
 
     Args:
         name: ``ORG/NAME`` or ``ORG/NAME@REVISION``.
-        directory: as in `export_hub_layout`; an earlier pull is one too.
+        directory: as in `export_hub_layout`; it may also be an earlier pull.
 
     Raises:
-        InputError: it cannot be read, is not in the Hub layout, or the directory holds something else.
+        InputError: the dataset cannot be read or is not in the Hub layout, or the directory holds something else.
     """
     dataset = download(name)
     if not dataset.configs:
@@ -187,7 +187,7 @@ def pull_dataset(name: str, directory: Path) -> Pulled:
 
 
 def _retrieval_files(lexicon: Lexicon) -> tuple[list[DataFile], tuple[str, ...]]:
-    """Return the files of every task and subset, and the subsets that the lexicon has nothing for."""
+    """Return the files of every task and subset, and the subsets that the lexicon has no data for."""
     files = []
     left_out = []
     for task, subsets in SUBSETS.items():
@@ -237,7 +237,7 @@ def _lexicon_files(lexicon: Lexicon) -> list[DataFile]:
 
 
 def _entry_row(entry: Entry, gloss: str) -> dict[str, Any]:
-    """Return an entry as a row; its status, which may be an object, as JSON text."""
+    """Return an entry as a row; its status, which may be any JSON value, becomes JSON text."""
     row: dict[str, Any] = {"concept": entry.concept, "gloss": gloss, "spans": None, "status": None}
     for name in _ENTRY_TEXTS:
         row[name] = getattr(entry, name)
@@ -251,7 +251,7 @@ def _entry_row(entry: Entry, gloss: str) -> dict[str, Any]:
 
 
 def _span_files(lexicon: Lexicon) -> list[DataFile]:
-    """Return the files of the languages with a test sentence; empty splits are left out."""
+    """Return the files of the languages that have test sentences; empty splits are left out."""
     files = []
     for code in LANGUAGES:
         splits = lexicon_sentences(lexicon, code)
@@ -263,7 +263,7 @@ def _span_files(lexicon: Lexicon) -> list[DataFile]:
 
 
 def _data_file(config: str, split: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> DataFile:
-    """Return rows as a parquet file; no metadata but the schema, so equal rows give equal bytes."""
+    """Return rows as a parquet file without any metadata but the schema, so that equal rows give equal bytes."""
     table = pa.Table.from_pylist(rows, schema=schema)
     sink = BytesIO()
     pq.write_table(table, sink, compression="snappy", version="2.6")

@@ -1,4 +1,4 @@
-"""What an import did with every reading: kept, merged or dropped, and why."""
+"""Report of an import: how many readings were kept, merged or dropped, and why."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 REPORT_FILE = "import_report.json"
-EXAMPLES = 5  # shown of each reason
+EXAMPLES = 5  # cases shown for each reason
 _VALUE_LIMIT = 160  # characters shown of a value
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One reading that a reason applies to."""
+    """One reading that was merged, dropped or changed."""
 
     line: int
     language: str
     value: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return the case as the report shows it, its value cut short and without lone surrogates."""
+        """Return the case as the report shows it, with a shortened value that has no lone surrogates."""
         value = self.value.encode("utf-8", "replace").decode()
         value = value if len(value) <= _VALUE_LIMIT else f"{value[:_VALUE_LIMIT]}…"
         return {"line": self.line, "language": self.language, "value": value}
@@ -28,12 +28,12 @@ class Case:
 
 @dataclass(slots=True)
 class Tally:
-    """Reason -> cases, in the order in which they came up."""
+    """Reason -> cases, in the order of the rows."""
 
     cases: dict[str, list[Case]] = field(default_factory=dict)
 
     def add(self, reason: str, case: Case) -> None:
-        """Record one more case of a reason."""
+        """Add a case to a reason."""
         self.cases.setdefault(reason, []).append(case)
 
     def total(self) -> int:
@@ -58,18 +58,18 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """Account of an import; `readings` = entries + merged + dropped, always.
+    """Report of an import; `readings` is always the sum of entries, merged and dropped readings.
 
-    A reading is what one row says of one language: an idiom with meaning and example. A row with nothing usable
+    A reading is the part of a row for one language: an idiom with meaning and example. A row without anything usable
     counts as one reading, and each sense of a row is a reading of its own.
 
     Attributes:
         format: name of the source format.
-        file: what was read.
-        rows: records in the file.
-        readings: readings in them.
-        entries: language code -> entries written.
-        concepts: concepts written.
+        file: name of the source file.
+        rows: number of records in the file.
+        readings: number of readings in them.
+        entries: language code -> number of entries written.
+        concepts: number of concepts written.
         dropped: readings that are not in the result.
         merged: readings whose content is part of another entry.
         changed: repairs and removals of single fields in readings that were kept, merged or dropped.
@@ -91,7 +91,7 @@ class ImportReport:
             raise RuntimeError(f"import of {self.file}: {self.readings} readings, but {accounted} accounted for")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as it is written beside the lexicon."""
+        """Return the report as it is written to the lexicon directory."""
         return {
             "format": self.format,
             "file": self.file,
@@ -106,16 +106,16 @@ class ImportReport:
         }
 
     def summary(self) -> str:
-        """Return the account in one sentence, without the reasons."""
+        """Return the numbers in one sentence, without the reasons."""
         return (
             f"{self.rows} rows with {self.readings} readings = {sum(self.entries.values())} entries"
             f" + {self.merged.total()} merged + {self.dropped.total()} dropped"
         )
 
     def reasons(self) -> list[tuple[str, int, str]]:
-        """Return what happened, to how many readings, and why: merged, dropped and changed, most frequent first."""
+        """Return (outcome, number of readings, reason) of merged, dropped and changed readings, most frequent first."""
         reasons = []
-        for what, tally in (("merged", self.merged), ("dropped", self.dropped), ("changed", self.changed)):
+        for outcome, tally in (("merged", self.merged), ("dropped", self.dropped), ("changed", self.changed)):
             for reason, count in tally.counts().items():
-                reasons.append((what, count, reason))
+                reasons.append((outcome, count, reason))
         return reasons

@@ -1,10 +1,10 @@
-"""From the rows of a source to a cleaned, deduplicated lexicon, with an account of every reading.
+"""Import of the rows of a source as a cleaned lexicon without duplicates, with a report on every reading.
 
-- A row is a concept; its idiom in Turkish (otherwise in the first language it has) names it.
-- Rows with the same naming idiom and the same meaning are one concept; their languages, variants and a missing example
-  are taken together.
+- A row is a concept, which is named by its idiom in Turkish, or in the first language that it has.
+- Rows with the same naming idiom and the same meaning are one concept: their languages and variants are joined, and a
+  missing example is filled in.
 - Rows with the same idiom and another meaning are further senses, in the order of the file: ``--2``, ``--3``.
-- A row without a meaning says nothing new of an idiom that is already there; its example fills a gap.
+- A row without a meaning is merged with an idiom that is already there, and its example may fill a gap.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ class SourceFormat:
     """A source format.
 
     Attributes:
-        name: as `--format` takes it.
-        read: yields the rows of a file.
-        keeps_bare_idioms: whether an idiom without meaning and example is worth an entry: it is where rows align
-            languages.
+        name: its name for `--format`.
+        read: function that yields the rows of a file.
+        keeps_bare_idioms: whether an idiom without meaning and example becomes an entry, because rows align languages.
     """
 
     name: str
@@ -53,7 +52,7 @@ FORMATS = {
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A lexicon to be written, and the account of how it came about."""
+    """An imported lexicon, and the report of the import."""
 
     concepts: list[Concept]
     entries: dict[str, list[Entry]]
@@ -62,7 +61,7 @@ class Imported:
 
 @dataclass(slots=True)
 class _Sense:
-    """A concept while its rows come in."""
+    """A concept while its rows are read."""
 
     line: int
     gloss: str
@@ -71,7 +70,7 @@ class _Sense:
 
 @dataclass(slots=True)
 class _Ledger:
-    """Concepts and their account while rows come in."""
+    """Concepts and the numbers of the report while rows are read."""
 
     rows: set[int] = field(default_factory=set)
     readings: int = 0
@@ -81,7 +80,7 @@ class _Ledger:
     senses: dict[IdiomKey, list[_Sense]] = field(default_factory=dict)
 
     def note(self, line: int, language: str, notes: Iterable[Note]) -> None:
-        """Record what was repaired or taken out of a reading."""
+        """Record the repairs and removals in a reading."""
         for note in notes:
             self.changed.add(note.what, Case(line, language, note.value))
 
@@ -90,7 +89,7 @@ def find_format(name: str) -> SourceFormat:
     """Return a source format by its name.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: there is no format with this name.
     """
     if name not in FORMATS:
         raise usage_error(f"unknown format {name!r}; known: {', '.join(FORMATS)}")
@@ -181,7 +180,7 @@ def _place(ledger: _Ledger, row: SourceRow, readings: dict[str, Reading]) -> Non
 
 
 def _same_sense(senses: Sequence[_Sense], code: str, readings: Mapping[str, Reading]) -> _Sense | None:
-    """Return the sense of an idiom that a row is about, or None for a new one; `code` is the naming language."""
+    """Return the sense that a row belongs to, or None if it is a new one; `code` is the naming language."""
     meaning = compared(readings[code].meaning, LANGUAGES[code])
     for sense in senses:
         if compared(sense.readings[code].meaning, LANGUAGES[code]) == meaning:
@@ -189,12 +188,12 @@ def _same_sense(senses: Sequence[_Sense], code: str, readings: Mapping[str, Read
     if not meaning and len(readings) == 1:
         return senses[0] if senses else None
     if len(senses) == 1 and senses[0].readings[code].meaning is None and len(senses[0].readings) == 1:
-        return senses[0]  # the other way round: the meaning comes after the row without one
+        return senses[0]  # the row without a meaning came first, this one has the meaning
     return None
 
 
 def _merge(ledger: _Ledger, line: int, code: str, readings: dict[str, Reading], reading: Reading) -> None:
-    """Join a reading with that of the same concept and language."""
+    """Join a reading with the earlier reading of the same concept and language."""
     if code not in readings:
         readings[code] = reading
         return
@@ -227,7 +226,7 @@ def _merge(ledger: _Ledger, line: int, code: str, readings: dict[str, Reading], 
 def _as_lexicon(
     senses_by_idiom: Mapping[IdiomKey, Sequence[_Sense]], source: str
 ) -> tuple[list[Concept], dict[str, list[Entry]]]:
-    """Return the concepts, and language code -> entries for the languages that have some."""
+    """Return the concepts, and language code -> entries for each language with entries."""
     stems = concept_stems(senses_by_idiom)
     concepts: dict[str, Concept] = {}
     entries: dict[str, list[Entry]] = {}

@@ -1,4 +1,4 @@
-"""What a lexicon holds, in figures: sizes, spans, how far the languages' idioms resemble each other, and attestation.
+"""Figures of a lexicon: sizes, spans, similarity of the languages' idioms, and attestation.
 
 Attestation is the share of the idioms of a language that an outside dictionary lists.
 """
@@ -29,8 +29,8 @@ class LanguageFigures:
     Attributes:
         entries, meanings, examples, spans: how many there are.
         literal_triples: entries with literal_example, paraphrase and literal_paraphrase.
-        discontinuous: examples whose idiom other words interrupt.
-        not_citation_form: examples in which the idiom does not stand as it is cited.
+        discontinuous: examples in which other words interrupt the idiom.
+        not_citation_form: examples in which the idiom differs from its citation form.
         attested: entries whose form is known from a public source.
         collocations: entries marked as ordinary collocations.
         test_queries: queries of T2.
@@ -40,7 +40,7 @@ class LanguageFigures:
         test_sentences: annotated examples of the span tasks' test split.
         paired: entries whose concept the pivot language has too; None for the pivot itself.
         without_shared_stem: share of those pairs that have no content word in common, in [0, 1]; None without pairs.
-        status: what the readers said of the entries -> of how many.
+        status: status that the readers gave -> number of entries.
     """
 
     entries: int
@@ -64,7 +64,7 @@ class LanguageFigures:
 
 @dataclass(frozen=True, slots=True)
 class Attestation:
-    """What of one language an outside dictionary lists.
+    """The idioms of one language that an outside dictionary lists.
 
     Attributes:
         language: code.
@@ -81,17 +81,17 @@ class Attestation:
 
     @property
     def total(self) -> int:
-        """Number of idioms that were looked up."""
+        """Return the number of idioms that were looked up."""
         return len(self.listed) + len(self.inflected) + len(self.absent)
 
     @property
     def share(self) -> float:
-        """Share of the idioms that are listed in citation form, in [0, 1]."""
+        """Return the share of the idioms that are listed in citation form, in [0, 1]."""
         return len(self.listed) / self.total
 
     @property
     def share_with_inflected(self) -> float:
-        """Share of the idioms that are listed in citation form or in another inflection, in [0, 1]."""
+        """Return the share of the idioms that are listed in citation form or in another inflection, in [0, 1]."""
         return (len(self.listed) + len(self.inflected)) / self.total
 
 
@@ -107,19 +107,19 @@ def to_json(lexicon: Lexicon) -> dict[str, Any]:
 
 
 def figures_table(lexicon: Lexicon) -> list[list[str]]:
-    """Return the figures as rows of texts: the head, then a row per figure, its name first."""
+    """Return the figures as rows of texts: the head, then a row for each figure that begins with its name."""
     by_language = language_figures(lexicon)
     figures = [asdict(record) for record in by_language.values()]
     table = [[f"{len(lexicon.concepts)} concepts", *by_language]]
     for name in LanguageFigures.__dataclass_fields__:
         if name != "status":
             table.append([name.replace("_", " "), *(_shown(record[name]) for record in figures)])
-    states = set()
+    statuses = set()
     for record in figures:
-        states.update(record["status"])
-    for state in sorted(states):
-        counts = [str(record["status"].get(state, 0)) for record in figures]
-        table.append([f"status: {printable(state)}", *counts])
+        statuses.update(record["status"])
+    for status in sorted(statuses):
+        counts = [str(record["status"].get(status, 0)) for record in figures]
+        table.append([f"status: {printable(status)}", *counts])
     return table
 
 
@@ -138,18 +138,18 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def attest(lexicon: Lexicon, dictionary: Mapping[str, Sequence[Entry]], language: str) -> Attestation:
-    """Look up every idiom of a language.
+    """Look up every idiom of a language in an outside dictionary.
 
     Args:
-        lexicon: ours.
+        lexicon: the lexicon with the idioms.
         dictionary: language code -> entries of the outside dictionary.
-        language: code; both must have it.
+        language: code of a language that both have.
     """
     record = LANGUAGES[language]
     headwords = set()
     for entry in dictionary[language]:
         headwords.update(_folded_forms(entry, record))
-    last_words: dict[str, list[str]] = {}  # by the rest of the headword
+    last_words: dict[str, list[str]] = {}  # rest of a headword -> its last words
     for headword in headwords:
         rest, _, last = headword.rpartition(" ")
         last_words.setdefault(rest, []).append(last)
@@ -217,7 +217,7 @@ def _floor(pool: Pool, relevant: Sequence[Sequence[int]]) -> float:
 
 
 def _pairs(lexicon: Lexicon, code: str) -> tuple[int, int]:
-    """Return the number of concepts that the pivot has too, and of those whose two idioms share no content word."""
+    """Return the number of concepts that the pivot has too, and how many of them have idioms without a shared word."""
     rows, pivot = lexicon.of(code), lexicon.of(PIVOT)
     n_pairs = n_unlike = 0
     for concept, row in rows.items():
@@ -241,12 +241,15 @@ def _shown(value: Any) -> str:
 
 
 def _folded_forms(entry: Entry, language: Language) -> set[str]:
-    """Return the citation forms of an entry, folded, hyphens and blanks alike."""
-    return {" ".join(fold(form, language).replace("-", " ").split()) for form in (entry.idiom, *entry.variants)}
+    """Return the citation forms of an entry, folded, with blanks in place of hyphens."""
+    forms = set()
+    for form in (entry.idiom, *entry.variants):
+        forms.add(" ".join(fold(form, language).replace("-", " ").split()))
+    return forms
 
 
 def _is_inflected(form: str, last_words: Mapping[str, Sequence[str]], language: Language) -> bool:
-    """Return whether a form in the infinitive is listed with other endings of its last word, the rest word for word."""
+    """Return whether a form in the infinitive is listed with another ending of its last word and the same rest."""
     rest, _, last = form.rpartition(" ")
     for ending in language.infinitives:
         if last.endswith(ending) and len(last) > len(ending) + 1:

@@ -1,7 +1,7 @@
-"""What a good lexicon keeps besides its format: the rules of `turkic-idiom dataset check`, one function each.
+"""Quality rules of `turkic-idiom dataset check` for the content of a lexicon, one function for each rule.
 
-They judge by spelling and counting alone, so they can miss a fault and, rarely, see one that is none; whether an idiom
-exists and means what its entry says is for readers.
+The rules only look at spelling and counts, so they can miss a fault and, rarely, report one that is none. Only readers
+can judge whether an idiom exists and means what its entry says.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from turkic_idiom_tasks.orthography import content_stems, fold, skeleton
 EXAMPLE_WORDS = (5, 20)
 MEANING_WORDS = (1, 25)
 IDIOM_WORDS = (1, 9)
-TEMPLATE_USES = 5  # how often examples may be the same around their idiom
-NAME_SHARE = 0.03  # of a language's examples may name the same person
-NAME_USES = 3  # below this no share is counted
-COPIED_WORDS = 0.6  # of the words of two examples alike, from which one is a translation of the other
-COPIED_ENTRIES = 0.4  # of a concept's entries may be such translations
-_CIRCULAR_LETTERS = 5  # of a stem of a meaning and of the idiom that make them the same word
-_STEM_LETTERS = 2  # of an idiom's word that stand in the example however it is inflected (alın, alnına; ara-, arıyor)
-_EXAMPLE_LETTERS = 3  # of a word of an example by which it is known in another language
+TEMPLATE_USES = 5  # most examples that may be the same around their idiom
+NAME_SHARE = 0.03  # highest share of a language's examples that may name the same person
+NAME_USES = 3  # a name may always have this many uses
+COPIED_WORDS = 0.6  # lowest share of equal words from which an example counts as a translation of another
+COPIED_ENTRIES = 0.4  # highest share of a concept's entries that may be such translations
+_CIRCULAR_LETTERS = 5  # equal first letters that make a word of a meaning and one of the idiom the same word
+_STEM_LETTERS = 2  # first letters of an idiom's word that no inflection changes (alın, alnına; ara-, arıyor)
+_EXAMPLE_LETTERS = 3  # first letters of a word of an example that are compared across languages
 _WORD = re.compile(r"[\wʻʼ'’]+")
 
 Breaches = Iterator[tuple[str, str]]  # concept, what is wrong
 
 
 def content_problems(lexicon: Lexicon, directory: Path) -> list[Problem]:
-    """Return every breach of a rule, by file and line.
+    """Return every breach of a rule, sorted by file and line.
 
     Args:
-        lexicon: its entries, all in the right format.
-        directory: where they were read.
+        lexicon: a lexicon without format errors.
+        directory: the directory that it was read from.
     """
     lines = line_numbers(directory)
     problems = []
@@ -55,7 +55,7 @@ def content_problems(lexicon: Lexicon, directory: Path) -> list[Problem]:
 
 
 def lengths(entries: Sequence[Entry], language: Language) -> Breaches:
-    """Yield idioms, meanings and examples that are fragments or essays."""
+    """Yield idioms, meanings and examples that are too short or too long."""
     for entry in entries:
         parts = (("idiom", entry.idiom, IDIOM_WORDS), ("meaning", entry.meaning, MEANING_WORDS))
         for name, text, (fewest, most) in (*parts, ("example", entry.example, EXAMPLE_WORDS)):
@@ -64,7 +64,7 @@ def lengths(entries: Sequence[Entry], language: Language) -> Breaches:
 
 
 def idiom_in_example(entries: Sequence[Entry], language: Language) -> Breaches:
-    """Yield examples whose spans lack a word of the idiom, and of every variant, inflected as may be."""
+    """Yield examples whose spans lack a word of the idiom and of every variant, in whatever inflection."""
     for entry in entries:
         if entry.example is None or entry.spans is None:
             continue
@@ -89,16 +89,17 @@ def whole_words(entries: Sequence[Entry], language: Language) -> Breaches:
 def circular_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
     """Yield meanings that use a content word of their own idiom."""
     for entry in entries:
-        own = _content_words(entry.idiom, language)
+        idiom_words = _content_words(entry.idiom, language)
+        shared_words = []
         for word in _content_words(entry.meaning or "", language):
-            same = next((other for other in own if _same_word(word, other)), None)
-            if same:
-                yield entry.concept, f"meaning {entry.meaning!r} uses a word of the idiom {entry.idiom!r}: {same}"
-                break
+            shared_words += [other for other in idiom_words if _same_word(word, other)]
+        if shared_words:
+            message = f"meaning {entry.meaning!r} uses a word of the idiom {entry.idiom!r}: {shared_words[0]}"
+            yield entry.concept, message
 
 
 def duplicates(entries: Sequence[Entry], language: Language) -> Breaches:
-    """Yield idioms, meanings and examples that stand twice."""
+    """Yield idioms, meanings and examples that are there twice."""
     for name in ("idiom", "meaning", "example"):
         first: dict[str, str] = {}
         for entry in entries:
@@ -111,7 +112,7 @@ def duplicates(entries: Sequence[Entry], language: Language) -> Breaches:
 
 
 def templates(entries: Sequence[Entry], language: Language) -> Breaches:
-    """Yield examples that are one sentence with the idiom changed."""
+    """Yield examples that repeat one sentence with another idiom in it."""
     users = defaultdict(list)
     for entry in entries:
         if entry.example is not None and entry.spans:
@@ -123,7 +124,7 @@ def templates(entries: Sequence[Entry], language: Language) -> Breaches:
 
 
 def names(entries: Sequence[Entry], language: Language) -> Breaches:
-    """Yield persons that turn up all the time; what has a capital in the middle of a sentence is taken for a name."""
+    """Yield names that too many examples use; a word with a capital in the middle of a sentence counts as a name."""
     words_by_concept = {}
     for entry in entries:
         if entry.example is not None:
@@ -142,7 +143,7 @@ def names(entries: Sequence[Entry], language: Language) -> Breaches:
 
 
 def optional_texts(entries: Sequence[Entry], language: Language) -> Breaches:
-    """Yield literal and paraphrased examples that do not come together, or do not do what they are for."""
+    """Yield literal and paraphrased examples that are incomplete, repeat the example, or lack the idiom."""
     for entry in entries:
         texts = (entry.literal_example, entry.paraphrase, entry.literal_paraphrase)
         if any(texts) and not all(texts):
@@ -170,7 +171,7 @@ RULES: tuple[Callable[[Sequence[Entry], Language], Breaches], ...] = (
 
 
 def copied_examples(lexicon: Lexicon) -> Breaches:
-    """Yield concepts whose examples are one sentence in several languages rather than sentences of their own."""
+    """Yield concepts whose examples are translations of one sentence in several languages."""
     for concept in sorted(lexicon.concepts):
         examples: dict[str, list[str]] = {}
         copies = []
@@ -179,7 +180,7 @@ def copied_examples(lexicon: Lexicon) -> Breaches:
             if entry is None or not entry.example:
                 continue
             stems = _example_stems(entry, code)
-            if any(_alike(stems, other) for other in examples.values()):
+            if any(_share_most_words(stems, other) for other in examples.values()):
                 copies.append(code)
             examples[code] = stems
         if len(examples) > 1 and len(copies) > COPIED_ENTRIES * len(examples):
@@ -188,35 +189,32 @@ def copied_examples(lexicon: Lexicon) -> Breaches:
 
 
 def _example_stems(entry: Entry, code: str) -> list[str]:
-    """Return the stems of an example outside its idiom, which cognate idioms share anyway."""
+    """Return the stems of an example without its idiom, because cognate idioms share their words anyway."""
     text = entry.example or ""
     for span in reversed(entry.spans or ()):
         text = text[: span.start] + text[span.end :]
     return [word[:_EXAMPLE_LETTERS] for word in skeleton(text, LANGUAGES[code]).split()]
 
 
-def _alike(first: list[str], second: list[str]) -> bool:
+def _share_most_words(first: list[str], second: list[str]) -> bool:
     n_shared = sum((Counter(first) & Counter(second)).values())
     return min(len(first), len(second)) > 2 and n_shared >= COPIED_WORDS * max(len(first), len(second))
 
 
 def _missing_words(idiom: str, text: str, language: Language) -> list[str]:
-    """Return the content words of an idiom that no word of a text begins like."""
-    present = skeleton(text, language).split()
+    """Return the content words of an idiom with whose first letters no word of a text begins."""
+    text_words = skeleton(text, language).split()
     missing = []
     for stem in content_stems(idiom, language):
-        if not any(_begins_like(word, stem) for word in present):
+        n_letters = _STEM_LETTERS if len(stem) > _STEM_LETTERS + 1 else 1
+        beginnings = {word[:n_letters] for word in text_words}
+        if stem[:n_letters] not in beginnings:
             missing.append(stem)
     return missing
 
 
-def _begins_like(word: str, stem: str) -> bool:
-    n_letters = _STEM_LETTERS if len(stem) > _STEM_LETTERS + 1 else 1
-    return word[:n_letters] == stem[:n_letters]
-
-
 def _content_words(text: str, language: Language) -> list[str]:
-    """Return the words of a text as they are spelt, without infinitive endings and without function words."""
+    """Return the words of a text without function words; infinitives are without their endings."""
     content = []
     for word in _WORD.findall(fold(text, language)):
         if word in language.function_words:
@@ -230,7 +228,10 @@ def _content_words(text: str, language: Language) -> list[str]:
 
 
 def _same_word(first: str, second: str) -> bool:
-    """Return whether two words are forms of one: five letters are equal, or all of the shorter and a suffix follows."""
+    """Return whether two words are forms of the same word.
+
+    They are if their first five letters are equal, or if the shorter word begins the longer one and a suffix follows.
+    """
     n_letters = min(len(first), len(second), _CIRCULAR_LETTERS)
     n_more = abs(len(first) - len(second))
     longest_suffix = 3 if n_letters == 3 else _CIRCULAR_LETTERS

@@ -1,9 +1,9 @@
-"""Who is ahead, and who cannot be told apart: chance-corrected macro scores, and groups from a paired bootstrap.
+"""Ranking of submissions by chance-corrected macro score, with groups of ties from a paired bootstrap.
 
-The score of a subset is chance-corrected nDCG, (nDCG - floor) / (1 - floor), or span F1, whose floor is 0. A task is
-the mean of its subsets, the macro score the mean of the tasks. All models are resampled with the same draws of whole
-concepts, in every task and language at once, so that their differences are paired. Score and interval of a model
-depend on its submission and the data alone; only rank and group say something about the others.
+The score of a subset is chance-corrected nDCG, (nDCG - floor) / (1 - floor), or span F1, whose floor is 0. The score of
+a task is the mean of its subsets, and the macro score is the mean of the tasks. All models are resampled with the same
+draws of whole concepts, in every task and language at once, so that their differences are paired. The score and the
+interval of a model depend only on its submission and the data; its rank and group depend on the other submissions too.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.predictions import Key
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
-_SAME = 1e-12  # what differs by less is rounding
+_SAME = 1e-12  # a smaller difference is rounding
 _UNDEFINED = Interval(math.nan, math.nan)
-_DECIMALS = 9  # of scores that are compared for their order
+_DECIMALS = 9  # to which scores are rounded before they are put in order
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a model stands in one ranking.
+    """The place of a model in one ranking.
 
     Attributes:
-        id: of the submission.
-        score: chance-corrected, 1 is perfect, 0 is chance.
+        id: id of the submission.
+        score: chance-corrected score; 1 is perfect, 0 is chance.
         interval: its 95% interval.
         rank: 1 + the number of models in better groups; equal within a group.
-        group: 1 is the best; nobody in it can be told apart from its best.
+        group: number of the group, 1 for the best; no model of a group is significantly worse than the group's best.
     """
 
     id: str
@@ -57,10 +57,10 @@ Standings = Mapping[str, Standing]  # by the id of the submission, best first
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Board:
-    """Everything that the pages show, computed.
+    """Everything that the pages show.
 
     Attributes:
-        data: what was scored on.
+        data: the data that the submissions were scored on.
         submissions: sorted by id.
         intervals: id -> (task, subset) -> the 95% interval of the main score.
         overall: standings over all tasks, without the submissions that lack a task.
@@ -81,7 +81,7 @@ class Board:
 
     @property
     def by_id(self) -> Mapping[str, ScoredSubmission]:
-        """Submissions by their ids, in order."""
+        """Return id -> submission, in the order of the ids."""
         return {submission.id: submission for submission in self.submissions}
 
     def interval(self, submission: ScoredSubmission, score: ScoredSubset) -> Interval:
@@ -91,7 +91,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResampledBoard:
-    """What submissions score under every draw of concepts.
+    """The scores of submissions under every draw of concepts.
 
     Attributes:
         intervals: id -> (task, subset) -> the 95% interval of the main score; NaN where the score is undefined.
@@ -110,35 +110,41 @@ def make_board(
     reproduced: Collection[str] = (),
     other_editions: Collection[OtherEdition] = (),
 ) -> Board:
-    """Compute intervals and rank submissions, which may come in any order.
+    """Compute the intervals of submissions and rank them; their order does not matter.
 
     Args:
-        submissions: scored.
-        data: what they were scored on.
+        submissions: submissions with their scores.
+        data: the data that they were scored on.
         reproduced: ids of submissions that the maintainers ran again.
         other_editions: submissions that are listed without scores.
 
     Raises:
-        InputError: two submissions of one id, a submission of other data, or an unknown id in `reproduced`.
+        InputError: two submissions have the same id, a submission was scored on other data, or `reproduced` has an
+            unknown id.
     """
     by_id: dict[str, ScoredSubmission] = {}
     for submission in sorted(submissions, key=lambda submission: submission.id):
         if submission.id in by_id:
             raise InputError(f"two submissions have the id {submission.id!r}; rename the folder of one")
-        _check(submission, data)
+        _check_data(submission, data)
         by_id[submission.id] = submission
-    unknown = sorted(set(reproduced) - set(by_id))
-    if unknown:
-        raise InputError(f"reproduced: no submission {shown(unknown[0])}; correct or delete that line")
+    unknown_ids = sorted(set(reproduced) - set(by_id))
+    if unknown_ids:
+        raise InputError(f"reproduced: no submission {shown(unknown_ids[0])}; correct or delete that line")
     resampled = resample_board(list(by_id.values()), data)
-    retrieval = [by_task for task, by_task in resampled.by_task.items() if task in RETRIEVAL_TASKS]
+    by_task = {}
+    retrieval_scores = []
+    for task, task_scores in resampled.by_task.items():
+        by_task[task] = rank([task_scores])
+        if task in RETRIEVAL_TASKS:
+            retrieval_scores.append(task_scores)
     return Board(
         data=data,
         submissions=tuple(by_id.values()),
         intervals=resampled.intervals,
         overall=rank(list(resampled.by_task.values())),
-        retrieval=rank(retrieval),
-        by_task={task: rank([by_task]) for task, by_task in resampled.by_task.items()},
+        retrieval=rank(retrieval_scores),
+        by_task=by_task,
         reproduced=frozenset(reproduced),
         other_editions=tuple(sorted(other_editions, key=lambda other: (str(other.metadata.edition), other.id))),
     )
@@ -147,26 +153,28 @@ def make_board(
 def resample_board(submissions: Sequence[ScoredSubmission], data: BoardData) -> ResampledBoard:
     """Resample the scores of submissions.
 
-    The draws depend on the names of the concepts alone, so no number of a submission depends on the others.
+    The draws depend only on the names of the concepts, so the results of a submission do not depend on the others.
     """
     intervals: dict[str, dict[Key, Interval]] = {submission.id: {} for submission in submissions}
     by_task: dict[str, dict[str, Resampled]] = {}
     for task in data.tasks:
-        parts: dict[str, list[Resampled]] = {}  # of the submissions that are complete
+        subset_scores: dict[
+            str, list[Resampled]
+        ] = {}  # id -> corrected score of each subset; complete submissions only
         for submission in submissions:
             if submission.has_all(task, data):
-                parts[submission.id] = []
+                subset_scores[submission.id] = []
         for subset in data.of_task(task):
             for name, resampled in _resample_subset(submissions, subset).items():
                 intervals[name][task, subset.name] = resampled.interval() if resampled else _UNDEFINED
-                if resampled and name in parts:
-                    parts[name].append(_correct(resampled, subset.floor))
-        by_task[task] = {name: mean(own) for name, own in parts.items()}
+                if resampled and name in subset_scores:
+                    subset_scores[name].append(_correct(resampled, subset.floor))
+        by_task[task] = {name: mean(scores) for name, scores in subset_scores.items()}
     return ResampledBoard(intervals, by_task)
 
 
 def _resample_subset(submissions: Sequence[ScoredSubmission], subset: SubsetItems) -> dict[str, Resampled | None]:
-    """Return id -> main score of one subset under every draw; None where it is undefined."""
+    """Return id -> main score of one subset under every draw; None where the score is undefined."""
     resampled: dict[str, Resampled | None] = {}
     strata = {}
     for submission in submissions:
@@ -192,12 +200,16 @@ def _correct(resampled: Resampled, floor: float) -> Resampled:
 
 
 def rank(parts: Sequence[Mapping[str, Resampled]]) -> dict[str, Standing]:
-    """Return the standings of the submissions that are in all parts, best first by the mean over them."""
+    """Return the standings of the submissions that are in all parts, ordered by their mean over the parts, best first.
+
+    Args:
+        parts: for each task the scores of submissions, id -> score.
+    """
     complete: dict[str, Resampled] = {}
     for name in parts[0] if parts else ():
-        own = [part[name] for part in parts if name in part]
-        if len(own) == len(parts):
-            complete[name] = mean(own)
+        scores = [part[name] for part in parts if name in part]
+        if len(scores) == len(parts):
+            complete[name] = mean(scores)
     standings: dict[str, Standing] = {}
     best, rank_of_best, group = None, 1, 1
     for name in sorted(complete, key=lambda name: (-round(complete[name].score, _DECIMALS), name)):
@@ -209,21 +221,24 @@ def rank(parts: Sequence[Mapping[str, Resampled]]) -> dict[str, Standing]:
     return standings
 
 
-def _is_better(second: Resampled, first: Resampled) -> bool:
-    """Return whether the interval of the difference lies above 0, and rare hits cannot make the difference."""
-    gap = difference(second, first)
+def _is_better(better: Resampled, worse: Resampled) -> bool:
+    """Return whether the interval of the difference lies above 0 and a few concepts alone cannot explain it."""
+    gap = difference(better, worse)
     return gap.interval().low > _SAME and gap.score > FEW * gap.reach
 
 
-def _check(submission: ScoredSubmission, data: BoardData) -> None:
-    """Make sure that scores are of the items of the data, or they cannot stand beside the others."""
+def _check_data(submission: ScoredSubmission, data: BoardData) -> None:
+    """Check that a submission was scored on the items of the data; otherwise it cannot be compared with the others."""
     revision = submission.metadata.dataset_revision
     if revision != data.revision:
         raise InputError(
-            f"{submission.id}: scored on revision {revision[:12]}, the data in use, {data.path}, has "
-            f"{data.revision[:12]}; name the data that was scored with --data, or score the model again"
+            f"{submission.id}: scored on revision {revision[:12]}, but the data in use, {data.path}, has the revision "
+            f"{data.revision[:12]}; name the data of the submission with --data, or score the model again"
         )
     for score in submission.subsets:
         subset = data.find(score.task, score.subset)
         if subset is None or tuple(subset.texts) != score.items:
-            raise InputError(f"{submission.id}: the items of {score.task} {score.subset} are not those of {data.path}")
+            raise InputError(
+                f"{submission.id}: the items of {score.task} {score.subset} are not those of {data.path}; score the "
+                "model again"
+            )

@@ -1,7 +1,7 @@
-"""What the page that compares two submissions computes from: sums by concept, and the draws of the resampler.
+"""The data of the page that compares two submissions: sums by concept, and the draws of the resampler.
 
 The page gives the same intervals as `turkic-idiom compare` because it uses the same draws: `metrics.bootstrap` makes
-them from the names of the concepts, and a file of the site holds them. Sums are exact in both (see
+them from the names of the concepts, and a file of the site holds them. The sums are exact in both places (see
 `bootstrap.sum_by_concept`), so the figures agree to the last digits.
 """
 
@@ -15,38 +15,38 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.board import Board
-from leaderboard.items import BoardData, SubsetItems
+from leaderboard.items import BoardData, short_number
 from leaderboard.scores import ScoredSubmission
 from turkic_idiom_tasks.metrics.bootstrap import FEW, SMALL_N, UNRELIABLE_NOTE, Stratum, poisson_counts, sum_by_concept
 from turkic_idiom_tasks.results.predictions import SPANS
 
 DRAWS_FILE = "draws.js"
 
-# A pair of counts is one character: these stand for 9 times the first count plus the second, if both are below 9;
-# a pair with a larger count is the mark and one character for each count.
+# A pair of counts below 9 is one character of this list: the one at the position 9 * first count + second count.
+# A pair with a larger count is the mark, then one character for each count.
 _PAIRS = "".join(chr(code) for code in range(35, 118) if chr(code) != "\\")[:81]
 _BASE = 9
 _MARK = "~"
 
 
 def comparison_json(board: Board) -> dict[str, Any]:
-    """Return what the page has to know of the data; nothing in it depends on the submissions.
+    """Return what the page needs to know about the data; nothing in it depends on the submissions.
 
-    Concepts are numbers, the same in every subset and in the draws.
+    Each concept has a number, which is the same in every subset and in the draws.
     """
     names = concept_names(board.data)
-    index = {name: number for number, name in enumerate(names)}
+    numbers = {name: number for number, name in enumerate(names)}
     subsets = []
     for subset in board.data.subsets:
-        concepts, sizes = _concept_sizes(subset)
+        concepts, sizes = np.unique(np.array(subset.concepts, dtype=object), return_counts=True)
         row = {
             "key": subset.key,
             "task": subset.task,
             "language": subset.language,
             "floor": subset.floor,
             "n": subset.n,
-            "concepts": [index[name] for name in concepts],
-            "sizes": None if subset.task == SPANS else sizes,
+            "concepts": [numbers[name] for name in concepts.tolist()],
+            "sizes": None if subset.task == SPANS else sizes.tolist(),  # queries of each concept
         }
         subsets.append(row)
     return {
@@ -61,7 +61,7 @@ def comparison_json(board: Board) -> dict[str, Any]:
 
 
 def comparison_files(board: Board) -> Iterator[tuple[str, bytes]]:
-    """Yield (path below the site, content) of the scripts that the page loads: sums of submissions, and the draws."""
+    """Yield (path within the site, content) of the scripts that the page loads: sums of submissions, and the draws."""
     for submission in board.submissions:
         sums = json.dumps(concept_sums(submission), separators=(",", ":"), allow_nan=False)
         yield f"scores/{submission.id}.js", f"turkicIdiomScores({json.dumps(submission.id)},{sums});\n".encode()
@@ -79,9 +79,9 @@ def concept_names(data: BoardData) -> tuple[str, ...]:
 
 
 def concept_sums(submission: ScoredSubmission) -> dict[str, list[float]]:
-    """Return ``T1/tur-azj`` -> for each concept, sorted, what it adds to the sum of nDCG.
+    """Return ``T1/tur-azj`` -> the share of each concept, in the order of their names, in the sum of nDCG.
 
-    For spans it is two numbers for each concept: what it adds to numerator and denominator of span F1.
+    For spans there are two numbers for each concept: its shares in the numerator and in the denominator of span F1.
     """
     sums_by_key = {}
     for score in submission.subsets:
@@ -89,18 +89,12 @@ def concept_sums(submission: ScoredSubmission) -> dict[str, list[float]]:
             continue  # nothing to score
         _, sums = sum_by_concept(Stratum(score.concepts, score.sums))
         values = sums.ravel() if score.task == SPANS else sums[:, 0]
-        sums_by_key[f"{score.task}/{score.subset}"] = [_plain(value) for value in values.tolist()]
+        sums_by_key[f"{score.task}/{score.subset}"] = [short_number(value) for value in values.tolist()]
     return sums_by_key
 
 
-def _concept_sizes(subset: SubsetItems) -> tuple[tuple[str, ...], list[int]]:
-    """Return the concepts of a subset, sorted, and how many queries or sentences each has."""
-    names, sizes = np.unique(np.array(subset.concepts, dtype=object), return_counts=True)
-    return tuple(names.tolist()), sizes.tolist()
-
-
 def _packed(counts: npt.NDArray[np.uint8]) -> str:
-    """Return the counts of one concept as text, two in a character."""
+    """Return the counts of one concept as text, two counts in one character."""
     first, second = counts[0::2], counts[1::2]
     is_pair = (first < _BASE) & (second < _BASE)
     codes = np.where(is_pair, _BASE * first + second, 0)
@@ -108,11 +102,6 @@ def _packed(counts: npt.NDArray[np.uint8]) -> str:
     if is_pair.all():
         return text
     characters = list(text)
-    for place in np.flatnonzero(~is_pair):
-        characters[place] = f"{_MARK}{_PAIRS[first[place]]}{_PAIRS[second[place]]}"
+    for position in np.flatnonzero(~is_pair):
+        characters[position] = f"{_MARK}{_PAIRS[first[position]]}{_PAIRS[second[position]]}"
     return "".join(characters)
-
-
-def _plain(value: float) -> float:
-    """Return a whole number without its ``.0``."""
-    return int(value) if value == int(value) else value

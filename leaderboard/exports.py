@@ -1,4 +1,4 @@
-"""What other programs read: every number of the leaderboard as JSON, and as a CSV table that no spreadsheet runs."""
+"""Figures of the leaderboard for other programs: as JSON, and as CSV that is safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from leaderboard.tables import badges, by_rank
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet run what stands in a field
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins like this
 _TEXTS = ("id", "name", "revision", "type", "regime", "pooling", "training_data", "badges")
 _INTEGERS = ("parameters", "few_shot", "rank", "group")
-_RELIABLE = "reliable"  # what the title of a column ends in that says so of an interval, as 1 or 0
+_RELIABLE = "reliable"  # end of the title of the columns that say, as 1 or 0, whether an interval is reliable
 
 
 def to_json(board: Board) -> dict[str, Any]:
-    """Return every figure of the leaderboard with its metadata; what is undefined is null."""
+    """Return every figure of the leaderboard with its metadata; an undefined score is null."""
     subsets = []
     for subset in board.data.subsets:
         row = {"task": subset.task, "subset": subset.name, "language": subset.language, "n": subset.n}
@@ -126,9 +126,9 @@ def _csv_row(submission: ScoredSubmission, standing: Standing | None, board: Boa
 
 
 def _harmless(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula; some read a full-width sign as the plain one."""
-    is_formula = unicodedata.normalize("NFKC", text).lstrip(" ").startswith(_FORMULA)
-    return f"'{text}" if is_formula else text
+    """Return the text with an apostrophe before it if a spreadsheet would take it for a formula."""
+    plain = unicodedata.normalize("NFKC", text)  # some spreadsheets read a full-width sign as the plain one
+    return f"'{text}" if plain.lstrip(" ").startswith(_FORMULA_STARTS) else text
 
 
 def _standing_json(standing: Standing | None) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Figures of the leaderboard, and what the paper reports, which stands apart from the ranking."""
+"""Figures of the leaderboard, and the figures of the paper, which are shown apart from the ranking."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class ReportedTable:
     """A table of the paper.
 
     Attributes:
-        title: where it stands there.
-        comment: what its figures are.
-        columns: their titles.
-        rows: model and its figures, one for each column.
+        title: name of the table in the paper.
+        comment: explanation of its figures.
+        columns: titles of the columns.
+        rows: each model with its figures, one for each column.
     """
 
     title: str
@@ -52,14 +52,17 @@ class ReportedTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reported:
-    """What the paper reports: its name and its tables."""
+    """The results that the paper reports: the name of the paper, and its tables."""
 
     source: str
     tables: tuple[ReportedTable, ...]
 
 
 def bars_by_task(board: Board) -> Chart | None:
-    """Return the best models with a bar per task, first those that have all tasks; None without a ranked model."""
+    """Return a chart of the best models with a bar for each task; None if no model is ranked.
+
+    Models that have all tasks come before those that have the retrieval tasks only.
+    """
     best = list(dict.fromkeys([*board.overall, *board.retrieval]))[:N_BARS]
     labels = _labels(board, best)
     bars = []
@@ -81,7 +84,7 @@ def bars_by_task(board: Board) -> Chart | None:
 
 
 def bars_by_language(board: Board, task: str) -> Chart | None:
-    """Return the best models of a task with a bar per language; None without a ranked model."""
+    """Return a chart of the best models of a task with a bar for each language; None if no model is ranked."""
     by_id = board.by_id
     best = list(board.by_task[task])[:N_BARS]
     labels = _labels(board, best)
@@ -103,35 +106,40 @@ def bars_by_language(board: Board, task: str) -> Chart | None:
 
 
 def score_by_size(board: Board) -> Chart | None:
-    """Return the mean of the retrieval tasks by number of parameters; None where no model states it."""
+    """Return a chart of the mean of the retrieval tasks by number of parameters; None if no model states the number."""
     by_id = board.by_id
     best = [name for name in board.retrieval if by_id[name].metadata.n_parameters][:N_POINTS]
     labels = _labels(board, best)
     points = []
     for name in best:
-        about, standing = by_id[name].metadata, board.retrieval[name]
+        metadata, standing = by_id[name].metadata, board.retrieval[name]
         low, high = standing.interval.low, standing.interval.high
-        size = float(about.n_parameters or 0)
-        points.append(ScatterPoint(labels[name], size, standing.score, low, high, kind=about.type))
+        size = float(metadata.n_parameters or 0)
+        points.append(ScatterPoint(labels[name], size, standing.score, low, high, kind=metadata.type))
     if not points:
         return None
     return scatter(
         points,
         title="Score against model size",
         description="Chance-corrected mean of T1, T2 and T3 with its 95% interval, by number of parameters, of the "
-        "best models that state it. Labelled are those that no smaller model reaches.",
+        "best models that state it. A model has a label if no smaller model reaches its score.",
         x_axis="parameters",
         y_axis="chance-corrected mean of T1, T2, T3",
     )
 
 
 def few_shot_curves(board: Board) -> Chart | None:
-    """Return span F1 over the number of examples, a panel per language; None without a model of two such numbers."""
+    """Return a chart of span F1 over the number of examples, with a panel for each language.
+
+    Only models that were submitted with at least two numbers of examples are in it; None if there is no such model.
+    """
     families = _few_shot_families(board)
-    sizes = sorted({size for family in families.values() for size in family})
+    sizes: set[int] = set()
+    for family in families.values():
+        sizes.update(family)
     points = []
     for code in board.data.languages:
-        for size in sizes:
+        for size in sorted(sizes):
             for name, family in families.items():
                 value = _span_f1(family[size], code) if size in family else None
                 if value is not None:
@@ -148,7 +156,7 @@ def few_shot_curves(board: Board) -> Chart | None:
 
 
 def few_shot_delta(board: Board) -> Chart | None:
-    """Return what the most examples gain over none, by model and language; None where no model has both."""
+    """Return a chart of the gain of the most examples over none, by model and language; None if no model has both."""
     gains = []
     for name, family in _few_shot_families(board).items():
         if 0 not in family:
@@ -167,21 +175,21 @@ def few_shot_delta(board: Board) -> Chart | None:
 
 
 def reported() -> Reported:
-    """Return what the paper reports."""
+    """Return the results that the paper reports."""
     tables = published_tables()
     return Reported(paper(), tuple(_reported_table(tables[name]) for name in _PUBLISHED))
 
 
 def reported_few_shot_delta() -> Chart:
-    """Return the paper's gain from examples of the target language: Table 4 minus Table 3."""
+    """Return a chart of the gain from examples of the target language that the paper reports: Table 4 minus Table 3."""
     tables = published_tables()
     zero_shot, few_shot = tables["span_zero_shot"], tables["span_few_shot"]
     gains = []
     for model in zero_shot.models:
         before, after = zero_shot.of(model), few_shot.of(model)
         for code in zero_shot.columns:
-            pair = before[code], after[code]
-            gain = float(pair[1]) - float(pair[0]) if pair[0] is not None and pair[1] is not None else None
+            low, high = before[code], after[code]
+            gain = None if low is None or high is None else float(high) - float(low)
             gains.append(Tile(model, LANGUAGES[code].name, gain))
     return heat_map(
         gains,
@@ -192,32 +200,33 @@ def reported_few_shot_delta() -> Chart:
 
 
 def _reported_table(table: PublishedTable) -> ReportedTable:
-    """Return the figures of a table; the poolings that stand between them in the paper are left out."""
-    kept = [place for place, name in enumerate(table.columns) if "pooling" not in name]
+    """Return the figures of a table, without the columns that name a pooling."""
+    kept_columns = [position for position, name in enumerate(table.columns) if "pooling" not in name]
     columns = []
-    for place in kept:
-        name = table.columns[place]
+    for position in kept_columns:
+        name = table.columns[position]
         columns.append(LANGUAGES[name].name if name in LANGUAGES else name)
     rows = []
     for model, figures in table.models.items():
-        rows.append((model, tuple(figures[place] for place in kept)))
+        rows.append((model, tuple(figures[position] for position in kept_columns)))
     return ReportedTable(f"{table.source}.", table.comment, tuple(columns), tuple(rows))
 
 
 def _labels(board: Board, names: Sequence[str]) -> dict[str, str]:
-    """Return id -> a label that no other of these submissions has, as short as that allows."""
+    """Return id -> a label that no other of these submissions has, the shortest one possible."""
     by_id = board.by_id
     choices = {}
+    labels = {}
     for name in names:
         submission = by_id[name]
         short = _shortened(submission.metadata.name.rsplit("/", 1)[-1])
-        choices[name] = [short, f"{short} ({submission.metadata.regime})", f"{short} ({variant(submission)})", name]
-    labels = {name: own[0] for name, own in choices.items()}
-    for length in (1, 2, 3):
-        times = Counter(labels.values())
+        choices[name] = (f"{short} ({submission.metadata.regime})", f"{short} ({variant(submission)})", name)
+        labels[name] = short
+    for step in range(3):
+        uses = Counter(labels.values())
         for name, label in labels.items():
-            if times[label] > 1:
-                labels[name] = choices[name][length]
+            if uses[label] > 1:
+                labels[name] = choices[name][step]
     return labels
 
 
@@ -226,18 +235,21 @@ def _shortened(text: str) -> str:
 
 
 def _few_shot_families(board: Board) -> dict[str, Mapping[int, ScoredSubmission]]:
-    """Return name -> examples -> submission, of the models that were submitted with two numbers of examples or more."""
+    """Return name -> number of examples -> submission, of models that were submitted with at least two such numbers."""
     families: dict[str, dict[int, ScoredSubmission]] = {}
     for submission in board.submissions:
-        about = submission.metadata
-        if about.few_shot is not None and submission.of_task(SPANS):
-            families.setdefault(about.name, {}).setdefault(about.few_shot, submission)
-    series = [(_shortened(name), family) for name, family in sorted(families.items()) if len(family) > 1]
-    return dict(series[:N_CURVES])
+        metadata = submission.metadata
+        if metadata.few_shot is not None and submission.of_task(SPANS):
+            families.setdefault(metadata.name, {}).setdefault(metadata.few_shot, submission)
+    shown_families: dict[str, Mapping[int, ScoredSubmission]] = {}
+    for name, family in sorted(families.items()):
+        if len(family) > 1 and len(shown_families) < N_CURVES:
+            shown_families[_shortened(name)] = family
+    return shown_families
 
 
 def _span_f1(submission: ScoredSubmission, language: str) -> float | None:
-    """Return the span F1 of a language; None where it was not submitted or is undefined."""
+    """Return the span F1 of a language; None if it was not submitted or is undefined."""
     for score in submission.of_task(SPANS):
         if score.language == language:
             return None if math.isnan(score.main) else score.main

@@ -1,4 +1,4 @@
-"""What the pages say of single queries and sentences: texts, right answers, the hardest ones, scores to be compared."""
+"""Single queries and sentences as the pages show them: texts, right answers, scores, and the hardest ones."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class SubsetItems:
         language: code of the language of the documents or sentences.
         floor: nDCG of a random ranking; 0 for spans.
         pool: number of documents that are ranked; None for spans.
-        concepts: (n,) the concept of each query or sentence; those of one concept are resampled together.
+        concepts: (n,) the concept of each query or sentence; the items of one concept are resampled together.
         texts: id -> text of the queries or sentences, sorted by id.
-        answers: id -> what would have been right: the texts of the relevant documents, or the idiom in the sentence.
+        answers: id -> right answer: the texts of the relevant documents, or the idiom in the sentence.
         n_right: id -> number of relevant documents, or of idioms in the sentence.
     """
 
@@ -43,21 +43,21 @@ class SubsetItems:
 
     @property
     def key(self) -> str:
-        """``T1/tur-azj``."""
+        """Return task and name, such as ``T1/tur-azj``."""
         return f"{self.task}/{self.name}"
 
     @property
     def n(self) -> int:
-        """Number of queries or sentences."""
+        """Return the number of queries or sentences."""
         return len(self.texts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoardData:
-    """What a leaderboard was scored on, as its pages show it.
+    """The data that a leaderboard was scored on, as its pages show it.
 
     Attributes:
-        path: as results name it.
+        path: the name of the data in results.
         revision: content hash or commit, 40 hexadecimal digits.
         subsets: in the order of the tasks and languages.
     """
@@ -79,12 +79,12 @@ class BoardData:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """Tasks that the data has, in order."""
+        """Return the tasks that the data has, in order."""
         return tuple(dict.fromkeys(subset.task for subset in self.subsets))
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Codes of the languages, in the project's order."""
+        """Return the codes of the languages, in the project's order."""
         present = {subset.language for subset in self.subsets}
         return tuple(code for code in LANGUAGES if code in present)
 
@@ -95,8 +95,8 @@ class HardItem:
 
     Attributes:
         language: code of the language of the text.
-        text: the idiom that was given, or the sentence.
-        answer: what would have been right: document, or idiom in the sentence.
+        text: the idiom of the query, or the sentence.
+        answer: the right answer: a document, or the idiom in the sentence.
         answer_language: code of its language.
         result: what the model did, in words.
     """
@@ -109,7 +109,7 @@ class HardItem:
 
 
 def board_data(dataset: Dataset) -> BoardData:
-    """Return what the pages show of a dataset."""
+    """Return the subsets of a dataset with their queries and sentences."""
     subsets = []
     for task in TASKS:
         for name in dataset.subsets(task):
@@ -172,22 +172,19 @@ def hardest(scores: Iterable[ScoredSubset], data: BoardData) -> list[HardItem]:
 
 
 def _hardest_queries(score: ScoredSubset, subset: SubsetItems) -> Iterator[HardItem]:
-    rows = [(ndcg, item) for item, (ndcg, _) in zip(score.items, score.sums.tolist(), strict=True)]
+    rows = zip(score.sums[:, 0].tolist(), score.items, strict=True)
     language = get_language(subset.name.partition("-")[0]).code
     for ndcg, item in sorted(rows)[:N_HARDEST]:
-        result = _rank_result(ndcg, subset, n_relevant=subset.n_right[item])
+        if subset.n_right[item] > 1:
+            result = f"nDCG {ndcg:.3f}"
+        else:
+            rank = 2 ** (1 / ndcg) - 1  # nDCG = 1 / log2(1 + rank) with one relevant document; in a tie a mean of these
+            result = f"rank {rank:.0f} of {subset.pool}"
         yield HardItem(language, subset.texts[item], subset.answers[item], subset.language, result)
 
 
-def _rank_result(ndcg: float, subset: SubsetItems, *, n_relevant: int) -> str:
-    """Return the rank of the only relevant document, whose nDCG is 1 / log2(1 + rank) or, in a tie, a mean of such."""
-    if n_relevant > 1:
-        return f"nDCG {ndcg:.3f}"
-    return f"rank {2 ** (1 / ndcg) - 1:.0f} of {subset.pool}"
-
-
 def _hardest_sentences(score: ScoredSubset, subset: SubsetItems) -> Iterator[HardItem]:
-    """Yield the sentences of the lowest F1; of equal ones those with the most mistakes first."""
+    """Yield the sentences with the lowest F1; among equal ones, those with the most mistakes first."""
     rows = []
     for item, (numerator, denominator) in zip(score.items, score.sums.tolist(), strict=True):
         f1 = numerator / denominator if denominator else 1.0
@@ -205,12 +202,12 @@ def item_values(scores: Iterable[ScoredSubset]) -> dict[str, list[float]]:
     values = {}
     for score in scores:
         columns = score.sums if score.task == SPANS else score.sums[:, 0]
-        values[f"{score.task}/{score.subset}"] = [_short(value) for value in columns.ravel().tolist()]
+        values[f"{score.task}/{score.subset}"] = [short_number(value) for value in columns.ravel().tolist()]
     return values
 
 
-def _short(value: float) -> float:
-    """Return a whole number without its ``.0``; every other number keeps all its digits."""
+def short_number(value: float) -> float:
+    """Return a whole number as an int, so that JSON has no ``.0``; any other number stays as it is."""
     return int(value) if value == int(value) else value
 
 

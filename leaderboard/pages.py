@@ -1,4 +1,4 @@
-"""Pages and files of the site, as bytes; the same board gives the same bytes."""
+"""Pages and files of the site as bytes; the same board always gives the same bytes."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ SITE_NAME = "Turkic Idiom Benchmark"
 _SIZE_NAMES = (*(name for name, _, _ in SIZE_CLASSES), UNKNOWN_SIZE)
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _LEADS = {
-    "T1": "A Turkish idiom is given; an idiom of the same meaning is to be found among all of another language.",
-    "T2": "An idiom is given; its meaning is to be found among all meanings in the same language.",
-    "T3": "A Turkish idiom is given; its meaning is to be found among all meanings in another language.",
-    SPANS: "A sentence is given; the words of the idiom in it are to be marked.",
+    "T1": "Given a Turkish idiom, find an idiom with the same meaning among all idioms of another language.",
+    "T2": "Given an idiom, find its meaning among all meanings in the same language.",
+    "T3": "Given a Turkish idiom, find its meaning among all meanings in another language.",
+    SPANS: "Given a sentence, mark the words of the idiom in it.",
 }
 _RETRIEVAL_COLUMNS = {
     "ndcg_floor": "floor",
@@ -85,7 +85,7 @@ _SPAN_COLUMNS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Link:
-    """A page in the navigation."""
+    """A link of the navigation: the file of a page, and its name."""
 
     file: str
     name: str
@@ -93,17 +93,17 @@ class Link:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:
-    """A chart on a page: its SVG, trusted, and the file of its specification."""
+    """A chart on a page: its SVG, which is not escaped, and the file of its specification."""
 
     title: str
     description: str
-    svg: Any
+    svg: Markup
     spec_file: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubsetRow:
-    """One subset on the page of a submission; `cut` as in `ScoredSubset`, `floor` of the main score."""
+    """One subset on the page of a submission; `floor` is that of the main score, and `cut` is as in `ScoredSubset`."""
 
     title: str
     n: int
@@ -114,10 +114,10 @@ class SubsetRow:
 
 
 class Pages:
-    """Makes the files of a site.
+    """The files of a site.
 
     Attributes:
-        board: what they show.
+        board: the leaderboard that they show.
     """
 
     def __init__(self, board: Board) -> None:
@@ -136,7 +136,7 @@ class Pages:
         )
 
     def all(self) -> Iterator[tuple[str, bytes]]:
-        """Yield (path below the site, content) of every file."""
+        """Yield (path within the site, content) of every file."""
         yield "index.html", self._overview()
         for task in self._data.tasks:
             yield _task_file(task), self._task(task)
@@ -206,25 +206,25 @@ class Pages:
         )
 
     def _model(self, submission: ScoredSubmission) -> bytes:
-        about, name = submission.metadata, submission.id
-        places = []
+        metadata, name = submission.metadata, submission.id
+        task_standings = []
         for task in self._data.tasks:
             if name in self.board.by_task[task]:
-                places.append((task, self.board.by_task[task][name]))
+                task_standings.append((task, self.board.by_task[task][name]))
         return self._page(
             "model.html",
             file=f"models/{name}.html",
             root="../",
-            title=about.name,
+            title=metadata.name,
             submission=submission,
-            about=about,
+            about=metadata,
             distinction=self._distinctions.get(name, ""),
-            hub_link=_HUB_ID.fullmatch(about.name) is not None and about.revision is not None,
+            hub_link=_HUB_ID.fullmatch(metadata.name) is not None and metadata.revision is not None,
             badges=badges(submission, self.board),
             standing=self.board.overall.get(name),
             retrieval=self.board.retrieval.get(name),
             n_ranked=len(self.board.overall),
-            places=places,
+            task_standings=task_standings,
             titles=TASK_TITLES,
             parts=[_part(submission, self.board, task) for task in TASK_NAMES if submission.of_task(task)],
         )
@@ -281,7 +281,7 @@ def _json(value: Any) -> bytes:
 
 
 def _environment() -> Environment:
-    """Return the templates, with everything escaped."""
+    """Return the environment of the templates, in which every value is escaped."""
     environment = Environment(
         loader=PackageLoader("leaderboard"),
         autoescape=True,
@@ -303,7 +303,7 @@ def _environment() -> Environment:
 
 
 def _shown_figure(value: float | str | None) -> str:
-    """Return a figure of the paper with the two or three digits that it has there."""
+    """Return a figure of the paper with the same two or three digits as in the paper."""
     if value is None or isinstance(value, str):
         return value or "–"
     digits = 2 if round(value, 2) == value else 3
@@ -311,7 +311,7 @@ def _shown_figure(value: float | str | None) -> str:
 
 
 def _shown_parameters(number: int | None) -> str:
-    """Return ``278M`` or ``1.3B``; a dash where nobody says."""
+    """Return ``278M`` or ``1.3B``; a dash if the number is not known."""
     if number is None:
         return "–"
     for unit, divisor in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):

@@ -1,4 +1,7 @@
-"""A built site to a static Space on the Hub, and a model's scores to its own repository as a pull request."""
+"""Publish a built site as a static Space on the Hub, and propose a model's scores to its repository.
+
+Scores are proposed in a pull request.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ class _RegisteredTask(BaseModel):
 
 
 class _EvalFile(BaseModel):
-    """What this module needs of the eval.yaml of a dataset."""
+    """The part of the eval.yaml of a dataset that this module needs."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -66,7 +69,7 @@ def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callabl
         write: takes the plan and the outcome as text.
 
     Raises:
-        InputError: the folder is no site, or the Hub refused or could not be reached.
+        InputError: the folder is not a site, or the Hub refused or could not be reached.
     """
     finish_commit(site)
     if not (site / "index.html").is_file():
@@ -78,27 +81,30 @@ def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callabl
 def propose_scores(
     results: Path, model: str, *, dataset: str, confirmed: bool, write: Callable[[str], object]
 ) -> str | None:
-    """Propose a model's scores for its own repository: ``.eval_results/NAME.yaml``, in a pull request.
+    """Propose a model's scores to its repository, as ``.eval_results/NAME.yaml`` in a pull request.
 
     Args:
-        results: folder of one model, or a result file of it, from turkic-idiom or mteb.
+        results: folder with the results of one model, or one of its result files, from turkic-idiom or mteb.
         model: ORG/NAME of the model's repository.
-        dataset: ORG/NAME of the dataset that it was scored on.
+        dataset: ORG/NAME of the dataset that the model was scored on.
         confirmed: False is a dry run.
         write: takes the plan, the file and the outcome as text.
 
     Returns:
-        The address of the pull request; None after a dry run, or when the repository has these scores.
+        The address of the pull request; None after a dry run, or if the repository has these scores already.
 
     Raises:
-        InputError: no such scores, they are of other data, or the Hub refused or could not be reached.
+        InputError: there are no scores, they are of other data, or the Hub refused or could not be reached.
     """
     target, source = Target(model, MODEL), Target(dataset, DATASET)
     scores = find_scores(results)
     if not scores:
         names = ", ".join(task.name for task in TASKS.values())
-        raise InputError(f"{results}: no result of {names}; turkic-idiom run and mteb run write them")
-    revision = _common_revision(results, scores)
+        raise InputError(f"{results}: no result of {names}; run the model with turkic-idiom run or mteb run first")
+    revisions = sorted({score.data_revision for score in scores})
+    if len(revisions) > 1:
+        raise InputError(f"{results}: scores of different data (revisions {', '.join(revisions)}); score all on one")
+    revision = revisions[0]
     registered = _registered_tasks(results, source, revision)
     content = _entries_yaml(_scores_by_task_id(scores, registered), dataset, revision, registered=registered)
     files = {f".eval_results/{dataset.partition('/')[2]}.yaml": content.encode()}
@@ -115,13 +121,6 @@ def propose_scores(
     return address
 
 
-def _common_revision(results: Path, scores: Sequence[StatedScores]) -> str:
-    revisions = sorted({score.data_revision for score in scores})
-    if len(revisions) > 1:
-        raise InputError(f"{results}: scores of different data (revisions {', '.join(revisions)}); score all on one")
-    return revisions[0]
-
-
 def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]:
     """Return the ids of the tasks that the dataset's eval.yaml registers at the commit that was scored."""
     with hub_errors(str(source)):
@@ -129,25 +128,27 @@ def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]
             path = hf_hub_download(source.name, "eval.yaml", repo_type=source.kind, revision=revision)
         except errors.RevisionNotFoundError as error:
             raise InputError(
-                f"{results}: scores of data with the revision {revision}, which is no commit of {source.name}; score "
-                f"again with --data {source.name}@COMMIT"
+                f"{results}: the scores are of data with the revision {revision}, which is no commit of {source.name}; "
+                f"score again with --data {source.name}@COMMIT"
             ) from error
         except errors.EntryNotFoundError as error:
             raise InputError(
-                f"{source}: has no eval.yaml at {revision}, so it is no registered benchmark; publish it with "
+                f"{source}: has no eval.yaml at {revision}, so it is not a registered benchmark; publish it with "
                 "turkic-idiom dataset publish"
             ) from error
     try:
         return [task.id for task in _EvalFile.model_validate(read_yaml(Path(path))).tasks]
     except ValidationError as error:
-        raise InputError(f"{source}: its eval.yaml at {revision} names no tasks") from error
+        raise InputError(
+            f"{source}: its eval.yaml at {revision} names no tasks; publish it with turkic-idiom dataset publish"
+        ) from error
 
 
 def _scores_by_task_id(scores: Sequence[StatedScores], registered: Sequence[str]) -> dict[str, tuple[float, str]]:
-    """Return the id of a task or of one of its subsets -> its score and a note; a whole task needs all its subsets.
+    """Return id of a task or of one of its subsets -> its score and a note; a task needs the scores of all its subsets.
 
     Raises:
-        InputError: two results of one subset.
+        InputError: two results are of the same subset.
     """
     by_id: dict[str, tuple[float, str]] = {}
     for short, task in TASKS.items():
@@ -161,17 +162,20 @@ def _scores_by_task_id(scores: Sequence[StatedScores], registered: Sequence[str]
             by_subset[score.subset] = score
             floor = "" if score.floor is None else f"; a random ranking has {score.floor:.4f}"
             by_id[f"{task.name}-{score.subset}"] = (score.main, f"nDCG without a cut-off{floor}")
-        wanted = [name.removeprefix(f"{task.name}-") for name in registered if name.startswith(f"{task.name}-")]
-        if wanted and set(wanted) <= set(by_subset):
-            mean = sum(by_subset[subset].main for subset in wanted) / len(wanted)
-            by_id[task.name] = (mean, f"nDCG without a cut-off, mean of {len(wanted)} subsets")
+        registered_subsets = []
+        for name in registered:
+            if name.startswith(f"{task.name}-"):
+                registered_subsets.append(name.removeprefix(f"{task.name}-"))
+        if registered_subsets and set(registered_subsets) <= set(by_subset):
+            mean = sum(by_subset[subset].main for subset in registered_subsets) / len(registered_subsets)
+            by_id[task.name] = (mean, f"nDCG without a cut-off, mean of {len(registered_subsets)} subsets")
     return by_id
 
 
 def _entries_yaml(
     scores: dict[str, tuple[float, str]], dataset: str, revision: str, *, registered: Sequence[str]
 ) -> str:
-    """Return the file with an entry for every registered task that was scored."""
+    """Return the content of the file, with an entry for every registered task that was scored."""
     entries = []
     for name in registered:
         if name in scores:
@@ -185,5 +189,9 @@ def _entries_yaml(
             )
             entries.append(entry)
     if not entries:
-        raise InputError(f"{dataset}: its eval.yaml at {revision} registers none of {', '.join(sorted(scores))}")
+        names = ", ".join(sorted(scores))
+        raise InputError(
+            f"{dataset}: its eval.yaml at {revision} registers none of {names}; publish it with turkic-idiom dataset "
+            "publish"
+        )
     return str(yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True))

@@ -1,4 +1,4 @@
-"""From the predictions of a submission to its scores: those that the suite itself gives."""
+"""Scores of submissions, computed from their predictions in the same way as `turkic-idiom run` computes them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class ScoredSubmission:
 
     Attributes:
         id: name of its folder, unique on the leaderboard.
-        metadata: as checked.
-        subsets: in the order of the tasks and of the languages; only what was submitted.
+        metadata: what the submitter says about the model.
+        subsets: the submitted subsets, in the order of the tasks and of the languages.
     """
 
     id: str
@@ -33,11 +33,11 @@ class ScoredSubmission:
     subsets: tuple[ScoredSubset, ...]
 
     def of_task(self, task: str) -> tuple[ScoredSubset, ...]:
-        """Return its subsets of one task; empty if it was not submitted."""
+        """Return the submitted subsets of one task; empty if the task was not submitted."""
         return tuple(score for score in self.subsets if score.task == task)
 
     def has_all(self, task: str, data: BoardData) -> bool:
-        """Return whether it has a defined score in every subset that the data has of a task."""
+        """Return whether the submission has a defined score in every subset of a task."""
         defined = {score.subset for score in self.of_task(task) if not math.isnan(corrected(score))}
         return defined == {subset.name for subset in data.of_task(task)}
 
@@ -69,14 +69,14 @@ def score_submission(submission: Submission) -> ScoredSubmission:
 def load_submissions(
     place: Path, dataset: Dataset, *, skip_faulty: bool = False
 ) -> Iterator[ScoredSubmission | OtherEdition | LeftOut]:
-    """Yield the submissions in a folder with their scores, one after the other, by name.
+    """Yield the submissions in a folder with their scores, sorted by name.
 
     Those of another edition of the lexicon come without scores, as their predictions are of other items.
 
     Args:
         place: the folder.
-        dataset: what was predicted.
-        skip_faulty: whether a submission with a fault is left out instead of ending the reading.
+        dataset: the data that the predictions are for.
+        skip_faulty: whether to yield a submission with a fault as `LeftOut` instead of raising an error.
 
     Raises:
         InputError: there is no submission, or one has a fault; names the first.

@@ -1,4 +1,4 @@
-"""Writes the static site into a folder, whose other files stay as they are."""
+"""Write the static site into a folder; other files in the folder stay as they are."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.files import commit_folder, foreign_names, our_files
 from turkic_idiom_tasks.reading import MalformedError, decode_text, read_file, shown
 
-KIND = "site"  # what the manifest of the folder says of it
+KIND = "site"  # of the folder, in its manifest
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MAX_IDS = 1024 * 1024  # bytes of a list of ids
 
 
 def build_site(board: Board, out: Path, *, overwrite: bool = False) -> list[Path]:
-    """Write the site, all at once, and return its files; files that other people put there are left alone.
+    """Write all files of the site at once, and return their paths; other files in the folder are left alone.
 
     Args:
-        board: what the pages show.
+        board: the leaderboard that the pages show.
         out: folder of the site.
-        overwrite: whether files of the site's names may be replaced although they are not ours.
+        overwrite: whether to replace a file with a name of the site that an earlier build did not write.
 
     Raises:
-        InputError: an id that cannot be a file name; the folder holds something else or cannot be written to; a package
-            is missing.
+        InputError: an id cannot be a file name; the folder holds something else or cannot be written to; a package is
+            missing.
     """
     _check_ids(board.submissions)
     contents = dict(Pages(board).all())
@@ -37,41 +37,41 @@ def build_site(board: Board, out: Path, *, overwrite: bool = False) -> list[Path
 
 
 def check_out(out: Path, submissions: Path, *, overwrite: bool) -> None:
-    """Make sure that the site has its place, before the scores are computed; `build_site` checks it again.
+    """Check that the site can be written, before the scores are computed; `build_site` checks the folder again.
 
     Args:
         out: folder of the site.
         submissions: folder of the submissions.
-        overwrite: whether `out` may hold files that are not ours.
+        overwrite: whether `out` may hold files that an earlier build did not write.
 
     Raises:
-        InputError: it lies among the submissions, or holds something else.
+        InputError: `out` lies in the folder of the submissions, or holds something else.
     """
     inner, outer = out.resolve(), submissions.resolve()
     if inner == outer or outer in inner.parents:
         raise usage_error(
-            f"--out {out}: lies in the folder of the submissions, {submissions}, where it would be taken for one; "
-            "choose a folder elsewhere"
+            f"--out {out}: lies in the folder of the submissions, {submissions}, where it would be read as a "
+            "submission; choose another folder"
         )
     if out.is_dir() and not overwrite and our_files(out) is None:
         others = foreign_names(out)
         if others:
             raise InputError(
                 f"{out}: holds {shown(others[0])} and is no site; choose an empty or new folder, or pass --overwrite, "
-                "which leaves files of other names alone"
+                "which leaves files with other names alone"
             )
 
 
 def read_ids(path: Path) -> list[str]:
-    """Return the ids of a text file with one a line; lines that begin with # are comments.
+    """Return the ids of a text file with one id per line; lines that begin with # are comments.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: the file cannot be read.
     """
     try:
         text = decode_text(read_file(path, limit=_MAX_IDS))
     except MalformedError as error:
-        raise InputError(f"{path}: {error}; give a text file with one id a line") from error
+        raise InputError(f"{path}: {error}; give a text file with one id per line") from error
     ids = []
     for line in text.splitlines():
         if line.strip() and not line.startswith("#"):
@@ -89,4 +89,4 @@ def _check_ids(submissions: tuple[ScoredSubmission, ...]) -> None:
             )
         other = seen.setdefault(name.lower(), name)
         if other != name:
-            raise InputError(f"submissions {other!r} and {name!r} differ in case alone; rename one")
+            raise InputError(f"submissions {other!r} and {name!r} differ in case alone; rename one of them")

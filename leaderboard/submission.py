@@ -1,9 +1,9 @@
-"""A submission: a folder with what a model predicted and what its submitter says of it, and no scores.
+"""A submission: a folder with the predictions of a model and what its submitter says about it, without scores.
 
-The folder is named by `slug` and holds ``submission.json`` (the fields of `Metadata` and the number of this format) and
-some of ``T1.jsonl.gz``, ``T2.jsonl.gz``, ``T3.jsonl.gz`` and ``spans.jsonl.gz`` (see `results.predictions`), nothing
-else. All of it is untrusted: it is read within limits, every mistake is named, and what does not fit the data is
-refused.
+The folder is named by `slug`. It holds ``submission.json`` (the fields of `Metadata` and the number of this format) and
+at least one of ``T1.jsonl.gz``, ``T2.jsonl.gz``, ``T3.jsonl.gz`` and ``spans.jsonl.gz`` (see `results.predictions`),
+and nothing else. All of it is untrusted: files are read within limits, every mistake is reported, and predictions that
+do not fit the data are refused.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ MAX_LINE = 1024 * 1024  # bytes
 MAX_PARAMETERS = 10**14
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}(/[A-Za-z0-9][A-Za-z0-9._-]{0,95})?"
 
-_SLUG_LENGTH = 80  # of the part that can be read
+_SLUG_LENGTH = 80  # of the part before the hash
 
 
 def _plain_text(text: str) -> str:
-    """Return one line that looks like what it is; a character that cannot be seen, or turns the direction, raises."""
+    """Return a text of one line; raise ValueError if it has characters that are invisible or change the direction."""
     for character in text:
         if is_unseen(character) or not character.isprintable():
             raise ValueError(f"has the character {shown(character)}, which cannot be seen; leave it out")
@@ -68,21 +68,21 @@ _Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+!_-]{0,63}\Z")
 
 
 class Metadata(BaseModel):
-    """What a submitter says of a model; every field is checked for form, none can be checked for truth.
+    """What a submitter says about a model; the form of every field is checked, its truth cannot be.
 
     Attributes:
-        name: ORG/NAME on the Hub, or a name for something that is not there.
-        revision: commit of the model; None where it has none.
-        n_parameters: of the model; None if not known.
+        name: ORG/NAME on the Hub, or another name for a model that is not on the Hub.
+        revision: commit of the model; None if it has none.
+        n_parameters: number of parameters; None if not known.
         type: one of `MODEL_TYPES`.
-        regime: one of `KNOWN_REGIMES`: which supervision by idioms it had.
-        training_data: disclosure in words: what it was trained on, and whether idioms of the benchmark were among it.
+        regime: one of `KNOWN_REGIMES`: how idioms were used to train the model.
+        training_data: the training data in words, and whether idioms of the benchmark were among it.
         pooling: one of `POOLINGS`, or None.
-        few_shot: examples of the target language that it saw; None where that means nothing.
-        dataset: path of the data, as results name it.
-        dataset_revision: 40 hexadecimal digits.
-        versions: package -> version that made the predictions.
-        contact: of the submitter, as they wish it shown.
+        few_shot: number of examples of the target language in the training or prompt; None if it does not apply.
+        dataset: the name of the data in results.
+        dataset_revision: revision of the data, 40 hexadecimal digits.
+        versions: package -> version with which the predictions were made.
+        contact: how to reach the submitter, as it may be shown.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, regex_engine="python-re")
@@ -114,14 +114,14 @@ class _MetadataFile(Metadata):
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFault:
-    """Something wrong with a submission; `line` is 0 when it concerns the whole file or folder."""
+    """A fault of a submission; `line` is 0 when the fault concerns the whole file or folder."""
 
     path: Path
     line: int
     message: str
 
     def __str__(self) -> str:
-        path = ascii(str(self.path))[1:-1]  # anybody may have named it
+        path = ascii(str(self.path))[1:-1]  # the name is untrusted
         return f"{path}:{self.line}: {self.message}" if self.line else f"{path}: {self.message}"
 
 
@@ -131,7 +131,7 @@ class Submission:
 
     Attributes:
         id: name of its folder.
-        metadata: as checked.
+        metadata: what the submitter says about the model.
         predictions: (task, subset) -> rankings or tags.
     """
 
@@ -141,10 +141,10 @@ class Submission:
 
 
 def slug(metadata: Metadata) -> str:
-    """Return the name of a submission's folder: what tells it from others, and a hash of the same, lower-case ASCII.
+    """Return the name of a submission's folder in lower-case ASCII: the name and variant of the model, and a hash.
 
-    Two submissions have one name only if model, revision, type, regime, pooling and number of examples are the same:
-    nobody can take the folder of another model.
+    Two submissions have the same name only if model, revision, type, regime, pooling and number of examples are the
+    same, so a submission cannot take the folder of another model.
     """
     identity = [metadata.name, metadata.revision, metadata.type, metadata.regime, metadata.pooling, metadata.few_shot]
     digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:8]
@@ -159,9 +159,9 @@ def submission_files(metadata: Metadata, predictions: Predictions) -> dict[str, 
     text = json.dumps({"format": FORMAT} | metadata.model_dump(), ensure_ascii=False, indent=2) + "\n"
     files = {METADATA_FILE: text.encode("utf-8")}
     for task, name in PREDICTION_FILES.items():
-        of_task = {key: value for key, value in predictions.items() if key[0] == task}
-        if of_task:
-            lines = "\n".join([*to_lines(of_task, default_task=task), ""])
+        task_predictions = {key: value for key, value in predictions.items() if key[0] == task}
+        if task_predictions:
+            lines = "\n".join([*to_lines(task_predictions, default_task=task), ""])
             files[name] = gzip.compress(lines.encode("utf-8"), mtime=0)
     return files
 
@@ -181,7 +181,7 @@ def load_submission(folder: Path, dataset: Dataset) -> Submission:
     """Return the submission in a folder.
 
     Raises:
-        InputError: it has a fault; names the first one and how to list them all.
+        InputError: the submission has a fault; names the first one and says how to list them all.
     """
     submission, faults = read_submission(folder, dataset)
     if submission is None:
@@ -193,12 +193,12 @@ def load_submission(folder: Path, dataset: Dataset) -> Submission:
 def read_submission(
     folder: Path, dataset: Dataset, *, name: str | None = None
 ) -> tuple[Submission | None, list[SubmissionFault]]:
-    """Return the submission in a folder, or None, and everything that is wrong with it.
+    """Return the submission in a folder, or None if it has faults, and the faults.
 
     Args:
-        folder: made by anybody.
+        folder: folder of the submission; its content is untrusted.
         dataset: the data in use.
-        name: what the folder is to be called; None where it has its name already.
+        name: the final name of the folder; by default its name now.
     """
     faults = _folder_faults(folder)
     if faults:
@@ -208,41 +208,45 @@ def read_submission(
         return None, faults
     faults += _metadata_faults(metadata, folder, dataset=dataset, name=name or folder.name)
     if metadata.dataset_revision != dataset.revision:
-        return None, faults  # its predictions can only be wrong
+        return None, faults  # its predictions do not fit these data
     predictions: dict[Key, Rankings | Tags] = {}
     for task, file_name in PREDICTION_FILES.items():
         path = folder / file_name
         if path.exists():
-            read, file_faults = _read_predictions(path, task, dataset)
-            predictions |= read
+            task_predictions, file_faults = _read_predictions(path, task, dataset)
+            predictions |= task_predictions
             faults += file_faults
     return (None if faults else Submission(slug(metadata), metadata, predictions)), faults
 
 
 def submission_folders(place: Path) -> list[Path]:
-    """Return the submissions that a folder holds, by name, or that it is; hidden folders are skipped.
+    """Return the submission folders in a folder, sorted by name, or the folder itself if it is a submission.
+
+    Hidden folders are skipped.
 
     Raises:
         InputError: there is no such folder, or nothing in it.
     """
     if not place.is_dir():
-        raise usage_error(f"{place}: no such folder; give that of a submission, or one that holds submissions")
+        raise usage_error(f"{place}: no such folder; give the folder of a submission, or one that holds submissions")
     if (place / METADATA_FILE).exists():
         return [place]
     folders = []
     for path in sorted(place.iterdir()):
-        is_folder = path.is_symlink() or path.is_dir()  # a link is refused later, and so not overlooked
+        is_folder = (
+            path.is_symlink() or path.is_dir()
+        )  # a link is kept here, so that it is refused later with a message
         if is_folder and not path.name.startswith("."):
             folders.append(path)
     if not folders or place.is_symlink():
-        raise InputError(f"{place}: no submission, and no folder that could be one; turkic-idiom submit makes them")
+        raise InputError(f"{place}: holds no submission; make one with turkic-idiom submit")
     return folders
 
 
 def _folder_faults(folder: Path) -> list[SubmissionFault]:
-    """Return what is wrong with the folder itself and the names in it."""
+    """Return the faults of the folder itself and of the names in it."""
     if folder.is_symlink() or not folder.is_dir():
-        return [SubmissionFault(folder, 0, "not a folder; a symbolic link is refused")]
+        return [SubmissionFault(folder, 0, "not a folder; symbolic links are refused")]
     known = {METADATA_FILE, *PREDICTION_FILES.values()}
     faults: list[SubmissionFault] = []
     names: set[str] = set()
@@ -261,9 +265,8 @@ def _folder_faults(folder: Path) -> list[SubmissionFault]:
     if METADATA_FILE not in names:
         faults.append(SubmissionFault(folder, 0, f"holds no {METADATA_FILE}"))
     if names <= {METADATA_FILE}:
-        faults.append(
-            SubmissionFault(folder, 0, f"holds no predictions; any of {', '.join(PREDICTION_FILES.values())}")
-        )
+        allowed = ", ".join(PREDICTION_FILES.values())
+        faults.append(SubmissionFault(folder, 0, f"holds no predictions; add at least one of {allowed}"))
     return faults
 
 
@@ -281,13 +284,13 @@ def _read_metadata(path: Path) -> tuple[Metadata | None, list[SubmissionFault]]:
 
 
 def _field_fault(path: Path, data: bytes, problem: Any) -> SubmissionFault:
-    """Return a mistake that pydantic found, with the line of the field."""
-    place = ".".join(str(part) for part in problem["loc"] if part != "[key]")
+    """Return a fault that pydantic found, with the line of the field."""
+    field = ".".join(str(part) for part in problem["loc"] if part != "[key]")
     key = json.dumps(problem["loc"][0]).encode() if problem["loc"] else b""
     line = data[: data.find(key)].count(b"\n") + 1 if key and key in data else 0
     value = f", not {shown(problem['input'])}" if problem["type"] != "missing" else ""
     message = problem["msg"].removeprefix("Value error, ")
-    return SubmissionFault(path, line, f"{shown(place)}: {message}{value}")
+    return SubmissionFault(path, line, f"{shown(field)}: {message}{value}")
 
 
 def _metadata_faults(metadata: Metadata, folder: Path, *, dataset: Dataset, name: str) -> list[SubmissionFault]:
@@ -299,8 +302,8 @@ def _metadata_faults(metadata: Metadata, folder: Path, *, dataset: Dataset, name
         edition = f" (edition {metadata.edition} of the lexicon)" if metadata.edition else ""
         message = (
             f"predictions for data of the revision {metadata.dataset_revision}{edition}; the data in use, "
-            f"{dataset.path}, has {dataset.revision}: run the model again on that and submit it, or name its data "
-            "with --data"
+            f"{dataset.path}, has {dataset.revision}: run the model again on these data, or name the data of the "
+            "submission with --data"
         )
         faults.append(SubmissionFault(folder / METADATA_FILE, 0, message))
     return faults
@@ -319,7 +322,7 @@ def _read_predictions(
 
 
 def _lines(text: bytes) -> Iterator[bytes]:
-    """Yield lines one by one: millions of empty ones must not all be in memory before the first is refused."""
+    """Yield lines one by one, so that a file of millions of empty lines is refused before all are in memory."""
     start = 0
     while start < len(text):
         end = text.find(b"\n", start)

@@ -1,4 +1,4 @@
-"""`turkic-idiom submit`: packs the predictions of finished runs and what is known of the models, without scores."""
+"""Pack the predictions of finished runs, and what is known about the models, into submissions without scores."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from turkic_idiom_tasks.results.predictions import SPANS, Key, Rankings, Tags
 _IDENTITY = ("name", "revision", "type", "regime", "pooling", "few_shot")
 _NEEDED = {
     "type": f"--type: {', '.join(MODEL_TYPES)}",
-    "regime": "--regime: which supervision by idioms it had; pretrained if none",
+    "regime": "--regime: which supervision by idioms the model had; pretrained if none",
     "training_data": "--training-data: what it was trained on, and whether idioms of the benchmark were among it",
-    "contact": "--contact: how you want to be reached, as it may be shown",
+    "contact": "--contact: how you want to be reached; it is shown publicly",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class SubmitOptions:
-    """What the submitter states; what is None is taken from the results."""
+    """The options of a submitter; those that are None are taken from the results."""
 
     out: Path
     contact: str | None = None
@@ -51,11 +51,11 @@ class SubmitOptions:
 
 
 def submit(places: Sequence[Path], options: SubmitOptions, *, dataset: Dataset) -> list[tuple[Path, ScoredSubmission]]:
-    """Write a folder for each model, pooling and regime in the results; return it with its scores.
+    """Write a folder for each model, pooling and regime in the results; return each folder with its scores.
 
     Raises:
-        InputError: results that cannot be read, are of other data or stand twice; something that only the submitter can
-            say is missing; a folder exists already.
+        InputError: results cannot be read, are of other data, or are there twice; an option that only the submitter
+            can give is missing; a folder exists already.
     """
     folders: dict[Path, dict[str, bytes]] = {}
     for group in _group(_chosen(find_predictions(places, dataset), options)):
@@ -68,52 +68,51 @@ def submit(places: Sequence[Path], options: SubmitOptions, *, dataset: Dataset) 
 
 
 def _chosen(results: Sequence[ModelPredictions], options: SubmitOptions) -> list[ModelPredictions]:
-    """Return the predictions of the wanted poolings and of one seed, with what the submitter states of the model."""
+    """Return the predictions of the chosen poolings and of one seed, with what the submitter states about the model."""
     poolings = sorted({item.pooling for item in results if item.pooling})
     for pooling in options.poolings:
         if pooling not in poolings:
-            have = ", ".join(poolings) or "none"
-            raise usage_error(f"--pooling {shown(pooling)}: not in the results; they have {have}")
-    kept_seed = {
-        True: _seed(results, options, of_classifiers=True),
-        False: _seed(results, options, of_classifiers=False),
-    }
+            known = ", ".join(poolings) or "none"
+            raise usage_error(f"--pooling {shown(pooling)}: not in the results; they have {known}")
+    classifier_seed = _seed(results, options, of_classifiers=True)
+    encoder_seed = _seed(results, options, of_classifiers=False)
     stated: dict[str, Any] = {}
     for name in ("name", "type", "regime", "n_parameters"):
         if getattr(options, name) is not None:
             stated[name] = getattr(options, name)
     chosen = []
     for item in results:
-        is_wanted_pooling = not options.poolings or item.pooling in (None, *options.poolings)
-        if is_wanted_pooling and item.seed in (None, kept_seed[item.is_classifier]):
-            chosen.append(_check_name(replace(item, **stated)))
+        is_chosen_pooling = not options.poolings or item.pooling in (None, *options.poolings)
+        seed = classifier_seed if item.is_classifier else encoder_seed
+        if not is_chosen_pooling or item.seed not in (None, seed):
+            continue
+        item = replace(item, **stated)
+        if not re.fullmatch(NAME, item.name):
+            raise usage_error(
+                f"{item.path}: the model is called {shown(item.name)}, which cannot be published; "
+                "say with --name ORG/NAME how to call it publicly"
+            )
+        chosen.append(item)
     return chosen
 
 
 def _seed(results: Sequence[ModelPredictions], options: SubmitOptions, *, of_classifiers: bool) -> int | None:
-    """Return which of several seeds of classifiers or of encoders is taken: the wanted one, or the smallest."""
+    """Return the seed of classifiers or of encoders that is submitted: the one in the options, or the smallest."""
     every_seed = {item.seed for item in results if item.seed is not None}
     if options.seed is not None and options.seed not in every_seed:
-        have = ", ".join(map(str, sorted(every_seed))) or "none"
-        raise usage_error(f"--seed {options.seed}: not in the results; they have {have}")
+        known = ", ".join(map(str, sorted(every_seed))) or "none"
+        raise usage_error(f"--seed {options.seed}: not in the results; they have {known}")
     seeds = {item.seed for item in results if item.seed is not None and item.is_classifier == of_classifiers}
     return options.seed if options.seed in seeds else min(seeds, default=None)
 
 
-def _check_name(item: ModelPredictions) -> ModelPredictions:
-    if not re.fullmatch(NAME, item.name):
-        raise usage_error(
-            f"{item.path}: the model is called {shown(item.name)}; say with --name ORG/NAME how to call it publicly"
-        )
-    return item
-
-
 def _group(results: Iterable[ModelPredictions]) -> list[list[ModelPredictions]]:
-    """Return what belongs into one submission: results of one model, run in one way.
+    """Return the results in groups, one for each submission: results of one model that was run in one way.
 
-    Span results say nothing of a pooling: they join the rankings of the model if they agree with those of one way alone
-    in everything that both say. A token classifier has other weights than the encoder that ranks, even if both were
-    tuned from one model in one regime: their revisions may differ, and that of the encoder is the submission's.
+    Span results do not name a pooling. They join the rankings of a model if there is exactly one group of rankings
+    that agrees with them in everything that both state. A token classifier has other weights than the encoder that
+    ranks, even if both were tuned from one model in one regime: their revisions may differ, and the submission has the
+    revision of the encoder.
     """
     groups: dict[tuple[Any, ...], list[ModelPredictions]] = {}
     for item in results:
@@ -121,13 +120,18 @@ def _group(results: Iterable[ModelPredictions]) -> list[list[ModelPredictions]]:
     rankings: list[list[ModelPredictions]] = []
     tags: list[list[ModelPredictions]] = []
     for group in groups.values():
-        has_rankings = any(task != SPANS for item in group for task, _ in item.predictions)
-        (rankings if has_rankings else tags).append(group)
+        tasks: set[str] = set()
+        for item in group:
+            tasks.update(task for task, _ in item.predictions)
+        if tasks <= {SPANS}:
+            tags.append(group)
+        else:
+            rankings.append(group)
     joined = list(rankings)
     for group in tags:
-        fitting = [other for other in rankings if _agree(group[0], other[0])]
-        if len(fitting) == 1:
-            fitting[0].extend(group)
+        matching = [other for other in rankings if _agree(group[0], other[0])]
+        if len(matching) == 1:
+            matching[0].extend(group)
         else:
             joined.append(group)
     return joined
@@ -137,22 +141,24 @@ def _agree(tags: ModelPredictions, rankings: ModelPredictions) -> bool:
     for name in _IDENTITY:
         if name == "revision" and tags.is_classifier:
             continue
-        pair = getattr(tags, name), getattr(rankings, name)
-        if None not in pair and pair[0] != pair[1]:
+        of_tags, of_rankings = getattr(tags, name), getattr(rankings, name)
+        if of_tags is not None and of_rankings is not None and of_tags != of_rankings:
             return False
     return True
 
 
 def _metadata(group: Sequence[ModelPredictions], options: SubmitOptions, dataset: Dataset) -> Metadata:
-    """Return what is known of a model.
+    """Return the metadata of a model, from its results and the options.
 
     Raises:
-        InputError: a field that only the submitter knows is missing; names all of them and their options.
+        InputError: a field that only the submitter knows is missing; names all such fields and their options.
     """
     known: dict[str, Any] = {"contact": options.contact, "training_data": options.training_data}
     for name in (*_IDENTITY, "n_parameters"):
-        values = [getattr(item, name) for item in group]
-        known[name] = next((value for value in values if value is not None), None)
+        known[name] = None
+        for item in group:
+            if known[name] is None:
+                known[name] = getattr(item, name)
     missing = [text for name, text in _NEEDED.items() if known[name] is None]
     if missing:
         raise usage_error(
@@ -179,7 +185,7 @@ def _predictions(group: Sequence[ModelPredictions]) -> dict[Key, Rankings | Tags
     """Return all predictions of a group.
 
     Raises:
-        InputError: two results of one subset or language.
+        InputError: two results are of the same subset or language.
     """
     paths: dict[Key, Path] = {}
     predictions: dict[Key, Rankings | Tags] = {}
@@ -196,12 +202,12 @@ def _predictions(group: Sequence[ModelPredictions]) -> dict[Key, Rankings | Tags
 
 
 def _write(folder: Path, files: dict[str, bytes], dataset: Dataset) -> ScoredSubmission:
-    """Write the folder and read it as whoever receives it will; one with a fault is not left behind."""
+    """Write the folder and read it as the receiver will; if it has a fault, the folder is removed."""
     with new_folder(folder) as unfinished:
         for name, content in files.items():
             write_bytes(unfinished / name, content)
         submission, faults = read_submission(unfinished, dataset, name=folder.name)
         if submission is None:
             messages = "; ".join(f"{fault.path.name}: {fault.message}" for fault in faults[:3])
-            raise InputError(f"{folder.name}: these results make no whole submission: {messages}")
+            raise InputError(f"{folder.name}: these results do not make a valid submission: {messages}")
         return score_submission(submission)

@@ -1,4 +1,4 @@
-"""Tables of the leaderboard: a row for each submission, with its scores as a page shows them."""
+"""Tables of the leaderboard, with a row for each submission and its scores as a page shows them."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ SIZE_CLASSES = (
 UNKNOWN_SIZE = "not known"
 RECOMPUTED, REPRODUCED = "recomputed", "reproduced"
 
-_N_SIMILAR = 2  # names that are called similar, at most
-_REVISION_LENGTH = 8  # of a revision as it is shown
+_N_SIMILAR = 2  # similar names that are shown, at most
+_REVISION_LENGTH = 8  # characters of a revision that are shown
 _SEPARATORS = str.maketrans("", "", "._-/")
 _LOOK_ALIKES = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"))
 
 
 @dataclass(frozen=True, slots=True)
 class ShownScore:
-    """A score as a page shows it; `value` is NaN where there is none.
+    """A score as a page shows it.
 
     Attributes:
-        value: in [0, 1]; negative below chance.
+        value: at most 1; negative below chance; NaN if there is no score.
         interval: its 95% interval, or None.
-        small: whether it rests on fewer than `SMALL_N` items.
-        language: code of the language that the column is for, or "".
+        small: whether the score is that of fewer than `SMALL_N` items.
+        language: code of the language of the column, or "".
     """
 
     value: float
@@ -54,12 +54,12 @@ class ShownScore:
 
     @property
     def missing(self) -> bool:
-        """Whether there is no score."""
+        """Return whether there is no score."""
         return math.isnan(self.value)
 
     @property
     def percent(self) -> float:
-        """Share of the width that a bar of this score has, in percent."""
+        """Return the width of a bar of this score, in percent of the full width."""
         return 0.0 if self.missing else round(100 * min(1.0, max(0.0, self.value)), 1)
 
 
@@ -69,12 +69,12 @@ class Row:
 
     Attributes:
         submission: the submission.
-        standing: None where it has no rank.
-        lacks: names of the tasks or languages that it did not submit.
-        languages: codes of those with a score.
-        scores: one for each column.
-        badges: how they were checked.
-        distinction: what tells it from submissions that look the same, or "".
+        standing: None if it has no rank.
+        lacks: names of the tasks or languages that were not submitted.
+        languages: codes of the languages with a score.
+        scores: one score for each column.
+        badges: how the scores were checked.
+        distinction: note that tells the submission from others that look the same, or "".
     """
 
     submission: ScoredSubmission
@@ -87,12 +87,12 @@ class Row:
 
     @property
     def size(self) -> str:
-        """Name of its size class."""
+        """Return the name of the model's size class."""
         return size_class(self.submission.metadata.n_parameters)
 
 
 def variant(submission: ScoredSubmission) -> str:
-    """Return how a model was run: ``mean pooling, pretrained, 10 examples``."""
+    """Return a description of how a model was run, such as ``mean pooling, pretrained, 10 examples``."""
     about = submission.metadata
     parts = [about.regime]
     if about.pooling:
@@ -104,21 +104,22 @@ def variant(submission: ScoredSubmission) -> str:
 
 def size_class(n_parameters: int | None) -> str:
     """Return the name of the size class of a number of parameters."""
-    if n_parameters is None:
-        return UNKNOWN_SIZE
-    return next(name for name, least, below in SIZE_CLASSES if least <= n_parameters < below)
+    for name, least, below in SIZE_CLASSES:
+        if n_parameters is not None and least <= n_parameters < below:
+            return name
+    return UNKNOWN_SIZE
 
 
 def badges(submission: ScoredSubmission, board: Board) -> tuple[str, ...]:
-    """Return what was done to check the scores of a submission."""
+    """Return the badges that say how the scores of a submission were checked."""
     return (RECOMPUTED, REPRODUCED) if submission.id in board.reproduced else (RECOMPUTED,)
 
 
 def distinctions(submissions: Sequence[ScoredSubmission]) -> dict[str, str]:
-    """Return id -> what tells a submission from others that look the same on a page; only of those that need it.
+    """Return id -> a note that tells a submission from others that look the same on a page, where it needs one.
 
-    Names that differ only in case, separators or letters that look alike are called similar. Where name and variant are
-    the same, the revision tells submissions apart.
+    Names are similar if they differ only in case, separators or letters that look alike. Submissions with the same name
+    and variant are told apart by their revisions.
     """
     by_look: dict[str, list[ScoredSubmission]] = {}
     for submission in submissions:
@@ -133,7 +134,7 @@ def distinctions(submissions: Sequence[ScoredSubmission]) -> dict[str, str]:
 
 
 def _look(name: str) -> str:
-    """Return the same text for names that are easily taken for each other."""
+    """Return a text that is the same for names that look alike."""
     look = name.lower().translate(_SEPARATORS)
     for letter, alike in _LOOK_ALIKES:
         look = look.replace(letter, alike)
@@ -141,30 +142,33 @@ def _look(name: str) -> str:
 
 
 def _distinction(submission: ScoredSubmission, alike: Sequence[ScoredSubmission]) -> str:
-    about = submission.metadata
-    names: dict[str, None] = {}
-    twins = []
+    metadata = submission.metadata
+    similar_names: dict[str, None] = {}
+    other_revisions = []  # of submissions with the same name, type and variant
     for other in alike:
-        if other.metadata.name != about.name:
-            names[other.metadata.name] = None
-        elif other.id != submission.id and (other.metadata.type, variant(other)) == (about.type, variant(submission)):
-            twins.append(other.metadata.revision or "")
+        is_same_kind = other.metadata.type == metadata.type and variant(other) == variant(submission)
+        if other.metadata.name != metadata.name:
+            similar_names[other.metadata.name] = None
+        elif is_same_kind and other.id != submission.id:
+            other_revisions.append(other.metadata.revision or "")
     notes = []
-    if twins:
-        revision = about.revision or ""
-        prefix = revision[:_REVISION_LENGTH]
-        is_enough = not any(twin.startswith(prefix) for twin in twins)
-        notes.append(f"revision {prefix if is_enough else revision}" if revision else "no revision stated")
-    if names:
-        more = f" and {len(names) - _N_SIMILAR} more" if len(names) > _N_SIMILAR else ""
-        notes.append(f"similar name: {', '.join(list(names)[:_N_SIMILAR])}{more}")
+    if other_revisions and metadata.revision:
+        prefix = metadata.revision[:_REVISION_LENGTH]
+        is_unique = not any(revision.startswith(prefix) for revision in other_revisions)
+        notes.append(f"revision {prefix if is_unique else metadata.revision}")
+    elif other_revisions:
+        notes.append("no revision stated")
+    if similar_names:
+        n_more = len(similar_names) - _N_SIMILAR
+        more = f" and {n_more} more" if n_more > 0 else ""
+        notes.append(f"similar name: {', '.join(list(similar_names)[:_N_SIMILAR])}{more}")
     return ", ".join(notes)
 
 
 def overview_rows(board: Board) -> list[Row]:
-    """Return every submission with the macro score, that of the retrieval tasks, each task, and each language.
+    """Return a row for every submission: macro score, mean of the retrieval tasks, each task, and each language.
 
-    Ranked ones come first, then the others in the order of the retrieval tasks, then of each task.
+    Ranked submissions come first, then the others in the order of the retrieval tasks, then in that of each task.
     """
     notes = distinctions(board.submissions)
     rows = []
@@ -189,7 +193,7 @@ def overview_rows(board: Board) -> list[Row]:
 
 
 def task_rows(board: Board, task: str) -> list[Row]:
-    """Return the submissions with a score of a task: the corrected mean and each subset; ranked ones first."""
+    """Return a row for every submission of a task: the corrected mean and each subset; ranked submissions first."""
     notes = distinctions(board.submissions)
     standings = board.by_task[task]
     by_id = board.by_id
@@ -229,28 +233,27 @@ def by_rank(board: Board) -> list[tuple[ScoredSubmission, Standing | None]]:
 
 
 def column_titles(board: Board, task: str) -> list[str]:
-    """Return the language of each subset of a task, ``→ Uzbek`` where it crosses languages."""
-    crosses = task in RETRIEVAL_TASKS and task != "T2"
-    return [("→ " if crosses else "") + LANGUAGES[subset.language].name for subset in board.data.of_task(task)]
+    """Return the language of each subset of a task, as ``→ Uzbek`` if the task crosses languages."""
+    arrow = "→ " if task in RETRIEVAL_TASKS and task != "T2" else ""
+    return [f"{arrow}{LANGUAGES[subset.language].name}" for subset in board.data.of_task(task)]
 
 
 def language_means(submission: ScoredSubmission, board: Board) -> Mapping[str, float]:
-    """Return language -> mean over its subsets in all tasks, NaN where the submission lacks one of the data."""
+    """Return language -> mean over its subsets in all tasks; NaN if the submission lacks one of them."""
     means = {}
     for code in board.data.languages:
-        wanted = {(subset.task, subset.name) for subset in board.data.subsets if subset.language == code}
-        values = {}
-        for score in submission.subsets:
+        n_subsets = sum(subset.language == code for subset in board.data.subsets)
+        values = []
+        for score in sorted(submission.subsets, key=lambda score: (score.task, score.subset)):
             if score.language == code:
-                values[score.task, score.subset] = corrected(score)
-        is_complete = set(values) == wanted
-        means[code] = sum(values[key] for key in sorted(values)) / len(values) if is_complete else math.nan
+                values.append(corrected(score))
+        means[code] = sum(values) / n_subsets if len(values) == n_subsets else math.nan
     return means
 
 
 def shown_score(value: float) -> str:
-    """Return a score as ``.531``, ``−.012`` or ``1.000``; a dash for what is undefined."""
-    if value != value:
+    """Return a score as ``.531``, ``−.012`` or ``1.000``; a dash for an undefined score."""
+    if math.isnan(value):
         return "–"
     shown = f"{value:.3f}".replace("-0.000", "0.000")
     return re.sub(r"^(-?)0\.", r"\1.", shown).replace("-", "−")

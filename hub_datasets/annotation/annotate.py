@@ -1,4 +1,4 @@
-"""`annotate`: the spans of an idiom in a sentence, or why there are none."""
+"""Find the spans of an idiom in a sentence, or say why there are none."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ NO_WORDS = f"the idiom has no words, or more than {MOST_WORDS}"
 EMPTY = "the sentence has no words"
 NOT_FOUND = "a word of the idiom is missing"
 UNCERTAIN = "its words are there, but too far apart or too different"
-HIGHEST_FURTHER_COST = 0.8  # of a second occurrence: less doubt is allowed where the idiom has been found already
+HIGHEST_FURTHER_COST = 0.8  # of a second occurrence, which must be more certain than the first one
 _MOST_OCCURRENCES = 50
 _SENTENCE_ENDS = frozenset(".!?…")
 _HYPHENS = frozenset("-\u2010\u2011")
-_SIGNS = frozenset(',;:–—«»“”"')  # a span goes on across those that the citation form has too
+_SIGNS = frozenset(',;:–—«»“”"')  # a span continues across such a sign if the citation form has it too
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """Spans of an idiom in a sentence, in order; when there are none, `dropped` is the reason."""
+    """Spans of an idiom in a sentence, in order; if there are none, `dropped` is the reason."""
 
     spans: tuple[Span, ...] = ()
     dropped: str | None = None
 
 
 def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterable[str] = ()) -> Annotation:
-    """Return where an idiom stands in an NFC sentence: every occurrence, discontinuous ones as several spans.
+    """Return the spans of every occurrence of an idiom in an NFC sentence; a discontinuous one has several spans.
 
     Args:
-        idiom: citation form; may carry alternatives as dictionaries write them (`Lafı (sözü) çevirmek`).
-        sentence: a sentence or a few; an occurrence never spans two.
-        language: of both.
+        idiom: citation form, which may have alternatives as dictionaries write them (`Lafı (sözü) çevirmek`).
+        sentence: one sentence or a few; an occurrence never crosses the end of a sentence.
+        language: language of the idiom and the sentence.
         variants: other citation forms.
     """
     texts = (idiom, *variants)
@@ -52,16 +52,20 @@ def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterabl
     if not forms:
         return Annotation(dropped=NO_WORDS)
     places = words(sentence)
-    tokens = [_token(place.of(sentence), language) for place in places]
+    tokens = []
+    for place in places:
+        text = place.of(sentence)
+        form = normalise(text, language)
+        tokens.append(Token(form, form[:1].isalnum(), text[0].islower() or text in _SENTENCE_ENDS))
     if not any(token.is_word for token in tokens):
         return Annotation(dropped=EMPTY)
     occurrences = _occurrences(forms, tokens, language.code, joined=False)
     has_all_words = occurrences.has_all_words
     if not occurrences.words:
-        spelled_otherwise: list[Form] = []
+        forms_with_joined_words: list[Form] = []
         for text in texts:
-            spelled_otherwise += joined_forms(text, language.code)
-        occurrences = _occurrences(spelled_otherwise, tokens, language.code, joined=True)
+            forms_with_joined_words += joined_forms(text, language.code)
+        occurrences = _occurrences(forms_with_joined_words, tokens, language.code, joined=True)
     if not occurrences.words:
         return Annotation(dropped=UNCERTAIN if has_all_words else NOT_FOUND)
     taken = _with_hyphened(occurrences.words, tokens, MORPHOLOGIES[language.code].hyphened)
@@ -70,51 +74,54 @@ def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterabl
 
 @dataclass(frozen=True, slots=True)
 class _Occurrences:
-    """Numbers of the words of every occurrence, and whether the sentence has each word of some form anywhere."""
+    """Numbers of the words of every occurrence, and whether the sentence has all words of at least one form."""
 
     words: frozenset[int]
     has_all_words: bool
 
 
 def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, joined: bool) -> _Occurrences:
-    """Return the occurrences of the cheapest forms in each stretch of the sentence between full stops."""
+    """Return the occurrences of the cheapest forms in each part of the sentence between full stops."""
     matches: list[Match] = []
-    seen: list[set[int]] = [set() for _ in forms]  # for each form the numbers of its words that are somewhere
-    for start, end in _stretches(tokens):
-        stretch = tokens[start:end]
+    present: list[set[int]] = [set() for _ in forms]  # for each form the numbers of its words that the sentence has
+    for start, end in _sentences(tokens):
+        part = tokens[start:end]
         candidates = []
-        for form, numbers in zip(forms, seen, strict=True):
-            options = [find_candidates(word, stretch, code, joined=joined) for word in form]
-            numbers.update(number for number, candidate in enumerate(options) if candidate)
-            candidates.append(options)
-        for match in _matches_in(forms, stretch, candidates, MORPHOLOGIES[code].particles):
+        for form, numbers in zip(forms, present, strict=True):
+            form_candidates = []
+            for number, word in enumerate(form):
+                word_candidates = find_candidates(word, part, code, joined=joined)
+                form_candidates.append(word_candidates)
+                if word_candidates:
+                    numbers.add(number)
+            candidates.append(form_candidates)
+        for match in _matches_in(forms, part, candidates, MORPHOLOGIES[code].particles):
             matches.append(Match(tuple(number + start for number in match.words), match.cost))
     best = min(matches, key=_preference, default=None)
     kept: set[int] = set()
     for match in matches:
         if match is best or match.cost <= HIGHEST_FURTHER_COST:
             kept.update(match.words)
-    has_all_words = any(_is_complete(form, numbers) for form, numbers in zip(forms, seen, strict=True))
+    has_all_words = False
+    for form, numbers in zip(forms, present, strict=True):
+        if all(word.optional or number in numbers for number, word in enumerate(form)):
+            has_all_words = True
     return _Occurrences(frozenset(kept), has_all_words)
-
-
-def _is_complete(form: Form, numbers: set[int]) -> bool:
-    return all(word.optional or number in numbers for number, word in enumerate(form))
 
 
 def _matches_in(
     forms: Sequence[Form],
-    stretch: Sequence[Token],
+    tokens: Sequence[Token],
     candidates: Sequence[Sequence[Sequence[Candidate]]],
     particles: frozenset[str],
 ) -> list[Match]:
-    """Return the best match, then the best of what is left, and so on."""
+    """Return the best match, then the best one among the remaining words, and so on."""
     matches: list[Match] = []
     taken: frozenset[int] = frozenset()
     while len(matches) < _MOST_OCCURRENCES:
         best = None
-        for form, options in zip(forms, candidates, strict=True):
-            match = best_match(form, stretch, options, particles, taken)
+        for form, form_candidates in zip(forms, candidates, strict=True):
+            match = best_match(form, tokens, form_candidates, particles, taken)
             if match is not None and (best is None or _preference(match) < _preference(best)):
                 best = match
         if best is None or (matches and best.cost > HIGHEST_FURTHER_COST):
@@ -125,30 +132,25 @@ def _matches_in(
 
 
 def _preference(match: Match) -> tuple[float, int]:
-    """Return a key that sorts cheaper matches first, and of equally cheap ones those with more words."""
+    """Return a key that sorts cheaper matches first, and among equally cheap ones those with more words."""
     return (match.cost, -len(match.words))
 
 
-def _stretches(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return where sentences begin and end: after a full stop or the like, unless a small letter follows."""
-    stretches, start = [], 0
+def _sentences(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Return start and end of each sentence; one ends after a full stop or the like, unless a small letter follows."""
+    sentences, start = [], 0
     for number, token in enumerate(tokens):
         following = tokens[number + 1] if number + 1 < len(tokens) else None
         if token.form in _SENTENCE_ENDS and (following is None or not following.begins_small):
-            stretches.append((start, number + 1))
+            sentences.append((start, number + 1))
             start = number + 1
-    return [*stretches, (start, len(tokens))]
-
-
-def _token(text: str, language: Language) -> Token:
-    form = normalise(text, language)
-    return Token(form, form[:1].isalnum(), text[0].islower() or text in _SENTENCE_ENDS)
+    return [*sentences, (start, len(tokens))]
 
 
 def _with_hyphened(taken: frozenset[int], tokens: Sequence[Token], particles: frozenset[str]) -> list[int]:
-    """Return the words taken, in order, with what a hyphen joins to them: a particle, or the same word again.
+    """Return the numbers of the words taken, in order, and of the words that a hyphen joins to them.
 
-    The same word again makes a converb of doubling (`süzülə-süzülə`).
+    Such a word is a particle, or the same word again, which makes a doubled converb (`süzülə-süzülə`).
     """
     numbers = set(taken)
     for number in taken:
@@ -160,7 +162,7 @@ def _with_hyphened(taken: frozenset[int], tokens: Sequence[Token], particles: fr
 
 
 def _spans(sentence: str, places: Sequence[Span], numbers: Sequence[int], bridged: frozenset[str]) -> tuple[Span, ...]:
-    """Return words as spans; neighbours with nothing but white space and `bridged` signs between them are one span."""
+    """Return words as spans; neighbours with only white space and `bridged` signs between them are one span."""
     spans: list[Span] = []
     for number in numbers:
         place = places[number]

@@ -1,4 +1,4 @@
-"""What `dataset annotate` reads and writes: rows of idioms and sentences, or a lexicon whose examples lack spans."""
+"""Input and output of `dataset annotate`: rows of idioms and sentences, or a lexicon whose examples lack spans."""
 
 from __future__ import annotations
 
@@ -25,24 +25,16 @@ ANNOTATED, HAD_SPANS, NO_EXAMPLE = "annotated", "had spans", "the entry has no e
 _OUTCOME = ("tokens", "ner_tags", "spans", "dropped")  # keys that are written; those of an earlier run are replaced
 
 
-@dataclass(frozen=True, slots=True)
-class InputRow:
-    """A row as it came in: all its keys in `cells`, the line for messages."""
-
-    line: int
-    cells: Mapping[str, Any]
-
-
 @dataclass(slots=True)
 class Account:
-    """What became of the rows: how many there were, and how many were dropped for which reason."""
+    """The number of rows, and for each reason the number of rows that were dropped."""
 
     rows: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
 
     @property
     def annotated(self) -> int:
-        """Number of rows with at least one span."""
+        """Return the number of rows with at least one span."""
         return self.rows - self.dropped.total()
 
     def summary(self) -> str:
@@ -51,10 +43,10 @@ class Account:
 
 
 def check_out(path: Path, *, overwrite: bool) -> None:
-    """Make sure, before any work is done, that a file may be written.
+    """Check, before any work is done, that a file may be written.
 
     Raises:
-        InputError: it exists and `overwrite` is off, or it is a directory.
+        InputError: the file exists and `overwrite` is off, or it is a directory.
     """
     if path.is_dir():
         raise InputError(f"{path}: is a directory; --out takes the name of a file")
@@ -62,13 +54,13 @@ def check_out(path: Path, *, overwrite: bool) -> None:
         raise InputError(f"{path}: exists; choose another --out, or add --overwrite")
 
 
-def read_rows(path: Path) -> list[InputRow]:
-    """Return the rows of a JSONL file, blank lines skipped, all of them checked.
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a JSONL file after checking all of them; blank lines are skipped.
 
     Raises:
         InputError: the file cannot be read, or a row cannot be used; names file, line, value and the next step.
     """
-    rows: list[InputRow] = []
+    rows: list[dict[str, Any]] = []
     lines_by_id: dict[str, int] = {}
     for line in read_json_lines(path):
         place = f"{path}:{line.number}"
@@ -79,16 +71,16 @@ def read_rows(path: Path) -> list[InputRow]:
         if key in lines_by_id:
             _fail(place, f"id {quoted(line.value['id'])} is also that of line {lines_by_id[key]}", "give it its own")
         lines_by_id[key] = line.number
-        rows.append(InputRow(line.number, line.value))
+        rows.append(line.value)
     if not rows:
         raise InputError(f"{path}: is empty; nothing to annotate")
     return rows
 
 
-def annotated_rows(rows: Iterable[InputRow], language: Language, account: Account) -> Iterator[dict[str, Any]]:
-    """Yield each row with tokens, ner_tags and spans, or with the reason why it was dropped; counted in `account`."""
+def annotated_rows(rows: Iterable[Mapping[str, Any]], language: Language, account: Account) -> Iterator[dict[str, Any]]:
+    """Yield each row with tokens, ner_tags and spans, or with the reason why it was dropped; count it in `account`."""
     for row in rows:
-        cells = {key: value for key, value in row.cells.items() if key not in _OUTCOME}
+        cells = {key: value for key, value in row.items() if key not in _OUTCOME}
         sentence = cells["sentence"]
         annotation = annotate(cells["idiom"], sentence, language, variants=cells.get("variants") or ())
         account.rows += 1
@@ -104,23 +96,24 @@ def annotated_rows(rows: Iterable[InputRow], language: Language, account: Accoun
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write the rows as JSONL, all or nothing."""
-    write_text(path, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows))
+    """Write all rows as JSONL at once."""
+    lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows]
+    write_text(path, "".join(lines))
 
 
 def annotate_lexicon(source: Path, target: Path, *, overwrite: bool = False) -> dict[str, Counter[str]]:
-    """Write a lexicon whose entries have the spans that were found; spans that are there stay.
+    """Write a copy of a lexicon in which examples without spans have the spans that the annotator finds.
 
     Args:
         source: a lexicon directory.
-        target: another one, new or empty unless `overwrite`.
-        overwrite: replace the lexicon that `target` holds.
+        target: another directory, new or empty unless `overwrite`.
+        overwrite: whether to replace the lexicon in `target`.
 
     Returns:
-        language code -> what became of its entries: `ANNOTATED`, `HAD_SPANS`, or why there are none -> how many.
+        language code -> outcome (`ANNOTATED`, `HAD_SPANS`, or the reason why there are no spans) -> number of entries.
 
     Raises:
-        InputError: `source` is no lexicon, or `target` is the same directory or holds something.
+        InputError: `source` is not a lexicon, or `target` is the same directory or holds something.
     """
     if source.resolve() == target.resolve():
         raise InputError(f"{target}: is the lexicon that is read; choose another --out")
@@ -145,7 +138,7 @@ def annotate_lexicon(source: Path, target: Path, *, overwrite: bool = False) -> 
 
 
 def _with_spans(entry: Entry, language: Language) -> tuple[Entry, str]:
-    """Return an entry with the spans of its example, and what became of it."""
+    """Return an entry with the spans of its example, and the outcome."""
     if entry.spans is not None:
         return entry, HAD_SPANS
     if entry.example is None:

@@ -28,14 +28,14 @@ class IdiomWord:
 
     Attributes:
         form: the word, normalised.
-        stems: what it may be a form of, with costs; see `stems.stems`.
+        stems: stems that it may be a form of, with costs; see `stems.stems`.
         optional: whether a sentence may leave it out at a small cost.
         light: whether it is a light verb.
-        is_verb: whether it is a verb in its citation form, of which any form is as good.
-        is_verbal: whether it is a verb in its citation form or may be a finite one.
+        is_verb: whether it is a verb in its citation form, all forms of which cost the same.
+        is_verbal: whether it is a verb in its citation form, or may be a finite verb.
         being: whether it is the verb that means to be.
         pronoun: whether it is a pronoun that another may replace.
-        is_strict: whether it must be spelled as it is.
+        is_strict: whether a misspelling of it is no match.
     """
 
     form: str
@@ -87,9 +87,10 @@ def joined_forms(idiom: str, code: str) -> tuple[Form, ...]:
 
 
 def _readings(idiom: str) -> list[str]:
-    """Return the idiom, then with what a parenthesis holds added, then with it in place of the words before it.
+    """Return the idiom, then with the words of a parenthesis added, then with them in place of the words before it.
 
-    `resolve_forms` does the latter for a lexicon, where a wrong variant does harm; here it is only looked for.
+    `resolve_forms` is more careful with such replacements, because a wrong variant does harm in a lexicon. Here a
+    wrong form is only searched for.
     """
     added, exchanged = [], []
     for group in _GROUP.finditer(idiom):
@@ -97,7 +98,7 @@ def _readings(idiom: str) -> list[str]:
         if not before or ")" in before[-1]:
             continue
         content = _OR.sub("", group[1])
-        is_marked = content != group[1]  # as an alternative: ``veya``, ``yoki``
+        is_marked = content != group[1]  # as an alternative, by ``veya``, ``yoki``
         for part in re.split(r"[,;/]", content):
             words_of_part = part.split()
             if not words_of_part:
@@ -129,7 +130,7 @@ def _form(tokens: tuple[str, ...], language: Language) -> Form:
 
 
 def _word(tokens: tuple[str, ...], number: int, language: Language) -> IdiomWord:
-    """Return one word of a form; what it may be depends on whether it is the last one."""
+    """Return one word of a form; only the last word may be a verb in its citation form."""
     table, token, is_last = MORPHOLOGIES[language.code], tokens[number], number == len(tokens) - 1
     root = _root(token, language) if is_last else None
     costs = _citation_stems(root, language.code) if root else _word_stems(token, language.code, len(tokens))
@@ -153,7 +154,7 @@ def _word(tokens: tuple[str, ...], number: int, language: Language) -> IdiomWord
 
 
 def _citation_stems(root: str, code: str) -> Stems:
-    """Return the stems of a verb in citation form: without voice suffixes at a cost, without its negation at none."""
+    """Return the stems of a verb in citation form; leaving out voice suffixes costs, leaving out negation does not."""
     costs = {}
     for stem in without_voice(root, code):
         costs[f"v:{stem}"] = VOICELESS_COST
@@ -164,7 +165,7 @@ def _citation_stems(root: str, code: str) -> Stems:
 
 
 def _word_stems(token: str, code: str, n_words: int) -> Stems:
-    """Return the stems of any other word; an idiom of one word has no suffix to spare (`otday`, like fire)."""
+    """Return the stems of any other word; an idiom of one word must keep its suffixes (`otday`, like fire)."""
     if n_words == 1:
         return {f"n:{token}": 0.0}
     costs = {}
@@ -175,12 +176,12 @@ def _word_stems(token: str, code: str, n_words: int) -> Stems:
 
 
 def _is_form_of(verb: str, token: str) -> bool:
-    """Return whether enough of a verb or its suffixes is in a word to take it for a form (`boş` is none of `bo-`)."""
+    """Return whether the verb or its suffixes are long enough for a word to be a form of it (`boş` is not of `bo-`)."""
     return len(verb) >= _CLEAR_VERB or len(token) - len(verb) >= _CLEAR_SUFFIXES
 
 
 def _strict(word: IdiomWord, shortest: int) -> IdiomWord:
-    """Return a word made of two: only stems that reach into the second count, and no misspelling."""
+    """Return a word that joins two words: only stems that reach into the second word count, and no misspelling."""
     costs = {stem: cost for stem, cost in word.stems.items() if len(stem) - 2 > shortest}
     return replace(word, stems=costs, is_strict=True)
 

@@ -1,8 +1,8 @@
-"""Search for the cheapest place of an idiom in a sentence: words matched by stem, arrangements compared by cost.
+"""Search for the cheapest match of an idiom in a sentence: words are matched by stem, arrangements compared by cost.
 
-The levels of the benchmark paper (equal words, equal stems, Levenshtein distance 1, inclusion) are prices here, and so
-is what lies between the words: other words, commas, another order. The cheapest arrangement wins; one that costs more
-than `HIGHEST_COST` is not reliable.
+The levels of the benchmark paper (equal words, equal stems, Levenshtein distance 1, inclusion) are costs here. Words
+and commas between the words of the idiom, and another order, have costs too. The cheapest arrangement wins; one that
+costs more than `HIGHEST_COST` is not reliable.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ PLAIN_LETTERS = 0.75  # the same stem when letters are written without dots, ced
 MISSPELT = 1.5  # stems at Levenshtein distance 1
 CONTAINED = 1.5  # the stem begins the word, and what follows is no suffix that the tables know
 EXCHANGED = 1.0  # another light verb, or another pronoun
-EXISTENCE = 0.5  # there is, there is not, was, for to be
+EXISTENCE = 0.5  # a word for there is, there is not or was, in place of to be
 LEFT_OUT = 1.0  # a word that may be missing
 GAP = 0.2  # each word between two words of the idiom
-TURNED_GAP = 0.3  # the same when they are in the other order
-NOMINAL = 3  # how many times dearer gaps and turns are in an idiom without a verb
+TURNED_GAP = 0.3  # the same if the two words are in the other order
+NOMINAL = 3  # factor of the costs of gaps and of another order in an idiom without a verb
 STOP = 0.6  # a comma or the like between them
 TURNED = 0.5  # two words of the idiom in the other order
 HIGHEST_COST = 2.2
@@ -35,7 +35,7 @@ SHORTEST_MISSPELT = 5
 SHORTEST_CONTAINED = 4
 _FREE_SIGNS = frozenset("-\u2010\u2011\"'\u2018\u2019«»“”„()[]")
 _MOST_CANDIDATES = 48
-_MOST_STEPS = 5000  # of one search; only idioms of one repeated word get there
+_MOST_STEPS = 5000  # of one search; only idioms that repeat one word reach this limit
 _IMPOSSIBLE = 99.0
 
 
@@ -44,9 +44,9 @@ class Token:
     """A word of the sentence.
 
     Attributes:
-        form: normalised.
+        form: the normalised word.
         is_word: whether it is a word rather than a punctuation mark.
-        begins_small: whether a sentence cannot begin with it: it begins with a small letter.
+        begins_small: whether it begins with a small letter, so that no sentence begins with it.
     """
 
     form: str
@@ -56,7 +56,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Numbers of the words that are taken for an idiom, in order, and what it costs to take them for it."""
+    """Numbers of the words that match an idiom, in order, and the cost of the match."""
 
     words: tuple[int, ...]
     cost: float
@@ -64,7 +64,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Words `first` to `last` of the sentence, nearly always one, as a word of the idiom."""
+    """Words `first` to `last` of the sentence, nearly always a single word, as a match for a word of the idiom."""
 
     cost: float
     first: int
@@ -72,7 +72,7 @@ class Candidate:
 
 
 def word_cost(word: IdiomWord, token: str, code: str) -> float | None:
-    """Return what it costs to take `token` for a word of the idiom; None when it cannot be."""
+    """Return the cost of taking `token` for a word of the idiom; None if it cannot be that word."""
     if token == word.form:
         return 0.0
     exchangeable = word.light or word.pronoun
@@ -96,25 +96,29 @@ def word_cost(word: IdiomWord, token: str, code: str) -> float | None:
 
 def _loose_cost(word: IdiomWord, token: str, token_stems: Stems) -> float | None:
     """Return the cost of the levels below equal stems: plain letters, inclusion, a misspelling."""
-    own = [stem for stem, cost in word.stems.items() if not cost and len(stem) - 2 >= SHORTEST_PLAIN]
+    word_stems = [stem for stem, cost in word.stems.items() if not cost and len(stem) - 2 >= SHORTEST_PLAIN]
     is_plain = token.replace("ı", "i") == plain(token)
-    if is_plain and not {plain(stem) for stem in own}.isdisjoint(map(plain, token_stems)):
+    if is_plain and not set(map(plain, word_stems)).isdisjoint(map(plain, token_stems)):
         return PLAIN_LETTERS
-    for stem in own:
+    for stem in word_stems:
         if len(stem) - 2 >= SHORTEST_CONTAINED and token.startswith(stem[2:]):
             return CONTAINED
-    for stem in own:
-        if len(stem) - 2 >= SHORTEST_MISSPELT and any(_is_one_letter_off(stem, other) for other in token_stems):
-            return MISSPELT
+    for stem in word_stems:
+        for other in token_stems if len(stem) - 2 >= SHORTEST_MISSPELT else ():
+            if stem[0] == other[0] and Levenshtein.distance(stem, other, score_cutoff=1) <= 1:
+                return MISSPELT
     return None
 
 
-def _is_one_letter_off(stem: str, other: str) -> bool:
-    return stem[0] == other[0] and Levenshtein.distance(stem, other, score_cutoff=1) <= 1
-
-
 def find_candidates(word: IdiomWord, tokens: Sequence[Token], code: str, *, joined: bool = False) -> list[Candidate]:
-    """Return the words of a sentence that can be a word of the idiom; `joined`: also two that are one word there."""
+    """Return the words of a sentence that can be a word of the idiom.
+
+    Args:
+        word: the word of the idiom.
+        tokens: the words and signs of the sentence.
+        code: code of the language.
+        joined: whether two words of the sentence may stand for the word if they form it together.
+    """
     candidates = []
     for number, token in enumerate(tokens):
         cost = word_cost(word, token.form, code) if token.is_word else None
@@ -130,7 +134,7 @@ def find_candidates(word: IdiomWord, tokens: Sequence[Token], code: str, *, join
 
 
 def _next_word(tokens: Sequence[Token], number: int) -> int | None:
-    """Return the number of the word right after a word, or after a word and a hyphen."""
+    """Return the number of the word that follows a word directly, or after a hyphen; None if there is none."""
     if not tokens[number].is_word:
         return None
     following = number + 1
@@ -146,7 +150,7 @@ def best_match(
     particles: frozenset[str],
     taken: frozenset[int] = frozenset(),
 ) -> Match | None:
-    """Return the cheapest arrangement of the words of a form that costs no more than `HIGHEST_COST`, if there is one.
+    """Return the cheapest arrangement of the words of a form, or None if all cost more than `HIGHEST_COST`.
 
     Args:
         form: the words of the idiom.
@@ -162,7 +166,7 @@ def best_match(
 
 
 class _Search:
-    """Depth first through the candidates of each word, with the best cost so far as the bound."""
+    """Depth-first search through the candidates of each word, with the best cost so far as the bound."""
 
     def __init__(
         self,
@@ -208,7 +212,7 @@ class _Search:
         return all(candidate.last < other.first or other.last < candidate.first for other in chosen)
 
     def _between(self, earlier: Candidate, later: Candidate) -> float:
-        """Return what the words between two neighbours of the idiom cost."""
+        """Return the cost of the words between two neighbouring words of the idiom."""
         in_order = earlier.last < later.first
         low, high = (earlier.last, later.first) if in_order else (later.last, earlier.first)
         if high - low - 1 > 2 * WIDEST_GAP:

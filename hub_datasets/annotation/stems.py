@@ -1,4 +1,4 @@
-"""Stems that a word may be a form of, found by stripping every chain of suffixes that its language allows."""
+"""Stems that a word may be a form of: what is left when a chain of suffixes of its language is stripped."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from turkic_idiom_tasks.orthography import TURNED_COMMA, fold
 
 VOICE_COST = 0.5  # the form has a passive, causative or other voice suffix that the stem does not have
 _LINK = re.compile(r"\((.)\)")
-_DOT_ABOVE = "\u0307"  # what Turkish text that went through str.lower has after an i
+_DOT_ABOVE = "\u0307"  # str.lower puts it after an i of Turkish text
 _PLAIN = str.maketrans("ıöüşçğəňýžţ", "iouscgenyzt")
-_LONGEST = 60  # letters; what is longer is no word
+_LONGEST = 60  # letters; a longer text is not a word
 _SHORTEST_NOUN = 2
 _SHORTEST_VERB = 2
 
-Stems = dict[str, float]  # ``n:`` or ``v:`` and a stem -> what it costs to take a word for a form of it
+Stems = dict[str, float]  # ``n:`` or ``v:`` and a stem -> the cost of taking a word for a form of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class _Chains:
 
 
 def normalise(text: str, language: Language) -> str:
-    """Return text as the suffix tables write it; not of the same length."""
+    """Return text as the suffix tables write it; its length may change."""
     folded = fold(text, language).replace(_DOT_ABOVE, "")
     for letters, replacement in MORPHOLOGIES[language.code].letters.items():
         folded = folded.replace(letters, replacement)
@@ -42,15 +42,15 @@ def normalise(text: str, language: Language) -> str:
 
 
 def plain(text: str) -> str:
-    """Return normalised text as it is written where special letters are not at hand (`ciz` for `çiz`)."""
+    """Return normalised text as it is written without special letters (`ciz` for `çiz`)."""
     return text.translate(_PLAIN)
 
 
 @lru_cache(maxsize=1 << 14)
 def stems(word: str, code: str) -> Stems:
-    """Return the stems of a normalised word with what each costs: ``n:`` and ``v:`` tell nouns from verbs.
+    """Return the stems of a normalised word with their costs; ``n:`` marks nouns, ``v:`` verbs.
 
-    A stem costs `VOICE_COST` when a voice suffix was stripped to get at it; otherwise nothing.
+    A stem costs `VOICE_COST` if a voice suffix was stripped, otherwise nothing.
     """
     if len(word) > _LONGEST:
         return {f"n:{word}": 0.0}
@@ -62,7 +62,7 @@ def stems(word: str, code: str) -> Stems:
 
 
 def without_voice(root: str, code: str) -> list[str]:
-    """Return what is left of a verb's stem when its voice suffixes are taken off (`serpil-`: `serp-`)."""
+    """Return the stems that are left when voice suffixes are stripped from the stem of a verb (`serpil-`: `serp-`)."""
     table, voices = MORPHOLOGIES[code], _chains(code).voices
     roots = []
     for end in range(_SHORTEST_VERB, len(root)):
@@ -123,7 +123,7 @@ def _add_verbs(costs: Stems, word: str, code: str) -> None:
 
 
 def _is_long(stem: str, table: Morphology) -> bool:
-    """Return whether the last consonant of a verb stem can soften; the short stems that do are `irregular`."""
+    """Return whether the last consonant of a verb stem can soften; short stems that do are `irregular`."""
     n_vowels = sum(letter in table.vowels for letter in stem)
     return stem[-2:-1] not in table.vowels or n_vowels > 1
 
@@ -133,7 +133,7 @@ def _has_vowel(stem: str, table: Morphology) -> bool:
 
 
 def _before_vowel(stem: str, table: Morphology) -> list[str]:
-    """Return the base forms of a stem before a vowel: its last consonant hard, its dropped vowel restored."""
+    """Return the base forms of a stem before a vowel: with a hard last consonant, with its dropped vowel restored."""
     forms = []
     if stem[-1] in table.softened:
         forms.append(stem[:-1] + table.softened[stem[-1]])
@@ -146,7 +146,7 @@ def _before_vowel(stem: str, table: Morphology) -> list[str]:
 
 @cache
 def _chains(code: str) -> _Chains:
-    """Return the compiled suffix chains of a language; `Morphology` says in which order the slots come."""
+    """Return the compiled suffix chains of a language; `Morphology` describes the order of the slots."""
     table = MORPHOLOGIES[code]
     plural, persons, copula = _slot(table.plural, table), _slot(table.persons, table), _slot(table.copulas, table)
     any_person = f"(?:{persons}|{_slot(table.short_persons, table)})?"

@@ -1,9 +1,9 @@
-"""What the annotator knows of each language's morphology: one table per language, in the usual notation.
+"""Morphology of each language for the annotator: one table per language, in the usual notation.
 
 Suffixes are written with archiphonemes: a capital letter stands for any letter of its class (`A` in Turkish is a or
-e, `I` one of ı i u ü, `D` d or t). A letter in parentheses links: a consonant appears after a vowel only (`(y)A`), a
-vowel after a consonant only (`(I)m`). Words are written as `stems.normalise` leaves them: lower case, without
-apostrophes, the letters of `Morphology.letters` replaced.
+e, `I` one of ı i u ü, `D` d or t). A letter in parentheses is a linking letter: a consonant appears only after a vowel
+(`(y)A`), a vowel only after a consonant (`(I)m`). Words are written as `stems.normalise` returns them: in lower case,
+without apostrophes, with the letters of `Morphology.letters` replaced.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class Morphology:
         nouns: noun stems that inflect irregularly, and their base form.
         light_verbs: stems that may be dropped from the end of an idiom or take each other's place.
         being: the verb that means to be and become, and the words that stand for it: there is, there is not, was.
-        auxiliaries: verbs that lend a verb before them a shade of meaning and may be missing.
+        auxiliaries: verbs that modify the verb before them and may be missing.
         pronouns: stems of the pronouns that take each other's place.
-        placeholders: words that a sentence may have otherwise: those that stand for an argument in citation forms, and
-            the postposition that may be a suffix.
+        placeholders: words of a citation form that a sentence may replace: words for an argument, and the postposition
+            that may be a suffix.
         particles: words that may stand between the words of an idiom at no cost.
         enclitics: particles that are written together with the word before them.
         hyphened: particles that a hyphen joins to the word before them and that count as a part of it.
-        letters: letters and digraphs, and what stands for them in the tables; replaced one after the other.
-        restored: sounds that have disappeared, as pattern and replacement.
+        letters: letters and digraphs -> their replacement in the tables; replaced one after the other.
+        restored: lost sounds, as pattern and replacement.
     """
 
     vowels: str
@@ -84,7 +84,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """`ed:et gid:git` as a dictionary."""
+    """Return a text such as ``ed:et gid:git`` as a dictionary."""
     return dict(pair.split(":") for pair in text.split())
 
 

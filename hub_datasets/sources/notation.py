@@ -1,15 +1,17 @@
-"""How dictionaries abbreviate headwords, and the forms that stand behind such an abbreviation.
+"""The forms that an abbreviated headword of a dictionary stands for.
 
-Rules, in the order in which they are applied; the first form is the citation form, the others are variants:
+The rules are applied in this order; the first form is the citation form, the others are variants:
 
-- ``desa (...)``: an empty slot for an argument; left out.
-- ``A – B``: two forms of one idiom when they share a word; A, then B. Any other dash belongs to the idiom.
-- ``w1 / w2``: alternatives of the last word; w1, then w2.
-- ``w1 (w2) w3``: without the parenthesis; then with w2 in place of w1 when they are alternatives (marked by ``yoki`` or
-  ``veya``, or alike in their beginning or ending), or with w2 added when it is a verb at the end (``bir (olmak)``).
-- ``word[iz]``: without; then with.
-- ``adab(i)``: with, because the possessive belongs to the citation form; then without, but only where the bare stem is
-  a word: after ``yurag``, ``qulogʻ`` or ``koʻngl`` it would have to be restored, and that would be a guess.
+- ``desa (...)``: an empty slot for an argument, which is left out.
+- ``A – B``: two forms of one idiom if they share a word: A, then B. Any other dash belongs to the idiom.
+- ``w1 / w2``: alternatives of the last word: w1, then w2.
+- ``w1 (w2) w3``: the form without the parenthesis; then with w2 in place of w1 if they are alternatives (marked by
+  ``yoki`` or ``veya``, or similar in their beginning or ending), or with w2 added if it is a verb at the end
+  (``bir (olmak)``).
+- ``word[iz]``: the form without the letters in brackets, then with them.
+- ``adab(i)``: the form with the letters in parentheses, because the possessive belongs to the citation form; then
+  without them, but only if the bare stem is a word. After ``yurag``, ``qulogʻ`` or ``koʻngl`` the stem would have to
+  be restored by guessing.
 """
 
 from __future__ import annotations
@@ -63,12 +65,12 @@ def resolve_forms(headword: str) -> Forms:
 
 
 def has_unmatched_brackets(text: str) -> bool:
-    """Return whether a bracket is left over, which means that a part of the headword got lost."""
+    """Return whether a bracket is left over, which means that a part of the headword is lost."""
     return bool(re.search(r"[()\[\]]", text)) or text.count("«") != text.count("»")
 
 
 def are_alike(first: str, second: str) -> bool:
-    """Return whether two words look like alternatives: three letters in common at an edge, or one begins the other."""
+    """Return whether two words look like alternatives: they begin or end alike, or one begins the other."""
     first, second = first.casefold().strip("?!.,"), second.casefold().strip("?!.,")
     if not first or not second:
         return False
@@ -116,7 +118,7 @@ def _spaced_groups(text: str) -> list[str]:
 
 
 def _alternatives(before: list[str], content: str, *, is_last: bool) -> list[list[str]]:
-    """Return the words before a parenthesis, as each alternative in it makes them."""
+    """Return for each alternative in a parenthesis the words before it, with the alternative put in."""
     if not before:
         return []
     content = content.strip()
@@ -141,7 +143,7 @@ def _alternatives(before: list[str], content: str, *, is_last: bool) -> list[lis
 
 
 def _square_brackets(text: str) -> list[str]:
-    """Return the form without what square brackets hold, then with it."""
+    """Return the form without the letters in square brackets, then with them."""
     if not _SQUARE.search(text):
         return [text]
     return [_SQUARE.sub("", text), _SQUARE.sub(r"\1\2", text)]

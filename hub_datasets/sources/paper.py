@@ -1,19 +1,19 @@
 """Reader of the benchmark paper's release: JSONL or a JSON list with the keys ``TR-Deyim``, ``TR-Anlam``, ``TR-Ornek``.
 
-The other languages have ``AZ-``, ``TK-``, ``GA-`` and ``UZ-`` alike. A row is one concept over all languages. A
-missing key, null, an empty text and a lone dash mean that a language has none. Keys are recognised in any case and
-spelling of Örnek.
+The keys of the other languages begin with ``AZ-``, ``TK-``, ``GA-`` and ``UZ-``. A row is one concept in all languages.
+A missing key, null, an empty text or a single dash means that a language lacks the field. Keys are recognised in any
+letter case and with any spelling of Örnek.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from hub_datasets.cleaning import without_accents
 from hub_datasets.sources.source_rows import Note, Reading, SourceRow, read_text
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import MalformedError, parse_json, quoted
@@ -30,7 +30,7 @@ def read(path: Path) -> Iterator[SourceRow]:
     """Yield one row per concept.
 
     Raises:
-        InputError: malformed JSON (names file and line), or not one key of the release in the whole file.
+        InputError: the JSON is malformed (names file and line), or the whole file has no key of the release.
     """
     rows = [_source_row(number, item) for number, item in _items(path)]
     if all(row.problem == NO_KEY for row in rows):
@@ -42,7 +42,7 @@ def read(path: Path) -> Iterator[SourceRow]:
 
 
 def _items(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield number and value of every line, or of every item of a JSON list."""
+    """Yield number and value of every line of JSONL, or of every item of a JSON list."""
     text = read_text(path)
     if text.lstrip().startswith("["):
         items = _parse(path, 1, text)
@@ -63,8 +63,9 @@ def _parse(path: Path, first_line: int, text: str) -> Any:
         line = first_line
         if isinstance(error.__cause__, json.JSONDecodeError):
             line += error.__cause__.lineno - 1
-        advice = "one JSON object a line is expected, or one JSON list"
-        raise InputError(f"{path}:{line}: {error}; {advice}") from error
+        raise InputError(
+            f"{path}:{line}: {error}; the file must have one JSON object on each line, or one JSON list"
+        ) from error
 
 
 def _source_row(number: int, item: Any) -> SourceRow:
@@ -88,25 +89,20 @@ def _source_row(number: int, item: Any) -> SourceRow:
         return SourceRow(number, problem=NO_KEY, value=", ".join(item)[:_SHOWN])
     if not fields:
         return SourceRow(number, problem="no idiom in any language", notes=tuple(notes))
-    return SourceRow(number, _readings(fields), notes=tuple(notes))
-
-
-def _readings(fields: Mapping[str, Mapping[str, str]]) -> dict[str, Reading]:
     readings = {}
     for code, texts in fields.items():
         readings[code] = Reading(texts.get("idiom", ""), texts.get("meaning"), texts.get("example"))
-    return readings
+    return SourceRow(number, readings, notes=tuple(notes))
 
 
 def _normalised(key: str) -> str:
-    """Return a key in small ASCII letters, its parts joined by a hyphen."""
-    decomposed = unicodedata.normalize("NFKD", key.strip().replace("ı", "i"))
-    letters = "".join(character for character in decomposed if not unicodedata.combining(character))
+    """Return a key in small ASCII letters, with hyphens between its parts."""
+    letters = without_accents(key.strip().replace("ı", "i"))
     return re.sub(r"[\s_\-\u2010-\u2015]+", "-", letters.lower())
 
 
 def _text(value: Any) -> str | None:
-    """Return the text of a field, of a list of texts the first; None when there is none."""
+    """Return the text of a field, or the first text of a list; None if there is none."""
     if isinstance(value, list):
         for item in value:
             if isinstance(item, str) and not _means_nothing(item):

@@ -1,4 +1,4 @@
-"""What every reader of a source yields, and how tables and texts of a source are read."""
+"""Rows that every reader of a source yields, and reading of the tables and texts of a source."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import MalformedError, quoted, read_file
 
 _DELIMITERS = (",", ";", "\t")
-_CELL_LIMIT = 1 << 20  # characters; a cell that is longer means an unclosed quotation mark
+_CELL_LIMIT = 1 << 20  # characters; a longer cell means an unclosed quotation mark
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that a reader repaired in a row or took out of it, for the report."""
+    """A repair or removal in a row, for the report."""
 
     what: str
     value: str
@@ -26,7 +26,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a row says of one language; `idiom` is empty when the row has only the rest of it."""
+    """The part of a row for one language; `idiom` is empty if the row has only a meaning or an example."""
 
     idiom: str
     meaning: str | None = None
@@ -41,11 +41,11 @@ class SourceRow:
     Attributes:
         line: line of the file on which the record begins (for a JSON list: number of the item), from 1. A record with
             several senses gives several rows of the same line.
-        readings: language code -> idiom with what is said of it.
-        gloss: the meaning in English; empty when the source has none.
-        problem: why the whole row is of no use; None when it can be used.
-        merged: why the row is not an entry of its own though nothing of it is lost; None otherwise.
-        value: what the problem or the merger is about.
+        readings: language code -> reading.
+        gloss: the meaning in English; empty if the source has none.
+        problem: why the whole row cannot be used; None if it can.
+        merged: why the row is a part of another entry; None if it is an entry of its own.
+        value: the text that `problem` or `merged` refers to.
         notes: repairs.
     """
 
@@ -63,10 +63,10 @@ class Record:
     """One record of a table.
 
     Attributes:
-        line: on which it begins, from 1.
-        cells: column -> cell; None when the record cannot be used.
+        line: line on which it begins, from 1.
+        cells: column -> cell; None if the record cannot be used.
         problem: why it cannot be used.
-        value: what the problem is about.
+        value: the text that has the problem.
     """
 
     line: int
@@ -79,7 +79,7 @@ def read_text(path: Path) -> str:
     """Return the text of a file, without a byte order mark.
 
     Raises:
-        InputError: it does not exist, is no file, is empty, or is not UTF-8.
+        InputError: the file does not exist, is not a regular file, is empty, or is not UTF-8.
     """
     if not path.exists():
         raise InputError(f"{path}: no such file; check the path")
@@ -101,13 +101,14 @@ def read_text(path: Path) -> str:
 
 
 def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
-    """Yield the records of a CSV file with a header line; comma, semicolon or tab, whichever the header uses.
+    """Yield the records of a CSV file with a header line, whose cells a comma, a semicolon or a tab separates.
 
-    Column names are compared without regard to case and surrounding white space. A stray quotation mark would make one
-    cell of the lines after it: such lines are read one by one, and those that cannot be are records with a problem.
+    Column names are compared without regard to case and surrounding white space. A stray quotation mark would join the
+    lines after it into one cell. Such lines are read one by one; a line that still cannot be read is a record with a
+    problem.
 
     Raises:
-        InputError: a required column is missing or stands twice, or the file is not a CSV table.
+        InputError: a required column is missing or there twice, or the file is not a CSV table.
     """
     text = read_text(path)
     lines = list(StringIO(text, newline=""))
@@ -129,7 +130,7 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
 
 
 def _records(path: Path, lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, Sequence[str], list[str]]]:
-    """Yield for every record the number of its first line, its lines, and its cells."""
+    """Yield the number of the first line, the lines and the cells of every record."""
     csv.field_size_limit(_CELL_LIMIT)
     reader = csv.reader(lines, delimiter=delimiter)
     first = 0
@@ -147,10 +148,10 @@ def _records(path: Path, lines: Sequence[str], delimiter: str) -> Iterator[tuple
 
 
 def _has_stray_quote(lines: Sequence[str], cells: Sequence[str], delimiter: str, n_columns: int) -> bool:
-    """Return whether a record of several lines is rows that a stray quotation mark has swallowed.
+    """Return whether a record of several lines consists of rows that a stray quotation mark has joined.
 
-    A cell may have line breaks. But then its last quotation mark ends a cell, the record has as many cells as the
-    header, and its lines are not as many rows by themselves.
+    A cell may have line breaks. In that case its last quotation mark ends a cell, the record has as many cells as the
+    header, and its lines are not valid rows by themselves.
     """
     try:
         next(csv.reader(lines, delimiter=delimiter, strict=True))
@@ -162,7 +163,7 @@ def _has_stray_quote(lines: Sequence[str], cells: Sequence[str], delimiter: str,
 
 
 def _lone_record(number: int, line: str, delimiter: str, header: Sequence[str]) -> Record:
-    """Return the record of one line, whatever the lines around it are."""
+    """Return the record of one line that is read by itself."""
     try:
         cells = next(csv.reader([line], delimiter=delimiter, strict=True))
     except csv.Error:

@@ -1,12 +1,12 @@
-"""Two Turkish dictionaries of idioms.
+"""Readers of two Turkish dictionaries of idioms.
 
-kevser: the list of kevser-cansu (Acıkhack 2022), ``Deyimler;Türkçe Anlamı;İngilizce Anlamı``. Idioms and a few
-proverbs, one meaning each, with a machine translation of it. Idioms and meanings begin with a capital letter there; it
-is made small (equal meanings must be equal texts) unless the word is a name.
+kevser: the list of kevser-cansu (Acıkhack 2022), ``Deyimler;Türkçe Anlamı;İngilizce Anlamı``. It has idioms and a few
+proverbs, each with one meaning and a machine translation of it. Idioms and meanings begin with a capital letter, which
+is made small unless the word is a name, so that equal meanings are equal texts.
 
 tdk: a dump with the columns soz_id, sozum, atara, anlami, anahtar, turu2, gosterim_tarihi. Rows whose ``turu2`` is
-Deyim are idioms. ``anlami`` is HTML: numbered senses (``1. … 2. …``), each a definition followed by examples in
-``<i>…</i>`` and their authors. Each sense is a row of its own; of several examples the first is taken.
+Deyim are idioms. ``anlami`` is HTML with numbered senses (``1. … 2. …``); each is a definition, followed by examples in
+``<i>…</i>`` and their authors. Each sense becomes a row of its own, with its first example.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ def read_kevser(path: Path) -> Iterator[SourceRow]:
 
 
 def _is_out_of_order(initials: Sequence[str], number: int) -> bool:
-    """Return whether a row of the alphabetical list begins unlike its neighbours.
+    """Return whether a row begins with another letter than its neighbours in the alphabetical list.
 
-    So does a definition that slipped into the column of idioms.
+    Such a row is probably a definition in the column of idioms.
     """
     before = initials[number - 1] if number > 0 else ""
     after = initials[number + 1] if number + 1 < len(initials) else ""
@@ -107,7 +107,7 @@ def _compared(text: str) -> str:
 
 
 def read_tdk(path: Path) -> Iterator[SourceRow]:
-    """Yield one row per sense of an idiom in a dump of the dictionary; one, with a problem, per row that is no idiom.
+    """Yield one row for each sense of an idiom, and one with a problem for each row that is no idiom.
 
     Raises:
         InputError: the file is not such a table.
@@ -125,17 +125,17 @@ def read_tdk(path: Path) -> Iterator[SourceRow]:
 
 
 def split_senses(markup: str) -> list[Sense]:
-    """Return the senses of a definition in HTML; at least one."""
+    """Return the senses of a definition in HTML; there is at least one."""
     text = html.unescape(html.unescape(markup)).replace("\xa0", " ").strip()
-    begins: list[int] = []  # of the text of each sense, behind its number
-    ends: list[int] = []  # of the text of each sense but the last, where the next number begins
+    begins: list[int] = []  # where the text of each sense begins, after its number
+    ends: list[int] = []  # where the text of each sense but the last ends, before the next number
     for match in _NUMBER.finditer(text):
         if int(match[1]) != len(begins) + 1:
-            continue  # a number in the text, not of a sense
+            continue  # a number within the text of a sense
         if begins:
             ends.append(match.start())
         elif _TAG.sub("", text[: match.start()]).strip():
-            continue  # text before the first number, so it is not the number of a sense
+            continue  # there is text before the first number, so it is not the number of a sense
         begins.append(match.end())
     senses = []
     for begin, end in zip(begins or [0], [*ends, len(text)], strict=True):
@@ -161,7 +161,7 @@ def _tdk_rows(line: int, headword: str, markup: str) -> Iterator[SourceRow]:
 def _sense(markup: str) -> Sense:
     leading = _ITALIC.match(markup.lstrip())
     if leading and _LABEL.fullmatch(leading[2]):
-        markup = markup.lstrip()[leading.end() :]  # a label of usage stands in italics as well
+        markup = markup.lstrip()[leading.end() :]  # labels of usage are in italics too
     example = None
     for match in _ITALIC.finditer(markup):
         example = example or _plain(match[2]).strip('"“”«» ')

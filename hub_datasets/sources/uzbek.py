@@ -1,18 +1,18 @@
 """Reader of the Uzbek phraseological dictionary of 2022 as extracted in bizb0630/uzbek-idioms (CSV).
 
-One sense a row, headwords in capitals. The extraction left noise, which is repaired where the right text is certain
-and taken out where it is not; the report counts both:
+Each row is one sense; headwords are in capitals. The extraction left noise, which is repaired if the right text is
+certain, and removed otherwise. The report counts both:
 
 - headwords: look-alike letters of other scripts, trailing sense and homonym numbers, a transcription in brackets,
-  spaced-out letters, optional letters and alternatives (`notation.resolve_forms`). A headword that was cut off
-  (``KES-``) cannot be restored and drops the row.
-- an alternative that was torn off (``AZIMAT QILMOQ`` with the meaning ``(yoki``, then ``ETMOQ``) is joined again.
-- meanings: leaked question marks and transcriptions in front, labels of usage (``tar.``), the first letters of the next
-  section behind, names of authors. What holds no definition becomes none.
-- examples: leaked argument slots in front (``kim? nimani?``); the sentence that the extraction cut off at 600
+  spaced-out letters, optional letters and alternatives (`notation.resolve_forms`). A row whose headword is cut off
+  (``KES-``) is dropped, because the headword cannot be restored.
+- an alternative in a row of its own (``AZIMAT QILMOQ`` with the meaning ``(yoki``, then ``ETMOQ``) is joined again.
+- meanings: question marks and transcriptions before them, labels of usage (``tar.``), the first letters of the next
+  section after them, names of authors. A meaning without a definition is removed.
+- examples: argument slots before them (``kim? nimani?``), and the sentence that the extraction cut off at 600
   characters.
 
-Capitals hide which words are names, so every headword is lower-cased.
+Because of the capitals it is not known which words are names, so every headword is lower-cased.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from turkic_idiom_tasks.orthography import clean, lower
 COLUMNS = ("idiom", "meaning_uz", "variants", "example_uz")
 _UZBEK = LANGUAGES["uz"]
 _CUT_LENGTH = 598  # the extraction kept 600 characters of an example
-_SHORT_WORD = 5  # letters; such a headword is the leftover of a torn one (``ETMOQ``), compounds are longer
+_SHORT_WORD = 5  # letters; such a headword is a part of a torn one (``ETMOQ``), compounds are longer
 _FEWEST_WORDS = 3  # of an example
 _FEWEST_LETTERS = 3  # of a meaning
 
@@ -56,14 +56,14 @@ _SLOT_PART = (
 )
 _SLOTS = re.compile(rf"^(?:{_SLOT_PART}\s*)+")
 _EMPTY_SLOT = re.compile(r"\(\s*[–-]?\s*\)?(?=;|$)")
-_FRAGMENT = re.compile(r"-$|^(?:n?i|ni|ga|da|dan|ning)\s|[?!]\s")  # cut off, begun with a suffix, or two in one
+_FRAGMENT = re.compile(r"-$|^(?:n?i|ni|ga|da|dan|ning)\s|[?!]\s")  # cut off, beginning with a suffix, or two in one
 _NEGATED = re.compile(r"ma(?:s|slik|di|y|ydi|gan)?$")
 _SENTENCE_END = re.compile(r"[.!?…]+[»\"”]?(?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
 class _Raw:
-    """A row of the table while it is being put together."""
+    """A row of the table before it is cleaned."""
 
     line: int
     headword: str
@@ -90,7 +90,7 @@ def read(path: Path) -> Iterator[SourceRow]:
 
 
 def _raw(line: int, cells: Mapping[str, str]) -> _Raw:
-    """Return a row without soft hyphens and letters of other scripts."""
+    """Return a row of the table without soft hyphens and letters of other scripts."""
     notes = []
     texts = {}
     for column in ("idiom", "meaning_uz", "example_uz", "variants"):
@@ -102,7 +102,7 @@ def _raw(line: int, cells: Mapping[str, str]) -> _Raw:
 
 
 def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
-    """Yield the rows, with those whose headword was torn apart by an alternative put together again."""
+    """Yield the rows; rows over which a headword with an alternative was split are joined."""
     position = 0
     while position < len(raws):
         first = raws[position]
@@ -115,7 +115,7 @@ def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
         headword = f"{first.headword.rstrip(' (')} (yoki {last_part}"
         yield _merged(first)
         if following.meaning == ")" and not following.example and position + 1 < len(raws):
-            yield _merged(following)  # its headword ends with the parenthesis; the next row goes on
+            yield _merged(following)  # the alternative ends here; the rest of the headword is in the next row
             position += 1
             following = raws[position]
             headword += ")"
@@ -123,7 +123,7 @@ def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
                 last_part = following.headword
                 headword += f" {last_part}"
         headword += "" if ")" in headword else ")"
-        while position < len(raws) and raws[position].headword == last_part:  # the further senses
+        while position < len(raws) and raws[position].headword == last_part:  # the other senses
             row = raws[position]
             note = Note("headword joined with its torn-off alternative", headword)
             yield replace(row, headword=headword, meaning=row.meaning.lstrip(") "), notes=(*row.notes, note))
@@ -131,7 +131,7 @@ def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
 
 
 def _is_torn(raw: _Raw, following: _Raw) -> bool:
-    """Return whether the rest of the headword stands in the next row, which then closes the parenthesis."""
+    """Return whether the next row has the rest of the headword, so that it closes the parenthesis."""
     if not _TORN.fullmatch(raw.meaning) or raw.example:
         return False
     closes = following.meaning.startswith(")") or following.headword.count(")") > following.headword.count("(")
@@ -172,7 +172,7 @@ def _headword_problem(citation: str) -> str:
 
 
 def _plain_headword(text: str) -> str:
-    """Return a headword without numbers, transcription and the dash of a derived form, its letters closed up."""
+    """Return a headword without numbers, transcription, the dash of a derived form, and spaces between letters."""
     text = _TRANSCRIPTION.sub("", text)
     text = _SPACED_OUT.sub(lambda match: match[0].replace(" ", ""), text)
     text = text.strip(" –").rstrip("=.: ")
@@ -184,7 +184,7 @@ def _plain_headword(text: str) -> str:
 
 
 def _meaning(original: str, notes: list[Note]) -> str | None:
-    """Return the definition in a meaning, or None; what was done to it is added to the notes."""
+    """Return the definition in a meaning, or None; repairs are added to `notes`."""
     text = _without_leading_noise(original)
     if _REFERENCE.match(text) or _AUTHOR.match(text):
         kind = "a reference to another idiom" if _REFERENCE.match(text) else "a source"
@@ -219,7 +219,7 @@ def _without_leading_noise(text: str) -> str:
 
 
 def _is_section_name(name: str) -> bool:
-    """Return whether a name is a single letter, or one of the dictionary's sections, of which letters were lost."""
+    """Return whether a name is a single letter, or the name of a section of the dictionary with letters missing."""
     letters = name.replace(" ", "").lower()
     for section in _SECTION_NAMES:
         remaining = iter(section)
@@ -229,7 +229,7 @@ def _is_section_name(name: str) -> bool:
 
 
 def _example(original: str, notes: list[Note]) -> str | None:
-    """Return the sentences of an example, or None; what was done to it is added to the notes."""
+    """Return the sentences of an example, or None; repairs are added to `notes`."""
     text = original
     repairs = []
     if len(text) >= _CUT_LENGTH:
@@ -254,10 +254,11 @@ def _example(original: str, notes: list[Note]) -> str | None:
 
 
 def _listed_variants(cell: str, citation: str, notes: list[Note]) -> list[str]:
-    """Return the variants of the column that can be trusted; a note says which cannot.
+    """Return the reliable variants of the column; a note is added for each of the others.
 
-    The extraction separates variants by semicolons but has put semicolons within them as well. A part is taken when
-    it is at least as long as the idiom and ends with the same verb, negated like it (the column holds antonyms too).
+    The extraction separates variants by semicolons, but there are semicolons within variants too. A part is a variant
+    if it is at least as long as the idiom and ends with the same verb, negated or not as in the idiom (the column has
+    antonyms too).
     """
     variants: list[str] = []
     separator = r";|\|\|" if "," in citation else r"[;,]|\|\|"
@@ -274,13 +275,11 @@ def _listed_variants(cell: str, citation: str, notes: list[Note]) -> list[str]:
 
 
 def _is_variant(form: str, citation: str) -> bool:
-    """Return whether a form is whole and of the same verb as the citation form."""
-    n_words = len(citation.split())
-    if n_words == 0 or len(form.split()) < max(2, n_words):
+    """Return whether a form is complete and has the same verb as the citation form."""
+    words, citation_words = form.split(), citation.split()
+    if not citation_words or len(words) < max(2, len(citation_words)):
         return False
-    return _same_verb(form, citation) and not has_unmatched_brackets(form) and not re.search(r"[:/]| – ", form)
-
-
-def _same_verb(form: str, citation: str) -> bool:
-    ends_alike = form.split()[-1][:3] == citation.split()[-1][:3]
-    return ends_alike and bool(_NEGATED.search(form)) == bool(_NEGATED.search(citation))
+    if has_unmatched_brackets(form) or re.search(r"[:/]| – ", form):
+        return False
+    has_same_verb = words[-1][:3] == citation_words[-1][:3]
+    return has_same_verb and bool(_NEGATED.search(form)) == bool(_NEGATED.search(citation))

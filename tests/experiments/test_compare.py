@@ -14,7 +14,7 @@ from scipy.stats import wilcoxon
 from seqeval.metrics import f1_score
 
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.cli.compare import WIDE, print_comparison
+from turkic_idiom_tasks.cli.compare_output import WIDE, print_comparison
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.compare import Report, Row, compare_results, to_json, verdict

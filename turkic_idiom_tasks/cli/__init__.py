@@ -1,4 +1,4 @@
-"""`turkic-idiom` on the command line: one module per group of commands, which import heavy packages when they run."""
+"""The `turkic-idiom` command: one module for each group of commands, which import heavy packages when they run."""
 
 from turkic_idiom_tasks.cli.main import main
 

@@ -1,4 +1,4 @@
-"""``turkic-idiom dataset``: from a source to a lexicon to a published dataset, and looking at a lexicon."""
+"""``turkic-idiom dataset``: import, check, annotate, show and publish a lexicon."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ app.add_typer(dataset_app)
 
 
 class Dictionary(StrEnum):
-    """Formats of dictionaries, as `hub_datasets.importing.FORMATS` has them; named here to keep --help fast."""
+    """The formats of `hub_datasets.importing.FORMATS`, named here so that --help does not import that module."""
 
     paper = "paper"
     uz_idioms = "uz-idioms"
@@ -41,7 +41,7 @@ class Dictionary(StrEnum):
 
 
 class SourceFormat(StrEnum):
-    """Everything that can be imported: the dictionaries, and Dodiom's tagged sentences."""
+    """All formats that can be imported: the dictionaries, and Dodiom's tagged sentences."""
 
     paper = "paper"
     uz_idioms = "uz-idioms"
@@ -69,7 +69,7 @@ Licence = Annotated[
 )
 def import_(
     file: Source,
-    format: Annotated[SourceFormat, typer.Option("--format", help="What the file is.")],
+    format: Annotated[SourceFormat, typer.Option("--format", help="Format of the file.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New or empty, unless --overwrite.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the lexicon that DIR holds.")] = False,
 ) -> None:
@@ -122,7 +122,7 @@ def annotate(
 ) -> None:
     """Find idioms in sentences and tag their words, or say why a row was dropped.
 
-    Find the idiom of each row {id, idiom, sentence} in its sentence. The rows come out with tokens, ner_tags (O,
+    Find the idiom of each row {id, idiom, sentence} in its sentence. The rows are written with tokens, ner_tags (O,
     B-IDIOM, I-IDIOM; every part of a discontinuous idiom begins with B) and spans (half-open code points), or with the
     reason why they were dropped. A row may have variants, a list of other citation forms.
     """
@@ -149,7 +149,7 @@ def check(
         typer.Option(
             "--format-only",
             help="Leave out the rules for good entries (lengths, circular meanings, duplicates, …), which imported "
-            "dictionaries seldom keep.",
+            "dictionaries seldom follow.",
         ),
     ] = False,
 ) -> None:
@@ -180,7 +180,7 @@ def stats(
     directory: Directory = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
-    """Print sizes, spans, and how far the languages share their words."""
+    """Print sizes, spans, and how many idioms share a word with the Turkish one."""
     from hub_datasets.lexicon_figures import figures_table, to_json
 
     lexicon = _lexicon(directory)
@@ -194,7 +194,7 @@ def stats(
 @dataset_app.command()
 def attest(
     file: Source,
-    format: Annotated[Dictionary, typer.Option("--format", help="Of the dictionary, as in dataset import.")],
+    format: Annotated[Dictionary, typer.Option("--format", help="Format of the dictionary, as in dataset import.")],
     directory: Directory = None,
     list_absent: Annotated[bool, typer.Option("--list", help="Also print every idiom that is not listed.")] = False,
 ) -> None:
@@ -206,7 +206,10 @@ def attest(
     entries = import_source(find_format(format), file).entries
     languages = [code for code in entries if lexicon.of(code)]
     if not languages:
-        raise InputError(f"{lexicon.source}: has no entries in {', '.join(entries)}, the languages of {file}")
+        raise InputError(
+            f"{lexicon.source}: has no entries in {', '.join(entries)}, the languages of {file}; choose another "
+            "dictionary"
+        )
     for language in languages:
         attestation = attest(lexicon, entries, language)
         sys.stdout.write(
@@ -267,7 +270,7 @@ def export(
 
     layout = hub_layout(_lexicon(directory), licence=licence)
     export_hub_layout(layout, out)
-    _say_left_out(layout.left_out)
+    _print_left_out(layout.left_out)
     sys.stdout.write(f"{out}: {len(layout.configs)} configs, {sum(layout.configs.values())} rows\n")
 
 
@@ -284,16 +287,16 @@ def publish(
     yes: Annotated[bool, typer.Option("--yes", help="Publish; without it only the plan is shown.")] = False,
     licence: Licence = None,
 ) -> None:
-    """Send a lexicon to a dataset repository on the Hub, in the layout that export writes.
+    """Publish a lexicon in a dataset repository on the Hub, in the layout that export writes.
 
     Show what would change in the repository and, with --yes, change it in one commit. Nothing in it is ever deleted:
-    files that are no longer part of the data are listed as left there. The token is that of `hf auth login`, or
+    files that are no longer part of the data are listed and stay there. The token is that of `hf auth login`, or
     HF_TOKEN.
     """
     from hub_datasets.hub_export import hub_layout, publish_dataset
 
     layout = hub_layout(_lexicon(directory), licence=licence)
-    _say_left_out(layout.left_out)
+    _print_left_out(layout.left_out)
     published = publish_dataset(layout, repo, version=version, confirmed=yes, write=sys.stdout.write)
     if published:
         sys.stdout.write(f"{DATA_VARIABLE}={repo}@{published.commit}\n")
@@ -306,9 +309,7 @@ def publish(
 def pull(
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="ORG/NAME[@REVISION]", help="Revision: a commit, tag or branch; main where none is given."
-        ),
+        typer.Argument(metavar="ORG/NAME[@REVISION]", help="Revision: a commit, tag or branch; main if none is given."),
     ],
     out: Annotated[
         Path | None,
@@ -353,7 +354,7 @@ def _evaluate(corpus: str, file: Path) -> None:
     from hub_datasets.dodiom import FORMAT, evaluate, read_dodiom
 
     if corpus != FORMAT:
-        raise usage_error(f"unknown corpus {corpus!r}; known: {FORMAT}")
+        raise usage_error(f"--evaluate: unknown corpus {corpus!r}; known: {FORMAT}")
     rows = read_dodiom(file)
     n_composed = sum(row.was_composed for row in rows)
     if n_composed:
@@ -367,9 +368,9 @@ def _lexicon(directory: Path | None) -> Lexicon:
     return load_lexicon(directory or BUNDLED)
 
 
-def _say_left_out(left_out: Sequence[str]) -> None:
+def _print_left_out(left_out: Sequence[str]) -> None:
     if left_out:
-        sys.stderr.write(f"left out, the lexicon has nothing for them: {', '.join(left_out)}\n")
+        sys.stderr.write(f"left out, because the lexicon has no data for them: {', '.join(left_out)}\n")
 
 
 def _print_rows(rows: Iterable[Sequence[object]], file: TextIO, *, head: Sequence[str] = ()) -> None:

@@ -11,7 +11,7 @@ from turkic_idiom_tasks.cli.main import app
 
 @app.command("doctor")
 def doctor_command() -> None:
-    """Say what is registered with which harness, and what to do when it is not."""
+    """Say what is registered with each harness, and what to do if something is missing."""
     from turkic_idiom_tasks.integrations.doctor import diagnose
     from turkic_idiom_tasks.reading import printable
 

@@ -1,4 +1,4 @@
-"""``turkic-idiom finetune``: fine-tune encoders for retrieval and for idiom spans. Runs under torchrun too."""
+"""``turkic-idiom finetune``: fine-tune encoders for retrieval and for idiom spans, also under torchrun."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ app.add_typer(finetune_app)
 
 BatchSize = Annotated[int, typer.Option("--batch-size", metavar="N", help="Per device.")]
 Epochs = Annotated[int, typer.Option("--epochs", metavar="N", help="Passes over the training data.")]
-LearningRate = Annotated[float, typer.Option("--learning-rate", metavar="X", help="Of AdamW.")]
-WeightDecay = Annotated[float, typer.Option("--weight-decay", metavar="X", help="Of AdamW.")]
+LearningRate = Annotated[float, typer.Option("--learning-rate", metavar="X", help="Learning rate of AdamW.")]
+WeightDecay = Annotated[float, typer.Option("--weight-decay", metavar="X", help="Weight decay of AdamW.")]
 Bf16 = Annotated[bool, typer.Option("--bf16", help="Train in bfloat16 autocast.")]
 Push = Annotated[
     str | None,
@@ -76,8 +76,8 @@ def span(
 ) -> None:
     """Fine-tune token classifiers on one language with every seed, and test them on every language.
 
-    Finished seeds are kept: the same command goes on after an interruption. `turkic-idiom grid run` adapts the
-    checkpoints to the other languages too. Defaults are the paper's.
+    Finished seeds are kept, so the same command continues after an interruption. `turkic-idiom grid run` also adapts
+    the checkpoints to the other languages. Defaults are the paper's.
     """
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.experiments.grid import open_grid, run_here
@@ -127,7 +127,8 @@ def retrieval(
         ),
     ],
     language: Annotated[
-        str | None, typer.Option("--language", metavar="LANG", help="Of the meanings: tr, az, tk, gag or uz.")
+        str | None,
+        typer.Option("--language", metavar="LANG", help="Language of the meanings: tr, az, tk, gag or uz."),
     ] = None,
     pooling: Annotated[
         str | None,
@@ -145,7 +146,7 @@ def retrieval(
     revision: Annotated[
         str | None, typer.Option("--revision", metavar="COMMIT", help="Revision of the model on the Hub.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of everything random.")] = 42,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of everything random.")] = 42,
     epochs: Epochs = 1,
     batch_size: BatchSize = 16,
     learning_rate: LearningRate = 2e-5,
@@ -187,8 +188,8 @@ def retrieval(
 ) -> None:
     """Fine-tune an encoder on idioms and their meanings, in one of the paper's regimes.
 
-    Saves the weights that are best on the development concepts, the untuned ones among them. Defaults are the paper's.
-    Under torchrun it uses every GPU. Example: turkic-idiom finetune retrieval -m FacebookAI/xlm-roberta-base --regime
+    Save the weights that are best on the development concepts, which may be the untuned ones. Defaults are the paper's.
+    Under torchrun every GPU is used. Example: turkic-idiom finetune retrieval -m FacebookAI/xlm-roberta-base --regime
     monolingual --language uz --out xlmr-uz && turkic-idiom run -m ./xlmr-uz
     """
     from turkic_idiom_tasks.dataset import open_dataset
@@ -204,7 +205,7 @@ def retrieval(
     dataset = open_dataset(data)
     pairs = build_regime(dataset, regime, language=language)
     repository = _push_target(push, (model,))
-    # torch is loaded only when everything else is in order
+    # torch is loaded only after everything else is checked
     from turkic_idiom_tasks.finetuning.cards import check_new, save_tuned, tuning_record
     from turkic_idiom_tasks.finetuning.retrieval import fine_tune_retrieval
     from turkic_idiom_tasks.finetuning.trainee import load_trainee
@@ -215,8 +216,8 @@ def retrieval(
     tuned = fine_tune_retrieval(trainee, pairs, config=config)
     if not is_first_process():
         return
-    about = tuning_record(trainee, pairs, tuned, config=config, path=dataset.path, revision=dataset.revision)
-    save_tuned(tuned, folder, about)
+    record = tuning_record(trainee, pairs, tuned, config=config, path=dataset.path, revision=dataset.revision)
+    save_tuned(tuned, folder, record)
     dropped = pairs.dropped_for_test + pairs.dropped_for_development
     sys.stdout.write(
         f"{pairs.regime}, {' '.join(pairs.languages)}: {len(pairs.pairs)} training pairs, {pairs.n_development} "
@@ -231,15 +232,18 @@ def retrieval(
 
 def _tuned_folder(model: str, parts: list[str | int | None]) -> Path:
     """Return ``tuned/MODEL-REGIME[-LANGUAGE][-POOLING]-SEED``."""
-    name = model.rstrip("/").split("/")[-1].replace(" ", "-")
-    return Path("tuned") / "-".join([name, *(str(part) for part in parts if part is not None)])
+    names = [model.rstrip("/").split("/")[-1].replace(" ", "-")]
+    for part in parts:
+        if part is not None:
+            names.append(str(part))
+    return Path("tuned") / "-".join(names)
 
 
 def _check_targets(part: SpanPart, dataset: Dataset) -> None:
-    """Make sure that the data has sentences in the languages of a `finetune span` command.
+    """Check that the data has sentences in the languages of a `finetune span` command.
 
     Raises:
-        InputError: it has none in one of them.
+        InputError: it has none in one of the languages.
     """
     from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.experiments.span_cells import check_source
@@ -255,7 +259,7 @@ def _check_targets(part: SpanPart, dataset: Dataset) -> None:
 
 
 def _print_span_tables(grid: Grid, part: SpanPart) -> None:
-    """Print and write the tables of every result in a folder that was trained alike, those of earlier runs too."""
+    """Print and write the tables of all results in the folder with the same training, also those of earlier runs."""
     from turkic_idiom_tasks.experiments.cells import CHECKPOINTS
     from turkic_idiom_tasks.experiments.frame import score_frame
     from turkic_idiom_tasks.experiments.grid import RECORDS
@@ -266,13 +270,13 @@ def _print_span_tables(grid: Grid, part: SpanPart) -> None:
 
     if not grid.record_paths():
         return
-    alike = []
+    headers = []
     for path in find_records(grid.folder / RECORDS):
         header = read_header(path)
         training = header.training
         if training and (training.language, training.config) == (part.language, part.training.model_dump()):
-            alike.append(header)
-    tables = [table for table in span_tables(score_frame(alike)) if len(table.frame)]
+            headers.append(header)
+    tables = [table for table in span_tables(score_frame(headers)) if len(table.frame)]
     write_tables(tables, grid.folder / "tables")
     for table in tables:
         if table.name not in LONG_TABLES:
@@ -281,7 +285,7 @@ def _print_span_tables(grid: Grid, part: SpanPart) -> None:
 
 
 def _push_target(repository: str | None, models: tuple[str, ...]) -> Target | None:
-    """Return the repository that a model goes to, after making sure that there is one model, and a token."""
+    """Return the repository that a model is published in, after checking that there is one model, and a token."""
     from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.finetuning.config import is_first_process
     from turkic_idiom_tasks.hub_client import check_login
@@ -298,7 +302,7 @@ def _push_target(repository: str | None, models: tuple[str, ...]) -> Target | No
 
 
 def _push_checkpoints(grid: Grid, part: SpanPart, repository: Target) -> None:
-    """Publish the checkpoint of every seed; of several, each under a name of its own."""
+    """Publish the checkpoint of every seed; with several seeds, each under its own name."""
     from turkic_idiom_tasks.experiments.span_cells import checkpoint_folder
     from turkic_idiom_tasks.hub_upload import MODEL, Target
 

@@ -39,7 +39,7 @@ GridFolder = Annotated[
 
 @grid_app.command()
 def plan(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
-    """Print every cell, whether it is done, and an estimate of the rest."""
+    """Print every cell with its state, and an estimate of the time for the missing cells."""
     from turkic_idiom_tasks.experiments.grid_report import Report
 
     report = Report.of(_open(file, out, data))
@@ -50,7 +50,7 @@ def plan(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
 
 @grid_app.command()
 def status(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
-    """Print what is done, what is missing, and why cells failed."""
+    """Print how many cells are done or missing, and why cells failed."""
     from turkic_idiom_tasks.experiments.grid_report import Report
 
     _print_status(Report.of(_open(file, out, data)))
@@ -78,11 +78,11 @@ def run(
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Also run cells that failed before.")] = False,
 ) -> None:
-    """Run every cell that is missing; one that fails is recorded and stops no other.
+    """Run every missing cell; if a cell fails, this is recorded and the other cells still run.
 
     One cell at a time runs in this process. With --jobs, --gpus-per-cell, --cpus-per-cell or --address, several run at
-    a time through Ray, on this machine or on a cluster whose nodes see the same files. Finished cells are kept: the
-    same command goes on after an interruption.
+    a time through Ray, on this machine or on a cluster whose nodes see the same files. Finished cells are kept, so the
+    same command continues after an interruption.
     """
     from turkic_idiom_tasks.experiments.grid import DONE, FAILED, MISSING
     from turkic_idiom_tasks.experiments.grid_report import Report
@@ -102,7 +102,7 @@ def run(
     sys.stdout.write(f"\nTables: {shlex.join(tables)}\n")
     states = set(report.states.values())
     if MISSING in states:
-        sys.stderr.write("turkic-idiom: cells are missing, their workers died; run the same command again to go on\n")
+        sys.stderr.write("turkic-idiom: cells are missing, their workers died; run the same command again\n")
     if FAILED in states:
         sys.stderr.write(
             "turkic-idiom: cells failed; remove the cause, then run the same command with --retry-failed\n"
@@ -134,10 +134,10 @@ def _open(file: Path, out: Path | None, data: str) -> Grid:
 
 
 def _runner(jobs: int | None, *, gpus: float, cpus: int | None, address: str | None) -> Runner:
-    """Return what runs the cells: this process, or Ray where several may run at a time.
+    """Return the runner of the cells: this process, or Ray if an option for several cells at a time is given.
 
     Raises:
-        InputError: Ray is needed and not installed.
+        InputError: Ray is needed but not installed.
     """
     from importlib.util import find_spec
 
@@ -159,16 +159,16 @@ def _print_status(report: Report) -> None:
 
     matrix = report.matrix()
     regimes: dict[str, None] = {}
-    for of_model in matrix.values():
-        regimes |= dict.fromkeys(of_model)
+    for counts_by_regime in matrix.values():
+        regimes |= dict.fromkeys(counts_by_regime)
     table = Table("model", title="/".join(STATES), title_justify="left", box=None, pad_edge=False)
     table.columns[0].overflow = "fold"
     for regime in regimes:
         table.add_column(regime, justify="right", no_wrap=True)
-    for model, of_model in matrix.items():
+    for model, counts_by_regime in matrix.items():
         row = [printable(model)]
         for regime in regimes:
-            counts = of_model.get(regime)
+            counts = counts_by_regime.get(regime)
             row.append("/".join(str(counts[state]) for state in STATES) if counts else "–")
         table.add_row(*row)
     Console(file=sys.stdout, highlight=False, markup=False).print(table)

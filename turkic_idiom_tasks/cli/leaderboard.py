@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
-from rich.text import Text
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
-    from leaderboard.board import Board
     from leaderboard.scores import ScoredSubmission
-    from turkic_idiom_tasks.dataset import Dataset
-    from turkic_idiom_tasks.metrics.bootstrap import Interval
 
-_Item = TypeVar("_Item")
-WIDE = 120  # columns of a terminal from which the table of scores has all its columns
 
 leaderboard_app = typer.Typer(
     name="leaderboard",
@@ -83,9 +74,10 @@ def submit(
     """Pack the predictions of finished runs for the leaderboard, which computes every score itself.
 
     RESULTS are those of turkic-idiom run, finetune and grid run, of mteb run --prediction-folder and of lm-eval run
-    --log_samples. What they say of the model is taken from them.
+    --log_samples. What they say about the model is taken from them.
     """
     from leaderboard.submit import SubmitOptions, submit
+    from turkic_idiom_tasks.cli.submission_output import print_scores
     from turkic_idiom_tasks.dataset import open_dataset
 
     options = SubmitOptions(
@@ -101,11 +93,11 @@ def submit(
     )
     dataset = open_dataset(data)
     for folder, submission in submit(results, options, dataset=dataset):
-        about = submission.metadata
-        size = "of unknown size" if about.n_parameters is None else f"{about.n_parameters:,} parameters"
-        facts = f"{about.name}, revision {about.revision}, {about.type}, {about.regime}, {size}"
+        metadata = submission.metadata
+        size = "of unknown size" if metadata.n_parameters is None else f"{metadata.n_parameters:,} parameters"
+        facts = f"{metadata.name}, revision {metadata.revision}, {metadata.type}, {metadata.regime}, {size}"
         sys.stdout.write(f"{printable(str(folder))}\n  {printable(facts)}\n")
-        _print_scores(submission, dataset)
+        print_scores(submission, dataset)
     sys.stdout.write("Make sure that all of this is true, then propose the folder to the leaderboard.\n")
 
 
@@ -116,27 +108,28 @@ def check(
     ],
     data: Data = "",
 ) -> None:
-    """Print everything that is wrong with submissions, and the scores that rank those that are sound.
+    """Print the faults of submissions, and for those without a fault the scores by which they are ranked.
 
     The exit code is 1 if one of them has a fault.
     """
     from leaderboard.scores import score_submission
     from leaderboard.submission import read_submission, submission_folders
+    from turkic_idiom_tasks.cli.submission_output import print_scores
     from turkic_idiom_tasks.dataset import open_dataset
 
     dataset = open_dataset(data)
-    is_sound = True
+    has_faults = False
     for place in folders:
         for folder in submission_folders(place):
             submission, faults = read_submission(folder, dataset)
             if submission is None:
-                is_sound = False
+                has_faults = True
                 for fault in faults:
                     sys.stdout.write(f"{fault}\n")
             else:
                 sys.stdout.write(f"{printable(str(folder))}: ok\n")
-                _print_scores(score_submission(submission), dataset)
-    if not is_sound:
+                print_scores(score_submission(submission), dataset)
+    if has_faults:
         raise typer.Exit(1)
 
 
@@ -147,7 +140,7 @@ def build(
     reproduced: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Ids of submissions that the maintainers ran again, one a line; they get a badge."
+            metavar="FILE", help="Ids of submissions that the maintainers ran again, one per line; they get a badge."
         ),
     ] = None,
     skip_faulty: Annotated[
@@ -156,14 +149,14 @@ def build(
     overwrite: Annotated[
         bool,
         typer.Option(
-            "--overwrite", help="Write into a folder that is not ours; only the site's own files are replaced."
+            "--overwrite", help="Write into a folder that is no earlier site; only files of the site are replaced."
         ),
     ] = False,
     data: Data = "",
 ) -> None:
     """Compute every score and interval from the predictions, rank the models, and write a static site.
 
-    An earlier site in the folder is brought up to date; other files in it are left alone.
+    An earlier site in the folder is updated; other files in it are left alone.
     """
     from leaderboard.board import make_board
     from leaderboard.items import board_data
@@ -180,7 +173,10 @@ def build(
     other_editions: list[OtherEdition] = []
     n_folders = len(submission_folders(submissions))
     loaded = load_submissions(submissions, dataset, skip_faulty=skip_faulty)
-    for submission in _with_progress(loaded, n_folders, "scoring submissions"):
+    console = Console(stderr=True)
+    for submission in track(
+        loaded, "scoring submissions", total=n_folders, console=console, disable=not console.is_terminal
+    ):
         if isinstance(submission, LeftOut):
             left_out.append(submission)
         elif isinstance(submission, OtherEdition):
@@ -210,7 +206,7 @@ def publish(
 ) -> None:
     """Show what would change in a static Space on the Hub and, with --yes, change it in one commit.
 
-    Files that an earlier publish sent and that the site no longer has are deleted in it; nothing else is.
+    Files of an earlier publish that the site no longer has are deleted from the Space; nothing else is deleted.
     """
     from leaderboard.publish import publish_site
 
@@ -227,9 +223,9 @@ def eval_results(
     dataset: Annotated[str, typer.Option(metavar="ORG/NAME", help="The dataset that it was scored on.")],
     yes: Annotated[bool, typer.Option("--yes", help="Open the pull request; without it, it is only shown.")] = False,
 ) -> None:
-    """Propose a model's scores for its own repository on the Hub, as .eval_results/NAME.yaml.
+    """Propose a model's scores to its repository on the Hub, as .eval_results/NAME.yaml.
 
-    Without --yes the file is only shown; with it a pull request is opened.
+    Without --yes the file is only shown; with --yes a pull request is opened.
     """
     from leaderboard.publish import propose_scores
 
@@ -238,91 +234,3 @@ def eval_results(
 
 def _write(text: str) -> None:
     sys.stdout.write(printable(text))
-
-
-def _with_progress(items: Iterable[_Item], total: int, title: str) -> Iterable[_Item]:
-    """Return items with a progress bar on stderr, if that is a terminal."""
-    console = Console(stderr=True)
-    return track(items, description=title, total=total, console=console, disable=not console.is_terminal)
-
-
-def _print_scores(submission: ScoredSubmission, dataset: Dataset) -> None:
-    """Print the chance-corrected scores by which a submission is ranked, a row for each task."""
-    from leaderboard.board import make_board
-    from leaderboard.items import board_data
-    from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE
-
-    board = make_board([submission], board_data(dataset))
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(_score_table(submission, board, width=console.width))
-    notes = ["Chance-corrected scores, 0 for a random ranking; below each its 95% interval."]
-    if not board.overall:
-        lacks = [task for task in board.data.tasks if not board.by_task[task]]
-        notes.append(f"No rank over all tasks: not every language of {', '.join(lacks)} is there.")
-    if any(not interval.is_reliable for interval in board.intervals[submission.id].values()):
-        notes.append(f"* {UNRELIABLE_NOTE}.")
-    cuts = [score.cut for score in submission.subsets if score.cut is not None]
-    if cuts:
-        notes.append(f"Some queries list only their first {min(cuts)} documents.")
-    for note in notes:
-        console.print(Text(note))
-    console.print()
-
-
-def _score_table(submission: ScoredSubmission, board: Board, *, width: int) -> Table:
-    from leaderboard.tables import TASK_LABELS
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("Task", no_wrap=True)
-    table.add_column("Score", no_wrap=True, justify="right")
-    for code in board.data.languages:
-        table.add_column(code, no_wrap=True, justify="right")
-    if width >= WIDE:
-        table.add_column("uncorrected", no_wrap=True, justify="right")
-        table.add_column("items", no_wrap=True, justify="right")
-    standings = {"All": board.overall, "T1-T3": board.retrieval}
-    for title, by_id in standings.items():
-        if by_id:
-            standing = by_id[submission.id]
-            table.add_row(title, _shown(standing.score, standing.interval))
-    for task in board.data.tasks:
-        if submission.of_task(task):
-            table.add_row(TASK_LABELS[task], *_task_fields(submission, board, task, is_wide=width >= WIDE))
-    return table
-
-
-def _task_fields(submission: ScoredSubmission, board: Board, task: str, *, is_wide: bool) -> list[str]:
-    """Return the fields of one task: its score, one per language, and with `is_wide` the uncorrected mean and n."""
-    from leaderboard.scores import corrected
-    from turkic_idiom_tasks.metrics.bootstrap import Interval
-
-    standing = board.by_task[task].get(submission.id)
-    fields = ["-" if standing is None else _shown(standing.score, standing.interval)]
-    scores = {score.language: score for score in submission.of_task(task)}
-    for code in board.data.languages:
-        if code not in scores:
-            fields.append("")
-            continue
-        score = scores[code]
-        raw = board.interval(submission, score)
-        scale = 1 - score.floor
-        interval = Interval((raw.low - score.floor) / scale, (raw.high - score.floor) / scale, raw.is_reliable)
-        fields.append(_shown(corrected(score), interval))
-    if is_wide:
-        means = [score.main for score in scores.values()]
-        fields.append(_plain(sum(means) / len(means)))
-        fields.append(str(sum(score.n for score in scores.values())))
-    return fields
-
-
-def _shown(score: float, interval: Interval) -> str:
-    """Return a score with its interval below it; a star marks a score whose interval is not reliable."""
-    star = "" if interval.is_reliable else "*"
-    return f"{_plain(score)}{star}\n{_plain(interval.low)} {_plain(interval.high)}"
-
-
-def _plain(score: float) -> str:
-    """Return a score as the site shows it, but in ASCII, which every terminal can print."""
-    from leaderboard.tables import shown_score
-
-    return shown_score(score).replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-")

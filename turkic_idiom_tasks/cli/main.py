@@ -1,4 +1,4 @@
-"""Entry point of the `turkic-idiom` command, whose commands stand in the other modules of this package."""
+"""Entry point of the `turkic-idiom` command; its commands are in the other modules of this package."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import printable
 
-INTERRUPTED = 130  # exit code that shells give a program which Ctrl-C ended
+INTERRUPTED = 130  # exit code that shells give a program that Ctrl-C ended
 
 
 class _Commands(TyperGroup):
-    """Prints what a caller got wrong as one line on stderr, and sets the exit code."""
+    """Commands whose errors are printed as one line on stderr and set the exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -68,14 +68,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=lambda v: _version(v))
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=lambda on: _version(on))
     ] = False,
 ) -> None:
-    """Declare the options that stand before a command."""
+    """Declare the options of `turkic-idiom` itself."""
 
 
-def _version(is_asked: bool) -> None:
-    if is_asked:
+def _version(is_given: bool) -> None:
+    if is_given:
         sys.stdout.write(f"turkic-idiom-tasks {__version__}\n")
         raise typer.Exit
 

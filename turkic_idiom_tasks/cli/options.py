@@ -1,13 +1,22 @@
-"""Options that several commands share, stated once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
+
+
+class Format(StrEnum):
+    """The formats in which scores are printed."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
 
 Data = Annotated[
     str,
@@ -25,5 +34,3 @@ Models = Annotated[
         "--model", "-m", metavar="MODEL", help="mteb or Hugging Face name, or a local checkpoint; may be repeated."
     ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
-OutFolder = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write.")]

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data, Models
+from turkic_idiom_tasks.cli.options import Data, Format, Models
 
 DEFAULT_OUTPUT = Path("results")
-
-
-class Format(StrEnum):
-    """How scores are printed."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
 
 
 @app.command("run")
@@ -54,7 +45,7 @@ def run_command(
         Path, typer.Option("--output", "--out", "-o", metavar="DIR", help="Folder of results, in mteb's layout.")
     ] = DEFAULT_OUTPUT,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Compute finished results again.")] = False,
-    output_format: Annotated[Format, typer.Option("--format", help="Of the scores that are printed.")] = Format.table,
+    output_format: Annotated[Format, typer.Option("--format", help="Format of the printed scores.")] = Format.table,
     revision: Annotated[
         str | None, typer.Option("--revision", metavar="COMMIT", help="Revision of the model on the Hub.")
     ] = None,

@@ -1,4 +1,4 @@
-"""What `turkic-idiom run` shows: how far it is, and tables as wide as the terminal."""
+"""Output of `turkic-idiom run`: its progress, and tables as wide as the terminal."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ _FEW_MARK, _SMALL_MARK = "~", "*"
 
 
 class TerminalReporter:
-    """Keeps one line on a terminal up to date; notes stand above it."""
+    """A reporter that updates one line on a terminal and prints notes above it."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._line = progress.add_task("starting", total=None)
 
     def progress(self, text: str) -> None:
-        """Show what is being done now."""
+        """Show the current step."""
         self._progress.update(self._line, description=printable(text), refresh=True)
 
     def note(self, line: str) -> None:
-        """Print a line that stays."""
+        """Print a line that remains on the terminal."""
         self._progress.console.print(f"turkic-idiom: {printable(line)}", soft_wrap=True)
 
 
 @contextmanager
 def reporting(file: IO[str]) -> Iterator[Reporter]:
-    """Give a reporter that writes to a terminal; it only logs notes if `file` is none."""
+    """Yield a reporter that writes to a terminal; if `file` is no terminal, the reporter only logs notes."""
     if not file.isatty():
         yield LogReporter()
         return
@@ -53,12 +53,12 @@ def reporting(file: IO[str]) -> Iterator[Reporter]:
 
 
 def print_tables(runs: Sequence[ModelRun], frame: pd.DataFrame, *, file: IO[str]) -> None:
-    """Print every task's table, where the results stand, and one line for each model.
+    """Print a table for each task, the folders of the results, and one line for each model.
 
     Args:
-        runs: in the order in which they shall stand.
+        runs: the runs, in the order of the rows.
         frame: their scores, from `scores_frame`.
-        file: where to.
+        file: the file to print to.
     """
     console = Console(file=file, highlight=False, markup=False, emoji=False)
     is_wide = console.width >= WIDE
@@ -81,7 +81,7 @@ def print_tables(runs: Sequence[ModelRun], frame: pd.DataFrame, *, file: IO[str]
 
 
 def _task_table(task: str, rows: pd.DataFrame, *, is_wide: bool) -> Table:
-    """Return one task: sizes and floor of each subset, then nDCG of each model with its interval."""
+    """Return the table of one task: sizes and floor of each subset, then nDCG of each model with its interval."""
     extra = _EXTRA_SCORES if is_wide else {}
     subsets = list(dict.fromkeys(rows["subset"]))
     table = _new_table(task, [*subsets, *extra.values()])
@@ -104,14 +104,19 @@ def _task_table(task: str, rows: pd.DataFrame, *, is_wide: bool) -> Table:
     table.add_row("random (floor)", *floors)
     for model, model_rows in rows.groupby("model", sort=False):
         by_subset = model_rows.set_index("subset")
-        cells = [_score_with_interval(by_subset.loc[subset]) for subset in subsets]
-        cells += [_number(by_subset.at[MACRO, name]) for name in extra]
+        cells = []
+        for subset in subsets:
+            row = by_subset.loc[subset]
+            mark = _FEW_MARK if row[RESTS_ON_FEW] else ""
+            cells.append(f"{_number(row['ndcg'])}{mark}\n{_interval(row['ndcg_low'], row['ndcg_high'])}")
+        for name in extra:
+            cells.append(_number(by_subset.at[MACRO, name]))
         table.add_row(_name(model, is_wide=is_wide), *cells)
     return table
 
 
 def _overlap_table(rows: pd.DataFrame, *, is_wide: bool) -> Table:
-    """Return nDCG of the queries that share a word with what they look for, and of the others."""
+    """Return a table with nDCG of the queries that share a stem with a relevant document, and of the others."""
     rows = rows[rows["subset"] != MACRO]
     subsets = list(dict.fromkeys(rows["subset"]))
     table = _new_table("queries that share a stem / do not", subsets)
@@ -129,7 +134,7 @@ def _overlap_table(rows: pd.DataFrame, *, is_wide: bool) -> Table:
 
 
 def _macro_table(runs: Sequence[ModelRun], frame: pd.DataFrame) -> Table:
-    """Return a line for each model: its macro average in each task, and over the tasks with an interval."""
+    """Return a table with a row for each model: its macro average in each task, and over all tasks with an interval."""
     macro = frame[frame["subset"] == MACRO]
     tasks = list(dict.fromkeys(macro["task"]))
     table = _new_table("macro average of nDCG", [*(task.removeprefix("TurkicIdiom") for task in tasks), "mean", "95%"])
@@ -139,9 +144,8 @@ def _macro_table(runs: Sequence[ModelRun], frame: pd.DataFrame) -> Table:
         interval = resampled.interval()
         cells = [_number(by_task.at[task, "ndcg"]) for task in tasks]
         mark = _FEW_MARK if not interval.is_reliable else ""
-        table.add_row(
-            _name(model, is_wide=True), *cells, f"{_number(resampled.score)}{mark}", _span(interval.low, interval.high)
-        )
+        cells += [f"{_number(resampled.score)}{mark}", _interval(interval.low, interval.high)]
+        table.add_row(_name(model, is_wide=True), *cells)
     return table
 
 
@@ -157,7 +161,7 @@ def _notes(rows: pd.DataFrame, left_out: Sequence[str]) -> list[str]:
 
 
 def _name(model: object, *, is_wide: bool) -> Text:
-    """Return the name of a model; where room is scarce, what stands behind a slash begins a new line."""
+    """Return the name of a model; in a narrow table there is a line break after a slash."""
     name = printable(str(model))
     return Text(name if is_wide else name.replace("/", "/\n"))
 
@@ -170,13 +174,8 @@ def _new_table(title: str, columns: Sequence[str]) -> Table:
     return table
 
 
-def _score_with_interval(row: pd.Series) -> str:
-    mark = _FEW_MARK if row[RESTS_ON_FEW] else ""
-    return f"{_number(row['ndcg'])}{mark}\n{_span(row['ndcg_low'], row['ndcg_high'])}"
-
-
-def _span(low: float, high: float) -> str:
-    """Return an interval without the zeros before its points, which leaves room for a column more."""
+def _interval(low: float, high: float) -> str:
+    """Return an interval without the zeros before the decimal points, to leave room for another column."""
     return f"{low:.3f}-{high:.3f}".replace("0.", ".")
 
 

@@ -1,0 +1,121 @@
+"""Printing of a comparison: a verdict, a table as wide as the terminal, and notes on how to read it."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from turkic_idiom_tasks.experiments.compare import ALPHA, MACRO, SIDES, Report, Row, verdict
+from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N, UNRELIABLE_NOTE
+from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.results.predictions import SPANS
+
+WIDE = 116  # columns that the table with every figure needs
+NO_VALUE = "–"
+UNRELIABLE = "?"  # after an interval that may be too short
+
+
+def print_comparison(report: Report, console: Console) -> None:
+    """Print a verdict, the table in the width of the console, and notes on how to read it."""
+    console.print(verdict(report))
+    console.print()
+    for side, name in zip(SIDES, report.names, strict=True):
+        console.print(f"{side}: {printable(name)}", soft_wrap=True)
+    console.print()
+    console.print(_wide_table(report) if console.width >= WIDE else _narrow_table(report))
+    console.print()
+    for note in _notes(report, is_wide=console.width >= WIDE):
+        console.print(note)
+
+
+def _wide_table(report: Report) -> Table:
+    columns = ["n", "A", "B", "B - A", "95% interval", "win/tie/loss", "effect", "p", "Holm", "pratt", "wilcox"]
+    table = _table(columns)
+    for row in report.rows:
+        result = row.result
+        p_values = [_p_value(p) for p in (result.p, row.holm, result.p_pratt, result.p_wilcox)]
+        effect = NO_VALUE if result.effect is None else _signed(result.effect)
+        figures = [_signed(result.difference), _interval(row), _outcomes(row), effect, *p_values]
+        table.add_row(row.task, row.subset, _n(row), f"{result.first:.3f}", f"{result.second:.3f}", *figures)
+    return table
+
+
+def _narrow_table(report: Report) -> Table:
+    """Return a table with the intervals below the differences, and only the p adjusted by Holm."""
+    table = _table(["n", "A", "B", "B - A", "win/tie/loss", "Holm"])
+    for row in report.rows:
+        result = row.result
+        difference = f"{_signed(result.difference)}\n{_interval(row)}"
+        figures = [difference, _outcomes(row), _p_value(row.holm)]
+        table.add_row(row.task, row.subset, _n(row), f"{result.first:.3f}", f"{result.second:.3f}", *figures)
+    return table
+
+
+def _table(columns: list[str]) -> Table:
+    table = Table("task", "subset", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+def _notes(report: Report, *, is_wide: bool) -> list[str]:
+    """Return notes on the meaning of the columns and the limits of the comparison."""
+    tasks = {row.task for row in report.rows}
+    n_tests = sum(row.holm is not None for row in report.rows)
+    notes = []
+    if any(not task.startswith(SPANS) for task in tasks):
+        notes.append("A, B: mean nDCG of the queries over the whole pool")
+    if any(task.startswith(SPANS) for task in tasks):
+        notes.append("A, B (spans): micro-averaged F1 of whole spans; counts of several seeds are averaged")
+    notes.append(
+        f"{LEVEL:.0%} interval: expanded percentile bootstrap of B - A, {RESAMPLES:,} resamples of whole concepts"
+    )
+    if not all(row.result.interval.is_reliable for row in report.rows):
+        notes.append(f"{UNRELIABLE}: {UNRELIABLE_NOTE}")
+    notes.append("win/tie/loss: concepts on which B is better, equal, worse")
+    if n_tests and is_wide:
+        notes.append("effect: matched-pairs rank-biserial correlation, from -1 to 1, positive where B is better")
+        notes.append(f"p: two-sided sign-flip test, A and B exchanged by concept, (k + 1) / ({RESAMPLES:,} + 1)")
+        notes.append(f"Holm: that p adjusted for all p of this table ({n_tests}); the verdict counts p < {ALPHA:.2f}")
+        notes.append(
+            "pratt, wilcox: p of the Wilcoxon signed-rank test; ties ranked (Pratt), or dropped as in the paper"
+        )
+    elif n_tests:
+        notes.append(
+            f"Holm: p of a two-sided sign-flip test, A and B exchanged by concept, adjusted for all {n_tests} tests of "
+            f"this table; the verdict counts p < {ALPHA:.2f}. Effect size and the other tests: in a terminal of "
+            f"{WIDE} columns, or with --format csv"
+        )
+    if any(row.subset == MACRO for row in report.rows):
+        notes.append(
+            f"{MACRO}: languages weigh alike; a concept is resampled and exchanged in all its languages at once"
+        )
+    if any(row.result.small for row in report.rows):
+        notes.append(f"* fewer than {SMALL_N} concepts: too few for a test; read the interval, not the difference")
+    if any(row.result.effect is None and not row.result.small for row in report.rows):
+        notes.append(f"{NO_VALUE}: A and B score the same on every concept")
+    return [*notes, *report.remarks]
+
+
+def _n(row: Row) -> str:
+    return f"{row.result.n}{'*' if row.result.small else ''}"
+
+
+def _interval(row: Row) -> str:
+    interval = row.result.interval
+    mark = "" if interval.is_reliable else UNRELIABLE
+    return f"[{_signed(interval.low)}, {_signed(interval.high)}]{mark}"
+
+
+def _outcomes(row: Row) -> str:
+    return f"{row.result.wins}/{row.result.ties}/{row.result.losses}"
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 3) + 0.0:+.3f}"  # + 0.0: no -0.000
+
+
+def _p_value(p: float | None) -> str:
+    if p is None:
+        return NO_VALUE
+    return f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"

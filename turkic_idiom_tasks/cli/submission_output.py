@@ -1,0 +1,88 @@
+"""Printing of the scores of a submission as a table."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from leaderboard.board import Board, make_board
+from leaderboard.items import board_data
+from leaderboard.scores import ScoredSubmission, corrected
+from leaderboard.tables import TASK_LABELS, shown_score
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE, Interval
+
+WIDE = 120  # columns of a terminal from which the table has all its columns
+
+
+def print_scores(submission: ScoredSubmission, dataset: Dataset) -> None:
+    """Print the chance-corrected scores by which a submission is ranked, a row for each task."""
+    board = make_board([submission], board_data(dataset))
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.print(_score_table(submission, board, width=console.width))
+    notes = ["Chance-corrected scores, 0 for a random ranking; below each its 95% interval."]
+    if not board.overall:
+        lacks = [task for task in board.data.tasks if not board.by_task[task]]
+        notes.append(f"No rank over all tasks: not every language of {', '.join(lacks)} is there.")
+    if any(not interval.is_reliable for interval in board.intervals[submission.id].values()):
+        notes.append(f"* {UNRELIABLE_NOTE}.")
+    cuts = [score.cut for score in submission.subsets if score.cut is not None]
+    if cuts:
+        notes.append(f"Some queries list only their first {min(cuts)} documents.")
+    for note in notes:
+        console.print(Text(note))
+    console.print()
+
+
+def _score_table(submission: ScoredSubmission, board: Board, *, width: int) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("Task", no_wrap=True)
+    table.add_column("Score", no_wrap=True, justify="right")
+    for code in board.data.languages:
+        table.add_column(code, no_wrap=True, justify="right")
+    if width >= WIDE:
+        table.add_column("uncorrected", no_wrap=True, justify="right")
+        table.add_column("items", no_wrap=True, justify="right")
+    standings = {"All": board.overall, "T1-T3": board.retrieval}
+    for title, by_id in standings.items():
+        if by_id:
+            standing = by_id[submission.id]
+            table.add_row(title, _shown(standing.score, standing.interval))
+    for task in board.data.tasks:
+        if submission.of_task(task):
+            table.add_row(TASK_LABELS[task], *_task_fields(submission, board, task, is_wide=width >= WIDE))
+    return table
+
+
+def _task_fields(submission: ScoredSubmission, board: Board, task: str, *, is_wide: bool) -> list[str]:
+    """Return the cells of one task: its score, the score of each language, and if `is_wide` uncorrected mean and n."""
+    standing = board.by_task[task].get(submission.id)
+    fields = ["-" if standing is None else _shown(standing.score, standing.interval)]
+    scores = {score.language: score for score in submission.of_task(task)}
+    for code in board.data.languages:
+        if code not in scores:
+            fields.append("")
+            continue
+        score = scores[code]
+        raw = board.interval(submission, score)
+        scale = 1 - score.floor
+        interval = Interval((raw.low - score.floor) / scale, (raw.high - score.floor) / scale, raw.is_reliable)
+        fields.append(_shown(corrected(score), interval))
+    if is_wide:
+        means = [score.main for score in scores.values()]
+        fields.append(_plain(sum(means) / len(means)))
+        fields.append(str(sum(score.n for score in scores.values())))
+    return fields
+
+
+def _shown(score: float, interval: Interval) -> str:
+    """Return a score with its interval below it; a star marks a score whose interval is not reliable."""
+    star = "" if interval.is_reliable else "*"
+    return f"{_plain(score)}{star}\n{_plain(interval.low)} {_plain(interval.high)}"
+
+
+def _plain(score: float) -> str:
+    """Return a score as the site shows it, but in ASCII, which every terminal can print."""
+    return shown_score(score).replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-")
