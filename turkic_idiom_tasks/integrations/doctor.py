@@ -1,24 +1,33 @@
 """What `turkic-idiom doctor` says: whether everything is registered, and what to do when it is not.
 
-Nothing here may fail, whatever is broken in the environment: every check stands on its own, imports what it needs
-itself, and an exception is one more finding.
+Nothing here may fail, whatever is broken in the environment: every check stands on its own and imports what it needs
+itself, an exception is one more finding, and this module imports only what needs no other package.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import sys
 import sysconfig
+import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from importlib.metadata import requires
 from pathlib import Path
 
-from turkic_idiom_tasks.integrations import DATA_VARIABLE, hook, report
+from turkic_idiom_tasks.integrations import DATA_VARIABLE, hook
 from turkic_idiom_tasks.integrations.private_names import PrivateName
+from turkic_idiom_tasks.integrations.versions import DISTRIBUTION, installed_version, pip_command, wrong_versions
 
-DISTRIBUTION = "turkic-idiom-tasks"
-PACKAGES = (DISTRIBUTION, "mteb", "lm-eval", "sentence-transformers", "transformers", "torch")  # always listed
+PACKAGES = (  # always listed with their versions, and imported in this order, so that the culprit comes first
+    "pydantic",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "mteb",
+    "lm-eval",
+)
 PTH_FILE = "turkic_idiom_tasks.pth"
 REGISTER = "in Python, call turkic_idiom_tasks.register() after importing the harness"
 
@@ -64,9 +73,30 @@ def diagnose() -> Diagnosis:
     """Look at this interpreter: versions, start-up files, what mteb and lm-eval know of us, the data, failures."""
     diagnosis = Diagnosis()
     diagnosis.details.append(f"python {sys.version.split()[0]} at {sys.executable}")
-    for look in (_look_at_versions, _look_at_hook, _look_at_mteb, _look_at_lm_eval, _look_at_data, _look_at_failures):
+    for name in (DISTRIBUTION, *PACKAGES):
+        diagnosis.details.append(f"{name} {installed_version(name) or 'NOT INSTALLED'}")
+    for look in (
+        _look_at_versions,
+        _look_at_imports,
+        _look_at_hook,
+        _look_at_mteb,
+        _look_at_lm_eval,
+        _look_at_data,
+        _look_at_failures,
+    ):
         _attempt(look, diagnosis)
     return diagnosis
+
+
+def print_diagnosis() -> int:
+    """Write what `diagnose` finds to stdout, and return the exit code: 0 if nothing is wrong, otherwise 1."""
+    with contextlib.suppress(AttributeError):  # a stream that a test or a notebook put in place
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8
+    with contextlib.redirect_stdout(sys.stderr):  # some packages print when they are imported
+        diagnosis = diagnose()
+    for line in diagnosis.lines():
+        sys.stdout.write("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line) + "\n")
+    return 0 if diagnosis.is_healthy else 1
 
 
 def _attempt(look: Callable[[Diagnosis], None], diagnosis: Diagnosis) -> None:
@@ -74,33 +104,57 @@ def _attempt(look: Callable[[Diagnosis], None], diagnosis: Diagnosis) -> None:
     name = look.__name__.removeprefix("_look_at_").replace("_", "-")
     try:
         look(diagnosis)
-    except Exception as error:  # a broken package may raise anything when it is imported
-        line = (str(error).strip().splitlines() or [""])[0][:200]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a broken package may raise anything, such as the panics of packages in Rust
         diagnosis.check(
             False,
-            detail=f"{name}: cannot be checked: {type(error).__name__}: {line}",
+            detail=f"{name}: cannot be checked: {in_one_line(error)}",
             problem=f"{name} cannot be checked",
-            advice=f"install again with pip: pip install --upgrade {DISTRIBUTION}",
+            advice=_first_advice(diagnosis, otherwise=f"install again: pip install --force-reinstall {DISTRIBUTION}"),
         )
 
 
-def _look_at_versions(diagnosis: Diagnosis) -> None:
-    from packaging.requirements import Requirement
+def in_one_line(error: BaseException) -> str:
+    """Return the type of an error, the first line of its message, and the file that raised it."""
+    message = (str(error).strip().splitlines() or [""])[0][:200]
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {message}{place}"
 
+
+def _first_advice(diagnosis: Diagnosis, *, otherwise: str) -> str:
+    """Return the advice for an earlier problem, from which one that only shows in an import most likely follows."""
+    return diagnosis.advice[0] if diagnosis.advice else otherwise
+
+
+def _look_at_versions(diagnosis: Diagnosis) -> None:
+    wrong = wrong_versions()
+    for wrong_version in wrong:
+        diagnosis.check(
+            False,
+            detail=f"WRONG VERSION: {wrong_version}",
+            problem=str(wrong_version),
+            advice=pip_command(wrong),  # one command for all, since two might undo each other
+        )
+
+
+def _look_at_imports(diagnosis: Diagnosis) -> None:
     for name in PACKAGES:
-        diagnosis.details.append(f"{name} {report.installed_version(name) or 'NOT INSTALLED'}")
-    for text in requires(DISTRIBUTION) or []:
-        requirement = Requirement(text)
-        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
-            continue
-        installed = report.installed_version(requirement.name)
-        if installed is None or not requirement.specifier.contains(installed, prereleases=True):
-            present = f"{requirement.name} {installed}" if installed else f"no {requirement.name}"
+        try:
+            importlib.import_module(name.replace("-", "_"))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # as in _attempt
+            version = installed_version(name)
+            exactly = f"'{name}=={version}'" if version else name
             diagnosis.check(
                 False,
-                detail=f"WRONG VERSION: {present}, needs {requirement.name}{requirement.specifier}",
-                problem=f"{present} is installed, needs {requirement.specifier}",
-                advice=f"pip install '{requirement.name}{requirement.specifier}'",
+                detail=f"import of {name} fails: {in_one_line(error)}",
+                problem=f"{name} cannot be imported",
+                advice=_first_advice(
+                    diagnosis, otherwise=f"install it again: pip install --force-reinstall --no-deps {exactly}"
+                ),
             )
 
 
@@ -189,10 +243,15 @@ def _look_at_data(diagnosis: Diagnosis) -> None:
 
 
 def _look_at_failures(diagnosis: Diagnosis) -> None:
+    from turkic_idiom_tasks.integrations import report
+
     for where, error in report.failures.items():
         diagnosis.check(
             False,
             detail=f"FAILED at {where}: {error}",
             problem=f"the registration at {where} failed",
-            advice=f"install harnesses that this package supports: pip install --upgrade {DISTRIBUTION}",
+            advice=_first_advice(
+                diagnosis,
+                otherwise=f"install harnesses that this package supports: pip install --upgrade {DISTRIBUTION}",
+            ),
         )
