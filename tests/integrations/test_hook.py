@@ -12,6 +12,8 @@ import pytest
 import turkic_idiom_tasks
 from turkic_idiom_tasks.integrations import doctor, hook, mteb_plugin, mteb_private, report
 from turkic_idiom_tasks.integrations.private_names import PrivateName
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import write_lexicon
 
 SEES_TASKS = "import mteb; print(sorted(t.metadata.name for t in mteb.get_tasks() if 'TurkicIdiom' in t.metadata.name))"
 ALL_TASKS = "['TurkicIdiomT1', 'TurkicIdiomT2', 'TurkicIdiomT3']"
@@ -171,7 +173,14 @@ def test_doctor_begins_with_the_verdict(command):
     assert "mteb task TurkicIdiomT1: registered" in details
 
 
-def test_doctor_says_that_the_hook_is_turned_off(monkeypatch):
+@pytest.fixture
+def little_data(tmp_path, monkeypatch):
+    """The doctor opens the data; one idiom is read sooner than the bundled lexicon."""
+    write_lexicon(tmp_path / "lexicon", [Concept("c", "")], {"tr": [Entry("c", "göz yummak")]})
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(tmp_path / "lexicon"))
+
+
+def test_doctor_says_that_the_hook_is_turned_off(monkeypatch, little_data):
     monkeypatch.setenv("TURKIC_IDIOM_NO_HOOK", "1")
     monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder is not hook.Finder])
     verdict, advice, *_ = doctor.diagnose().lines()
@@ -181,7 +190,7 @@ def test_doctor_says_that_the_hook_is_turned_off(monkeypatch):
     )
 
 
-def test_doctor_names_the_wrong_version(monkeypatch):
+def test_doctor_names_the_wrong_version(monkeypatch, little_data):
     real = report.installed_version
     monkeypatch.setattr(report, "installed_version", lambda name: "2.10.3" if name == "mteb" else real(name))
     monkeypatch.setattr(doctor, "requires", lambda name: ["mteb[bm25s]<3,>=2.11.6", "absent>=1", "x>=1; extra == 'y'"])
@@ -192,7 +201,7 @@ def test_doctor_names_the_wrong_version(monkeypatch):
 
 
 @pytest.mark.parametrize("broken", ["mteb", "lm_eval.models", "turkic_idiom_tasks.dataset", "packaging.requirements"])
-def test_doctor_does_not_fail_itself(monkeypatch, broken):
+def test_doctor_does_not_fail_itself(monkeypatch, little_data, broken):
     class Raises:
         @staticmethod
         def find_spec(name, path=None, target=None):

@@ -34,17 +34,6 @@ def letter_tokenizer(folder, *, lowers=False, **options):
     return made
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread():
-    """Models as small as these only wait for their threads."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="session")
 def make_classifier(tmp_path_factory):
     """A function that writes a token classifier and returns its folder.
