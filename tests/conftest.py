@@ -7,8 +7,8 @@ import pytest
 
 os.environ["OMP_NUM_THREADS"] = "1"  # read when torch is imported: models as small as these only wait for their threads
 
-from tests.encoders.untrained_models import make_untrained, texts, untrained_bert  # noqa: E402, F401
-from tests.hub_server import TOKEN, running_hub  # noqa: E402
+from tests.encoders.untrained_models import make_untrained, texts, untrained_bert  # noqa: F401
+from tests.hub_server import TOKEN, running_hub
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
