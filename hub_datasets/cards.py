@@ -24,8 +24,7 @@ from turkic_idiom_tasks.spans import LABELS
 
 NAME = "Turkic idioms"
 TEMPLATE = Path(__file__).with_name("lexicon_card.md")
-READINGS = "readings.json"  # beside the lexicon: how many entries were written, rejected, repaired and dropped
-VERDICTS = ("written", "rejected", "repaired", "dropped")
+READINGS = "readings.json"  # beside the lexicon: what the readers did, in numbers
 TAGS = "ner_tags"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _OTHER_TEMPLATE = """# Idioms of {languages}
@@ -65,7 +64,7 @@ class Readings(BaseModel):
     """Results of the second reading of a lexicon.
 
     Attributes:
-        by_language: language code -> verdict -> number of entries.
+        by_language: language code -> what was counted -> how many; the card shows a row for each in this order.
         note: a remark on the reading.
     """
 
@@ -262,8 +261,11 @@ def _by_config(files: Iterable[DataFile]) -> dict[str, list[DataFile]]:
 def _readings_text(readings: Readings) -> str:
     if not readings.by_language:
         return "No account of the readings is kept with this lexicon."
+    counted: dict[str, None] = {}
+    for counts in readings.by_language.values():
+        counted |= dict.fromkeys(counts)
     rows = []
-    for verdict in VERDICTS:
-        rows.append([verdict, *(str(counts.get(verdict, 0)) for counts in readings.by_language.values())])
-    table = markdown_table(["entries", *readings.by_language], rows)
+    for name in counted:
+        rows.append([name, *(str(counts.get(name, 0)) for counts in readings.by_language.values())])
+    table = markdown_table(["second reading", *readings.by_language], rows)
     return f"{table}\n{readings.note}".rstrip()

@@ -34,7 +34,16 @@ from turkic_idiom_tasks.splits import TEST
 KIND = "dataset in the Hub layout"  # in the manifest of an exported folder
 BUNDLED_LICENCE = "cc-by-4.0"
 UNKNOWN_LICENCE = "unknown"
-_ENTRY_TEXTS = ("idiom", "meaning", "example", "literal_example", "paraphrase", "literal_paraphrase", "source")
+_ENTRY_TEXTS = (
+    "idiom",
+    "meaning",
+    "example",
+    "literal_example",
+    "paraphrase",
+    "literal_paraphrase",
+    "source",
+    "attested",
+)
 _SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())])
 _RETRIEVAL_SCHEMA = pa.schema([("id", pa.string()), ("text", pa.string())])
 _QRELS_SCHEMA = pa.schema([("query-id", pa.string()), ("corpus-id", pa.string()), ("score", pa.int64())])
@@ -45,9 +54,11 @@ _LEXICON_SCHEMA = pa.schema(
         *((name, pa.string()) for name in _ENTRY_TEXTS),
         ("spans", pa.list_(pa.list_(pa.int64()))),
         ("variants", pa.list_(pa.string())),
+        ("collocation", pa.bool_()),
         ("status", pa.string()),
     ]
 )
+_EQUIVALENTS_SCHEMA = pa.schema([("first", pa.string()), ("second", pa.string()), ("judgement", pa.string())])
 _SPAN_SCHEMA = pa.schema(
     [
         ("id", pa.string()),
@@ -192,15 +203,22 @@ def _retrieval_files(lexicon: Lexicon) -> tuple[list[DataFile], tuple[str, ...]]
 def _subset_files(name: str, data: RetrievalData) -> list[DataFile]:
     queries = [{"id": key, "text": text} for key, text in sorted(data.queries.items())]
     documents = [{"id": key, "text": text} for key, text in sorted(data.documents.items())]
-    judgements = []
-    for query, scores in sorted(data.qrels.items()):
-        for document, score in sorted(scores.items()):
-            judgements.append({"query-id": query, "corpus-id": document, "score": score})
-    return [
+    files = [
         _data_file(f"{name}-queries", TEST, queries, _RETRIEVAL_SCHEMA),
         _data_file(f"{name}-corpus", TEST, documents, _RETRIEVAL_SCHEMA),
-        _data_file(f"{name}-qrels", TEST, judgements, _QRELS_SCHEMA),
+        _data_file(f"{name}-qrels", TEST, _qrels_rows(data.qrels), _QRELS_SCHEMA),
     ]
+    if data.strict_qrels is not None and data.strict_qrels != data.qrels:
+        files.append(_data_file(f"{name}-strict-qrels", TEST, _qrels_rows(data.strict_qrels), _QRELS_SCHEMA))
+    return files
+
+
+def _qrels_rows(qrels: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
+    rows = []
+    for query, scores in sorted(qrels.items()):
+        for document, score in sorted(scores.items()):
+            rows.append({"query-id": query, "corpus-id": document, "score": score})
+    return rows
 
 
 def _lexicon_files(lexicon: Lexicon) -> list[DataFile]:
@@ -210,6 +228,11 @@ def _lexicon_files(lexicon: Lexicon) -> list[DataFile]:
         rows = [_entry_row(entry, lexicon.concepts[entry.concept].gloss) for entry in entries]
         if rows:
             files.append(_data_file(f"lexicon-{code}", TEST, rows, _LEXICON_SCHEMA))
+    pairs = []
+    for (first, second), judgement in lexicon.equivalents.items():
+        pairs.append({"first": first, "second": second, "judgement": judgement})
+    if pairs:
+        files.append(_data_file("equivalents", TEST, pairs, _EQUIVALENTS_SCHEMA))
     return files
 
 
@@ -221,6 +244,7 @@ def _entry_row(entry: Entry, gloss: str) -> dict[str, Any]:
     if entry.spans is not None:
         row["spans"] = [[span.start, span.end] for span in entry.spans]
     row["variants"] = list(entry.variants)
+    row["collocation"] = entry.collocation
     if entry.status is not None:
         row["status"] = json.dumps(entry.status, ensure_ascii=False, sort_keys=True)
     return row

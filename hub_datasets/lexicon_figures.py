@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from turkic_idiom_tasks.dataset.retrieval import build_retrieval
+from turkic_idiom_tasks.dataset.retrieval import Pool, build_retrieval
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.orthography import fold, share_stem
 from turkic_idiom_tasks.reading import printable
 from turkic_idiom_tasks.splits import TEST, span_split
@@ -30,7 +31,12 @@ class LanguageFigures:
         literal_triples: entries with literal_example, paraphrase and literal_paraphrase.
         discontinuous: examples in which other words interrupt the idiom.
         not_citation_form: examples in which the idiom differs from its citation form.
+        attested: entries whose form is known from a public source.
+        collocations: entries marked as ordinary collocations.
         test_queries: queries of T2.
+        with_interchangeable: those of them that a meaning of another concept answers too.
+        floor: nDCG of a random ranking in T2, in [0, 1]; None without queries.
+        strict_floor: the same if the meaning of the own concept alone is relevant.
         test_sentences: annotated examples of the span tasks' test split.
         paired: entries whose concept the pivot language has too; None for the pivot itself.
         without_shared_stem: share of those pairs that have no content word in common, in [0, 1]; None without pairs.
@@ -44,7 +50,12 @@ class LanguageFigures:
     literal_triples: int
     discontinuous: int
     not_citation_form: int
+    attested: int
+    collocations: int
     test_queries: int
+    with_interchangeable: int
+    floor: float | None
+    strict_floor: float | None
     test_sentences: int
     paired: int | None
     without_shared_stem: float | None
@@ -166,9 +177,12 @@ def _figures(lexicon: Lexicon, code: str) -> LanguageFigures:
         counts["triples"] += None not in (row.literal_example, row.paraphrase, row.literal_paraphrase)
         counts["discontinuous"] += len(row.spans or ()) > 1
         counts["not citation form"] += _differs_from_citation(row, code)
+        counts["attested"] += row.attested is not None
+        counts["collocations"] += row.collocation
         counts["test sentences"] += has_sentence and span_split(concept) == TEST
         status[str(row.status) if row.status else NOT_READ] += 1
     queries = build_retrieval(lexicon, "T2", LANGUAGES[code].subset)
+    pool = Pool("T2", LANGUAGES[code].subset, queries) if queries else None
     n_pairs, n_unlike = _pairs(lexicon, code)
     return LanguageFigures(
         entries=len(rows),
@@ -178,12 +192,28 @@ def _figures(lexicon: Lexicon, code: str) -> LanguageFigures:
         literal_triples=counts["triples"],
         discontinuous=counts["discontinuous"],
         not_citation_form=counts["not citation form"],
-        test_queries=len(queries.queries) if queries else 0,
+        attested=counts["attested"],
+        collocations=counts["collocations"],
+        test_queries=len(pool.queries) if pool else 0,
+        with_interchangeable=_n_with_interchangeable(pool) if pool else 0,
+        floor=_floor(pool, pool.relevant) if pool else None,
+        strict_floor=_floor(pool, pool.strictly_relevant) if pool else None,
         test_sentences=counts["test sentences"],
         paired=None if code == PIVOT else n_pairs,
         without_shared_stem=None if code == PIVOT or not n_pairs else n_unlike / n_pairs,
         status=dict(status),
     )
+
+
+def _n_with_interchangeable(pool: Pool) -> int:
+    pairs = zip(pool.relevant, pool.strictly_relevant, strict=True)
+    return sum(len(relevant) > len(own) for relevant, own in pairs)
+
+
+def _floor(pool: Pool, relevant: Sequence[Sequence[int]]) -> float:
+    """Return the mean over queries of the nDCG of a random ranking."""
+    floors = [random_ndcg(len(pool.documents), len(columns)) for columns in relevant]
+    return sum(floors) / len(floors)
 
 
 def _pairs(lexicon: Lexicon, code: str) -> tuple[int, int]:

@@ -87,15 +87,38 @@ def whole_words(entries: Sequence[Entry], language: Language) -> Breaches:
 
 
 def circular_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
-    """Yield meanings that use a content word of their own idiom."""
+    """Yield meanings that use every content word of their own idiom; a single one may be the right word."""
     for entry in entries:
+        meaning_words = _content_words(entry.meaning or "", language)
         idiom_words = _content_words(entry.idiom, language)
         shared_words = []
-        for word in _content_words(entry.meaning or "", language):
-            shared_words += [other for other in idiom_words if _same_word(word, other)]
-        if shared_words:
-            message = f"meaning {entry.meaning!r} uses a word of the idiom {entry.idiom!r}: {shared_words[0]}"
+        for own in idiom_words:
+            if any(_same_word(word, own) for word in meaning_words):
+                shared_words.append(own)
+        if idiom_words and len(shared_words) == len(idiom_words):
+            message = f"meaning {entry.meaning!r} says the idiom {entry.idiom!r} again: {' '.join(shared_words)}"
             yield entry.concept, message
+
+
+def idiom_in_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
+    """Yield meanings that hold the idiom of another entry word for word, its last word in whatever inflection.
+
+    Ordinary collocations are no idioms, so a meaning may use them.
+    """
+    idioms: dict[str, list[tuple[list[str], Entry]]] = defaultdict(list)  # by the first word
+    for entry in entries:
+        idiom_words = _all_words(entry.idiom, language)
+        if len(idiom_words) > 1 and not entry.collocation:
+            idioms[idiom_words[0]].append((idiom_words, entry))
+    for entry in entries:
+        meaning_words = _all_words(entry.meaning or "", language)
+        for start, word in enumerate(meaning_words):
+            for idiom_words, other in idioms[word]:
+                window = meaning_words[start : start + len(idiom_words)]
+                is_same = window[:-1] == idiom_words[:-1] and _same_word(window[-1], idiom_words[-1])
+                if other.concept != entry.concept and len(window) == len(idiom_words) and is_same:
+                    message = f"meaning {entry.meaning!r} holds the idiom {other.idiom!r} of {other.concept}"
+                    yield entry.concept, message
 
 
 def duplicates(entries: Sequence[Entry], language: Language) -> Breaches:
@@ -163,6 +186,7 @@ RULES: tuple[Callable[[Sequence[Entry], Language], Breaches], ...] = (
     idiom_in_example,
     whole_words,
     circular_meaning,
+    idiom_in_meaning,
     duplicates,
     templates,
     names,
@@ -213,17 +237,28 @@ def _missing_words(idiom: str, text: str, language: Language) -> list[str]:
     return missing
 
 
+def _all_words(text: str, language: Language) -> list[str]:
+    """Return the words of a text as they are spelt, the last one without an infinitive ending."""
+    spelt = _WORD.findall(fold(text, language))
+    if spelt:
+        spelt[-1] = _without_infinitive(spelt[-1], language)
+    return spelt
+
+
+def _without_infinitive(word: str, language: Language) -> str:
+    for ending in language.infinitives:
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            return word.removesuffix(ending)
+    return word
+
+
 def _content_words(text: str, language: Language) -> list[str]:
     """Return the words of a text without function words; infinitives are without their endings."""
     content = []
     for word in _WORD.findall(fold(text, language)):
         if word in language.function_words:
             continue
-        for ending in language.infinitives:
-            if word.endswith(ending) and len(word) > len(ending) + 1:
-                word = word.removesuffix(ending)
-                break
-        content.append(word)
+        content.append(_without_infinitive(word, language))
     return content
 
 

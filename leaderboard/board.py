@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from leaderboard.items import BoardData, SubsetItems
-from leaderboard.scores import RETRIEVAL_TASKS, ScoredSubmission
+from leaderboard.scores import RETRIEVAL_TASKS, OtherEdition, ScoredSubmission
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import (
     FEW,
@@ -67,6 +67,7 @@ class Board:
         retrieval: the same over the retrieval tasks.
         by_task: task -> the same over one task.
         reproduced: ids that the maintainers ran again.
+        other_editions: submissions that predicted another edition of the lexicon, sorted by edition and id.
     """
 
     data: BoardData
@@ -76,6 +77,7 @@ class Board:
     retrieval: Standings
     by_task: Mapping[str, Standings]
     reproduced: frozenset[str]
+    other_editions: tuple[OtherEdition, ...] = ()
 
     @property
     def by_id(self) -> Mapping[str, ScoredSubmission]:
@@ -102,7 +104,11 @@ class ResampledBoard:
 
 
 def make_board(
-    submissions: Collection[ScoredSubmission], data: BoardData, *, reproduced: Collection[str] = ()
+    submissions: Collection[ScoredSubmission],
+    data: BoardData,
+    *,
+    reproduced: Collection[str] = (),
+    other_editions: Collection[OtherEdition] = (),
 ) -> Board:
     """Compute the intervals of submissions and rank them; their order does not matter.
 
@@ -110,6 +116,7 @@ def make_board(
         submissions: submissions with their scores.
         data: the data that they were scored on.
         reproduced: ids of submissions that the maintainers ran again.
+        other_editions: submissions that are listed without scores.
 
     Raises:
         InputError: two submissions have the same id, a submission was scored on other data, or `reproduced` has an
@@ -139,6 +146,7 @@ def make_board(
         retrieval=rank(retrieval_scores),
         by_task=by_task,
         reproduced=frozenset(reproduced),
+        other_editions=tuple(sorted(other_editions, key=lambda other: (str(other.metadata.edition), other.id))),
     )
 
 

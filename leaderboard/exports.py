@@ -11,6 +11,7 @@ import pandas as pd
 from leaderboard.board import Board, Standing
 from leaderboard.scores import ScoredSubmission, corrected
 from leaderboard.tables import badges, by_rank
+from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins like this
@@ -26,8 +27,17 @@ def to_json(board: Board) -> dict[str, Any]:
         row = {"task": subset.task, "subset": subset.name, "language": subset.language, "n": subset.n}
         subsets.append(row | {"pool": subset.pool, "floor": _number(subset.floor)})
     return {
-        "data": {"path": board.data.path, "revision": board.data.revision, "subsets": subsets},
+        "data": {
+            "path": board.data.path,
+            "revision": board.data.revision,
+            "edition": edition_of(board.data.revision),
+            "subsets": subsets,
+        },
         "models": [submission_json(submission, board) for submission, _ in by_rank(board)],
+        "other_editions": [
+            {"id": other.id, "edition": other.metadata.edition, "metadata": other.metadata.model_dump()}
+            for other in board.other_editions
+        ],
     }
 
 

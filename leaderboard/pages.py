@@ -42,6 +42,7 @@ from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.charts import Chart
 from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, UNRELIABLE_NOTE
 from turkic_idiom_tasks.results.predictions import SPANS, TASK_NAMES
 
@@ -66,6 +67,7 @@ _LEADS = {
 _RETRIEVAL_COLUMNS = {
     "ndcg_floor": "floor",
     "ndcg_corrected": "corrected",
+    "ndcg_strict": "strict",
     "ndcg_at_10": "nDCG@10",
     "mrr": "MRR",
     "recall_at_1": "recall@1",
@@ -183,6 +185,8 @@ class Pages:
             n_items=sum(subset.n for subset in self._data.subsets),
             charts=self._figures(charts),
             published=reported(),
+            edition=edition_of(self._data.revision),
+            other_editions=self.board.other_editions,
             published_charts=self._figures({"published-few-shot-delta": reported_few_shot_delta()}),
         )
 

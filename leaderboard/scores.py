@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leaderboard.items import BoardData
-from leaderboard.submission import Metadata, Submission, load_submission, submission_folders
+from leaderboard.submission import Metadata, Submission, load_submission, other_edition, submission_folders
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.errors import InputError
@@ -53,6 +53,14 @@ class LeftOut:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class OtherEdition:
+    """A sound submission that predicted another edition of the lexicon: it is listed, not scored."""
+
+    id: str
+    metadata: Metadata
+
+
 def score_submission(submission: Submission) -> ScoredSubmission:
     """Return a submission with its scores."""
     scores = []
@@ -63,8 +71,10 @@ def score_submission(submission: Submission) -> ScoredSubmission:
 
 def load_submissions(
     place: Path, dataset: Dataset, *, skip_faulty: bool = False
-) -> Iterator[ScoredSubmission | LeftOut]:
+) -> Iterator[ScoredSubmission | OtherEdition | LeftOut]:
     """Yield the submissions in a folder with their scores, sorted by name.
+
+    Those of another edition of the lexicon come without scores, as their predictions are of other items.
 
     Args:
         place: the folder.
@@ -75,6 +85,10 @@ def load_submissions(
         InputError: there is no submission, or one has a fault; names the first.
     """
     for folder in submission_folders(place):
+        metadata = other_edition(folder, dataset)
+        if metadata is not None:
+            yield OtherEdition(folder.name, metadata)
+            continue
         try:
             submission = load_submission(folder, dataset)
         except InputError as error:

@@ -24,6 +24,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.reading import MalformedError, is_unseen, parse_json, read_file, shown, unpack_gzip
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES
 from turkic_idiom_tasks.results.predictions import (
@@ -99,6 +100,11 @@ class Metadata(BaseModel):
     versions: Annotated[dict[_Version, _Version], Field(max_length=32)]
     contact: _Text
 
+    @property
+    def edition(self) -> str | None:
+        """Edition of the bundled lexicon that was predicted; None for other data."""
+        return edition_of(self.dataset_revision)
+
 
 class _MetadataFile(Metadata):
     """Content of ``submission.json``."""
@@ -158,6 +164,17 @@ def submission_files(metadata: Metadata, predictions: Predictions) -> dict[str, 
             lines = "\n".join([*to_lines(task_predictions, default_task=task), ""])
             files[name] = gzip.compress(lines.encode("utf-8"), mtime=0)
     return files
+
+
+def other_edition(folder: Path, dataset: Dataset) -> Metadata | None:
+    """Return the metadata of a submission whose predictions are of another edition of the lexicon; None for others."""
+    if _folder_faults(folder):
+        return None
+    metadata, faults = _read_metadata(folder / METADATA_FILE)
+    if metadata is None or faults or slug(metadata) != folder.name:
+        return None
+    is_other = metadata.edition is not None and metadata.dataset_revision != dataset.revision
+    return metadata if is_other else None
 
 
 def load_submission(folder: Path, dataset: Dataset) -> Submission:
@@ -282,9 +299,11 @@ def _metadata_faults(metadata: Metadata, folder: Path, *, dataset: Dataset, name
         message = f"this submission belongs into a folder named {slug(metadata)}, not {shown(name)}"
         faults.append(SubmissionFault(folder, 0, message))
     if metadata.dataset_revision != dataset.revision:
+        edition = f" (edition {metadata.edition} of the lexicon)" if metadata.edition else ""
         message = (
-            f"predictions for data of the revision {metadata.dataset_revision}; the data in use, {dataset.path}, has "
-            f"{dataset.revision}: run the model again on these data, or name the data of the submission with --data"
+            f"predictions for data of the revision {metadata.dataset_revision}{edition}; the data in use, "
+            f"{dataset.path}, has {dataset.revision}: run the model again on these data, or name the data of the "
+            "submission with --data"
         )
         faults.append(SubmissionFault(folder / METADATA_FILE, 0, message))
     return faults

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+os.environ["OMP_NUM_THREADS"] = "1"  # read when torch is imported: models as small as these only wait for their threads
+
 from tests.encoders.untrained_models import make_untrained, texts, untrained_bert  # noqa: F401
 from tests.hub_server import TOKEN, running_hub
 

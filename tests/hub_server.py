@@ -382,10 +382,3 @@ def running_hub(repositories=()):
         hub.shutdown()
         hub.server_close()
         thread.join()
-
-
-@contextmanager
-def hub_server(repositories):
-    """Serves datasets by name and yields (URL, list of the requests so far)."""
-    with running_hub(repositories) as hub:
-        yield hub.url, hub.requests

@@ -9,18 +9,17 @@ import os
 import subprocess
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parent.parent
 
 
 class WarmCommands:
-    """The warm process; use as a context manager."""
+    """The warm process of one program, `turkic-idiom` or `mteb`; use as a context manager."""
 
-    def __init__(self, **environment):
+    def __init__(self, program="turkic-idiom", **environment):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.warm_commands"],
+            [sys.executable, "-m", "tests.warm_commands", program],
             cwd=REPOSITORY,
             env=os.environ | environment,
             stdin=subprocess.PIPE,
@@ -36,7 +35,7 @@ class WarmCommands:
         self.process.wait(timeout=60)
 
     def run(self, *arguments, cwd, **environment):
-        """Run `turkic-idiom` with arguments in a folder, with further environment variables."""
+        """Run the program with arguments in a folder, with further environment variables."""
         request = {"arguments": [str(argument) for argument in arguments], "cwd": str(cwd), "environment": environment}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
@@ -44,20 +43,40 @@ class WarmCommands:
         return subprocess.CompletedProcess(arguments, **answer)
 
 
-def serve():
-    """Read requests from stdin, run each in a child, and write its exit code and output to stdout."""
+def turkic_idiom():
+    """Import what `turkic-idiom dataset` needs; return the command as a function of its arguments."""
     import datasets  # noqa: F401
     import huggingface_hub  # noqa: F401
 
     import hub_datasets.hub_export  # noqa: F401
     from turkic_idiom_tasks.cli import main
 
+    return main
+
+
+def stock_mteb():
+    """Import what mteb needs to run a model; return its command as a function of its arguments."""
+    import sentence_transformers  # noqa: F401
+    from mteb.cli import main
+
+    def run(arguments):
+        sys.argv = ["mteb", *arguments]
+        return main()
+
+    return run
+
+
+PROGRAMS = {"turkic-idiom": turkic_idiom, "mteb": stock_mteb}
+
+
+def serve(command):
+    """Read requests from stdin, run each in a child, and write its exit code and output to stdout."""
     for line in sys.stdin:
         request = json.loads(line)
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             child = os.fork()
             if child == 0:
-                _run(main, request, out.fileno(), err.fileno())
+                run_and_exit(command, request, out.fileno(), err.fileno())
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             texts = []
             for file in (out, err):
@@ -67,7 +86,8 @@ def serve():
         sys.stdout.flush()
 
 
-def _run(main, request, out, err):
+def run_and_exit(command, request, out, err):
+    """End this process as the interpreter ends the script of a command."""
     code = 1
     try:
         os.chdir(request["cwd"])
@@ -75,9 +95,11 @@ def _run(main, request, out, err):
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(out, 1)
         os.dup2(err, 2)
-        code = main(request["arguments"])
+        code = command(request["arguments"]) or 0
+    except SystemExit as error:
+        code = error.code or 0
     except BaseException:
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -85,4 +107,4 @@ def _run(main, request, out, err):
 
 
 if __name__ == "__main__":
-    serve()
+    serve(PROGRAMS[sys.argv[1]]())

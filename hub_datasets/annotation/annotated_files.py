@@ -127,7 +127,13 @@ def annotate_lexicon(source: Path, target: Path, *, overwrite: bool = False) -> 
             entry, outcome = _with_spans(row, LANGUAGES[code])
             entries[code].append(entry)
             outcomes[code][outcome] += 1
-    write_lexicon(target, list(lexicon.concepts.values()), entries, overwrite=overwrite)
+    write_lexicon(
+        target,
+        list(lexicon.concepts.values()),
+        entries,
+        equivalents=lexicon.equivalents,
+        overwrite=overwrite,
+    )
     return outcomes
 
 

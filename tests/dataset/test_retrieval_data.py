@@ -73,6 +73,26 @@ def test_development_queries_never_see_a_test_concept(lexicon):
         build_retrieval(lexicon, "T1", "tur-azj", split="train")
 
 
+def test_concepts_judged_to_mean_the_same_answer_each_other(lexicon):
+    """TEST[0] is interchangeable with a training concept, TEST[1] only near to one."""
+    judged = {(TEST[0], TRAIN[0]): "same", (TEST[1], TRAIN[0]): "near"}
+    data = build_retrieval(dataclasses.replace(lexicon, equivalents=judged), "T1", "tur-azj")
+    assert set(data.qrels[f"tur:{TEST[0]}"]) == {f"azj:{TEST[0]}", f"azj:{TRAIN[0]}"}
+    assert set(data.strict_qrels[f"tur:{TEST[0]}"]) == {f"azj:{TEST[0]}"}
+    assert set(data.qrels[f"tur:{TEST[1]}"]) == {f"azj:{TEST[1]}"}
+    pool = Pool("T1", "tur-azj", data)
+    row = pool.row[f"tur:{TEST[0]}"]
+    assert [pool.documents[column] for column in pool.strictly_relevant[row]] == [f"azj:{TEST[0]}"]
+    assert len(pool.relevant[row]) == 2
+
+
+def test_collocations_are_documents_and_no_queries(lexicon):
+    turkish = dataclasses.replace(lexicon.of("tr")[TEST[0]], collocation=True)
+    data = build_retrieval(changed(lexicon, "tr", turkish), "T1", "tur-azj")
+    assert f"tur:{TEST[0]}" not in data.queries
+    assert f"azj:{TEST[0]}" in data.documents
+
+
 def test_equal_documents_are_one_document(lexicon):
     # a test concept and a training concept with the same Azerbaijani idiom: one document, relevant for both
     test, train = TEST[0], TRAIN[0]

@@ -4,21 +4,11 @@ import resource
 from contextlib import contextmanager
 
 import pytest
-import torch
 
 from tests.finetuning.toy_task import sentences
 from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 from turkic_idiom_tasks.finetuning.config import SpanConfig
 from turkic_idiom_tasks.finetuning.span import fine_tune, load_untuned
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread():
-    """Models as small as these only wait for their threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -44,6 +44,15 @@ def turkish(*special):
     return list((rows | {one.concept: one for one in special}).values())
 
 
+def test_concepts_that_mean_the_same_as_a_test_concept_are_not_trained_on():
+    rows = {row.concept: row for row in turkish()}
+    judged = {tuple(sorted((TEST[0], TRAIN[0]))): "same", tuple(sorted((TEST[1], TRAIN[1]))): "near"}
+    lexicon = Lexicon({}, {"tr": rows}, "0" * 40, equivalents=judged)
+    concepts = {pair.concept for pair in build_regime(LexiconDataset(lexicon, "lexicon"), "tr-only").pairs}
+    assert TRAIN[0] not in concepts
+    assert TRAIN[1] in concepts
+
+
 def plain(text):
     return text.lower().replace(".", "").strip()
 

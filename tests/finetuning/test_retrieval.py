@@ -7,7 +7,6 @@ import pytest
 import torch
 from mteb.models.model_implementations import MODEL_REGISTRY
 
-from tests.finetuning.several_processes import train_in_processes
 from tests.finetuning.toy_task import COSINE_OPTIONS, QUICK, changed, regime
 from turkic_idiom_tasks.dataset.retrieval import RetrievalData
 from turkic_idiom_tasks.errors import InputError
@@ -333,16 +332,6 @@ def test_scores_of_languages_are_averaged_with_equal_weight(sentence_model):
     assert set(found.by_language) == {"az", "uz"}
     assert found.ndcg == pytest.approx((found.by_language["az"] + found.by_language["uz"]) / 2)
     assert found.by_language["az"] != found.by_language["uz"]
-
-
-@pytest.mark.slow
-def test_two_processes_train_one_model(sentence_model, tmp_path):
-    assert train_in_processes(2, sentence_model, tmp_path) == [0, 0]
-    (folder,) = tmp_path.iterdir()
-    record = json.loads((folder / RETRIEVAL_RECORD).read_text())
-    # 41 pairs are 2 batches of 8 for each of two processes, 8 times; one process would make 5 steps an epoch
-    assert record["steps"] == 8 * 2
-    assert record["tuned_ndcg"] > record["untuned_ndcg"] + 0.1
 
 
 def test_more_processes_than_batches_are_refused(sentence_model, monkeypatch):

@@ -1,5 +1,6 @@
 """A lexicon in the Hub layout: its files, what the stock client and our own reader make of them, its cards."""
 
+import dataclasses
 import hashlib
 import json
 
@@ -46,6 +47,18 @@ def export(lexicon, directory, **options):
     return layout
 
 
+def test_judged_concepts_survive_the_hub_layout(lexicon, tmp_path):
+    judged = dataclasses.replace(lexicon, equivalents={tuple(sorted((TEST[0], TRAIN[0]))): "same"})
+    out = tmp_path / "out"
+    export(judged, out)
+    ours, theirs = LexiconDataset(judged), open_dataset(str(out))
+    assert theirs.lexicon.equivalents == judged.equivalents
+    for task, subset in (("T1", "tur-azj"), ("T2", "tur")):
+        before, after = ours.retrieval(task, subset), theirs.retrieval(task, subset)
+        assert after.qrels == before.qrels != before.strict_qrels
+        assert after.strict_qrels == before.strict_qrels
+
+
 def rows(directory, config):
     return pq.read_table(directory / "data" / config / "test.parquet").to_pylist()
 
@@ -83,8 +96,10 @@ def test_lexicon_configs_hold_every_field(lexicon, tmp_path):
         "paraphrase": None,
         "literal_paraphrase": None,
         "source": None,
+        "attested": None,
         "spans": [[0, 10]],
         "variants": ["ağzını tutmak"],
+        "collocation": False,
         "status": '{"ok": true}',
     }
 

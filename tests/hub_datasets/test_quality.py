@@ -43,9 +43,9 @@ def test_a_good_entry_passes(problems):
 
 
 def test_a_problem_names_file_line_concept_and_value(problems):
-    rows = [entry("a"), entry("b", idiom="göz yummak", meaning="gözünü kapamak", example="Hatama bu sefer göz yumdu o.",
-                              marked=("göz yumdu",))]  # fmt: skip
-    assert problems(tr=rows) == ["tr.jsonl:2: b: meaning 'gözünü kapamak' uses a word of the idiom 'göz yummak': göz"]
+    rows = [entry("a"), entry("b", idiom="göz yummak", meaning="göz yumup durmak",
+                              example="Hatama bu sefer göz yumdu o.", marked=("göz yumdu",))]  # fmt: skip
+    assert problems(tr=rows) == ["tr.jsonl:2: b: meaning 'göz yumup durmak' says the idiom 'göz yummak' again: göz yum"]
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,25 @@ def test_rules_about_one_entry(problems, changes, message):
 
 def test_another_word_with_the_same_beginning_is_not_circular(problems):
     assert problems(tr=[entry("a", meaning="harcanan emeği boşa çıkarmak")]) == []
+
+
+def test_a_meaning_may_share_one_word_of_its_idiom_but_not_all(problems):
+    assert problems(tr=[entry("a", meaning="birinin gözünde değer yitirmek")]) == []
+    (message,) = problems(tr=[entry("a", meaning="birinin yanında gözden hemen düşmek")])
+    assert "says the idiom 'gözden düşmek' again" in message
+
+
+def test_a_meaning_that_holds_the_idiom_of_another_entry_is_named(problems):
+    other = entry(
+        "b",
+        idiom="yüzü kızarmak",
+        meaning="çok utanmak",
+        example="Soruyu duyar duymaz çocuğun yüzü kızardı.",
+        marked=("yüzü kızardı",),
+    )
+    (message,) = problems(tr=[entry("a", meaning="yüzü kızarmak, değer yitirmek"), other])
+    assert "holds the idiom 'yüzü kızarmak' of b" in message
+    assert problems(tr=[entry("a", meaning="yüzü solmak, değer yitirmek"), other]) == []
 
 
 @pytest.mark.parametrize("field", ["idiom", "meaning", "example"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import turkic_idiom_tasks
-from turkic_idiom_tasks.integrations import doctor, hook, mteb_plugin, mteb_private, report
+from turkic_idiom_tasks.integrations import mteb_plugin, mteb_private
 from turkic_idiom_tasks.integrations.private_names import PrivateName
 
 SEES_TASKS = "import mteb; print(sorted(t.metadata.name for t in mteb.get_tasks() if 'TurkicIdiom' in t.metadata.name))"
@@ -160,61 +160,6 @@ def test_without_our_package_the_start_up_file_is_silent_for_the_user(tmp_path):
     assert run.stdout.strip() == "alive"
     assert run.stderr.startswith("turkic-idiom-tasks: start-up hook not installed: ")
     assert "Traceback" not in run.stderr
-
-
-def test_doctor_begins_with_the_verdict(command):
-    run = command("turkic-idiom", "doctor")
-    assert run.returncode == 0, run.stdout
-    verdict, blank, *details = run.stdout.splitlines()
-    assert verdict.startswith("everything is registered")
-    assert not blank
-    assert "mteb task TurkicIdiomT1: registered" in details
-
-
-def test_doctor_without_the_hook_finds_nothing_registered(command):
-    run = command("turkic-idiom", "doctor", TURKIC_IDIOM_NO_HOOK="1")
-    assert run.returncode == 1
-    details = run.stdout.splitlines()
-    assert "mteb benchmark TurkicIdiom(v1): MISSING" in details
-    assert "mteb models: 0 registered" in details
-
-
-def test_doctor_says_that_the_hook_is_turned_off(monkeypatch):
-    monkeypatch.setenv("TURKIC_IDIOM_NO_HOOK", "1")
-    monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder is not hook.Finder])
-    verdict, advice, *_ = doctor.diagnose().lines()
-    assert "start-up hook: NOT ACTIVE" in verdict
-    assert advice.startswith(
-        "-> TURKIC_IDIOM_NO_HOOK is set: unset it, or call turkic_idiom_tasks.register() after importing the harness"
-    )
-
-
-def test_doctor_names_the_wrong_version(monkeypatch):
-    real = report.installed_version
-    monkeypatch.setattr(report, "installed_version", lambda name: "2.10.3" if name == "mteb" else real(name))
-    monkeypatch.setattr(doctor, "requires", lambda name: ["mteb[bm25s]<3,>=2.11.6", "absent>=1", "x>=1; extra == 'y'"])
-    diagnosis = doctor.diagnose()
-    assert "mteb 2.10.3 is installed, needs <3,>=2.11.6" in diagnosis.lines()[0]
-    assert "no absent is installed" in diagnosis.lines()[0]
-    assert "-> pip install 'mteb<3,>=2.11.6'" in diagnosis.lines()
-
-
-@pytest.mark.parametrize("broken", ["mteb", "lm_eval.models", "turkic_idiom_tasks.dataset", "packaging.requirements"])
-def test_doctor_does_not_fail_itself(monkeypatch, broken):
-    class Raises:
-        @staticmethod
-        def find_spec(name, path=None, target=None):
-            if name == broken:
-                raise TypeError("metaclass conflict\nin a broken package")
-
-    for name in [name for name in sys.modules if name == broken]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(sys, "meta_path", [Raises, *sys.meta_path])
-    diagnosis = doctor.diagnose()
-    assert not diagnosis.is_healthy
-    assert "cannot be checked" in diagnosis.lines()[0]
-    assert "TypeError: metaclass conflict" in "\n".join(diagnosis.details)
-    assert len(diagnosis.details) > 5  # the other checks went on
 
 
 def test_a_file_in_the_current_folder_does_not_take_the_place_of_our_packages(tmp_path):

@@ -34,7 +34,7 @@ def installed(tmp_path_factory):
     build = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, REPOSITORY)
     python(sys.executable, *build, folder=folder)
     (wheel,) = folder.glob("turkic_idiom_tasks-*.whl")
-    python(sys.executable, "-m", "venv", folder / "env", folder=folder)
+    python(sys.executable, "-m", "venv", "--without-pip", folder / "env", folder=folder)  # it gets that of this one
     executable = folder / "env" / "bin" / "python"
     purelib = python(
         executable, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])", folder=folder

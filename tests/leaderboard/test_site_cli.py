@@ -8,6 +8,7 @@ from leaderboard.scores import score_submission
 from leaderboard.submission import load_submission
 from tests.leaderboard.conftest import make_submission
 from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.lexicon.editions import editions
 
 
 @pytest.fixture
@@ -60,6 +61,22 @@ def test_a_submission_with_a_fault_stops_the_build_or_is_left_out(
     assert f"left out: 1\n  {submission_spoiler.folder}" in printed
     (model,) = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))["models"]
     assert (model["id"], model["badges"]) == (sound.name, ["recomputed", "reproduced"])
+
+
+def test_submissions_for_another_edition_of_the_lexicon_are_listed_apart(
+    build, submission_folder, submission_metadata, submission_content, tmp_path, capsys
+):
+    first_edition, edition = next(iter(editions().items()))
+    earlier = submission_metadata.model_copy(update={"name": "Org/Earlier", "dataset_revision": first_edition})
+    folder = make_submission(submission_folder.parent, earlier, submission_content)
+    assert build() == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("1 submissions, ")
+    assert f"{folder.name}: predicts edition {edition} of the lexicon" in printed
+    board = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))
+    assert [model["id"] for model in board["models"]] == [submission_folder.name]
+    assert [(other["id"], other["edition"]) for other in board["other_editions"]] == [(folder.name, edition)]
+    assert "Org/Earlier, edition 1.0.0" in (tmp_path / "site/index.html").read_text("utf-8")
 
 
 def test_a_site_never_replaces_what_is_not_ours(build, submission_folder, tmp_path, capsys):

@@ -144,7 +144,7 @@ def test_glosses_are_texts_without_unseen_characters(tmp_path):
     assert [problem.split(": ", 1)[1] for problem in problems(write(directory, rows, "concepts.jsonl"))] == [
         "gloss of 'a' must be text, found 7",
         "gloss has U+202E, which cannot be seen; remove it: 'x\\u202e'",
-        'expected {"id": …, "gloss": …}',
+        'expected {"id": …, "gloss": …}, and "pos" and "aliases" if they are known',
     ]
 
 
@@ -193,6 +193,46 @@ def test_concepts_file_joins_the_languages(tmp_path):
     assert problems(directory) == ["tr.jsonl:1: concept 'turn-a-blind-eye' is not in concepts.jsonl; add it there"]
     write(directory, [{"id": "a", "gloss": ""}, {"id": "a", "gloss": ""}], "concepts.jsonl")
     assert "concepts.jsonl:2: duplicate concept 'a'" in problems(directory)
+
+
+def test_equivalents_are_read_whatever_their_order_and_written_sorted(tmp_path):
+    concepts = [Concept("a", "gloss", "verb", ("old",)), Concept("b", "gloss"), Concept("c", "gloss")]
+    entries = {"tr": [Entry(key, f"{key} olmak") for key in "abc"]}
+    write_lexicon(tmp_path / "lex", concepts, entries, equivalents={("b", "c"): "near", ("a", "b"): "same"})
+    lexicon = load_lexicon(tmp_path / "lex")
+    assert list(lexicon.equivalents.items()) == [(("a", "b"), "same"), (("b", "c"), "near")]
+    assert lexicon.judged("same") == {"a": {"b"}, "b": {"a"}}
+    assert lexicon.judged("same", "near")["b"] == {"a", "c"}
+    assert lexicon.concepts["a"] == concepts[0]
+    before = content_revision(tmp_path / "lex")
+    write(tmp_path / "lex", [{"concepts": ["b", "a"], "judgement": "near"}], "equivalents.jsonl")
+    assert content_revision(tmp_path / "lex") != before  # it decides what is relevant
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"concepts": ["a", "b"]}, "expected"),
+        ({"concepts": ["a"], "judgement": "same"}, "list of two concept ids"),
+        ({"concepts": ["a", "a"], "judgement": "same"}, "paired with itself"),
+        ({"concepts": ["a", "x"], "judgement": "same"}, "'x' is not in the lexicon"),
+        ({"concepts": ["a", "b"], "judgement": "equal"}, "must be one of same, near"),
+    ],
+)
+def test_wrong_equivalents_are_named(tmp_path, row, message):
+    entries = {"tr": [Entry(key, f"{key} olmak") for key in "ab"]}
+    write_lexicon(tmp_path / "lex", [Concept("a", ""), Concept("b", "")], entries)
+    write(tmp_path / "lex", [{"concepts": ["a", "b"], "judgement": "same"}, row], "equivalents.jsonl")
+    (problem,) = problems(tmp_path / "lex")
+    assert problem.startswith("equivalents.jsonl:2: ")
+    assert message in problem
+
+
+def test_an_alias_is_no_concept(tmp_path):
+    write_lexicon(
+        tmp_path / "lex", [Concept("a", "", aliases=("b",)), Concept("b", "")], {"tr": [Entry("a", "el açmak")]}
+    )
+    assert "alias 'b' of 'a' is a concept itself" in problems(tmp_path / "lex")[0]
 
 
 def test_loading_reports_the_first_mistake_and_how_to_see_all(tmp_path):

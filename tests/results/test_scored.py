@@ -39,6 +39,24 @@ def test_scores_by_hand():
     assert (score.task, score.subset, score.language, score.n, score.cut) == ("T1", "tur-azj", "az", 2, None)
 
 
+def test_the_strict_score_counts_the_own_concept_alone():
+    """The own document d1 stands third, an interchangeable one, d0, first; four documents in the pool."""
+    data = RetrievalData(
+        {"tur:a": "text"},
+        {f"azj:d{n}": "text" for n in range(4)},
+        {"tur:a": {"azj:d0": 1, "azj:d1": 1}},
+        {"tur:a": {"azj:d1": 1}},
+    )
+    pool = Pool("T1", "tur-azj", data)
+    score = score_subset(Rankings(pool, np.array([[0, 2, 1, 3]], dtype=np.int32)))
+    ideal = 1 + 1 / math.log2(3)
+    assert score.main == pytest.approx((1 + 1 / math.log2(4)) / ideal)
+    assert score.scores["ndcg_strict"] == pytest.approx(1 / math.log2(4))
+    discounts = sum(1 / math.log2(1 + rank) for rank in range(1, 5))
+    assert score.floor == pytest.approx(2 / 4 * discounts / ideal)
+    assert score.scores["ndcg_strict_floor"] == pytest.approx(1 / 4 * discounts)
+
+
 def test_what_a_ranking_leaves_out_ties_at_the_end():
     pool = pool_of({"tur:a": ["azj:d3"], "tur:b": ["azj:d0"]})
     above = np.array([[0, 1, 1, 1], [0, 1, 2, 3]], dtype=np.int32)

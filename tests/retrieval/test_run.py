@@ -4,8 +4,7 @@ import csv
 import gzip
 import io
 import json
-import os
-import signal
+import multiprocessing
 import subprocess
 import sys
 import time
@@ -182,20 +181,15 @@ def test_finished_results_are_read_not_computed(turkic, small_lexicon):
     assert all(path.stat().st_mtime_ns != before[path] for path in records)
 
 
-def test_a_killed_run_continues_and_leaves_no_half_written_file(command, turkic, tmp_path, small_lexicon):
+def test_a_killed_run_continues_and_leaves_no_half_written_file(turkic, tmp_path, small_lexicon):
     arguments = ["run", "-m", BASELINE, "-m", RANDOM, "--data", small_lexicon, "-o", tmp_path / "results"]
-    process = subprocess.Popen(
-        [Path(sys.executable).parent / "turkic-idiom", *map(str, arguments)],
-        cwd=tmp_path,
-        env=os.environ | {"HF_HUB_OFFLINE": "1"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = multiprocessing.get_context("fork").Process(target=turkic, args=arguments)
+    process.start()
     deadline = time.monotonic() + 120
     while not list(tmp_path.rglob("TurkicIdiomT2.json")) and time.monotonic() < deadline:
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.kill()
+    process.join()
     finished = {path: path.read_bytes() for path in tmp_path.rglob("*.record.jsonl.gz")}
     assert len(finished) >= 5
     for content in finished.values():
@@ -338,7 +332,7 @@ def changed_header(path, **changes):
     [
         ({"settings": {"pooling": "cls"}}, "pooling 'cls' instead of None", True),
         ({"format": 1}, "finished results have another format; computed again", True),
-        ({"versions": {"torch": "1.9"}}, "finished results of torch 1.9 are used (now ", False),
+        ({"versions": {"torch": "1.9"}}, "finished results of torch 1.9 ", False),
         ({"seconds": 3.0}, "", False),
     ],
 )
@@ -354,8 +348,7 @@ def test_a_finished_result_is_used_again_only_if_it_was_computed_alike(
     again = turkic(*arguments)
     assert rows_of(again) == first
     lines = [line for line in again.stderr.splitlines() if said and said in line]
-    assert len(lines) == (1 if said and "torch" not in said else len(lines))  # once, not for every subset
-    assert bool(lines) == bool(said)
+    assert len(lines) == bool(said)  # once, not for every subset
     assert ([path.read_bytes() for path in records] != before) == is_computed
 
 

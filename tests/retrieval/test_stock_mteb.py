@@ -1,4 +1,7 @@
-"""The stock `mteb` command and API, unmodified: in a subprocess where the process itself matters."""
+"""The stock `mteb` command and API, unmodified: in a process of its own where the process itself matters.
+
+The first test starts it as a user does; the others that need a process get a child of one that has its imports done.
+"""
 
 import json
 import math
@@ -9,12 +12,37 @@ import pytest
 import pytrec_eval
 
 from tests.dataset.conftest import write_config
-from tests.hub_server import Repository, hub_server
+from tests.hub_server import Repository, running_hub
+from tests.warm_commands import WarmCommands
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations.mteb_tasks import TurkicIdiomT1, TurkicIdiomT2
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 
 RANDOM = "mteb/baseline-random-encoder"
+
+
+@pytest.fixture(scope="module")
+def module_hub():
+    with running_hub() as hub:
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def mteb_process(module_hub, tmp_path_factory):
+    """Runs the stock command in a process of its own, which can use that Hub."""
+    online = {
+        "HF_ENDPOINT": module_hub.url,
+        "HF_HUB_OFFLINE": "0",
+        "HF_HOME": str(tmp_path_factory.mktemp("home")),
+        "HF_HUB_DISABLE_XET": "1",
+    }
+    folder = tmp_path_factory.mktemp("process")
+    with WarmCommands("mteb", **online) as commands:
+
+        def run(*arguments, data):
+            return commands.run(*arguments, cwd=folder, TURKIC_IDIOM_DATA=str(data))
+
+        yield run
 
 
 def results(folder, task):
@@ -108,14 +136,14 @@ def test_scores_of_other_data_are_never_shown(stock_mteb, tmp_path, small_lexico
     assert results(tmp_path / "out", "TurkicIdiomT1") == after
 
 
-def test_broken_data_is_one_line_and_leaves_nothing_behind(command, stock_mteb, tmp_path, small_lexicon, capsys):
+def test_broken_data_is_one_line_and_leaves_nothing_behind(mteb_process, stock_mteb, tmp_path, small_lexicon, capsys):
     broken = shutil.copytree(small_lexicon, tmp_path / "broken")
     lines = (broken / "az.jsonl").read_text().splitlines()
     (broken / "az.jsonl").write_text("\n".join([*lines[:4], lines[4][:40], *lines[5:]]))
     for path in broken.glob(".turkic-idiom*"):  # a lexicon that somebody wrote by hand
         path.unlink()
     folder = ("--output-folder", tmp_path / "out")
-    run = command("mteb", "run", "-m", RANDOM, "-t", "TurkicIdiomT1", *folder, data=broken)
+    run = mteb_process("run", "-m", RANDOM, "-t", "TurkicIdiomT1", *folder, data=broken)
     assert_one_line_error(run, "turkic-idiom-tasks: error: ", "az.jsonl:5: malformed JSON")
     assert not list(tmp_path.glob("out/**/TurkicIdiomT1.json"))
     stock_mteb("available-tasks", "-t", "STS12", data=broken)
@@ -186,7 +214,7 @@ def as_hub_layout(dataset, folder, task):
 
 
 def test_a_dataset_on_the_hub_at_a_revision_scores_like_the_lexicon(
-    command, stock_mteb, tmp_path, small_lexicon, small_dataset
+    mteb_process, module_hub, stock_mteb, tmp_path, small_lexicon, small_dataset
 ):
     (tmp_path / "layout").mkdir()
     as_hub_layout(small_dataset, tmp_path / "layout", "T3")
@@ -195,20 +223,14 @@ def test_a_dataset_on_the_hub_at_a_revision_scores_like_the_lexicon(
     shutil.rmtree(tmp_path / "layout" / "data")
     (tmp_path / "layout" / "README.md").write_text("---\nconfigs: []\n---\nemptied later\n")
     repository.commit(tmp_path / "layout")
+    module_hub.repositories["dataset", repository.name] = repository
     arguments = ("run", "-m", RANDOM, "-t", "TurkicIdiomT3")
-    with hub_server([repository]) as (url, requests):
-        online = {
-            "HF_ENDPOINT": url,
-            "HF_HUB_OFFLINE": "0",
-            "HF_HOME": str(tmp_path / "home"),
-            "HF_HUB_DISABLE_XET": "1",
-        }
-        folder = ("--output-folder", tmp_path / "hub")
-        hub = command("mteb", *arguments, *folder, data=f"tester/turkic-idioms@{pinned}", **online)
-        assert hub.returncode == 0, hub.stderr
-        assert any("tur-azj" in request for request in requests)
-        absent = command("mteb", *arguments, *folder, data="tester/turkic-idioms@v9", **online)
-        assert_one_line_error(absent, "tester/turkic-idioms@v9: cannot be read from the Hub")
+    folder = ("--output-folder", tmp_path / "hub")
+    run = mteb_process(*arguments, *folder, data=f"{repository.name}@{pinned}")
+    assert run.returncode == 0, run.stderr
+    assert any("tur-azj" in request for request in module_hub.requests)
+    absent = mteb_process(*arguments, *folder, data=f"{repository.name}@v9")
+    assert_one_line_error(absent, "tester/turkic-idioms@v9: cannot be read from the Hub")
     stock_mteb(*arguments, "--output-folder", tmp_path / "local", data=small_lexicon)
     from_hub, from_lexicon = (results(tmp_path / name, "TurkicIdiomT3") for name in ("hub", "local"))
     assert from_hub["dataset_revision"] == pinned

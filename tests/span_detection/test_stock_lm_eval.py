@@ -1,6 +1,7 @@
 """The stock `lm-eval` command in a subprocess, and lm-eval's own API, with nothing of ours replaced.
 
-The command reads fourteen thousand task files at every start, so few tests start it; those are marked slow.
+The command reads fourteen thousand task files at every start, so it starts here with few of them, and with all of them
+once, in tests/integrations/test_wheel.py.
 """
 
 import json
@@ -109,13 +110,13 @@ def assert_one_line_error(run, *parts):
 
 @pytest.mark.slow
 def test_the_stock_command_with_classifier_examples_limit_and_other_data(
-    command, tmp_path, turkish_only, first_letter_classifier
+    command, tmp_path, few_tasks, turkish_only, first_letter_classifier
 ):
     run = command(
         "lm-eval", "run", "--model", "token-classifier", "--model_args", f"pretrained={first_letter_classifier}",
         "--tasks", "turkic_idiom_span", "turkic_idiom_span_tr_xml", "turkic_idiom_span_tr_native", "--limit", "3",
         "--num_fewshot", "2", "--batch_size", "32", "--output_path", tmp_path / "out", "--log_samples",
-        data=turkish_only, OMP_NUM_THREADS="1",
+        data=turkish_only, PYTHONPATH=few_tasks,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     result, samples = results_of(tmp_path / "out")
@@ -154,11 +155,11 @@ def test_the_stock_command_with_classifier_examples_limit_and_other_data(
 
 
 @pytest.mark.slow
-def test_without_the_hook_the_folder_is_included(command, tmp_path):
+def test_without_the_hook_the_folder_is_included(command, tmp_path, few_tasks):
     run = command(
         "lm-eval", "run", "--model", "dummy", "--include_path", TASK_FOLDER, "--limit", "1", "--log_samples",
         "--tasks", "turkic_idiom_span_uz,turkic_idiom_span_gag_native", "--output_path", tmp_path / "out",
-        TURKIC_IDIOM_NO_HOOK="1",
+        TURKIC_IDIOM_NO_HOOK="1", PYTHONPATH=few_tasks,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     result, samples = results_of(tmp_path / "out")
@@ -167,11 +168,11 @@ def test_without_the_hook_the_folder_is_included(command, tmp_path):
 
 
 @pytest.mark.slow
-def test_an_absent_language_is_one_line_and_the_built_in_tasks_stay(command, tmp_path, turkish_only):
+def test_an_absent_language_is_one_line_and_the_built_in_tasks_stay(command, tmp_path, few_tasks, turkish_only):
     # lm-eval looks for all names before it loads a task; xwinograd_en, which it has built in, would come second
     run = command(
         "lm-eval", "run", "--model", "dummy", "--tasks", "turkic_idiom_span_az,xwinograd_en", "--limit", "1",
-        "--output_path", tmp_path / "out", data=turkish_only,
+        "--output_path", tmp_path / "out", data=turkish_only, PYTHONPATH=few_tasks,
     )  # fmt: skip
     assert_one_line_error(run, turkish_only, "no annotated test sentence in Azerbaijani (az)", "have some: tr")
     assert "xwinograd_en" not in run.stderr.splitlines()[-1]
@@ -179,6 +180,12 @@ def test_an_absent_language_is_one_line_and_the_built_in_tasks_stay(command, tmp
 
 
 # lm-eval's API in this process, with our folder alone: starts at once
+
+
+@pytest.fixture(autouse=True)
+def no_list_of_packages(monkeypatch):
+    """lm-eval starts `pip list` for each result, a second of the two that an evaluation takes; the commands keep it."""
+    monkeypatch.setattr("torch.utils.collect_env.get_pip_packages", lambda run: ("pip", ""))
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,29 @@
 """`turkic-idiom` command: one module for each group of commands, which import heavy packages when they run."""
 
-from turkic_idiom_tasks.cli.main import main
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+from turkic_idiom_tasks.integrations.doctor import in_one_line, print_diagnosis
 
 __all__ = ["main"]
+
+_run: Callable[[Sequence[str]], int] | None
+try:
+    from turkic_idiom_tasks.cli.main import main as _run
+except Exception as error:  # typer, rich or PyYAML is absent or broken
+    _run = None
+    _reason = in_one_line(error)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words == ["doctor"]:  # must work when typer, or the pydantic that typer imports, is what is broken
+        return print_diagnosis()
+    if _run is None:
+        sys.stderr.write(f"turkic-idiom: error: no command but doctor can run: {_reason}\n")
+        print_diagnosis()
+        return 1
+    return _run(words)

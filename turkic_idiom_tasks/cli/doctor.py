@@ -7,19 +7,13 @@ import sys
 import typer
 
 from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.integrations.doctor import print_diagnosis
 
 
 @app.command("doctor")
 def doctor_command() -> None:
     """Say what is registered with each harness, and what to do if something is missing."""
-    from turkic_idiom_tasks.integrations.doctor import diagnose
-    from turkic_idiom_tasks.reading import printable
-
-    diagnosis = diagnose()
-    for line in diagnosis.lines():
-        sys.stdout.write(printable(line) + "\n")
-    if not diagnosis.is_healthy:
-        raise typer.Exit(1)
+    raise typer.Exit(print_diagnosis())
 
 
 @app.command("lm-eval-path")

@@ -160,7 +160,7 @@ def build(
     """
     from leaderboard.board import make_board
     from leaderboard.items import board_data
-    from leaderboard.scores import LeftOut, load_submissions
+    from leaderboard.scores import LeftOut, OtherEdition, load_submissions
     from leaderboard.site import build_site, check_out, read_ids
     from leaderboard.submission import submission_folders
     from turkic_idiom_tasks.dataset import open_dataset
@@ -170,6 +170,7 @@ def build(
     dataset = open_dataset(data)
     scored: list[ScoredSubmission] = []
     left_out: list[LeftOut] = []
+    other_editions: list[OtherEdition] = []
     n_folders = len(submission_folders(submissions))
     loaded = load_submissions(submissions, dataset, skip_faulty=skip_faulty)
     console = Console(stderr=True)
@@ -178,13 +179,18 @@ def build(
     ):
         if isinstance(submission, LeftOut):
             left_out.append(submission)
+        elif isinstance(submission, OtherEdition):
+            other_editions.append(submission)
         else:
             scored.append(submission)
-    names_left_out = {entry.folder.name for entry in left_out}
+    names_left_out = {entry.folder.name for entry in left_out} | {other.id for other in other_editions}
     reproduced_ids = [name for name in reproduced_ids if name not in names_left_out]
-    board = make_board(scored, board_data(dataset), reproduced=reproduced_ids)
+    board = make_board(scored, board_data(dataset), reproduced=reproduced_ids, other_editions=other_editions)
     files = build_site(board, out, overwrite=overwrite)
     sys.stdout.write(f"{len(board.submissions)} submissions, {len(files)} files\n")
+    for other in other_editions:
+        edition = f"predicts edition {other.metadata.edition} of the lexicon; listed without scores"
+        sys.stdout.write(f"{printable(other.id)}: {edition}\n")
     if left_out:
         sys.stdout.write(f"left out: {len(left_out)}\n")
         for entry in left_out:

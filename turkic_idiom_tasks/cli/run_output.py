@@ -20,7 +20,7 @@ from turkic_idiom_tasks.reading import printable
 
 WIDE = 120  # columns of a terminal from which all scores are shown
 OVERLAP_TASK = "TurkicIdiomT1"  # elsewhere a meaning hardly ever has a word of its idiom
-_EXTRA_SCORES = {"ndcg_corrected": "corrected", "ndcg_at_10": "nDCG@10", "mrr": "MRR"}
+_EXTRA_SCORES = {"ndcg_corrected": "corrected", "ndcg_strict": "strict", "ndcg_at_10": "nDCG@10", "mrr": "MRR"}
 _FEW_MARK, _SMALL_MARK = "~", "*"
 
 
@@ -96,7 +96,12 @@ def _task_table(task: str, rows: pd.DataFrame, *, is_wide: bool) -> Table:
         floors.append(_number(first.at[subset, "ndcg_floor"]))
     table.add_row("queries", *queries)
     table.add_row("documents", *documents)
-    table.add_row("random (floor)", *floors, *([_number(0.0)] if extra else []))
+    for name in extra:
+        if name == "ndcg_corrected":
+            floors.append(_number(0.0))
+        elif name == "ndcg_strict":
+            floors.append(_number(first.at[MACRO, "ndcg_strict_floor"]))
+    table.add_row("random (floor)", *floors)
     for model, model_rows in rows.groupby("model", sort=False):
         by_subset = model_rows.set_index("subset")
         cells = []

@@ -14,22 +14,34 @@ from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon, parse_entry
+from turkic_idiom_tasks.lexicon.load import equivalent_problem
 from turkic_idiom_tasks.reading import MalformedError, parse_json, printable, quoted
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST
 
-QUERIES, CORPUS, QRELS = "queries", "corpus", "qrels"
+QUERIES, CORPUS, QRELS, STRICT_QRELS = "queries", "corpus", "qrels", "strict-qrels"
+EQUIVALENTS = "equivalents"  # config with the pairs of concepts that were judged
 RETRIEVAL_COLUMNS = {QUERIES: ("id", "text"), CORPUS: ("id", "text"), QRELS: ("query-id", "corpus-id", "score")}
 SPAN_COLUMNS = ("id", "idiom", "sentence", "tokens", "ner_tags")
 ENTRY_COLUMNS = ("concept", "gloss", "idiom", "meaning", "example", "spans")
-FURTHER_ENTRY_COLUMNS = ("variants", "literal_example", "paraphrase", "literal_paraphrase", "source", "status")
+FURTHER_ENTRY_COLUMNS = (
+    "variants",
+    "literal_example",
+    "paraphrase",
+    "literal_paraphrase",
+    "source",
+    "attested",
+    "collocation",
+    "status",
+)
 
 
 class HubDataset(Dataset):
     """A dataset in the Hub layout.
 
     For each task and subset its README declares the configs ``T1-tur-azj-queries`` and ``-corpus`` (columns id, text)
-    and ``-qrels`` (query-id, corpus-id, score), each with a split ``test``; for each language ``span-tr`` with the
+    and ``-qrels`` (query-id, corpus-id, score), each with a split ``test``, and may declare ``-strict-qrels``, which
+    leave out the documents of concepts that were judged to mean the same; for each language ``span-tr`` with the
     splits train, validation and test, and ``lexicon-tr`` with the entries that training pairs are made of.
     """
 
@@ -98,7 +110,24 @@ class HubDataset(Dataset):
                     raise InputError(f"{self.path}, config lexicon-{code}: concept {entry.concept!r} stands twice")
                 entries[code][entry.concept] = entry
                 concepts.setdefault(entry.concept, Concept(entry.concept, gloss))
-        return Lexicon(concepts, entries, revision=self.revision, source=self.path)
+        return Lexicon(
+            concepts, entries, revision=self.revision, source=self.path, equivalents=self._read_equivalents(concepts)
+        )
+
+    def _read_equivalents(self, concepts: Mapping[str, Concept]) -> dict[tuple[str, str], str]:
+        """Return the judged pairs of concepts; none where the dataset declares no such config."""
+        if not self._files.has(EQUIVALENTS, TEST):
+            return {}
+        judgements: dict[tuple[str, str], str] = {}
+        for row in _rows(self._files.columns(EQUIVALENTS, TEST, ("first", "second", "judgement"))):
+            problem = equivalent_problem(
+                {"concepts": [row["first"], row["second"]], "judgement": row["judgement"]}, concepts
+            )
+            if problem:
+                raise InputError(f"{self.path}, config {EQUIVALENTS}: {problem}")
+            first, second = sorted((row["first"], row["second"]))
+            judgements[first, second] = row["judgement"]
+        return dict(sorted(judgements.items()))
 
     def _read_retrieval(self, task: str, subset: str) -> RetrievalData:
         place = f"{self.path}, config {task}-{subset}"
@@ -107,7 +136,12 @@ class HubDataset(Dataset):
             columns = self._files.columns(f"{task}-{subset}-{part}", TEST, RETRIEVAL_COLUMNS[part])
             texts[part] = _texts_by_id(columns["id"], columns["text"], place=f"{place}-{part}")
         judged = self._files.columns(f"{task}-{subset}-{QRELS}", TEST, RETRIEVAL_COLUMNS[QRELS])
-        data = RetrievalData(texts[QUERIES], texts[CORPUS], _judgements(judged, place=f"{place}-{QRELS}"))
+        strict_qrels = None
+        if self._files.has(f"{task}-{subset}-{STRICT_QRELS}", TEST):
+            strict = self._files.columns(f"{task}-{subset}-{STRICT_QRELS}", TEST, RETRIEVAL_COLUMNS[QRELS])
+            strict_qrels = _judgements(strict, place=f"{place}-{STRICT_QRELS}")
+        qrels = _judgements(judged, place=f"{place}-{QRELS}")
+        data = RetrievalData(texts[QUERIES], texts[CORPUS], qrels, strict_qrels)
         check_retrieval(data, place=f"{place}-*")
         return data
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, Language
-from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
 from turkic_idiom_tasks.orthography import share_stem
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, retrieval_split
 
@@ -54,11 +54,14 @@ class RetrievalData:
         queries: query id -> text, in the order of the lexicon.
         documents: document id -> text, the whole pool.
         qrels: query id -> document id -> 1 for its relevant documents, at least one.
+        strict_qrels: the same for the documents of the query's own concepts alone, without those of concepts that were
+            judged to mean the same; None if nothing was judged.
     """
 
     queries: Mapping[str, str]
     documents: Mapping[str, str]
     qrels: Mapping[str, Mapping[str, int]]
+    strict_qrels: Mapping[str, Mapping[str, int]] | None = None
 
 
 class Pool:
@@ -74,6 +77,7 @@ class Pool:
         concepts: (Q,) the concept of each query; queries of one concept are resampled together.
         documents: (N,) ids, sorted.
         relevant: (Q,) for each query the positions of its relevant documents, sorted.
+        strictly_relevant: (Q,) the positions of those of its own concepts; equal to `relevant` if nothing was judged.
         row: query id -> position.
         column: document id -> position.
     """
@@ -87,9 +91,11 @@ class Pool:
         self.documents = tuple(sorted(data.documents))
         self.row = {query: position for position, query in enumerate(self.queries)}
         self.column = {document: position for position, document in enumerate(self.documents)}
-        self.relevant: list[list[int]] = []
-        for query in self.queries:
-            self.relevant.append(sorted(self.column[document] for document in data.qrels[query]))
+        self.relevant = self._positions(data.qrels)
+        self.strictly_relevant = self._positions(data.qrels if data.strict_qrels is None else data.strict_qrels)
+
+    def _positions(self, qrels: Mapping[str, Mapping[str, int]]) -> list[list[int]]:
+        return [sorted(self.column[document] for document in qrels[query]) for query in self.queries]
 
 
 def find_task(name: str) -> RetrievalTask:
@@ -121,7 +127,8 @@ def build_retrieval(lexicon: Lexicon, task: str, subset: str, *, split: str = TE
     The queries are the idioms of the concepts in `split`. For the test split the pool is ALL entries of the target
     language, as in the paper; for the development split it is the entries outside the test split, which training may
     not see. Entries with equal texts are one document, queries with equal texts one query; a query's relevant
-    documents are those of every concept of the pool that its idiom expresses.
+    documents are those of every concept of the pool that its idiom expresses, and of every concept that was judged to
+    mean the same as one of these. Entries marked as collocations are documents, but no queries.
 
     Args:
         lexicon: the entries.
@@ -138,22 +145,28 @@ def build_retrieval(lexicon: Lexicon, task: str, subset: str, *, split: str = TE
         pool = {concept: entry for concept, entry in pool.items() if retrieval_split(concept) != TEST}
     documents, document_of = _merge_documents(pool, spec.document, target)
 
-    relevant: dict[str, dict[str, int]] = {}  # idiom -> its documents, whatever the split of the concept
+    concepts_of: dict[str, list[str]] = {}  # idiom -> its concepts in the pool, whatever their split
     for concept, entry in lexicon.of(source.code).items():
         if concept in document_of:
-            relevant.setdefault(entry.idiom, {})[document_of[concept]] = 1
+            concepts_of.setdefault(entry.idiom, []).append(concept)
 
+    same = lexicon.judged(SAME)
     queries: dict[str, str] = {}
     qrels: dict[str, dict[str, int]] = {}
+    strict_qrels: dict[str, dict[str, int]] = {}
     seen: set[str] = set()
     for concept, entry in sorted(lexicon.of(source.code).items()):
-        if retrieval_split(concept) != split or concept not in document_of or entry.idiom in seen:
+        if retrieval_split(concept) != split or concept not in document_of or entry.idiom in seen or entry.collocation:
             continue
         seen.add(entry.idiom)
         query = f"{source.subset}:{concept}"
         queries[query] = entry.idiom
-        qrels[query] = dict(sorted(relevant[entry.idiom].items()))
-    return RetrievalData(queries, documents, qrels) if queries else None
+        own = concepts_of[entry.idiom]
+        interchangeable = set(own).union(*(same.get(name, ()) for name in own))
+        strict_qrels[query] = dict.fromkeys(sorted({document_of[name] for name in own}), 1)
+        right = {document_of[name] for name in interchangeable if name in document_of}
+        qrels[query] = dict.fromkeys(sorted(right), 1)
+    return RetrievalData(queries, documents, qrels, strict_qrels) if queries else None
 
 
 def check_retrieval(data: RetrievalData, *, place: str) -> None:
@@ -166,7 +179,23 @@ def check_retrieval(data: RetrievalData, *, place: str) -> None:
     Raises:
         InputError: a judgement names an unknown id, a query has no relevant document, or there are no queries.
     """
-    for query, documents in data.qrels.items():
+    if not data.queries:
+        raise InputError(f"{place}: no queries")
+    _check_qrels(data, data.qrels, place=place)
+    if data.strict_qrels is None:
+        return
+    _check_qrels(data, data.strict_qrels, place=f"{place} (strict)")
+    for query, documents in data.strict_qrels.items():
+        for document in documents:
+            if document not in data.qrels[query]:
+                raise InputError(
+                    f"{place}: query {query!r} has the document {document!r} in its strict qrels only; add it to the "
+                    "qrels"
+                )
+
+
+def _check_qrels(data: RetrievalData, qrels: Mapping[str, Mapping[str, int]], *, place: str) -> None:
+    for query, documents in qrels.items():
         if query not in data.queries:
             raise InputError(f"{place}: qrels name the query {query!r}, which is not among the queries")
         for document in documents:
@@ -174,10 +203,8 @@ def check_retrieval(data: RetrievalData, *, place: str) -> None:
                 raise InputError(
                     f"{place}: query {query!r} names the document {document!r}, which is not in the corpus"
                 )
-    if not data.queries:
-        raise InputError(f"{place}: no queries")
     for query in data.queries:
-        if query not in data.qrels:
+        if query not in qrels:
             raise InputError(f"{place}: query {query!r} has no relevant document")
 
 

@@ -22,7 +22,18 @@ QUERY_COLUMNS = [*IDENTITY, "task", "subset", "query", "concept", "ndcg"]
 
 UNTUNED_KEPT = "untuned_kept"  # a measure: 1 if a training ended with the untuned weights, else 0
 BEST_EPOCH = "best_epoch"  # a measure: the epoch whose weights were kept
-MEASURES = ("ndcg", "ndcg_floor", "ndcg_corrected", "ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_10")
+MEASURES = (
+    "ndcg",
+    "ndcg_floor",
+    "ndcg_corrected",
+    "ndcg_strict",
+    "ndcg_strict_floor",
+    "ndcg_at_10",
+    "mrr",
+    "recall_at_1",
+    "recall_at_5",
+    "recall_at_10",
+)
 
 
 def score_frame(headers: Iterable[Header]) -> pd.DataFrame:

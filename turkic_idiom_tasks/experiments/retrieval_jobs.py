@@ -114,7 +114,7 @@ def _result(
     prompts: dict[str, Any] = {task: dict(by_role) for task, by_role in trainee.task_prompts.items()}
     n_parameters = sum(parameter.numel() for parameter in trainee.model.parameters())
     header = Header(
-        data=DataName(path=work.dataset.path, revision=work.dataset.revision),
+        data=DataName.of(work.dataset),
         model=ModelName(name=cell.model, revision=trainee.revision, n_parameters=n_parameters),
         settings={"pooling": cell.pooling, "dtype": "float32", "prompts": prompts},
         training=training,

@@ -231,7 +231,7 @@ class ModelScorer:
         scores = _other_scores(mteb_row or {}) | dict(scored.scores)
         meta = unit.variant.meta
         header = Header(
-            data=DataName(path=self._dataset.path, revision=self._dataset.revision),
+            data=DataName.of(self._dataset),
             model=ModelName(name=str(meta.name), revision=model_revision(meta), n_parameters=loaded.n_parameters),
             settings=unit.settings,
             versions=installed_versions(),

@@ -158,7 +158,7 @@ def _finish(cell: Cell, *, work: Work[SpanPart], source: _Source) -> Result:
     tags, scores = _test(source.classifier, work.dataset, str(cell.target))
     seconds = time.perf_counter() - start + outcome.seconds
     header = Header(
-        data=DataName(path=work.dataset.path, revision=work.dataset.revision),
+        data=DataName.of(work.dataset),
         model=ModelName(
             name=cell.model,
             revision=content_revision(cell.model),

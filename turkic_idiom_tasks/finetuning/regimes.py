@@ -1,9 +1,10 @@
 """Training pairs and development queries of the regimes of supervision.
 
 A regime decides which idiom is trained to be near which meaning. Concepts of the test split are never used, in any
-language. A pair whose idiom or meaning is also a text of a test concept is not used either, because imported
-dictionaries repeat idioms under several concepts. A tenth of the other concepts is the development split; a pair that
-repeats one of its texts is not used for training.
+language, and concepts that were judged to mean the same as one of them are not used either. The same holds for pairs
+whose idiom or meaning is also a text of a test concept, because imported dictionaries repeat idioms under several
+concepts. A tenth of the other concepts is the development split; a pair that repeats one of its texts is not used for
+training.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalData, build_ret
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, TR_ONLY, TUNED_REGIMES
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, get_language
-from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.lexicon.entries import SAME, Lexicon
 from turkic_idiom_tasks.orthography import fold
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, retrieval_split
 
@@ -192,12 +193,16 @@ def _languages_of_meanings(lexicon: Lexicon, regime: str, code: str | None) -> t
 
 
 def _pairs(lexicon: Lexicon, source: str, target: str) -> list[Pair]:
-    """Return the pairs of all concepts outside the test split that have an idiom and a meaning."""
+    """Return the pairs of all concepts that have an idiom and a meaning, and neither are nor mean a test concept."""
     meanings = lexicon.of(target)
+    like_test = set()
+    for concept, partners in lexicon.judged(SAME).items():
+        if any(retrieval_split(partner) == TEST for partner in partners):
+            like_test.add(concept)
     pairs = []
     for concept, entry in sorted(lexicon.of(source).items()):
         meaning = meanings[concept].meaning if concept in meanings else None
-        if meaning is not None and retrieval_split(concept) != TEST:
+        if meaning is not None and retrieval_split(concept) != TEST and concept not in like_test:
             pairs.append(Pair(concept, target, entry.idiom, meaning))
     return pairs
 

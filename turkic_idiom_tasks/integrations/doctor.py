@@ -1,36 +1,45 @@
-"""Checks of `turkic-idiom doctor`: whether everything is registered, and what to do if it is not.
+"""What `turkic-idiom doctor` says: whether everything is registered, and what to do when it is not.
 
-These checks must not fail in a broken environment: every check imports its modules itself, and an exception is
-reported as a problem.
+Nothing here may fail, whatever is broken in the environment: every check stands on its own and imports what it needs
+itself, an exception is one more finding, and this module imports only what needs no other package.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import sys
 import sysconfig
+import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from importlib.metadata import requires
 from pathlib import Path
 
-from turkic_idiom_tasks.integrations import DATA_VARIABLE, hook, report
+from turkic_idiom_tasks.integrations import DATA_VARIABLE, hook
 from turkic_idiom_tasks.integrations.private_names import PrivateName
+from turkic_idiom_tasks.integrations.versions import DISTRIBUTION, installed_version, pip_command, wrong_versions
 
-DISTRIBUTION = "turkic-idiom-tasks"
-PACKAGES = (DISTRIBUTION, "mteb", "lm-eval", "sentence-transformers", "transformers", "torch")  # always listed
+PACKAGES = (  # always listed with their versions, and imported in this order, so that the culprit comes first
+    "pydantic",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "mteb",
+    "lm-eval",
+)
 PTH_FILE = "turkic_idiom_tasks.pth"
 REGISTER = "in Python, call turkic_idiom_tasks.register() after importing the harness"
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Results of all checks.
+    """What was found.
 
     Attributes:
-        details: one line for each check.
-        problems: a few words on each problem.
-        advice: one line on how to solve each problem.
+        details: lines, one for each thing that was looked at.
+        problems: what is wrong, in a few words each.
+        advice: what to do, a line each; empty if nothing is wrong.
     """
 
     details: list[str] = field(default_factory=list)
@@ -39,11 +48,11 @@ class Diagnosis:
 
     @property
     def is_healthy(self) -> bool:
-        """Return whether there is no problem."""
+        """Return whether nothing is wrong."""
         return not self.problems
 
     def lines(self) -> list[str]:
-        """Return the verdict, then the advice, then the details."""
+        """Return the verdict, what to do, and then the details."""
         if self.is_healthy:
             verdict = "everything is registered: mteb and lm-eval know the tasks, and the data can be read"
         else:
@@ -52,57 +61,104 @@ class Diagnosis:
         advice = [f"-> {line}" for line in dict.fromkeys(self.advice)]
         return [verdict, *advice, "", *self.details]
 
-    def check(self, is_right: bool, *, detail: str, advice: str) -> None:
-        """Add the detail of a check, and its advice if something is wrong."""
-        if is_right:
-            self.details.append(detail)
-        else:
-            self.fail(detail=detail, problem=detail, advice=advice)
-
-    def fail(self, *, detail: str, problem: str, advice: str) -> None:
-        """Add a problem with its detail and advice."""
+    def check(self, is_right: bool, *, detail: str, advice: str, problem: str | None = None) -> None:
+        """Note one finding; if something is wrong, also what to do."""
         self.details.append(detail)
-        self.problems.append(problem)
-        self.advice.append(advice)
+        if not is_right:
+            self.problems.append(problem or detail)
+            self.advice.append(advice)
 
 
 def diagnose() -> Diagnosis:
-    """Check this interpreter: versions, start-up files, registration with mteb and lm-eval, the data, failures."""
+    """Look at this interpreter: versions, start-up files, what mteb and lm-eval know of us, the data, failures."""
     diagnosis = Diagnosis()
     diagnosis.details.append(f"python {sys.version.split()[0]} at {sys.executable}")
-    for name, check in CHECKS.items():
-        try:
-            check(diagnosis)
-        except Exception as error:  # a broken package may raise any error when it is imported
-            line = (str(error).strip().splitlines() or [""])[0][:200]
-            diagnosis.fail(
-                detail=f"{name}: cannot be checked: {type(error).__name__}: {line}",
-                problem=f"{name} cannot be checked",
-                advice=f"install again with pip: pip install --upgrade {DISTRIBUTION}",
-            )
+    for name in (DISTRIBUTION, *PACKAGES):
+        diagnosis.details.append(f"{name} {installed_version(name) or 'NOT INSTALLED'}")
+    for look in (
+        _look_at_versions,
+        _look_at_imports,
+        _look_at_hook,
+        _look_at_mteb,
+        _look_at_lm_eval,
+        _look_at_data,
+        _look_at_failures,
+    ):
+        _attempt(look, diagnosis)
     return diagnosis
 
 
-def _check_versions(diagnosis: Diagnosis) -> None:
-    from packaging.requirements import Requirement
+def print_diagnosis() -> int:
+    """Write what `diagnose` finds to stdout, and return the exit code: 0 if nothing is wrong, otherwise 1."""
+    with contextlib.suppress(AttributeError):  # a stream that a test or a notebook put in place
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8
+    with contextlib.redirect_stdout(sys.stderr):  # some packages print when they are imported
+        diagnosis = diagnose()
+    for line in diagnosis.lines():
+        sys.stdout.write("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line) + "\n")
+    return 0 if diagnosis.is_healthy else 1
 
+
+def _attempt(look: Callable[[Diagnosis], None], diagnosis: Diagnosis) -> None:
+    """Look at one thing; whatever goes wrong is a finding."""
+    name = look.__name__.removeprefix("_look_at_").replace("_", "-")
+    try:
+        look(diagnosis)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a broken package may raise anything, such as the panics of packages in Rust
+        diagnosis.check(
+            False,
+            detail=f"{name}: cannot be checked: {in_one_line(error)}",
+            problem=f"{name} cannot be checked",
+            advice=_first_advice(diagnosis, otherwise=f"install again: pip install --force-reinstall {DISTRIBUTION}"),
+        )
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return the type of an error, the first line of its message, and the file that raised it."""
+    message = (str(error).strip().splitlines() or [""])[0][:200]
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {message}{place}"
+
+
+def _first_advice(diagnosis: Diagnosis, *, otherwise: str) -> str:
+    """Return the advice for an earlier problem, from which one that only shows in an import most likely follows."""
+    return diagnosis.advice[0] if diagnosis.advice else otherwise
+
+
+def _look_at_versions(diagnosis: Diagnosis) -> None:
+    wrong = wrong_versions()
+    for wrong_version in wrong:
+        diagnosis.check(
+            False,
+            detail=f"WRONG VERSION: {wrong_version}",
+            problem=str(wrong_version),
+            advice=pip_command(wrong),  # one command for all, since two might undo each other
+        )
+
+
+def _look_at_imports(diagnosis: Diagnosis) -> None:
     for name in PACKAGES:
-        diagnosis.details.append(f"{name} {report.installed_version(name) or 'NOT INSTALLED'}")
-    for text in requires(DISTRIBUTION) or []:
-        requirement = Requirement(text)
-        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
-            continue
-        installed = report.installed_version(requirement.name)
-        if installed is None or not requirement.specifier.contains(installed, prereleases=True):
-            present = f"{requirement.name} {installed}" if installed else f"no {requirement.name}"
-            diagnosis.fail(
-                detail=f"WRONG VERSION: {present}, needs {requirement.name}{requirement.specifier}",
-                problem=f"{present} is installed, needs {requirement.specifier}",
-                advice=f"pip install '{requirement.name}{requirement.specifier}'",
+        try:
+            importlib.import_module(name.replace("-", "_"))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # as in _attempt
+            version = installed_version(name)
+            exactly = f"'{name}=={version}'" if version else name
+            diagnosis.check(
+                False,
+                detail=f"import of {name} fails: {in_one_line(error)}",
+                problem=f"{name} cannot be imported",
+                advice=_first_advice(
+                    diagnosis, otherwise=f"install it again: pip install --force-reinstall --no-deps {exactly}"
+                ),
             )
 
 
-def _check_hook(diagnosis: Diagnosis) -> None:
+def _look_at_hook(diagnosis: Diagnosis) -> None:
     pth = Path(sysconfig.get_paths()["purelib"]) / PTH_FILE
     diagnosis.details.append(f"start-up file {pth}: {'there' if pth.is_file() else 'MISSING'}")
     if os.environ.get(hook.NO_HOOK_VARIABLE, "") not in ("", "0"):
@@ -120,7 +176,7 @@ def _check_hook(diagnosis: Diagnosis) -> None:
     diagnosis.check(hook.is_installed(), detail=f"start-up hook: {state}", advice=advice)
 
 
-def _check_mteb(diagnosis: Diagnosis) -> None:
+def _look_at_mteb(diagnosis: Diagnosis) -> None:
     import mteb
     from mteb.models.model_implementations import MODEL_REGISTRY
 
@@ -140,10 +196,10 @@ def _check_mteb(diagnosis: Diagnosis) -> None:
         BENCHMARK_NAME in benchmark_names, detail=f"mteb benchmark {BENCHMARK_NAME}: {state}", advice=REGISTER
     )
     diagnosis.check(n_models > 0, detail=f"mteb models: {n_models} registered", advice=REGISTER)
-    _add_missing_names(diagnosis, "mteb", mteb_private.missing_names(), versions=mteb_private.VERSIONS)
+    _note_missing_names(diagnosis, "mteb", mteb_private.missing_names(), versions=mteb_private.VERSIONS)
 
 
-def _check_lm_eval(diagnosis: Diagnosis) -> None:
+def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
     import lm_eval.models  # noqa: F401
     from lm_eval.api.registry import model_registry
     from lm_eval.tasks.manager import TaskManager
@@ -158,26 +214,28 @@ def _check_lm_eval(diagnosis: Diagnosis) -> None:
         diagnosis.check(name in known, detail=f"lm-eval group {name}: {state}", advice=advice)
     state = "registered" if MODEL_NAME in model_registry else "MISSING"
     diagnosis.check(MODEL_NAME in model_registry, detail=f"lm-eval model {MODEL_NAME}: {state}", advice=advice)
-    _add_missing_names(diagnosis, "lm-eval", lm_eval_private.missing_names(), versions=lm_eval_private.VERSIONS)
+    _note_missing_names(diagnosis, "lm-eval", lm_eval_private.missing_names(), versions=lm_eval_private.VERSIONS)
 
 
-def _add_missing_names(diagnosis: Diagnosis, harness: str, names: Iterable[PrivateName], *, versions: str) -> None:
+def _note_missing_names(diagnosis: Diagnosis, harness: str, names: Iterable[PrivateName], *, versions: str) -> None:
     for name in names:
-        diagnosis.fail(
+        diagnosis.check(
+            False,
             detail=f"{harness} has no {name}, which is needed: {name.reason}",
             problem=f"this {harness} lacks {name}",
             advice=f"pip install '{harness}{versions}'",
         )
 
 
-def _check_data(diagnosis: Diagnosis) -> None:
+def _look_at_data(diagnosis: Diagnosis) -> None:
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.errors import InputError
 
     try:
         dataset = open_dataset(os.environ.get(DATA_VARIABLE, ""))
     except InputError as error:
-        diagnosis.fail(
+        diagnosis.check(
+            False,
             detail=f"data: {error}",
             problem="the data cannot be used",
             advice=f"correct {DATA_VARIABLE}, or unset it to use the bundled lexicon",
@@ -186,20 +244,16 @@ def _check_data(diagnosis: Diagnosis) -> None:
     diagnosis.details.append(f"data: {dataset.path} (revision {dataset.revision})")
 
 
-def _check_failures(diagnosis: Diagnosis) -> None:
+def _look_at_failures(diagnosis: Diagnosis) -> None:
+    from turkic_idiom_tasks.integrations import report
+
     for where, error in report.failures.items():
-        diagnosis.fail(
+        diagnosis.check(
+            False,
             detail=f"FAILED at {where}: {error}",
             problem=f"the registration at {where} failed",
-            advice=f"install harnesses that this package supports: pip install --upgrade {DISTRIBUTION}",
+            advice=_first_advice(
+                diagnosis,
+                otherwise=f"install harnesses that this package supports: pip install --upgrade {DISTRIBUTION}",
+            ),
         )
-
-
-CHECKS: dict[str, Callable[[Diagnosis], None]] = {
-    "versions": _check_versions,
-    "hook": _check_hook,
-    "mteb": _check_mteb,
-    "lm-eval": _check_lm_eval,
-    "data": _check_data,
-    "failures": _check_failures,
-}

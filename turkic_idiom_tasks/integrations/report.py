@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.integrations.versions import installed_version
 from turkic_idiom_tasks.reading import printable
 
 failures: dict[str, str] = {}  # place -> error, for `turkic-idiom doctor`
@@ -34,14 +34,6 @@ def report_failure(where: str, error: Exception) -> None:
         where,
         failures[where],
     )
-
-
-def installed_version(distribution: str) -> str | None:
-    """Return the version of an installed distribution, or None."""
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return None
 
 
 class _OneLineErrors:

@@ -2,7 +2,7 @@
 
 Format: a directory with one ``<lang>.jsonl`` per language, an entry a line, and ``concepts.jsonl``, which joins them.
 An entry has the keys ``concept``, ``idiom``, ``meaning``, ``example`` and ``spans``; null stands where something is
-not known.
+not known. ``equivalents.jsonl``, if it is there, says which concepts mean the same or nearly the same.
 """
 
 from __future__ import annotations
@@ -21,17 +21,37 @@ from turkic_idiom_tasks.spans import Span, span_problem
 CONCEPT_ID = re.compile(r"[a-z0-9]+(?:-{1,2}[a-z0-9]+)*")
 REQUIRED_KEYS = ("concept", "idiom", "meaning", "example", "spans")
 OPTIONAL_TEXTS = ("literal_example", "paraphrase", "literal_paraphrase")
-OPTIONAL_KEYS = ("variants", *OPTIONAL_TEXTS, "source", "status")
-TEXT_KEYS = ("concept", "idiom", "meaning", "example", *OPTIONAL_TEXTS, "source")
+OPTIONAL_KEYS = ("variants", *OPTIONAL_TEXTS, "source", "attested", "collocation", "status")
+TEXT_KEYS = ("concept", "idiom", "meaning", "example", *OPTIONAL_TEXTS, "source", "attested")
+PARTS_OF_SPEECH = ("verb", "noun", "adjective", "adverb", "clause")
+JUDGEMENTS = SAME, NEAR = ("same", "near")
 _MOST_CHARACTERS = 2**31  # of an example, as far as an offset may claim
 
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """One meaning that the languages share: a slug that is stable for ever, and what it means in English."""
+    """One meaning that the languages share.
+
+    Attributes:
+        id: a readable slug that never changes.
+        gloss: what it means, in English.
+        pos: one of `PARTS_OF_SPEECH`; None when not known.
+        aliases: ids of former concepts that were merged into this one.
+    """
 
     id: str
     gloss: str
+    pos: str | None = None
+    aliases: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """Return the concept as one line of ``concepts.jsonl``; what is not known is left out."""
+        row: dict[str, Any] = {"id": self.id, "gloss": self.gloss}
+        if self.pos is not None:
+            row["pos"] = self.pos
+        if self.aliases:
+            row["aliases"] = self.aliases
+        return json.dumps(row, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +69,8 @@ class Entry:
         paraphrase: the example with the idiom replaced by what it means.
         literal_paraphrase: the example with the idiom replaced by what its words literally say.
         source: where the entry is from.
+        attested: a public source in which the form is found; None when none is known.
+        collocation: whether the words are an ordinary collocation rather than an idiom; such an entry is no test query.
         status: the verdicts of its checks.
     """
 
@@ -62,6 +84,8 @@ class Entry:
     paraphrase: str | None = None
     literal_paraphrase: str | None = None
     source: str | None = None
+    attested: str | None = None
+    collocation: bool = False
     status: Mapping[str, Any] | str | None = None
 
     def to_json(self) -> str:
@@ -86,16 +110,31 @@ class Lexicon:
         entries: language code -> concept id -> entry, both in the order of the files.
         revision: content hash, 40 hexadecimal digits; the same for the same lines in any order.
         source: what it was read from, as shown to the user.
+        equivalents: pairs of concept ids, each sorted -> ``same`` (interchangeable) or ``near``, sorted by the ids.
     """
 
     concepts: Mapping[str, Concept]
     entries: Mapping[str, Mapping[str, Entry]]
     revision: str
     source: str = field(default="", compare=False)
+    equivalents: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def of(self, language: str) -> Mapping[str, Entry]:
         """Return the entries of a language by concept id; empty when the lexicon does not have the language."""
         return self.entries.get(language, {})
+
+    def judged(self, *judgements: str) -> dict[str, set[str]]:
+        """Return concept -> the concepts that were judged so beside it; concepts without any are left out.
+
+        Args:
+            judgements: ``same``, ``near`` or both.
+        """
+        partners: dict[str, set[str]] = {}
+        for (first, second), judgement in self.equivalents.items():
+            if judgement in judgements:
+                partners.setdefault(first, set()).add(second)
+                partners.setdefault(second, set()).add(first)
+        return partners
 
 
 def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:
@@ -117,6 +156,8 @@ def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:
         paraphrase=row.get("paraphrase"),
         literal_paraphrase=row.get("literal_paraphrase"),
         source=row.get("source"),
+        attested=row.get("attested"),
+        collocation=bool(row.get("collocation")),
         status=row.get("status"),
     )
     problems = _text_problems(entry, language)
@@ -161,6 +202,8 @@ def _shape_problems(row: Any) -> list[str]:
         problems += _spans_shape_problems(row["spans"], has_example=row.get("example") is not None)
     if not _is_list_of_texts(row.get("variants")):
         problems.append("field 'variants' must be a list of texts")
+    if not isinstance(row.get("collocation"), bool | None):
+        problems.append(f"field 'collocation' must be true or false, found {quoted(row['collocation'])}")
     if not isinstance(row.get("status"), str | dict | None):
         problems.append(f"field 'status' must be text or an object, found {quoted(row['status'])}")
     return problems
@@ -198,7 +241,7 @@ def _text_problems(entry: Entry, language: Language) -> list[str]:
         problem = _text_problem(key, text, language) if text is not None else None
         if problem:
             problems.append(problem)
-    for key, text in (("source", entry.source), ("status", entry.status)):
+    for key, text in (("source", entry.source), ("attested", entry.attested), ("status", entry.status)):
         problem = unseen_problem(key, text) if isinstance(text, str) else None
         if problem:
             problems.append(problem)

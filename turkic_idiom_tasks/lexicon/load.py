@@ -19,12 +19,22 @@ from turkic_idiom_tasks.files import (
     read_committed,
 )
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
-from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID, Concept, Entry, Lexicon, parse_entry, unseen_problem
+from turkic_idiom_tasks.lexicon.entries import (
+    CONCEPT_ID,
+    JUDGEMENTS,
+    PARTS_OF_SPEECH,
+    Concept,
+    Entry,
+    Lexicon,
+    parse_entry,
+    unseen_problem,
+)
 from turkic_idiom_tasks.reading import quoted, read_json_lines
 
 BUNDLED = Path(__file__).parent / "data"
 CONCEPTS_FILE = "concepts.jsonl"
-FILES = (*(f"{code}.jsonl" for code in LANGUAGES), CONCEPTS_FILE)
+EQUIVALENTS_FILE = "equivalents.jsonl"
+FILES = (*(f"{code}.jsonl" for code in LANGUAGES), CONCEPTS_FILE, EQUIVALENTS_FILE)
 KIND = "lexicon"  # in the manifest of a lexicon directory that we wrote
 
 
@@ -75,7 +85,15 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
             concepts.setdefault(concept, Concept(concept, ""))
         if not entries[code] and not mistakes:
             problems.append(Problem(path, 0, "no entries; add some or delete the file"))
-    lexicon = Lexicon(concepts, entries, revision=content_revision(directory), source=str(directory))
+    equivalents, mistakes = _read_equivalents(directory / EQUIVALENTS_FILE, concepts)
+    problems += mistakes
+    lexicon = Lexicon(
+        concepts,
+        entries,
+        revision=content_revision(directory),
+        source=str(directory),
+        equivalents=equivalents,
+    )
     return lexicon, problems
 
 
@@ -120,7 +138,7 @@ def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
 def content_revision(directory: Path) -> str:
     """Return the SHA-1 of the lexicon's lines, 40 hexadecimal digits, whatever their order, ends and blank lines."""
     digest = hashlib.sha1(usedforsecurity=False)
-    paths = [*lexicon_files(directory).values(), directory / CONCEPTS_FILE]
+    paths = [*lexicon_files(directory).values(), directory / CONCEPTS_FILE, directory / EQUIVALENTS_FILE]
     for path in sorted(path for path in paths if path.is_file()):
         lines = sorted(line.strip() for line in path.read_bytes().splitlines())
         digest.update(path.name.encode() + b"\0" + b"\n".join(filter(None, lines)) + b"\0")
@@ -150,6 +168,7 @@ def write_lexicon(
     concepts: Sequence[Concept],
     entries: Mapping[str, Sequence[Entry]],
     *,
+    equivalents: Mapping[tuple[str, str], str] | None = None,
     others: Mapping[str, bytes] | None = None,
     overwrite: bool = False,
 ) -> None:
@@ -159,6 +178,7 @@ def write_lexicon(
         directory: created when missing.
         concepts: every concept that an entry names.
         entries: language code -> entries; languages without entries are not written.
+        equivalents: as in `Lexicon`; the file is not written where there are none.
         others: name -> content of files that belong to it, such as the report of an import.
         overwrite: whether a lexicon that is there is replaced.
 
@@ -170,10 +190,11 @@ def write_lexicon(
         get_language(code)
         if rows:
             files[f"{code}.jsonl"] = _as_lines(entry.to_json() for entry in sorted(rows, key=lambda row: row.concept))
-    rows_of_concepts = []
-    for concept in sorted(concepts, key=lambda concept: concept.id):
-        rows_of_concepts.append(json.dumps({"id": concept.id, "gloss": concept.gloss}, ensure_ascii=False))
-    files[CONCEPTS_FILE] = _as_lines(rows_of_concepts)
+    files[CONCEPTS_FILE] = _as_lines(concept.to_json() for concept in sorted(concepts, key=lambda row: row.id))
+    if equivalents:
+        files[EQUIVALENTS_FILE] = _as_lines(
+            json.dumps({"concepts": pair, "judgement": judgement}) for pair, judgement in sorted(equivalents.items())
+        )
     check_target(directory, overwrite=overwrite)
     if is_committing(directory) and not overwrite:
         finish_commit(directory)
@@ -232,17 +253,65 @@ def _read_concepts(path: Path) -> tuple[dict[str, Concept], list[Problem]]:
         if problem:
             problems.append(Problem(path, line.number, problem))
         else:
-            concepts[line.value["id"]] = Concept(line.value["id"], line.value["gloss"])
+            row = line.value
+            concepts[row["id"]] = Concept(row["id"], row["gloss"], row.get("pos"), tuple(row.get("aliases") or ()))
+    for concept in list(concepts.values()):
+        for alias in concept.aliases:
+            if alias in concepts:
+                problems.append(Problem(path, 0, f"alias {alias!r} of {concept.id!r} is a concept itself; remove one"))
     return concepts, problems
 
 
+def _read_equivalents(path: Path, concepts: Mapping[str, Concept]) -> tuple[dict[tuple[str, str], str], list[Problem]]:
+    """Return sorted pair of concepts -> judgement, in sorted order, and the mistakes of the file."""
+    judgements: dict[tuple[str, str], str] = {}
+    problems: list[Problem] = []
+    if not path.is_file():
+        return judgements, problems
+    for line in read_json_lines(path):
+        problem = line.problem or equivalent_problem(line.value, concepts)
+        if not problem:
+            first, second = sorted(line.value["concepts"])
+            if (first, second) in judgements:
+                problem = f"{first!r} and {second!r} are judged twice; remove one"
+            else:
+                judgements[first, second] = line.value["judgement"]
+        if problem:
+            problems.append(Problem(path, line.number, problem))
+    return dict(sorted(judgements.items())), problems
+
+
+def equivalent_problem(row: Any, concepts: Mapping[str, Concept]) -> str | None:
+    """Return what is wrong with a decoded line of ``equivalents.jsonl``, or None."""
+    if not isinstance(row, dict) or set(row) != {"concepts", "judgement"}:
+        return 'expected {"concepts": [two ids], "judgement": "same" or "near"}'
+    pair = row["concepts"]
+    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+        return f"field 'concepts' must be a list of two concept ids, found {quoted(pair)}"
+    if pair[0] == pair[1]:
+        return f"concept {quoted(pair[0])} is paired with itself"
+    for name in pair:
+        if name not in concepts:
+            return f"concept {quoted(name)} is not in the lexicon; add it, or remove the pair"
+    if row["judgement"] not in JUDGEMENTS:
+        return f"judgement {quoted(row['judgement'])} must be one of {', '.join(JUDGEMENTS)}"
+    return None
+
+
 def _concept_problem(row: Any, known: dict[str, Concept]) -> str | None:
-    if not isinstance(row, dict) or set(row) != {"id", "gloss"}:
-        return 'expected {"id": …, "gloss": …}'
+    if not isinstance(row, dict) or not {"id", "gloss"} <= set(row) <= {"id", "gloss", "pos", "aliases"}:
+        return 'expected {"id": …, "gloss": …}, and "pos" and "aliases" if they are known'
     if not isinstance(row["id"], str) or not CONCEPT_ID.fullmatch(row["id"]):
         return f"concept id {quoted(row['id'])} must be lower-case letters, digits and hyphens"
     if not isinstance(row["gloss"], str):
         return f"gloss of {row['id']!r} must be text, found {quoted(row['gloss'])}"
     if row["id"] in known:
         return f"duplicate concept {row['id']!r}"
+    if row.get("pos") is not None and row["pos"] not in PARTS_OF_SPEECH:
+        return f"pos of {row['id']!r} is {quoted(row['pos'])}; known: {', '.join(PARTS_OF_SPEECH)}"
+    aliases = row.get("aliases")
+    if aliases is not None and not (
+        isinstance(aliases, list) and all(isinstance(name, str) and CONCEPT_ID.fullmatch(name) for name in aliases)
+    ):
+        return f"aliases of {row['id']!r} must be a list of concept ids, found {quoted(aliases)}"
     return unseen_problem("gloss", row["gloss"])

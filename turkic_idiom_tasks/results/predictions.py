@@ -109,10 +109,10 @@ class Rankings:
                     return False
         return True
 
-    def positions(self) -> RelevantPositions:
-        """Return where the relevant documents stand."""
+    def positions(self, *, strict: bool = False) -> RelevantPositions:
+        """Return where the relevant documents stand; with `strict`, those of the queries' own concepts alone."""
         counts, above, tied = [], [], []
-        for row, columns in enumerate(self.pool.relevant):
+        for row, columns in enumerate(self.pool.strictly_relevant if strict else self.pool.relevant):
             counts.append(len(columns))
             for column in columns:
                 if (row, column) in self.beyond:

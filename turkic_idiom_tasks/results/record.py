@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import write_bytes
+from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.reading import MalformedError, parse_json, read_file, shown, unpack_gzip
 from turkic_idiom_tasks.results.predictions import TASK_NAMES, Predictions, read_lines, to_lines
 
@@ -40,12 +41,18 @@ class OtherFormatError(InputError):
 
 
 class DataName(BaseModel):
-    """What was predicted: the path that results call it by, and its revision."""
+    """What was predicted: the path that results call it by, its revision, and the edition of the bundled lexicon."""
 
     model_config = _STRICT
 
     path: str
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+    edition: str | None = None
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> DataName:
+        """Return the name of a dataset."""
+        return cls(path=dataset.path, revision=dataset.revision, edition=edition_of(dataset.revision))
 
 
 class ModelName(BaseModel):

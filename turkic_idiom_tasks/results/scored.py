@@ -95,6 +95,8 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     pool = rankings.pool
     scores = score_positions(rankings.positions())
     means = scores.means()
+    strict = score_positions(rankings.positions(strict=True)).means()
+    means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
     return ScoredSubset(
         task=pool.task,
         subset=pool.subset,

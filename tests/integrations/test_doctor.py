@@ -1,0 +1,176 @@
+"""`turkic-idiom doctor` in broken environments: packages with a wrong version, and packages whose import raises."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from turkic_idiom_tasks.integrations import doctor, hook
+from turkic_idiom_tasks.integrations.versions import installed_version, pip_command, wrong_versions
+
+OWN_REQUIREMENTS = (
+    "mteb[bm25s]<3,>=2.11.6",
+    "lm-eval[api,hf]<0.5,>=0.4.13",
+    "pydantic<3,>=2.11",
+    "torch<3,>=2.6",
+    "transformers<6,>=5.0",
+    "typer>=0.16",
+    "pyyaml>=6.0",
+    "packaging>=20",
+    "huggingface-hub<3,>=1.4",
+    "absent-tool>=1; extra == 'tool'",
+)
+
+
+@dataclass
+class StandIns:
+    """A folder that comes before site-packages, with metadata and modules that take the place of installed ones."""
+
+    folder: Path
+
+    def metadata(self, name, version, *requirements):
+        folder = self.folder / f"{name.replace('-', '_')}-{version}.dist-info"
+        folder.mkdir()
+        lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", "Provides-Extra: api"]
+        lines += [f"Requires-Dist: {requirement}" for requirement in requirements]
+        (folder / "METADATA").write_text("\n".join(lines) + "\n")
+
+    def module(self, name, code):
+        (self.folder / name).mkdir()
+        (self.folder / name / "__init__.py").write_text(code + "\n")
+
+    def doctor(self):
+        """Run the installed command, as a user would, and return what it wrote."""
+        run = subprocess.run(
+            [Path(sys.executable).parent / "turkic-idiom", "doctor"],
+            cwd=self.folder,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(self.folder), os.environ.get("PYTHONPATH", "")])},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert run.returncode == 1, run.stdout + run.stderr
+        assert "Traceback" not in run.stderr
+        return run.stdout
+
+
+@pytest.fixture
+def stand_ins(tmp_path, monkeypatch):
+    folder = tmp_path / "stand_ins"
+    folder.mkdir()
+    stand_ins = StandIns(folder)
+    stand_ins.metadata("turkic-idiom-tasks", "0.1.0", *OWN_REQUIREMENTS)
+    monkeypatch.syspath_prepend(str(folder))
+    return stand_ins
+
+
+def test_doctor_begins_with_the_verdict(command):
+    run = command("turkic-idiom", "doctor")
+    assert run.returncode == 0, run.stdout
+    verdict, blank, *details = run.stdout.splitlines()
+    assert verdict.startswith("everything is registered")
+    assert not blank
+    assert "mteb task TurkicIdiomT1: registered" in details
+
+
+def test_doctor_without_the_hook_finds_nothing_registered(command):
+    run = command("turkic-idiom", "doctor", TURKIC_IDIOM_NO_HOOK="1")
+    assert run.returncode == 1
+    details = run.stdout.splitlines()
+    assert "mteb benchmark TurkicIdiom(v1): MISSING" in details
+    assert "mteb models: 0 registered" in details
+
+
+def test_doctor_says_that_the_hook_is_turned_off(monkeypatch):
+    monkeypatch.setenv("TURKIC_IDIOM_NO_HOOK", "1")
+    monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder is not hook.Finder])
+    verdict, advice, *_ = doctor.diagnose().lines()
+    assert "start-up hook: NOT ACTIVE" in verdict
+    assert advice.startswith(
+        "-> TURKIC_IDIOM_NO_HOOK is set: unset it, or call turkic_idiom_tasks.register() after importing the harness"
+    )
+
+
+@pytest.mark.parametrize(
+    ("distribution", "module", "error", "command"),  # of some commands the start: other packages may need more
+    [
+        # pydantic 2.0 beside a newer mteb raised this very type when mteb was imported.
+        ("pydantic", "pydantic", "TypeError('metaclass conflict')", "pip install 'pydantic>=2.1"),
+        ("torch", "torch", "OSError('libcudart.so.13: cannot open')", "pip install 'torch>=2."),
+        ("transformers", "transformers", "ImportError('hub')", "pip install 'transformers>=5."),
+        ("mteb", "mteb", "SystemExit(3)", "pip install 'mteb[bm25s]>=2.11.6,<3'"),
+        ("lm-eval", "lm_eval", "BaseException('a panic')", "pip install 'lm-eval[api,hf]>=0.4.13,<0.5'"),
+        ("typer", "typer", "TypeError('no argument ctx')", "pip install 'typer>=0."),  # without it, no command line
+        ("pyyaml", "yaml", "ImportError('_yaml')", "pip install 'pyyaml>=6."),
+    ],
+)
+def test_doctor_names_the_wrong_version_of_a_package_whose_import_raises(
+    stand_ins, distribution, module, error, command
+):
+    stand_ins.metadata(distribution, "0.0.1")
+    stand_ins.module(module, f"raise {error}")
+    printed = stand_ins.doctor()
+    verdict, *_ = printed.splitlines()
+    assert f"{distribution} 0.0.1 is installed, but turkic-idiom-tasks needs {distribution}" in verdict
+    assert f"-> {command}" in printed
+    assert "start-up hook: active" in printed  # the other checks went on
+
+
+def test_doctor_goes_on_without_packaging_and_names_the_error(stand_ins):
+    stand_ins.module("packaging", "raise RuntimeError('half an installation')")
+    printed = stand_ins.doctor()
+    assert "versions: cannot be checked: RuntimeError: half an installation" in printed
+    assert "start-up hook: active" in printed
+
+
+def test_a_package_with_the_right_version_whose_import_raises_is_to_be_installed_again(stand_ins):
+    stand_ins.metadata("pydantic", "2.11.3")
+    stand_ins.module("pydantic", "raise ValueError('half an installation')")
+    printed = stand_ins.doctor()
+    assert "pydantic cannot be imported" in printed.splitlines()[0]
+    assert "import of pydantic fails: ValueError: half an installation" in printed
+    assert "pip install --force-reinstall --no-deps 'pydantic==2.11.3'" in printed.splitlines()[1]
+
+
+def test_one_pip_command_corrects_every_wrong_version(stand_ins):
+    stand_ins.metadata("mteb", "2.10.3")
+    stand_ins.metadata("pydantic", "2.0")
+    wrong = wrong_versions()
+    assert [(item.name, item.installed, item.bounds) for item in wrong] == [
+        ("mteb", "2.10.3", "<3,>=2.11.6"),
+        ("pydantic", "2.0", "<3,>=2.11"),
+    ]
+    assert pip_command(wrong) == "pip install 'mteb[bm25s]>=2.11.6,<3' 'pydantic>=2.11,<3'"
+
+
+def test_versions_inside_our_bounds_that_do_not_suit_each_other_are_named(stand_ins):
+    # What transformers 5.0.0 and huggingface-hub 2.0.0 state; both are inside our bounds.
+    stand_ins.metadata("transformers", "5.0.0", "huggingface_hub<2.0,>=1.3.0", "not-ours>=1")
+    stand_ins.metadata("huggingface-hub", "2.0.0")
+    (wrong,) = wrong_versions()
+    assert (wrong.name, wrong.installed, wrong.needed_by) == ("huggingface-hub", "2.0.0", "transformers")
+    assert pip_command([wrong]) == "pip install 'huggingface-hub>=1.4,<2.0'"
+
+
+def test_a_missing_package_of_an_extra_that_we_ask_for_is_named(stand_ins):
+    stand_ins.metadata("lm-eval", "0.4.13", "absent-client>=2; extra == 'api'", "absent-other; extra == 'other'")
+    (wrong,) = wrong_versions()
+    assert (wrong.name, wrong.installed, wrong.needed_by) == ("absent-client", None, "lm-eval")
+    assert pip_command([wrong]) == "pip install 'absent-client>=2'"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"Name: torch\n"])
+def test_damaged_metadata_is_as_good_as_none(stand_ins, content):
+    stand_ins.metadata("torch", "2.13.0")
+    (stand_ins.folder / "torch-2.13.0.dist-info" / "METADATA").write_bytes(content)
+    assert installed_version("torch") is None
+    assert [(item.name, item.installed) for item in wrong_versions()] == [("torch", None)]
+
+
+def test_a_version_that_is_no_version_is_wrong(stand_ins):
+    stand_ins.metadata("torch", "nightly")
+    assert [(item.name, item.installed) for item in wrong_versions()] == [("torch", "nightly")]

@@ -1,0 +1,293 @@
+"""README and pages: every command runs, every relative link leads to a file, README stays short.
+
+The blocks of a page run in order in one folder, so a page is a session. Each folder holds `my-encoder`, a tiny encoder
+that was never trained, and TURKIC_IDIOM_DATA names an eighth of the bundled lexicon, which saves most of the time. A
+block that cannot run here says so in a comment above its fence: ``<!-- not run: REASON -->``.
+
+Bash is the real one. It finds `turkic-idiom`, `mteb`, `lm-eval` and `python` in a folder of its own, where each asks a
+warm process to fork and call the entry point of the installed script: importing torch anew for fifty commands would
+take most of the time.
+"""
+
+import importlib
+import json
+import os
+import re
+import runpy
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import traceback
+from array import array
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from tests.span_detection.conftest import SIZES, letter_tokenizer
+from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+
+REPOSITORY = Path(__file__).parent.parent
+README = REPOSITORY / "README.md"
+PAGES = [README, *sorted((REPOSITORY / "docs").glob("*.md"))]
+MOST_WORDS = 1200  # of README
+MOST_SECONDS = 300  # for a block
+PROGRAMS = ("turkic-idiom", "mteb", "lm-eval", "python")
+INSTALLATION = ("pip install", "make ", "git clone")  # lines of bash that are not run
+CONCEPTS_PER_KEPT = 8
+IMPORTED_LATE = (  # by the commands, once instead of in each of them
+    "hub_datasets.hub_export",
+    "leaderboard.site",
+    "lm_eval.__main__",
+    "lm_eval.evaluator",
+    "mteb",
+    "torch._dynamo",
+    "turkic_idiom_tasks.experiments.charts",
+    "turkic_idiom_tasks.experiments.run",
+    "turkic_idiom_tasks.experiments.span_jobs",
+)
+
+_FENCE = re.compile(r"^```(\w*)$")
+_NOT_RUN = re.compile(r"<!-- not run: .+ -->")
+_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+_SHIM = """#!{python} -IS
+import array, json, os, socket, sys
+connection = socket.socket(socket.AF_UNIX)
+connection.connect({address!r})
+request = json.dumps([sys.argv, os.getcwd(), dict(os.environ)]).encode("utf-8", "surrogateescape")
+fds = array.array("i", [0, 1, 2])
+connection.sendmsg([len(request).to_bytes(8, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+connection.sendall(request)
+answer = connection.recv(1)
+sys.exit(answer[0] if answer else 1)
+"""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: the language, the number of its first line, its text, and whether it is to be run."""
+
+    language: str
+    line: int
+    text: str
+    is_run: bool
+
+
+def blocks_of(page):
+    """Return the fenced blocks of a page, in order."""
+    blocks = []
+    lines = page.read_text("utf-8").splitlines()
+    start = None
+    for number, line in enumerate(lines, start=1):
+        fence = _FENCE.match(line)
+        assert fence is not None or "```" not in line, f"{page}:{number}: a fence stands at the beginning of a line"
+        if fence is None:
+            continue
+        if start is None:
+            start, language = number, fence[1]
+            continue
+        above = lines[start - 2] if start > 1 else ""
+        text = "\n".join(lines[start : number - 1]) + "\n"
+        blocks.append(Block(language, start + 1, text, is_run=_NOT_RUN.fullmatch(above) is None))
+        start = None
+    assert start is None, f"{page}: the fence of line {start} is never closed"
+    return blocks
+
+
+def runnable_blocks(page):
+    return [block for block in blocks_of(page) if block.is_run and block.language in ("bash", "python")]
+
+
+def name_of(page):
+    return page.relative_to(REPOSITORY).as_posix()
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """A working folder as every page begins with it, and beside it the data."""
+    from transformers import BertConfig, BertModel
+
+    root = tmp_path_factory.mktemp("documentation")
+    lexicon = load_lexicon()
+    kept = sorted(lexicon.concepts)[::CONCEPTS_PER_KEPT]
+    entries = {}
+    for code, rows in lexicon.entries.items():
+        entries[code] = [rows[concept] for concept in kept if concept in rows]
+    write_lexicon(root / "lexicon", [lexicon.concepts[concept] for concept in kept], entries)
+    encoder = root / "folder" / "my-encoder"
+    vocabulary = letter_tokenizer(encoder).get_vocab()
+    sizes = SIZES | {"num_hidden_layers": 4}  # which the pooling last_four needs
+    BertModel(BertConfig(vocab_size=len(vocabulary), **sizes)).save_pretrained(encoder)
+    return root
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """A folder with the programs that the pages use, each of which asks the warm process."""
+    folder = tmp_path_factory.mktemp("bin")
+    address = str(folder / "socket")
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    environment.pop("TURKIC_IDIOM_DATA", None)
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.test_documentation", address],
+        cwd=REPOSITORY,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    for name in PROGRAMS:
+        shim = folder / name
+        shim.write_text(_SHIM.format(python=sys.executable, address=address))
+        shim.chmod(0o755)
+    assert server.stdout.readline() == b"ready\n"
+    yield folder
+    server.stdin.close()  # which ends it
+    server.wait(timeout=60)
+
+
+@pytest.fixture
+def run_block(programs, template, tmp_path):
+    """A function that runs one block of a page in the folder of the page."""
+    folder = tmp_path / "folder"
+    shutil.copytree(template / "folder", folder)
+    environment = os.environ | {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": "1",
+        "COLUMNS": "100",
+        "TURKIC_IDIOM_DATA": str(template / "lexicon"),
+    }
+
+    def run(block):
+        if block.language == "python":
+            command = ["python", "-c", block.text]
+        else:
+            lines = [line for line in block.text.splitlines() if not line.strip().startswith(INSTALLATION)]
+            command = ["bash", "-e", "-c", "trap 'echo \"(line $LINENO of the block)\" >&2' ERR\n" + "\n".join(lines)]
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=MOST_SECONDS,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if runnable_blocks(page)], ids=name_of)
+def test_every_command_runs(page, run_block):
+    for block in runnable_blocks(page):
+        done = run_block(block)
+        if done.returncode:
+            pytest.fail(
+                f"{name_of(page)}, the block from line {block.line} on: exit status {done.returncode}\n{block.text}\n"
+                f"{done.stdout}",
+                pytrace=False,
+            )
+
+
+def test_a_block_that_fails_is_noticed(run_block):
+    assert (
+        run_block(Block("bash", 1, "turkic-idiom run -m ./no-such-folder\necho reached\n", is_run=True)).returncode == 2
+    )
+    assert run_block(Block("python", 1, "import sys\nsys.exit(3)\n", is_run=True)).returncode == 3
+    assert run_block(Block("bash", 1, "make no-such-target\nturkic-idiom --version\n", is_run=True)).returncode == 0
+
+
+def test_readme_is_short():
+    assert len(README.read_text("utf-8").split()) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("page", [*PAGES, REPOSITORY / "CONTRIBUTING.md"], ids=name_of)
+def test_relative_links_lead_to_files(page):
+    links = [link for link in _LINK.findall(page.read_text("utf-8")) if not re.match(r"[a-z]+:", link)]
+    missing = [link for link in links if not (page.parent / unquote(link.partition("#")[0])).exists()]
+    assert not missing
+
+
+def serve(address):
+    """Answer requests for programs until stdin is closed; each runs in a child of this process."""
+    for name in IMPORTED_LATE:
+        importlib.import_module(name)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(address)
+    listener.listen()
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    if os.fork() == 0:  # one process answers, the other one ends it when stdin is closed
+        while True:
+            connection, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                _answer(connection)
+            connection.close()
+    sys.stdin.read()
+    os.killpg(0, signal.SIGTERM)
+
+
+def _answer(connection):
+    code = 1
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        descriptors = array("i")
+        size, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(3 * descriptors.itemsize))
+        descriptors.frombytes(ancillary[0][2])
+        request = b""
+        while len(request) < int.from_bytes(size, "big"):
+            request += connection.recv(1 << 20)
+        arguments, folder, environment = json.loads(request.decode("utf-8", "surrogateescape"))
+        for place, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, place)
+        sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode) for number, mode in enumerate("rww"))
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        code = _run(arguments)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        connection.sendall(bytes([code & 255]))
+        os._exit(code)
+
+
+def _run(arguments):
+    """Run a program of `PROGRAMS` as its installed script does, and return its exit status."""
+    name = Path(arguments[0]).name
+    sys.argv = arguments
+    try:
+        if name == "python":
+            sys.path[0] = ""
+            if arguments[1] == "-c":
+                exec(compile(arguments[2], "<block>", "exec"), {"__name__": "__main__"})
+            else:
+                runpy.run_path(arguments[1], run_name="__main__")
+            return 0
+        if "TURKIC_IDIOM_MODELS" in os.environ:  # which is read when mteb is imported
+            import turkic_idiom_tasks
+
+            turkic_idiom_tasks.register()
+        (script,) = entry_points(group="console_scripts", name=name)
+        ended = script.load()()
+    except SystemExit as error:
+        ended = error.code
+    if isinstance(ended, str):
+        sys.stderr.write(f"{ended}\n")
+    return ended if isinstance(ended, int) else int(ended is not None)
+
+
+if __name__ == "__main__":
+    os.setpgid(0, 0)
+    serve(sys.argv[1])
