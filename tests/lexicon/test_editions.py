@@ -1,0 +1,33 @@
+"""Editions: the bundled data is the newest one, and its test queries are those that the edition froze."""
+
+import hashlib
+import json
+
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.retrieval import SUBSETS
+from turkic_idiom_tasks.lexicon.editions import EDITIONS_FILE, edition_of, editions
+from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
+
+ROWS = json.loads(EDITIONS_FILE.read_text("utf-8"))
+
+
+def test_the_bundled_lexicon_is_the_newest_edition():
+    assert edition_of(content_revision(BUNDLED)) == ROWS[-1]["edition"], (
+        "the data has changed: add an edition to lexicon/editions.json"
+    )
+    assert edition_of("0" * 40) is None
+    assert list(editions().values()) == [row["edition"] for row in ROWS]
+
+
+def test_the_test_queries_of_an_edition_are_frozen():
+    """The digest is of the sorted query ids of every task and subset; it may change with a major version only."""
+    dataset = open_dataset()
+    lines = []
+    for task, subsets in SUBSETS.items():
+        for subset in subsets:
+            lines += [f"{task} {subset} {query}" for query in sorted(dataset.retrieval(task, subset).queries)]
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    assert digest == ROWS[-1]["test_queries"]
+    major = ROWS[-1]["edition"].partition(".")[0]
+    same_major = [row for row in ROWS if row["edition"].partition(".")[0] == major]
+    assert {row["test_queries"] for row in same_major} == {digest}
