@@ -17,7 +17,7 @@ from turkic_idiom_tasks.reading import printable, quoted
 PAGE = Path(__file__).with_name("browse.html")
 _TEXTS = ("meaning", "example", "literal_example", "paraphrase", "literal_paraphrase")
 _INTRO = (
-    "Machine-written, checked by an independent second reading, not yet reviewed by native speakers. To report a "
+    "Machine-written, checked by an independent second reading, {review} by native speakers. To report a "
     "mistake, open an issue with the language, the concept id and what is wrong; a correction is one line of "
     "lexicon/data/&lt;language&gt;.jsonl."
 )
@@ -43,7 +43,8 @@ def show(lexicon: Lexicon, concept: str) -> str:
 def page(lexicon: Lexicon) -> str:
     """Return all concepts side by side, as one HTML file that needs no other file."""
     sections = "\n".join(_section(lexicon, concept) for concept in sorted(lexicon.concepts))
-    intro = _INTRO if lexicon.source == str(BUNDLED) else f"From {escape(lexicon.source)}."
+    review = "reviewed in part" if lexicon.is_reviewed else "not yet reviewed"
+    intro = _INTRO.format(review=review) if lexicon.source == str(BUNDLED) else f"From {escape(lexicon.source)}."
     template = Template(PAGE.read_text("utf-8"))
     return template.substitute(n=len(lexicon.concepts), intro=intro, sections=sections)
 

@@ -60,6 +60,12 @@ Exported by turkic-idiom-tasks from a lexicon with the content hash `{revision}`
 """
 
 
+_NOT_REVIEWED = "it has **not yet been reviewed by native speakers**"
+_REVIEWED = (
+    "**native speakers have reviewed the share** that the table above states; `reviews.jsonl` has their verdicts"
+)
+
+
 class Readings(BaseModel):
     """Results of the second reading of a lexicon.
 
@@ -130,6 +136,7 @@ def lexicon_card(lexicon: Lexicon, readings: Readings) -> str:
         languages=", ".join(languages),
         figures=markdown(lexicon).rstrip(),
         readings=_readings_text(readings),
+        review=_REVIEWED if lexicon.is_reviewed else _NOT_REVIEWED,
     )
 
 

@@ -33,6 +33,8 @@ class LanguageFigures:
         not_citation_form: examples in which the idiom differs from its citation form.
         attested: entries whose form is known from a public source.
         collocations: entries marked as ordinary collocations.
+        reviewed_by_native_speakers: share of the entries that a native speaker who knows the idiom judged, in [0, 1],
+            whatever the verdicts; those whose idiom was changed since do not count.
         test_queries: queries of T2.
         with_interchangeable: those of them that a meaning of another concept answers too.
         floor: nDCG of a random ranking in T2, in [0, 1]; None without queries.
@@ -52,6 +54,7 @@ class LanguageFigures:
     not_citation_form: int
     attested: int
     collocations: int
+    reviewed_by_native_speakers: float
     test_queries: int
     with_interchangeable: int
     floor: float | None
@@ -194,6 +197,7 @@ def _figures(lexicon: Lexicon, code: str) -> LanguageFigures:
         not_citation_form=counts["not citation form"],
         attested=counts["attested"],
         collocations=counts["collocations"],
+        reviewed_by_native_speakers=len(lexicon.reviewed(code)) / len(rows),
         test_queries=len(pool.queries) if pool else 0,
         with_interchangeable=_n_with_interchangeable(pool) if pool else 0,
         floor=_floor(pool, pool.relevant) if pool else None,

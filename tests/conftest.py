@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.pop("TURKIC_IDIOM_DATA", None)
 
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 REPOSITORY = Path(__file__).parent.parent
 OUTSIDE_DATA = Path(os.environ.get("TURKIC_IDIOM_OUTSIDE_DATA", REPOSITORY.parent / "shared" / "data"))
 
@@ -81,3 +83,17 @@ def online(hub, tmp_path):
         "HF_HUB_DISABLE_XET": "1",
         "HF_TOKEN": TOKEN,
     }
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, one for the session."""
+    if shutil.which(CHROMIUM) is None:
+        pytest.skip("no chromium on this machine; install Debian's chromium")
+    api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
+    with api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking"]
+        )
+        yield chromium
+        chromium.close()

@@ -3,7 +3,6 @@
 import json
 import re
 import runpy
-import shutil
 import sys
 from xml.etree import ElementTree
 
@@ -205,18 +204,6 @@ def test_nothing_to_draw_is_refused():
         heat_map([], **TOLD)
     with pytest.raises(ValueError, match="positive"):
         scatter([ScatterPoint("a", 0, 0.5)], x_axis="", y_axis="", **TOLD)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no chromium: apt install chromium")
-    with playwright.sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 _MEASURE = """() => [...document.querySelectorAll('svg')].map(svg => {

@@ -193,6 +193,34 @@ def commit_folder(
         _finish(folder)
 
 
+def update_file(folder: Path, name: str, content: Callable[[], bytes], *, kind: str) -> None:
+    """Replace one file of a folder, or add it, while nobody else commits the folder; the others stay as they are.
+
+    A manifest that is there names the file from then on; none is begun. A kill between the two leaves a file of ours
+    that looks as if somebody had changed it.
+
+    Args:
+        folder: must exist.
+        name: path below the folder.
+        content: returns what is to stand in the file; it may read the folder, and an error of it changes nothing.
+        kind: what the folder holds.
+
+    Raises:
+        InputError: the folder holds something else or cannot be written; or as `content`.
+    """
+    check_writable(folder)
+    with locked(folder / LOCK):
+        manifest = _finish(folder)
+        if manifest is not None and manifest.kind != kind:
+            raise InputError(f"{folder}: holds a {manifest.kind}, not a {kind}; choose another folder")
+        _check_place(folder, name)
+        data = content()
+        write_bytes(_inside(folder, name), data)
+        if manifest is not None:
+            files = {**manifest.files, name: _digest(data)}
+            _write_manifest(folder, Manifest(kind=kind, state="complete", files=files))
+
+
 def finish_commit(folder: Path) -> None:
     """Finish a commit that a killed process left behind; call it before a folder of ours is read.
 

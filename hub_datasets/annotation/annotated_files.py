@@ -132,6 +132,7 @@ def annotate_lexicon(source: Path, target: Path, *, overwrite: bool = False) -> 
         list(lexicon.concepts.values()),
         entries,
         equivalents=lexicon.equivalents,
+        reviews=lexicon.reviews,
         overwrite=overwrite,
     )
     return outcomes

@@ -1,8 +1,7 @@
-"""A small lexicon, predictions of it in every form that can be submitted, sound submissions to be spoilt, a browser."""
+"""A small lexicon, predictions of it in every form that can be submitted, sound submissions to be spoilt."""
 
 import gzip
 import json
-import shutil
 from itertools import permutations
 from types import SimpleNamespace
 
@@ -24,7 +23,6 @@ from turkic_idiom_tasks.splits import retrieval_split, span_split
 CODES = ("tr", "az", "uz")
 _KNOWN = ("dil", "el", "kalp", "su", "ev", "yol", "gece")  # to the untrained models, and letters of every alphabet
 WORDS = [f"{one} {other}" for one, other in permutations(_KNOWN, 2)][:20]
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
 
 def _concepts():
@@ -177,17 +175,3 @@ def shared_site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     build_site(board, folder)
     return SimpleNamespace(board=board, folder=folder)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Debian's Chromium, one for the session."""
-    if shutil.which(CHROMIUM) is None:
-        pytest.skip("no chromium on this machine; install Debian's chromium")
-    api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-    with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking"]
-        )
-        yield chromium
-        chromium.close()

@@ -89,7 +89,7 @@ def import_(
     imported = import_dodiom(file) if is_dodiom else import_source(find_format(format), file)
     write_import(imported, out, overwrite=overwrite)
     sys.stderr.write(f"{imported.report.summary()}\n")
-    _print_rows(imported.report.reasons(), sys.stderr)
+    print_rows(imported.report.reasons(), sys.stderr)
     sys.stderr.write(f"examples of each reason: {out / REPORT_FILE}\n")
     languages = ", ".join(f"{code} {count}" for code, count in imported.report.entries.items())
     sys.stdout.write(f"{out}: {len(imported.concepts)} concepts, entries: {languages}\n")
@@ -182,7 +182,7 @@ def stats(
     directory: Directory = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
-    """Print sizes, spans, and how many idioms share a word with the Turkish one."""
+    """Print sizes, spans, how many idioms share a word with the Turkish one, and how many entries were reviewed."""
     from hub_datasets.lexicon_figures import figures_table, to_json
 
     lexicon = _lexicon(directory)
@@ -190,7 +190,7 @@ def stats(
         sys.stdout.write(json.dumps(to_json(lexicon), indent=2) + "\n")
         return
     head, *rows = figures_table(lexicon)
-    _print_rows(rows, sys.stdout, head=head)
+    print_rows(rows, sys.stdout, head=head)
 
 
 @dataset_app.command()
@@ -348,7 +348,7 @@ def _annotate_file(file: Path, out: Path, lang: str, *, overwrite: bool) -> None
     )
     write_rows(out, annotated_rows(rows, language, account))
     sys.stderr.write(f"{account.summary()}\n")
-    _print_rows([("dropped", count, reason) for reason, count in account.dropped.most_common()], sys.stderr)
+    print_rows([("dropped", count, reason) for reason, count in account.dropped.most_common()], sys.stderr)
     sys.stdout.write(f"{out}: {account.annotated} of {account.rows} rows annotated\n")
 
 
@@ -375,7 +375,7 @@ def _print_left_out(left_out: Sequence[str]) -> None:
         sys.stderr.write(f"left out, because the lexicon has no data for them: {', '.join(left_out)}\n")
 
 
-def _print_rows(rows: Iterable[Sequence[object]], file: TextIO, *, head: Sequence[str] = ()) -> None:
+def print_rows(rows: Iterable[Sequence[object]], file: TextIO, *, head: Sequence[str] = ()) -> None:
     """Print a table that fits the terminal; numbers are aligned on the right, long texts folded."""
     table = Table(box=None, show_header=bool(head), header_style=None, pad_edge=False, padding=(0, 2, 0, 0))
     rows = [list(row) for row in rows]

@@ -2,21 +2,25 @@
 
 Format: a directory with one ``<lang>.jsonl`` per language, an entry a line, and ``concepts.jsonl``, which joins them.
 An entry has the keys ``concept``, ``idiom``, ``meaning``, ``example`` and ``spans``; null stands where something is
-not known. ``equivalents.jsonl``, if it is there, says which concepts mean the same or nearly the same.
+not known. ``equivalents.jsonl``, if it is there, says which concepts mean the same or nearly the same, and
+``reviews.jsonl`` what native speakers said of the entries.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.orthography import clean, letters_outside
 from turkic_idiom_tasks.reading import first_unseen, quoted
 from turkic_idiom_tasks.spans import Span, span_problem
+
+if TYPE_CHECKING:
+    from turkic_idiom_tasks.lexicon.reviews import Review
 
 CONCEPT_ID = re.compile(r"[a-z0-9]+(?:-{1,2}[a-z0-9]+)*")
 REQUIRED_KEYS = ("concept", "idiom", "meaning", "example", "spans")
@@ -111,6 +115,7 @@ class Lexicon:
         revision: content hash, 40 hexadecimal digits; the same for the same lines in any order.
         source: what it was read from, as shown to the user.
         equivalents: pairs of concept ids, each sorted -> ``same`` (interchangeable) or ``near``, sorted by the ids.
+        reviews: what native speakers said, sorted by language, concept and reviewer; no part of the revision.
     """
 
     concepts: Mapping[str, Concept]
@@ -118,10 +123,34 @@ class Lexicon:
     revision: str
     source: str = field(default="", compare=False)
     equivalents: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    reviews: Sequence[Review] = ()
 
     def of(self, language: str) -> Mapping[str, Entry]:
         """Return the entries of a language by concept id; empty when the lexicon does not have the language."""
         return self.entries.get(language, {})
+
+    def reviews_of(self, language: str) -> dict[str, list[Review]]:
+        """Return concept -> its reviews; those of an idiom that reads otherwise by now are left out."""
+        entries = self.of(language)
+        reviews: dict[str, list[Review]] = {}
+        for review in self.reviews:
+            entry = entries.get(review.concept) if review.language == language else None
+            if entry is not None and entry.idiom == review.idiom:
+                reviews.setdefault(review.concept, []).append(review)
+        return reviews
+
+    def reviewed(self, language: str) -> set[str]:
+        """Return the concepts whose entry was judged by somebody who knew the idiom."""
+        concepts = set()
+        for concept, reviews in self.reviews_of(language).items():
+            if any(review.knows_idiom for review in reviews):
+                concepts.add(concept)
+        return concepts
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Whether a native speaker has judged any entry as it reads now."""
+        return any(self.reviewed(code) for code in self.entries)
 
     def judged(self, *judgements: str) -> dict[str, set[str]]:
         """Return concept -> the concepts that were judged so beside it; concepts without any are left out.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ from turkic_idiom_tasks.files import (
     is_committing,
     our_files,
     read_committed,
+    update_file,
 )
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.lexicon.entries import (
@@ -29,12 +31,13 @@ from turkic_idiom_tasks.lexicon.entries import (
     parse_entry,
     unseen_problem,
 )
-from turkic_idiom_tasks.reading import quoted, read_json_lines
+from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, Review, newest_reviews, parse_review
+from turkic_idiom_tasks.reading import MalformedError, quoted, read_json_lines
 
 BUNDLED = Path(__file__).parent / "data"
 CONCEPTS_FILE = "concepts.jsonl"
 EQUIVALENTS_FILE = "equivalents.jsonl"
-FILES = (*(f"{code}.jsonl" for code in LANGUAGES), CONCEPTS_FILE, EQUIVALENTS_FILE)
+FILES = (*(f"{code}.jsonl" for code in LANGUAGES), CONCEPTS_FILE, EQUIVALENTS_FILE, REVIEWS_FILE)
 KIND = "lexicon"  # in the manifest of a lexicon directory that we wrote
 
 
@@ -87,12 +90,15 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
             problems.append(Problem(path, 0, "no entries; add some or delete the file"))
     equivalents, mistakes = _read_equivalents(directory / EQUIVALENTS_FILE, concepts)
     problems += mistakes
+    reviews, mistakes = _read_reviews(directory / REVIEWS_FILE)
+    problems += mistakes
     lexicon = Lexicon(
         concepts,
         entries,
         revision=content_revision(directory),
         source=str(directory),
         equivalents=equivalents,
+        reviews=reviews,
     )
     return lexicon, problems
 
@@ -136,7 +142,10 @@ def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
 
 
 def content_revision(directory: Path) -> str:
-    """Return the SHA-1 of the lexicon's lines, 40 hexadecimal digits, whatever their order, ends and blank lines."""
+    """Return the SHA-1 of the lexicon's lines, 40 hexadecimal digits, whatever their order, ends and blank lines.
+
+    Reviews are no part of it, because they change no score.
+    """
     digest = hashlib.sha1(usedforsecurity=False)
     paths = [*lexicon_files(directory).values(), directory / CONCEPTS_FILE, directory / EQUIVALENTS_FILE]
     for path in sorted(path for path in paths if path.is_file()):
@@ -169,21 +178,26 @@ def write_lexicon(
     entries: Mapping[str, Sequence[Entry]],
     *,
     equivalents: Mapping[tuple[str, str], str] | None = None,
+    reviews: Sequence[Review] = (),
     others: Mapping[str, bytes] | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write a lexicon directory, all files at once, entries and concepts in the order of concept ids.
+
+    The reviews of a lexicon that is replaced are kept: they are work of people, and those that the new entries do not
+    fit do not count.
 
     Args:
         directory: created when missing.
         concepts: every concept that an entry names.
         entries: language code -> entries; languages without entries are not written.
         equivalents: as in `Lexicon`; the file is not written where there are none.
+        reviews: as in `Lexicon`; added to those that are kept.
         others: name -> content of files that belong to it, such as the report of an import.
         overwrite: whether a lexicon that is there is replaced.
 
     Raises:
-        InputError: see `check_target`; or the directory cannot be written.
+        InputError: see `check_target`; the reviews that are there are damaged, or the directory cannot be written.
     """
     files: dict[str, bytes] = dict(others or {})
     for code, rows in entries.items():
@@ -196,12 +210,55 @@ def write_lexicon(
             json.dumps({"concepts": pair, "judgement": judgement}) for pair, judgement in sorted(equivalents.items())
         )
     check_target(directory, overwrite=overwrite)
+    kept = _kept_reviews(directory) if overwrite else []
+    if kept or reviews:
+        files[REVIEWS_FILE] = _review_lines([*kept, *reviews])
     if is_committing(directory) and not overwrite:
         finish_commit(directory)
         if our_files(directory) == {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}:
             return  # the same command was killed when all was written
         raise _not_empty(directory, next(iter(files)))
     commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=FILES if overwrite else ())
+
+
+def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) -> None:
+    """Add reviews to a lexicon directory; of two by one reviewer on one entry, the newer one stays.
+
+    Args:
+        directory: a lexicon; nothing but its reviews is written.
+        reviews: checked against the entries.
+        revision: of the lexicon that they were checked against.
+
+    Raises:
+        InputError: the lexicon was changed meanwhile, its reviews are damaged, or it cannot be written.
+    """
+
+    def updated() -> bytes:
+        if content_revision(directory) != revision:
+            raise InputError(f"{directory}: was changed by another command meanwhile; run the same command again")
+        return _review_lines([*_sound_reviews(directory), *reviews])
+
+    update_file(directory, REVIEWS_FILE, updated, kind=KIND)
+
+
+def _kept_reviews(directory: Path) -> list[Review]:
+    """Return the reviews of a lexicon that is about to be replaced."""
+    if not directory.is_dir():
+        return []
+    with contextlib.suppress(InputError):  # a cut-off write whose files are lost is replaced all the same
+        finish_commit(directory)
+    return _sound_reviews(directory)
+
+
+def _sound_reviews(directory: Path) -> list[Review]:
+    reviews, problems = _read_reviews(directory / REVIEWS_FILE)
+    if problems:
+        raise InputError(f"{problems[0]}; correct the line or remove it")
+    return reviews
+
+
+def _review_lines(reviews: Iterable[Review]) -> bytes:
+    return _as_lines(review.to_json() for review in newest_reviews(reviews))
 
 
 def _as_lines(rows: Iterable[str]) -> bytes:
@@ -279,6 +336,31 @@ def _read_equivalents(path: Path, concepts: Mapping[str, Concept]) -> tuple[dict
         if problem:
             problems.append(Problem(path, line.number, problem))
     return dict(sorted(judgements.items())), problems
+
+
+def _read_reviews(path: Path) -> tuple[list[Review], list[Problem]]:
+    """Return the reviews of a file, sorted, and its mistakes; entries that are gone may have reviews."""
+    first_line: dict[tuple[str, str, str], int] = {}
+    reviews: list[Review] = []
+    problems: list[Problem] = []
+    if not path.is_file():
+        return reviews, problems
+    for line in read_json_lines(path):
+        if line.problem:
+            problems.append(Problem(path, line.number, line.problem))
+            continue
+        try:
+            review = parse_review(line.value)
+        except MalformedError as error:
+            problems.append(Problem(path, line.number, str(error)))
+            continue
+        if review.key in first_line:
+            message = f"{review.reviewer} reviewed {review.concept!r} on line {first_line[review.key]} too; remove one"
+            problems.append(Problem(path, line.number, message))
+        else:
+            first_line[review.key] = line.number
+            reviews.append(review)
+    return newest_reviews(reviews), problems
 
 
 def equivalent_problem(row: Any, concepts: Mapping[str, Concept]) -> str | None:

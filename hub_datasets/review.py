@@ -1,0 +1,139 @@
+"""A page on which native speakers review the entries of one language, and which entries stand on it.
+
+The page is one file that needs nothing else: the entries are JSON inside it, and its script puts them on the screen as
+text. What the reviewer says stays in the browser until it is exported, as lines that `hub_datasets.verdicts` reads.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.lexicon.reviews import FIELDS, FORMAT, INITIALS, MOST_CHARACTERS
+from turkic_idiom_tasks.splits import TEST, retrieval_split
+
+PAGE = Path(__file__).with_name("review.html")
+SEED = 1
+READ_STATUS = ("accepted", "read")  # of entries that a second reader found no fault with
+_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int = SEED) -> list[Entry]:
+    """Return the entries to review, the doubtful ones first.
+
+    Test concepts of retrieval and the others have the same shares among the n entries as in the lexicon; of both kinds
+    the entries with the most doubts are taken, and among equals a hash of seed and concept decides. So every reviewer
+    gets the same entries in the same order, and a larger n only adds some.
+
+    Args:
+        lexicon: the entries.
+        language: code.
+        n: how many entries; all of them if there are fewer, or if it is None.
+        seed: of the order among equally doubtful entries.
+
+    Raises:
+        InputError: the lexicon has no entries in the language.
+    """
+    entries = list(lexicon.of(language).values())
+    if not entries:
+        known = ", ".join(code for code in LANGUAGES if lexicon.of(code))
+        raise usage_error(f"{lexicon.source}: has no entries in {language}; it has {known}")
+
+    def rank(entry: Entry) -> tuple[int, str]:
+        digest = hashlib.sha256(f"{seed}\n{language}\n{entry.concept}".encode()).hexdigest()
+        return -doubts(entry), digest
+
+    n = len(entries) if n is None else min(n, len(entries))
+    test = [entry for entry in entries if retrieval_split(entry.concept) == TEST]
+    others = [entry for entry in entries if retrieval_split(entry.concept) != TEST]
+    n_test = (2 * n * len(test) + len(entries)) // (2 * len(entries))  # n * share of the test concepts, rounded
+    chosen = sorted(test, key=rank)[:n_test] + sorted(others, key=rank)[: n - n_test]
+    return sorted(chosen, key=rank)
+
+
+def doubts(entry: Entry) -> int:
+    """Return how many reasons there are to doubt an entry, from 0 to 3.
+
+    No public source attests it, it may be an ordinary collocation, or a second reader did not accept it as it was.
+    """
+    return (entry.attested is None) + entry.collocation + (entry.status not in READ_STATUS)
+
+
+def review_page(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> str:
+    """Return the page as HTML.
+
+    Args:
+        lexicon: where the entries are from.
+        language: code.
+        entries: in the order of the page.
+    """
+    html = PAGE.read_text("utf-8")
+    html = html.replace("@POLICY@", _policy(html))
+    return html.replace("@DATA@", _as_json(_page_data(lexicon, language, entries)))
+
+
+def _page_data(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> dict[str, Any]:
+    record = LANGUAGES[language]
+    return {
+        "format": FORMAT,
+        "revision": lexicon.revision,
+        "language": language,
+        "name": record.name,
+        "casing": PIVOT if record.dotless_i else "en",  # how a browser writes initials in capitals
+        "fields": FIELDS,
+        "initials": INITIALS,
+        "most": MOST_CHARACTERS,
+        "entries": [_entry_data(lexicon, language, entry) for entry in entries],
+    }
+
+
+def _entry_data(lexicon: Lexicon, language: str, entry: Entry) -> dict[str, Any]:
+    pivot = lexicon.of(PIVOT).get(entry.concept) if language != PIVOT else None
+    return {
+        "concept": entry.concept,
+        "gloss": lexicon.concepts[entry.concept].gloss,
+        "pivot": pivot.idiom if pivot is not None else None,
+        "idiom": entry.idiom,
+        "variants": entry.variants,
+        "meaning": entry.meaning,
+        "example": _parts(entry),
+    }
+
+
+def _parts(entry: Entry) -> list[tuple[str, bool]] | None:
+    """Return the example cut into (text, whether it is of the idiom); a browser counts its characters otherwise."""
+    if entry.example is None:
+        return None
+    parts = []
+    position = 0
+    for span in entry.spans or ():
+        parts += [(entry.example[position : span.start], False), (span.of(entry.example), True)]
+        position = span.end
+    return [*parts, (entry.example[position:], False)]
+
+
+def _as_json(value: Any) -> str:
+    """Return JSON that can stand in a script element, which no text can end."""
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
+
+
+def _policy(html: str) -> str:
+    """Return a content security policy: the page's own style and script, and nothing from anywhere else."""
+    hashes = []
+    for pattern in (_STYLE, _SCRIPT):
+        match = pattern.search(html)
+        if match is None:
+            raise InputError(f"{PAGE}: is damaged; install turkic-idiom-tasks again")
+        digest = hashlib.sha256(match[1].encode("utf-8")).digest()
+        hashes.append(f"'sha256-{base64.b64encode(digest).decode('ascii')}'")
+    style, script = hashes
+    return f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"

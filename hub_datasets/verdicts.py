@@ -1,0 +1,237 @@
+"""What reviewers sent back: checked as untrusted input, and how far the reviewers of a lexicon agree.
+
+Agreement is that on one field of the entries, such as the meaning, among the reviewers who know the idiom: the share of
+pairs of verdicts that are the same, and Krippendorff's alpha for nominal data.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import combinations
+from pathlib import Path
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.lexicon.load import Problem
+from turkic_idiom_tasks.lexicon.reviews import FIELDS, Review, parse_review
+from turkic_idiom_tasks.reading import MalformedError, quoted, read_json_lines
+
+MOST_BYTES = 10 * 1024 * 1024  # of a file of reviews
+_TIME_ZONES = timedelta(days=1)  # what a reviewer's date may be ahead of ours
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What new reviews change in a lexicon.
+
+    Attributes:
+        added: reviews of an entry that the reviewer had not reviewed.
+        replaced: reviews in the place of an earlier one by the same reviewer.
+        unchanged: reviews that the lexicon has already.
+        outdated: reviews that are older than the one that the lexicon has.
+    """
+
+    added: int
+    replaced: int
+    unchanged: int
+    outdated: int
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far the reviewers of a language agree on one field.
+
+    Attributes:
+        language: code.
+        field: of `FIELDS`.
+        entries: how many have the verdicts of two reviewers or more who know the idiom.
+        share: of the pairs of verdicts on an entry that are the same, in [0, 1]; None without pairs.
+        alpha: see `krippendorff_alpha`.
+    """
+
+    language: str
+    field: str
+    entries: int
+    share: float | None
+    alpha: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Reviewers who know the idiom differ about one field of an entry; `reviewers` is by verdict, sorted."""
+
+    language: str
+    concept: str
+    idiom: str
+    field: str
+    reviewers: Mapping[str, Sequence[str]]
+
+
+def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tuple[list[Review], list[Problem]]:
+    """Return the reviews of files from outside, in their order, and everything that is wrong with them.
+
+    Args:
+        paths: JSON lines, as the page of reviews exports them.
+        lexicon: whose entries were reviewed; in another revision of it an entry may have other texts, but not another
+            idiom.
+        today: by our clock; reviews from the future are refused, because nothing newer could replace them.
+    """
+    reviews: list[Review] = []
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            found, mistakes = _read_file(path, lexicon, latest=today + _TIME_ZONES)
+        except InputError as error:
+            found, mistakes = [], [Problem(path, 0, str(error).removeprefix(f"{path}: "))]
+        reviews += found
+        problems += mistakes
+    return reviews, problems
+
+
+def count_changes(lexicon: Lexicon, reviews: Iterable[Review]) -> Changes:
+    """Return what reviews will change, before they are added to the lexicon."""
+    present = {review.key: review for review in lexicon.reviews}
+    counts: Counter[str] = Counter()
+    for review in reviews:
+        earlier = present.get(review.key)
+        if earlier is None:
+            counts["added"] += 1
+        elif review == earlier:
+            counts["unchanged"] += 1
+        elif review.date < earlier.date:
+            counts["outdated"] += 1
+            continue
+        else:
+            counts["replaced"] += 1
+        present[review.key] = review
+    return Changes(counts["added"], counts["replaced"], counts["unchanged"], counts["outdated"])
+
+
+def agreements(lexicon: Lexicon) -> list[Agreement]:
+    """Return the agreement on every field, of every language that has an entry with two reviewers."""
+    rows = []
+    for language in LANGUAGES:
+        units = _verdicts_by_field(lexicon, language)
+        if not any(units.values()):
+            continue
+        for field in FIELDS:
+            verdicts = [list(unit.values()) for unit in units[field].values()]
+            share, alpha = pair_agreement(verdicts), krippendorff_alpha(verdicts)
+            rows.append(Agreement(language, field, len(verdicts), share, alpha))
+    return rows
+
+
+def disagreements(lexicon: Lexicon) -> list[Disagreement]:
+    """Return every entry and field on which reviewers differ, in the order of languages, concepts and fields."""
+    rows = []
+    for language in LANGUAGES:
+        units = _verdicts_by_field(lexicon, language)
+        for concept in sorted(lexicon.of(language)):
+            for field in FIELDS:
+                reviewers: dict[str, list[str]] = {}
+                for reviewer, verdict in units[field].get(concept, {}).items():
+                    reviewers.setdefault(verdict, []).append(reviewer)
+                if len(reviewers) > 1:
+                    idiom = lexicon.of(language)[concept].idiom
+                    rows.append(Disagreement(language, concept, idiom, field, dict(sorted(reviewers.items()))))
+    return rows
+
+
+def pair_agreement(units: Iterable[Sequence[str]]) -> float | None:
+    """Return the share of pairs of values within a unit that are the same, in [0, 1]; None without pairs.
+
+    Args:
+        units: the values that the observers gave, of one unit after the other.
+    """
+    n_pairs = n_same = 0
+    for values in units:
+        for first, second in combinations(values, 2):
+            n_pairs += 1
+            n_same += first == second
+    return n_same / n_pairs if n_pairs else None
+
+
+def krippendorff_alpha(units: Iterable[Sequence[str]]) -> float | None:
+    """Return Krippendorff's alpha for nominal data: 1 is perfect agreement, 0 that of chance, below 0 is worse.
+
+    Computed as in K. Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability": alpha = 1 - D_o / D_e, where
+    D_o is the share of unlike pairs within units, each unit of m values counted m times, and D_e that share among all
+    pairs of values, whatever their units. Values may be missing; units with fewer than two values do not count.
+
+    Args:
+        units: the values that the observers gave, of one unit after the other.
+
+    Returns:
+        alpha; None where it is undefined, because no unit has two values or all values are the same.
+    """
+    totals: Counter[str] = Counter()
+    unlike_within = 0.0  # unlike ordered pairs within units, each divided by the unit's number of values less one
+    for values in units:
+        if len(values) < 2:
+            continue
+        counts = Counter(values)
+        totals.update(counts)
+        n_like = sum(count * (count - 1) for count in counts.values())
+        n_ordered = len(values) * (len(values) - 1)
+        unlike_within += (n_ordered - n_like) / (len(values) - 1)
+    n = totals.total()
+    unlike_at_all = n * (n - 1) - sum(count * (count - 1) for count in totals.values())
+    if not unlike_at_all:
+        return None
+    return 1 - (n - 1) * unlike_within / unlike_at_all
+
+
+def _read_file(path: Path, lexicon: Lexicon, *, latest: date) -> tuple[list[Review], list[Problem]]:
+    reviews: list[Review] = []
+    problems: list[Problem] = []
+    first_line: dict[tuple[str, str, str], int] = {}
+    for line in read_json_lines(path, limit=MOST_BYTES):
+        if line.problem:
+            problems.append(Problem(path, line.number, line.problem))
+            continue
+        try:
+            review = parse_review(line.value)
+            _check_against(lexicon, review, latest=latest)
+        except MalformedError as error:
+            problems.append(Problem(path, line.number, str(error)))
+            continue
+        if review.key in first_line:
+            message = f"{review.reviewer} reviewed {review.concept!r} on line {first_line[review.key]} too; remove one"
+            problems.append(Problem(path, line.number, message))
+        first_line.setdefault(review.key, line.number)
+        reviews.append(review)
+    if not reviews and not problems:
+        problems.append(Problem(path, 0, "holds no reviews; export them from the page again"))
+    return reviews, problems
+
+
+def _check_against(lexicon: Lexicon, review: Review, *, latest: date) -> None:
+    """Raise MalformedError if a review does not fit the entries, or is from the future."""
+    entry = lexicon.of(review.language).get(review.concept)
+    if entry is None:
+        raise MalformedError(f"the lexicon has no entry {quoted(review.concept)} in {review.language}")
+    if entry.idiom != review.idiom:
+        raise MalformedError(
+            f"the idiom of {review.concept!r} reads {quoted(entry.idiom)} and was reviewed as {quoted(review.idiom)}; "
+            "remove the line, and have the entry reviewed again"
+        )
+    if date.fromisoformat(review.date) > latest:
+        raise MalformedError(f"field 'date': {review.date} is in the future; correct it")
+
+
+def _verdicts_by_field(lexicon: Lexicon, language: str) -> dict[str, dict[str, dict[str, str]]]:
+    """Return field -> concept -> reviewer -> verdict, where two reviewers or more know the idiom."""
+    by_field: dict[str, dict[str, dict[str, str]]] = {field: {} for field in FIELDS}
+    for concept, reviews in lexicon.reviews_of(language).items():
+        for field in FIELDS:
+            verdicts: dict[str, str] = {}
+            for review in reviews:
+                if review.knows_idiom and field in review.verdicts:
+                    verdicts[review.reviewer] = review.verdicts[field]
+            if len(verdicts) > 1:
+                by_field[field][concept] = verdicts
+    return by_field

@@ -1,0 +1,377 @@
+"""The page on which native speakers review entries: what stands on it, and the page in a real browser, from file://."""
+
+import json
+import re
+import shutil
+import sys
+import unicodedata
+
+import pytest
+
+from hub_datasets.review import doubts, review_page, sample
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE
+from turkic_idiom_tasks.reading import is_unseen
+from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.splits import retrieval_split
+
+PHONE = {"width": 360, "height": 740}
+HOSTILE = "</script><img src=x onerror='window.hacked = 1'>"
+TEST = [concept for concept in (f"c{number}" for number in range(200)) if retrieval_split(concept) == "test"]
+OTHERS = [concept for concept in (f"c{number}" for number in range(200)) if retrieval_split(concept) != "test"]
+
+
+LAST = "constructor"  # a concept with the name of something that every object of JavaScript has
+
+
+def of_language(entries):
+    concepts = {entry.concept: Concept(entry.concept, "") for entry in entries}
+    return Lexicon(concepts, {"az": {entry.concept: entry for entry in entries}}, "0" * 40)
+
+
+def sound(concept, **changes):
+    return Entry(concept, "baş əymək", **({"attested": "a dictionary", "status": "accepted"} | changes))
+
+
+# which entries
+
+
+def test_every_reason_for_doubt_counts():
+    assert doubts(sound("a")) == doubts(sound("a", status="read")) == 0
+    assert doubts(sound("a", attested=None)) == 1
+    assert doubts(sound("a", collocation=True)) == 1
+    for status in ("repaired", None, {"verdict": "accepted"}):
+        assert doubts(sound("a", status=status)) == 1
+    assert doubts(sound("a", attested=None, collocation=True, status="repaired")) == 3
+
+
+def test_the_doubtful_come_first_and_the_split_keeps_its_share():
+    test, others = TEST[:10], OTHERS[:30]
+    entries = [sound(concept) for concept in test + others]
+    doubtful = {test[-1], others[-1], others[-2]}
+    entries = [sound(one.concept, collocation=True) if one.concept in doubtful else one for one in entries]
+    entries[0] = sound(test[0], collocation=True, status="repaired")
+    chosen = [one.concept for one in sample(of_language(entries), "az", n=8)]
+    assert len(set(chosen)) == 8
+    assert sum(concept in test for concept in chosen) == 2  # 8 * 10/40
+    assert chosen[0] == test[0]
+    assert set(chosen[1:4]) == doubtful
+    assert len(sample(of_language(entries), "az")) == len(sample(of_language(entries), "az", n=41)) == 40
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_any_number_of_entries_can_be_had(n):
+    entries = [sound(concept) for concept in TEST[:2] + OTHERS[:5]]
+    assert len(sample(of_language(entries), "az", n=n)) == n
+    assert len(sample(of_language(entries[:2]), "az", n=n)) == min(n, 2)
+
+
+def test_the_order_depends_on_the_seed_alone():
+    entries = [sound(concept) for concept in OTHERS[:40]]
+    order = [one.concept for one in sample(of_language(entries), "az")]
+    assert [one.concept for one in sample(of_language(entries[::-1]), "az")] == order
+    assert [one.concept for one in sample(of_language(entries), "az", n=10)] == order[:10]  # a smaller one is a part
+    other = [one.concept for one in sample(of_language(entries), "az", seed=2)]
+    assert sorted(other) == sorted(order)
+    assert other != order
+    with pytest.raises(InputError, match="has no entries in tr; it has az"):
+        sample(of_language(entries), "tr")
+
+
+# what stands on the page
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    """Four Azerbaijani entries with 3, 2, 1 and 0 doubts, which is their order on the page."""
+    concepts = [Concept("a", f"to bow {HOSTILE}"), *(Concept(name, f"gloss {name}") for name in ("b", "c", LAST))]
+    entries = [
+        Entry("a", "baş əymək", "tabe olmaq </script>", "😀 Ona baş əydi.", (Span(6, 14),), variants=("baş endirmək",),
+              collocation=True, status="repaired"),
+        Entry("b", "göz yummaq", "görməzdən gəlmək", "Buna göz yumdu.", (Span(5, 14),), status="repaired"),
+        Entry("c", "qulaq asmaq", status="accepted"),
+        Entry(LAST, "dil tapmaq", "anlaşmaq", "Dil tapdılar.", (Span(0, 12),), attested="x", status="accepted"),
+    ]  # fmt: skip
+    folder = tmp_path_factory.mktemp("review") / "lexicon"
+    write_lexicon(folder, concepts, {"az": entries, "tr": [Entry("a", "boyun eğmek")]})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def file(directory):
+    """The page of that lexicon."""
+    lexicon = load_lexicon(directory)
+    path = directory.parent / "review.html"
+    path.write_text(review_page(lexicon, "az", sample(lexicon, "az")), encoding="utf-8")
+    return path
+
+
+def test_the_page_needs_nothing_else_and_no_text_ends_its_data(file):
+    html = file.read_text("utf-8")
+    assert html.count("</script>") == 2
+    assert "@" not in html.split("<style>")[0]
+    assert re.search(r"(?:src|href)\s*=\s*[\"']?(?:https?:)?//", html) is None
+    policy = re.search('http-equiv="Content-Security-Policy" content="([^"]+)"', html)[1]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+
+
+def test_the_command_writes_the_page_and_both_command_lines_work(directory, tmp_path, dataset):
+    out = tmp_path / "review.html"
+    arguments = ("review", "--lang", "az", "--out", out, "--data", directory)
+    assert dataset(*arguments) == (0, f"{out}: 4 of 4 Azerbaijani entries\n", "")
+    assert dataset(*arguments)[0] == 1  # exists
+    assert dataset(*arguments, "--overwrite", "--n", "2")[1] == f"{out}: 2 of 4 Azerbaijani entries\n"
+    assert dataset("review", "apply", tmp_path / "absent", "--data", directory)[0] == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--lang", "kk"),
+        ("--lang", "uz"),
+        ("--lang", "az", "--n", "0"),
+        ("--lang", "az", "apply", "x.jsonl"),
+        ("apply",),
+        ("aply", "x.jsonl"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(directory, tmp_path, dataset, arguments):
+    options = ("--out", tmp_path / "x.html", "--data", directory) if arguments[:1] == ("--lang",) else ()
+    code, _, stderr = dataset("review", *options, *arguments)
+    assert code == 2
+    assert stderr
+    assert not (tmp_path / "x.html").exists()
+
+
+# in a browser
+
+
+@pytest.fixture
+def open_page(browser, file):
+    """Opens the page on a phone; at the end no script may have failed, and nothing may have been asked for."""
+    contexts, faults = [], []
+
+    def open_one(context=None, **options):
+        if context is None:
+            context = browser.new_context(**{"viewport": PHONE, "accept_downloads": True} | options)
+            contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda request: is_own(request.url) or faults.append(request.url))
+        page.goto(f"file://{file}")
+        return page
+
+    def is_own(url):
+        return url == f"file://{file}" or url.startswith("blob:")
+
+    yield open_one
+    hacked = [page.evaluate("window.hacked") for context in contexts for page in context.pages]
+    for context in contexts:
+        context.close()
+    assert faults == []
+    assert not any(hacked)
+
+
+def press(page, keys):
+    for key in keys.split():
+        page.keyboard.press(key)
+
+
+def text(page, name):
+    return page.locator(f"#{name}").text_content()
+
+
+def pressed(page):
+    """The verdict buttons that are down."""
+    return page.locator("#verdicts [aria-pressed=true]").evaluate_all("all => all.map(button => button.id)")
+
+
+def exported(page, tmp_path):
+    """The name of the file that the page exports, and its rows."""
+    with page.expect_download() as download:
+        page.keyboard.press("x")
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    return path, [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_texts_are_shown_as_they_are(open_page):
+    page = open_page()
+    assert text(page, "idiom") == "baş əymək"
+    assert text(page, "variants") == "also: baş endirmək"
+    assert text(page, "meaning") == "tabe olmaq </script>"
+    assert text(page, "gloss") == f"to bow {HOSTILE}"
+    assert text(page, "pivot") == "boyun eğmek"
+    assert text(page, "example") == "😀 Ona baş əydi."
+    assert page.locator("#example mark").all_text_contents() == ["baş əydi"]  # although a browser counts 😀 twice
+    press(page, "n n")
+    assert text(page, "idiom") == "qulaq asmaq"
+    assert page.locator("#pivot").is_hidden()
+    for name in ("meaning-wrong", "example-wrong"):  # which the entry does not have
+        assert page.locator(f"#{name}").is_disabled()
+    press(page, "m e")
+    assert pressed(page) == []
+
+
+def test_a_review_by_keyboard_survives_a_reload_and_apply_takes_its_export(
+    open_page, directory, file, tmp_path, dataset
+):
+    page = open_page()
+    assert text(page, "progress-text") == "0 of 4 reviewed"
+    press(page, "a")
+    assert text(page, "idiom") == "göz yummaq"  # on to the next
+    press(page, "m 5")
+    assert pressed(page) == ["meaning-wrong", "example-wrong"]
+    press(page, "e e c C")
+    assert pressed(page) == ["meaning-wrong", "example-wrong"]
+    press(page, "k")
+    page.keyboard.type("a f m u?")  # no commands while it is typed
+    press(page, "Enter")
+    page.keyboard.insert_text("  bəlkə ❤️\u202e\u200b🧑‍🌾 ")
+    press(page, "Escape r")
+    page.keyboard.type("göz yumma")
+    press(page, "Escape ArrowRight 6")
+    assert text(page, "idiom") == "dil tapmaq"
+    assert text(page, "progress-text") == "3 of 4 reviewed"
+    press(page, "x")
+    assert "initials" in text(page, "status")
+    page.keyboard.type("ai")  # the field has the focus
+    press(page, "Escape")
+    page.reload()
+    assert text(page, "progress-text") == "3 of 4 reviewed"
+    assert text(page, "idiom") == "dil tapmaq"
+    press(page, "p p")
+    assert text(page, "idiom") == "göz yummaq"
+    assert pressed(page) == ["meaning-wrong", "example-wrong"]
+    assert page.locator("#correction").input_value() == "göz yumma"
+    path, rows = exported(page, tmp_path)
+    assert path.name == "review-az-Aİ.jsonl"  # as Azerbaijani writes i in capitals
+    assert [row["concept"] for row in rows] == ["a", "b", "c"]
+    assert [row["verdicts"] for row in rows] == [
+        {"form": "ok", "meaning": "ok", "concept": "ok", "example": "ok"},
+        {"form": "ok", "meaning": "wrong", "concept": "ok", "example": "wrong"},
+        {"form": "unknown", "concept": "unknown"},
+    ]
+    assert rows[1]["comment"] == "a f m u? bəlkə ❤🧑🌾"
+    assert rows[1]["correction"] == "göz yumma"
+    assert rows[1]["date"] == page.evaluate("new Date().toLocaleDateString('sv')")
+    lexicon = shutil.copytree(directory, tmp_path / "lexicon")
+    code, stdout, stderr = dataset("review", "apply", path, "--data", lexicon)
+    assert (code, stderr) == (0, "")
+    assert "3 reviews added" in stdout
+    written = [json.loads(line) for line in (lexicon / REVIEWS_FILE).read_text("utf-8").splitlines()]
+    assert written == rows
+    assert load_lexicon(lexicon).reviewed("az") == {"a", "b"}
+
+
+def test_undo_takes_back_one_verdict_after_the_other_and_keeps_comments(open_page):
+    page = open_page()
+    press(page, "f k")
+    page.keyboard.type("note")
+    press(page, "Escape a u")
+    assert text(page, "idiom") == "qulaq asmaq"
+    press(page, "z")
+    assert text(page, "idiom") == "göz yummaq"
+    assert pressed(page) == []
+    press(page, "z")
+    assert text(page, "idiom") == "baş əymək"
+    assert pressed(page) == ["form"]
+    press(page, "z")
+    assert pressed(page) == []
+    assert page.locator("#comment").input_value() == "note"
+    assert page.locator("#undo").is_disabled()
+    assert text(page, "progress-text") == "0 of 4 reviewed"
+
+
+def test_a_later_verdict_takes_the_place_of_the_earlier_one(open_page):
+    page = open_page()
+    press(page, "f a p")
+    assert pressed(page) == ["accept"]
+    press(page, "u p")
+    assert pressed(page) == ["unknown"]
+    press(page, "m")
+    assert pressed(page) == ["meaning-wrong"]
+    press(page, "m")
+    assert pressed(page) == []
+
+
+def test_a_comment_without_a_verdict_is_not_lost_at_the_export(open_page, tmp_path):
+    page = open_page()
+    page.fill("#initials", "ab")
+    press(page, "Escape x")
+    assert text(page, "status") == "Nothing is reviewed yet."
+    press(page, "a k")
+    page.keyboard.type("why?")
+    press(page, "Escape n x")
+    assert "has a comment and no verdict" in text(page, "status")
+    assert text(page, "idiom") == "göz yummaq"
+    press(page, "u")
+    assert len(exported(page, tmp_path)[1]) == 2
+
+
+@pytest.mark.parametrize("initials", ["a", "abcde", "a1", "АВ", "a b"])
+def test_initials_that_apply_would_refuse_are_refused(open_page, initials):
+    page = open_page()
+    press(page, "a")
+    page.fill("#initials", initials)
+    press(page, "Escape x")
+    assert "write your initials" in text(page, "status")
+
+
+def test_the_end_is_said_and_by_touch_it_works_too(open_page):
+    page = open_page(has_touch=True, is_mobile=True)
+    for _ in range(4):
+        page.locator("#accept").tap()
+    assert text(page, "progress-text") == "4 of 4 reviewed"
+    assert "All entries are reviewed" in text(page, "status")
+    assert page.evaluate("document.getElementById('progress').value") == 4
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone_and_fingers(open_page, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(color_scheme=scheme, bypass_csp=True)  # for axe, which is a script of its own
+    press(page, "f")
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    boxes = [field.bounding_box() for field in page.locator("button, input, textarea").all()]
+    assert len(boxes) == 13
+    assert min(min(box["height"], box["width"]) for box in boxes) >= 44
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 150) == (scheme == "dark")
+    violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in violations] == []
+
+
+def test_a_browser_that_keeps_nothing_says_so(open_page):
+    page = open_page()
+    page.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('full') } }")
+    press(page, "a")
+    assert "does not keep your answers" in text(page, "trouble")
+    assert page.locator("#trouble").is_visible()
+    page.evaluate("exported = true")  # or it would ask before it is closed
+
+
+def test_two_tabs_do_not_overwrite_each_other(open_page):
+    first = open_page()
+    second = open_page(first.context)
+    press(first, "a")
+    second.locator("#progress-text", has_text="1 of 4").wait_for()
+    press(second, "n u")
+    first.locator("#progress-text", has_text="2 of 4").wait_for()
+
+
+def test_everything_that_cannot_be_seen_is_cleaned_away(open_page):
+    page = open_page()
+    unseen = [number for number in range(sys.maxunicode + 1) if is_unseen(chr(number))]
+    unseen = [number for number in unseen if unicodedata.category(chr(number)) != "Co" or number % 97 == 0]
+    assert len(unseen) > 4000
+    left = page.evaluate("numbers => numbers.filter(number => clean(String.fromCodePoint(number)) !== '')", unseen)
+    assert left == []
+    assert page.evaluate("clean(' go\u0308z \\t\\n yummaq ')") == "göz yummaq"
+    assert len(page.evaluate("clean('😀'.repeat(3000))")) == 1000

@@ -1,0 +1,292 @@
+"""`turkic-idiom dataset review apply`: files from outside, agreement by hand arithmetic, what is written."""
+
+import json
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from hub_datasets.browse import page
+from hub_datasets.cards import Readings, lexicon_card
+from hub_datasets.lexicon_figures import language_figures
+from hub_datasets.verdicts import (
+    MOST_BYTES,
+    agreements,
+    disagreements,
+    krippendorff_alpha,
+    pair_agreement,
+    read_reviews,
+)
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
+from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, parse_review
+from turkic_idiom_tasks.reading import printable
+
+TODAY = date(2026, 3, 1)
+IDIOMS = {"a": "baş əymək", "b": "göz yummaq", "c": "qulaq asmaq"}
+OK = {"form": "ok", "meaning": "ok", "concept": "ok", "example": "ok"}
+UNKNOWN = dict.fromkeys(OK, "unknown")
+
+
+@pytest.fixture
+def directory(tmp_path):
+    entries = {"az": [Entry(concept, idiom, "m") for concept, idiom in IDIOMS.items()]}
+    write_lexicon(tmp_path / "lexicon", [Concept(concept, "") for concept in IDIOMS], entries)
+    return tmp_path / "lexicon"
+
+
+def row(concept, reviewer="AB", *, verdicts=OK, day="2026-02-01", **changes):
+    return {
+        "format": 1,
+        "lexicon_revision": "0" * 40,  # verdicts of another revision are accepted
+        "language": "az",
+        "concept": concept,
+        "idiom": IDIOMS.get(concept, "x"),
+        "verdicts": verdicts,
+        "comment": "",
+        "correction": "",
+        "reviewer": reviewer,
+        "date": day,
+    } | changes
+
+
+def wrong(*fields):
+    return OK | dict.fromkeys(fields, "wrong")
+
+
+def write(path, *rows):
+    lines = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in rows]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+# agreement
+
+
+def test_alpha_of_the_papers_binary_example():
+    """Two observers, ten units, no value missing (Krippendorff 2011, section A)."""
+    meg = "0100000010"
+    owen = "1110010000"
+    # Unlike in units 1, 3, 6 and 9: 4 * 2 ordered pairs of 20 values, D_o = 8/20. There are 14 zeros and 6 ones:
+    # D_e = 2 * 14 * 6 / (20 * 19) = 168/380. alpha = 1 - (8/20) * (380/168) = 1 - 152/168 = 16/168.
+    units = [list(pair) for pair in zip(meg, owen, strict=True)]
+    assert krippendorff_alpha(units) == pytest.approx(16 / 168)
+    assert round(krippendorff_alpha(units), 3) == 0.095  # as printed there
+    assert pair_agreement(units) == pytest.approx(6 / 10)
+
+
+def test_alpha_of_the_papers_nominal_example():
+    """Two observers, twelve units, five categories (section B)."""
+    ben = "aabbdcccedda"
+    gerry = "babbbccceddd"
+    # Unlike in units 1, 5 and 12: D_o = 6/24. Of 24 values a 4, b 6, c 6, d 6, e 2:
+    # D_e = 1 - (4*3 + 6*5 + 6*5 + 6*5 + 2*1) / (24*23) = 1 - 104/552 = 448/552.
+    # alpha = 1 - (1/4) * (552/448) = 310/448.
+    units = [list(pair) for pair in zip(ben, gerry, strict=True)]
+    assert krippendorff_alpha(units) == pytest.approx(310 / 448)
+    assert round(krippendorff_alpha(units), 3) == 0.692
+
+
+def test_alpha_of_the_papers_example_with_missing_values():
+    """Four observers, twelve units, values missing (section C)."""
+    observers = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
+    units = [[value for value in unit if value != "."] for unit in zip(*observers, strict=True)]
+    # The last unit has one value and does not count; n = 40. Unlike ordered pairs by (values - 1): unit 2 has 2 3 2 2,
+    # 6/3; unit 6 has 1 2 3 4, 12/3; unit 8 has 1 1 2 1, 6/3: D_o = 8/40. Of 40 values 1: 9, 2: 13, 3: 10, 4: 5, 5: 3:
+    # D_e = 1 - (72 + 156 + 90 + 20 + 6) / (40*39) = 1216/1560. alpha = 1 - (8/40) * (1560/1216) = 1 - 312/1216.
+    assert krippendorff_alpha(units) == pytest.approx(904 / 1216)
+    assert round(krippendorff_alpha(units), 3) == 0.743
+
+
+@pytest.mark.parametrize("units", [[], [["ok"]], [["ok", "ok"], ["ok", "ok", "ok"]], [["ok", "ok"], ["wrong"]]])
+def test_alpha_without_variation_is_undefined(units):
+    assert krippendorff_alpha(units) is None
+
+
+def test_alpha_is_one_for_perfect_agreement_and_below_zero_for_perfect_disagreement():
+    assert krippendorff_alpha([["ok", "ok"], ["wrong", "wrong"]]) == 1
+    # D_o = 4/4, D_e = 2 * 2 * 2 / (4 * 3) = 8/12: alpha = 1 - 12/8
+    assert krippendorff_alpha([["ok", "wrong"], ["wrong", "ok"]]) == pytest.approx(-0.5)
+    assert pair_agreement([["ok", "wrong"], ["wrong", "ok"]]) == 0
+    assert pair_agreement([["ok"], []]) is None
+    assert pair_agreement([["ok", "ok", "wrong"]]) == pytest.approx(1 / 3)
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), max_size=4), max_size=6), st.randoms())
+@example([["a", "b"], ["b"], ["a", "a", "c"]], None)
+def test_the_order_of_entries_and_reviewers_changes_no_agreement(units, random):
+    shuffled = [sorted(unit, reverse=True) for unit in reversed(units)]
+    if random is not None:
+        random.shuffle(shuffled)
+    assert pair_agreement(shuffled) == pair_agreement(units)
+    alpha = krippendorff_alpha(units)
+    assert krippendorff_alpha(shuffled) == (alpha if alpha is None else pytest.approx(alpha))
+    assert alpha is None or alpha <= 1
+
+
+def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
+    file = write(
+        tmp_path / "all.jsonl",
+        row("a", "AB", verdicts=wrong("meaning")), row("b", "AB"), row("c", "AB", verdicts=UNKNOWN),
+        row("a", "CD"), row("b", "CD", verdicts=wrong("example")), row("c", "CD"),
+        row("a", "EF", verdicts=wrong("meaning", "example")),
+    )  # fmt: skip
+    code, stdout, _ = dataset("review", "apply", file, "--data", directory)
+    assert code == 0
+    lexicon = load_lexicon(directory)
+    by_field = {one.field: one for one in agreements(lexicon)}
+    assert {one.entries for one in by_field.values()} == {2}  # c is unknown to one of its two reviewers
+    # form: four pairs alike, no variation. meaning: a has wrong ok wrong, 1 of 3 pairs alike; b has ok ok, 1 of 1.
+    assert (by_field["form"].share, by_field["form"].alpha) == (1, None)
+    assert by_field["meaning"].share == pytest.approx(2 / 4)
+    # Unlike ordered pairs: a 4/2 = 2; five values, 3 ok and 2 wrong: D_o = 2/5, D_e = 12/20; alpha = 1 - 2/3.
+    assert by_field["meaning"].alpha == pytest.approx(1 / 3)
+    # example: a has ok ok wrong, 1 of 3 pairs alike; b has ok wrong, 0 of 1. D_o = (2 + 2)/5, D_e = 12/20.
+    assert by_field["example"].share == pytest.approx(1 / 4)
+    assert by_field["example"].alpha == pytest.approx(1 - (4 / 5) / (12 / 20))
+    assert [(one.concept, one.field, one.reviewers) for one in disagreements(lexicon)] == [
+        ("a", "meaning", {"ok": ["CD"], "wrong": ["AB", "EF"]}),
+        ("a", "example", {"ok": ["AB", "CD"], "wrong": ["EF"]}),
+        ("b", "example", {"ok": ["AB"], "wrong": ["CD"]}),
+    ]
+    table = [line.split() for line in stdout.splitlines()]
+    assert ["az", "form", "2", "100.0%", "undefined"] in table
+    assert ["az", "meaning", "2", "50.0%", "0.333"] in table
+    assert "disagreements: 3" in stdout
+    assert "ok: CD; wrong: AB, EF" in stdout
+
+
+# what is written
+
+
+def test_verdicts_are_written_sorted_and_the_newest_of_a_reviewer_wins(directory, tmp_path, dataset):
+    before = load_lexicon(directory).revision
+    first = write(tmp_path / "one.jsonl", row("b", comment="çox yaxşı"), row("a", day="2026-02-03"))
+    assert dataset("review", "apply", first, "--data", directory)[0] == 0
+    second = write(tmp_path / "two.jsonl", row("a", comment="older"), row("b", day="2026-02-02"), row("c", "CD"))
+    code, stdout, _ = dataset("review", "apply", second, first, "--data", directory)
+    assert code == 0
+    assert "1 reviews added, 1 replaced, 1 there already, 2 older than those there" in stdout
+    written = [json.loads(line) for line in (directory / REVIEWS_FILE).read_text("utf-8").splitlines()]
+    assert written == [row("a", day="2026-02-03"), row("b", day="2026-02-02"), row("c", "CD")]
+    assert load_lexicon(directory).revision == before
+    assert dataset("check", directory, "--format-only")[0] == 0
+
+
+def test_stats_card_and_browser_page_state_the_share(directory, tmp_path, dataset):
+    file = write(tmp_path / "all.jsonl", row("a"), row("b", verdicts=UNKNOWN))
+    assert language_figures(load_lexicon(directory))["az"].reviewed_by_native_speakers == 0
+    dataset("review", "apply", file, "--data", directory)
+    stats = [line.split() for line in dataset("stats", directory)[1].splitlines()]
+    assert ["reviewed", "by", "native", "speakers", "33.3%"] in stats  # 1 of 3; who does not know b did not review it
+    assert "| reviewed by native speakers | 33.3% |" in dataset("card", directory)[1]
+    assert json.loads(dataset("stats", directory, "--json")[1])["languages"]["az"][
+        "reviewed_by_native_speakers"
+    ] == pytest.approx(1 / 3)
+
+
+def test_the_bundled_lexicon_is_said_to_be_reviewed_once_it_is(bundled):
+    concept, entry = next(iter(bundled.of("az").items()))
+    reviewed = replace(bundled, reviews=[parse_review(row(concept, idiom=entry.idiom))], source=str(BUNDLED))
+    for text in (page, lambda lexicon: lexicon_card(lexicon, Readings())):
+        assert "reviewed by native speakers" in text(bundled)
+        assert "not yet" in text(bundled)
+        assert "not yet" not in text(reviewed).split("## Known weaknesses")[0].split("<main>")[0]
+
+
+def test_annotating_and_importing_keep_the_reviews(directory, tmp_path, dataset):
+    dataset("review", "apply", write(tmp_path / "one.jsonl", row("a")), "--data", directory)
+    assert dataset("annotate", "--in", directory, "--out", tmp_path / "spans")[0] == 0
+    assert load_lexicon(tmp_path / "spans").reviewed("az") == {"a"}
+    source = tmp_path / "kevser.csv"
+    source.write_text("Deyimler;Türkçe Anlamı;İngilizce Anlamı\nGöz yummak;Görmezden gelmek;x\n", encoding="utf-8")
+    assert dataset("import", "--format", "kevser", source, "--out", directory, "--overwrite")[0] == 0
+    lexicon = load_lexicon(directory)
+    assert [one.concept for one in lexicon.reviews] == ["a"]
+    assert not lexicon.is_reviewed  # the entry is gone
+
+
+# untrusted files
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (row("x"), "no entry 'x' in az"),
+        (row("a", language="tr"), "no entry 'a' in tr"),
+        (row("a", language="kk"), "field 'language'"),
+        (row("a", idiom="baş eymək"), "reads 'baş əymək' and was reviewed as 'baş eymək'"),
+        (row("a", day="2026-03-03"), "in the future"),
+        (row("a", comment="a" * 1001), "field 'comment'"),
+        (row("a", comment="\u202egnorw"), "has U+202E"),
+        (row("b"), "AB reviewed 'b' on line 1 too"),
+        ("{", "malformed JSON"),
+        ('{"format": 1, "format": 1}', "stands twice"),
+        ("[" * 100, "nested"),
+        ('{"comment": "\\ud800"}', "half of a surrogate pair"),
+        ("[]", "expected a JSON object"),
+    ],
+)
+def test_a_fault_is_named_with_file_and_line_and_nothing_is_written(directory, tmp_path, dataset, line, message):
+    good, bad = write(tmp_path / "good.jsonl", row("a", "CD")), write(tmp_path / "bad.jsonl", row("b"), line)
+    _, problems = read_reviews([good, bad], load_lexicon(directory), today=TODAY)
+    (text,) = map(str, problems)
+    assert text.startswith(f"{bad}:2: ")
+    assert message in text
+    if "future" not in message:
+        code, stdout, stderr = dataset("review", "apply", good, bad, "--data", directory)
+        assert (code, stdout) == (1, "")
+        assert stderr.splitlines()[0] == printable(text)
+    assert not (directory / REVIEWS_FILE).exists()
+
+
+def test_every_fault_of_every_file_is_listed_up_to_a_limit(directory, tmp_path, dataset):
+    many = write(tmp_path / "many.jsonl", *("{" for _ in range(70)))
+    empty = write(tmp_path / "empty.jsonl")
+    code, _, stderr = dataset("review", "apply", many, empty, tmp_path / "absent", "--data", directory)
+    assert code == 1
+    lines = stderr.splitlines()
+    assert sum(line.startswith(f"{many}:") for line in lines) == 51
+    assert f"{many}: 20 faults more" in lines
+    assert any(line.startswith(f"{empty}: holds no reviews") for line in lines)
+    assert any(line.startswith(f"{tmp_path / 'absent'}: cannot be read") for line in lines)
+    assert "72 faults; nothing was written" in lines[-1]
+
+
+def test_a_file_over_the_limit_is_refused(directory, tmp_path):
+    path = tmp_path / "large.jsonl"
+    path.write_bytes(b" " * (MOST_BYTES + 1))
+    _, (problem,) = read_reviews([path], load_lexicon(directory), today=TODAY)
+    assert str(problem).startswith(f"{path}: more than the 10,485,760 bytes")
+
+
+STRANGE = st.recursive(
+    st.sampled_from([None, True, 0, 1.5, 10**30, "", "ok", "AB", "2026-01-01", "\u202e", "\ud800", "\x00"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["form", "a"]), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    changes=st.dictionaries(st.sampled_from([*row("a"), "x"]), STRANGE, max_size=2),
+    cut=st.integers(0, 200) | st.none(),
+    noise=st.binary(max_size=3),
+)
+def test_a_damaged_line_is_read_right_or_named(directory, tmp_path, changes, cut, noise):
+    line = json.dumps(row("a") | changes).encode()
+    if cut is not None:
+        line = line[:cut] + noise + line[cut + len(noise) :]
+    path = tmp_path / "damaged.jsonl"
+    path.write_bytes(line)
+    reviews, problems = read_reviews([path], load_lexicon(directory), today=TODAY)
+    assert reviews or problems
+    for problem in problems:
+        assert str(problem).startswith(f"{path}")
+        assert "\n" not in str(problem)
+        assert printable(str(problem)) == str(problem)
+    for review in reviews:
+        assert json.loads(review.to_json()) == json.loads(line) | json.loads(review.to_json())
+        assert review.idiom == IDIOMS[review.concept]

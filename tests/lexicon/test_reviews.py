@@ -1,0 +1,230 @@
+"""`reviews.jsonl`: what a line may say, which reviews count, and what keeps them."""
+
+import json
+import os
+import shutil
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.killing import every_kill
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.files import MANIFEST, our_files
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import add_reviews, content_revision, load_lexicon, read_lexicon, write_lexicon
+from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, newest_reviews, parse_review
+from turkic_idiom_tasks.reading import MalformedError, printable
+
+ROW = {
+    "format": 1,
+    "lexicon_revision": "a" * 40,
+    "language": "tr",
+    "concept": "a",
+    "idiom": "baş olmak",
+    "verdicts": {"form": "ok", "meaning": "wrong", "concept": "ok", "example": "ok"},
+    "comment": "",
+    "correction": "",
+    "reviewer": "AB",
+    "date": "2026-01-31",
+}
+UNKNOWN = {"form": "unknown", "meaning": "unknown", "concept": "unknown"}
+
+
+def review(**changes):
+    return parse_review(ROW | changes)
+
+
+def write(directory, *reviews, idiom="baş olmak", **options):
+    write_lexicon(directory, [Concept("a", "")], {"tr": [Entry("a", idiom)]}, reviews=reviews, **options)
+
+
+def test_a_line_is_read_and_written_as_it_stands():
+    assert json.loads(review(comment="bəlkə", reviewer="ƏİŞ").to_json()) == ROW | {
+        "comment": "bəlkə",
+        "reviewer": "ƏİŞ",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 2}, "field 'format'"),
+        ({"format": "1"}, "field 'format'"),
+        ({"lexicon_revision": "A" * 40}, "field 'lexicon_revision'"),
+        ({"lexicon_revision": "a" * 40 + "\n"}, "field 'lexicon_revision'"),
+        ({"language": "kk"}, "field 'language': is no language of the benchmark"),
+        ({"language": ["tr"]}, "field 'language'"),
+        ({"concept": "../a"}, "field 'concept'"),
+        ({"idiom": "baş\u202eolmak"}, r"field 'idiom': has U\+202E"),
+        ({"idiom": None}, "field 'idiom'"),
+        ({"verdicts": []}, "field 'verdicts'"),
+        ({"verdicts": {}}, "field 'verdicts': has no verdict on 'form'"),
+        ({"verdicts": {"form": "ok", "meaning": "ok"}}, "has no verdict on 'concept'"),
+        ({"verdicts": {"form": "ok", "concept": True}}, "field 'verdicts.concept'"),
+        ({"verdicts": {"form": "good", "concept": "ok"}}, "found 'good'"),
+        ({"verdicts": {"form": "ok", "concept": "unknown"}}, "unknown for every field or for none"),
+        ({"verdicts": {"form": "ok", "concept": "ok", "x\u202e": "ok"}}, "field 'verdicts.x"),
+        ({"comment": "a" * 1001}, "field 'comment': .* at most 1000"),
+        ({"comment": "a\nb"}, r"field 'comment': has U\+000A"),
+        ({"correction": "\u2067x"}, r"field 'correction': has U\+2067"),
+        ({"correction": 7}, "field 'correction'"),
+        ({"reviewer": "A"}, "field 'reviewer'"),
+        ({"reviewer": "ABCDE"}, "field 'reviewer'"),
+        ({"reviewer": "ab"}, "field 'reviewer'"),
+        ({"reviewer": "АВ"}, "field 'reviewer'"),  # Cyrillic
+        ({"reviewer": "A/"}, "field 'reviewer'"),
+        ({"date": "2026-02-30"}, "field 'date'"),
+        ({"date": "20260131"}, "field 'date'"),
+        ({"date": "2026-1-31"}, "field 'date'"),
+        ({"date": 20260131}, "field 'date'"),
+        ({"x\u202e": 1}, "unknown field 'x"),
+        ({"date": ...}, "field 'date' is missing"),
+    ],
+)
+def test_each_wrong_field_is_named_in_one_printable_line(changes, message):
+    row = {key: value for key, value in (ROW | changes).items() if value is not ...}
+    with pytest.raises(MalformedError, match=message) as raised:
+        parse_review(row)
+    assert printable(str(raised.value)) == str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 300
+
+
+@pytest.mark.parametrize("row", [None, [], "x", 1])
+def test_what_is_no_object_is_no_review(row):
+    with pytest.raises(MalformedError, match="expected a JSON object"):
+        parse_review(row)
+
+
+DATES = st.dates().map(str).filter(lambda text: len(text) == 10)
+
+
+@given(
+    st.lists(
+        st.builds(review, date=DATES, reviewer=st.sampled_from(["AB", "CD"]), concept=st.sampled_from(["a", "b"])),
+        max_size=8,
+    )
+)
+def test_the_newest_review_of_each_reviewer_stays_in_whatever_order(reviews):
+    newest = newest_reviews(reviews)
+    assert [one.key for one in newest] == sorted({one.key for one in reviews})
+    for one in newest:
+        assert one.date == max(other.date for other in reviews if other.key == one.key)
+    assert newest_reviews(newest) == newest
+    assert [one.date for one in newest_reviews(reversed(reviews))] == [one.date for one in newest]
+
+
+def test_of_two_reviews_of_one_day_the_later_in_the_sequence_stays():
+    first, second = review(comment="first"), review(comment="second")
+    assert newest_reviews([first, second]) == [second]
+    assert newest_reviews([second, first]) == [first]
+
+
+def test_reviews_are_read_but_are_no_part_of_the_revision(tmp_path):
+    write(tmp_path / "bare")
+    write(tmp_path / "lex", review(reviewer="CD"), review())
+    assert [one.reviewer for one in load_lexicon(tmp_path / "lex").reviews] == ["AB", "CD"]
+    assert content_revision(tmp_path / "lex") == content_revision(tmp_path / "bare")
+    assert REVIEWS_FILE in our_files(tmp_path / "lex")
+    assert not (tmp_path / "bare" / REVIEWS_FILE).exists()
+
+
+def test_a_review_counts_while_the_idiom_reads_the_same(tmp_path):
+    write(tmp_path / "lex", review(), review(reviewer="CD", idiom="baş eğmek"), review(concept="gone"))
+    lexicon = load_lexicon(tmp_path / "lex")
+    assert {concept: len(rows) for concept, rows in lexicon.reviews_of("tr").items()} == {"a": 1}
+    assert lexicon.reviewed("tr") == {"a"}
+    assert lexicon.is_reviewed
+    assert lexicon.reviewed("az") == set()
+
+
+def test_who_does_not_know_the_idiom_has_not_reviewed_it(tmp_path):
+    write(tmp_path / "lex", review(verdicts=UNKNOWN))
+    lexicon = load_lexicon(tmp_path / "lex")
+    assert list(lexicon.reviews_of("tr")) == ["a"]
+    assert lexicon.reviewed("tr") == set()
+    assert not lexicon.is_reviewed
+
+
+def test_mistakes_of_the_file_are_named_with_their_lines(tmp_path):
+    write(tmp_path / "lex", review())
+    with (tmp_path / "lex" / REVIEWS_FILE).open("a", encoding="utf-8") as file:
+        file.write("{\n" + json.dumps(ROW | {"reviewer": "ab"}) + "\n" + json.dumps(ROW) + "\n")
+    _, problems = read_lexicon(tmp_path / "lex")
+    assert [(problem.path.name, problem.line) for problem in problems] == [(REVIEWS_FILE, line) for line in (2, 3, 4)]
+    assert "AB reviewed 'a' on line 1 too" in problems[2].message
+
+
+def test_reviews_outlive_a_lexicon_that_is_overwritten(tmp_path):
+    write(tmp_path / "lex", review())
+    write(tmp_path / "lex", review(reviewer="CD"), idiom="baş eğmek", overwrite=True)
+    lexicon = load_lexicon(tmp_path / "lex")
+    assert [one.reviewer for one in lexicon.reviews] == ["AB", "CD"]
+    assert lexicon.reviewed("tr") == set()  # both are of the earlier idiom
+    (tmp_path / "lex" / REVIEWS_FILE).write_text("{\n")
+    with pytest.raises(InputError, match=rf"{REVIEWS_FILE}:1: .*correct the line or remove it"):
+        write(tmp_path / "lex", overwrite=True)
+
+
+def test_reviews_are_added_to_a_lexicon_with_and_without_a_manifest(tmp_path):
+    write(tmp_path / "lex")
+    for name in ("lex", "by hand"):
+        directory = tmp_path / name
+        if name == "by hand":
+            directory.mkdir()
+            (directory / "tr.jsonl").write_bytes((tmp_path / "lex" / "tr.jsonl").read_bytes())
+        revision = content_revision(directory)
+        add_reviews(directory, [review()], revision=revision)
+        add_reviews(directory, [review(reviewer="CD"), review(date="2025-01-01", comment="old")], revision=revision)
+        assert load_lexicon(directory).reviews == [review(), review(reviewer="CD")]
+        assert (directory / MANIFEST).exists() is (name == "lex")
+    assert set(our_files(tmp_path / "lex")) == {"concepts.jsonl", "tr.jsonl", REVIEWS_FILE}
+    write(tmp_path / "lex", overwrite=True)  # what was added counts as ours and is kept
+    assert len(load_lexicon(tmp_path / "lex").reviews) == 2
+
+
+def test_nothing_is_added_to_a_lexicon_that_was_changed_meanwhile(tmp_path):
+    write(tmp_path / "lex")
+    with pytest.raises(InputError, match="changed by another command"):
+        add_reviews(tmp_path / "lex", [review()], revision="0" * 40)
+    assert not (tmp_path / "lex" / REVIEWS_FILE).exists()
+
+
+def test_a_kill_leaves_the_reviews_that_were_there_or_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # kills need no flushed disk
+    directory = tmp_path / "lex"
+
+    def prepare():
+        shutil.rmtree(directory, ignore_errors=True)
+        write(directory, review())
+
+    def add():
+        add_reviews(directory, [review(reviewer="CD")], revision=content_revision(directory))
+
+    seen = []
+    for _ in every_kill(prepare, add, below=tmp_path):
+        seen.append([one.reviewer for one in load_lexicon(directory).reviews])
+        add()
+        assert len(load_lexicon(directory).reviews) == 2
+        assert set(our_files(directory)) == {"concepts.jsonl", "tr.jsonl", REVIEWS_FILE}
+    assert seen == sorted(seen)
+    assert {tuple(names) for names in seen} == {("AB",), ("AB", "CD")}
+
+
+def test_reviews_that_are_added_at_the_same_time_are_all_kept(tmp_path):
+    write(tmp_path / "lex")
+    revision = content_revision(tmp_path / "lex")
+    names = [f"A{letter}" for letter in "ABCDEFGH"]
+    threads = [
+        threading.Thread(
+            target=add_reviews, args=(tmp_path / "lex", [review(reviewer=name)]), kwargs={"revision": revision}
+        )
+        for name in names
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [one.reviewer for one in load_lexicon(tmp_path / "lex").reviews] == names

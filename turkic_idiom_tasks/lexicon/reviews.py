@@ -1,0 +1,158 @@
+"""What native speakers said of the entries.
+
+``reviews.jsonl`` stands beside the entries and has one line per language, concept and reviewer. A review counts while
+the idiom of its entry reads as it did when it was reviewed; the others are history and stay in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID
+from turkic_idiom_tasks.reading import MalformedError, first_unseen, quoted
+
+REVIEWS_FILE = "reviews.jsonl"
+FORMAT: Literal[1] = 1
+FIELDS = FORM, MEANING, CONCEPT, EXAMPLE = ("form", "meaning", "concept", "example")
+VERDICTS = OK, WRONG, UNKNOWN = ("ok", "wrong", "unknown")
+MOST_CHARACTERS = 1000  # of a text that a reviewer writes
+INITIALS = (2, 4)  # fewest and most letters
+
+
+def _seen(text: str) -> str:
+    character = first_unseen(text)
+    if character:
+        raise ValueError(f"has U+{ord(character):04X}, which cannot be seen; remove it")
+    return text
+
+
+def _known_language(code: str) -> str:
+    if code not in LANGUAGES:
+        raise ValueError(f"is no language of the benchmark; known: {', '.join(LANGUAGES)}")
+    return code
+
+
+def _concept_id(text: str) -> str:
+    if not CONCEPT_ID.fullmatch(text):
+        raise ValueError("must be lower-case letters, digits and hyphens")
+    return text
+
+
+def _initials(text: str) -> str:
+    """Return initials; capital letters alone, so that one reviewer is not counted as two."""
+    fewest, most = INITIALS
+    are_capitals = all(unicodedata.name(letter, "").startswith("LATIN CAPITAL LETTER") for letter in text)
+    if not (fewest <= len(text) <= most and are_capitals):
+        raise ValueError(f"must be {fewest} to {most} capital Latin letters")
+    return text
+
+
+def _iso_date(text: str) -> str:
+    try:
+        is_exact = date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        is_exact = False
+    if not is_exact:
+        raise ValueError("must be a date such as 2026-01-31")
+    return text
+
+
+def _whole(verdicts: dict[str, str]) -> dict[str, str]:
+    """Return the verdicts in the order of `FIELDS`; the fields that every entry has are judged."""
+    for name in (FORM, CONCEPT):
+        if name not in verdicts:
+            raise ValueError(f"has no verdict on {name!r}")
+    if UNKNOWN in verdicts.values() and set(verdicts.values()) != {UNKNOWN}:
+        raise ValueError("must be unknown for every field or for none")
+    return {name: verdicts[name] for name in FIELDS if name in verdicts}
+
+
+_Text = Annotated[str, StringConstraints(max_length=MOST_CHARACTERS), AfterValidator(_seen)]
+_Verdicts = dict[Literal["form", "meaning", "concept", "example"], Literal["ok", "wrong", "unknown"]]
+
+
+class Review(BaseModel):
+    """What one reviewer said of one entry, one line of ``reviews.jsonl``.
+
+    Attributes:
+        format: of this line.
+        lexicon_revision: of the lexicon that the reviewer saw.
+        language: code.
+        concept: id.
+        idiom: as it read when it was reviewed.
+        verdicts: field of `FIELDS` -> ``ok`` or ``wrong``, or ``unknown`` for all fields when the reviewer does not
+            know the idiom; without the texts that the entry does not have.
+        comment: free text.
+        correction: how it should read, in the reviewer's opinion.
+        reviewer: initials.
+        date: of the verdicts, such as 2026-01-31.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    format: Literal[1] = FORMAT
+    lexicon_revision: Annotated[str, StringConstraints(pattern="^[0-9a-f]{40}$")]
+    language: Annotated[str, AfterValidator(_known_language)]
+    concept: Annotated[str, AfterValidator(_concept_id)]
+    idiom: _Text
+    verdicts: Annotated[_Verdicts, AfterValidator(_whole)]
+    comment: _Text = ""
+    correction: _Text = ""
+    reviewer: Annotated[str, AfterValidator(_initials)]
+    date: Annotated[str, AfterValidator(_iso_date)]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Language, concept and reviewer: what there is one review of."""
+        return self.language, self.concept, self.reviewer
+
+    @property
+    def knows_idiom(self) -> bool:
+        """Whether the reviewer knew the idiom, and so judged the entry."""
+        return UNKNOWN not in self.verdicts.values()
+
+    def to_json(self) -> str:
+        """Return the review as one line of ``reviews.jsonl``."""
+        return json.dumps(self.model_dump(), ensure_ascii=False)
+
+
+def parse_review(row: Any) -> Review:
+    """Return the review that a decoded JSON line stands for.
+
+    Raises:
+        MalformedError: it is none; names the first field that is wrong, and its value.
+    """
+    if not isinstance(row, dict):
+        raise MalformedError(f"expected a JSON object, found {type(row).__name__}")
+    try:
+        return Review.model_validate(row)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = quoted(".".join(str(part) for part in first["loc"]))
+        if first["type"] == "missing":
+            raise MalformedError(f"field {field} is missing") from error
+        if first["type"] == "extra_forbidden":
+            raise MalformedError(f"unknown field {field}") from error
+        message = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
+        raise MalformedError(f"field {field}: {message}; found {quoted(first['input'])}") from error
+
+
+def newest_reviews(reviews: Iterable[Review]) -> list[Review]:
+    """Return the newest review of each language, concept and reviewer, sorted by the three.
+
+    Args:
+        reviews: in any order; of two with the same date, the one that comes later is taken.
+    """
+    newest: dict[tuple[str, str, str], Review] = {}
+    for review in reviews:
+        earlier = newest.get(review.key)
+        if earlier is None or review.date >= earlier.date:
+            newest[review.key] = review
+    return [newest[key] for key in sorted(newest)]
