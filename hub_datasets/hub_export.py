@@ -27,7 +27,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import commit_folder
 from turkic_idiom_tasks.hub_upload import DATASET, Published, Target, check_version, publish
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.splits import TEST
 
@@ -51,6 +51,8 @@ _LEXICON_SCHEMA = pa.schema(
     [
         ("concept", pa.string()),
         ("gloss", pa.string()),
+        ("pos", pa.string()),
+        ("aliases", pa.list_(pa.string())),
         *((name, pa.string()) for name in _ENTRY_TEXTS),
         ("spans", pa.list_(pa.list_(pa.int64()))),
         ("variants", pa.list_(pa.string())),
@@ -225,7 +227,7 @@ def _lexicon_files(lexicon: Lexicon) -> list[DataFile]:
     files = []
     for code in LANGUAGES:
         entries = [entry for _, entry in sorted(lexicon.of(code).items())]
-        rows = [_entry_row(entry, lexicon.concepts[entry.concept].gloss) for entry in entries]
+        rows = [_entry_row(entry, lexicon.concepts[entry.concept]) for entry in entries]
         if rows:
             files.append(_data_file(f"lexicon-{code}", TEST, rows, _LEXICON_SCHEMA))
     pairs = []
@@ -236,9 +238,16 @@ def _lexicon_files(lexicon: Lexicon) -> list[DataFile]:
     return files
 
 
-def _entry_row(entry: Entry, gloss: str) -> dict[str, Any]:
-    """Return an entry as a row; its status, which may be any JSON value, becomes JSON text."""
-    row: dict[str, Any] = {"concept": entry.concept, "gloss": gloss, "spans": None, "status": None}
+def _entry_row(entry: Entry, concept: Concept) -> dict[str, Any]:
+    """Return an entry and its concept as a row; the status, which may be any JSON value, becomes JSON text."""
+    row: dict[str, Any] = {
+        "concept": concept.id,
+        "gloss": concept.gloss,
+        "pos": concept.pos,
+        "aliases": list(concept.aliases),
+        "spans": None,
+        "status": None,
+    }
     for name in _ENTRY_TEXTS:
         row[name] = getattr(entry, name)
     if entry.spans is not None:

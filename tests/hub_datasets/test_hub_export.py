@@ -89,6 +89,8 @@ def test_lexicon_configs_hold_every_field(lexicon, tmp_path):
     assert row == {
         "concept": TEST[0],
         "gloss": "gloss",
+        "pos": None,
+        "aliases": [],
         "idiom": "ağız tutmak",
         "meaning": "ağız anlamı",
         "example": "Ağız tuttu.",

@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import mteb
 import pytest
 
 from turkic_idiom_tasks.integrations import doctor, hook
@@ -86,6 +87,7 @@ def test_doctor_without_the_hook_finds_nothing_registered(command):
 
 
 def test_doctor_says_that_the_hook_is_turned_off(monkeypatch):
+    mteb.get_benchmarks()  # imported now, with the hook, or later tests in this process would miss our benchmark
     monkeypatch.setenv("TURKIC_IDIOM_NO_HOOK", "1")
     monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder is not hook.Finder])
     verdict, advice, *_ = doctor.diagnose().lines()

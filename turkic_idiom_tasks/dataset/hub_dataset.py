@@ -14,12 +14,13 @@ from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon, parse_entry
-from turkic_idiom_tasks.lexicon.load import equivalent_problem
+from turkic_idiom_tasks.lexicon.load import concept_problem, equivalent_problem
 from turkic_idiom_tasks.reading import MalformedError, parse_json, printable, quoted
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST
 
 QUERIES, CORPUS, QRELS, STRICT_QRELS = "queries", "corpus", "qrels", "strict-qrels"
+CONCEPT_COLUMNS = ("pos", "aliases")  # of the concept of an entry, if they are there
 EQUIVALENTS = "equivalents"  # config with the pairs of concepts that were judged
 RETRIEVAL_COLUMNS = {QUERIES: ("id", "text"), CORPUS: ("id", "text"), QRELS: ("query-id", "corpus-id", "score")}
 SPAN_COLUMNS = ("id", "idiom", "sentence", "tokens", "ner_tags")
@@ -105,11 +106,11 @@ class HubDataset(Dataset):
         entries: dict[str, dict[str, Entry]] = {}
         for code in languages:
             entries[code] = {}
-            for entry, gloss in self._read_entries(code):
+            for entry, concept in self._read_entries(code):
                 if entry.concept in entries[code]:
                     raise InputError(f"{self.path}, config lexicon-{code}: concept {entry.concept!r} stands twice")
                 entries[code][entry.concept] = entry
-                concepts.setdefault(entry.concept, Concept(entry.concept, gloss))
+                concepts.setdefault(concept.id, concept)
         return Lexicon(
             concepts, entries, revision=self.revision, source=self.path, equivalents=self._read_equivalents(concepts)
         )
@@ -181,17 +182,21 @@ class HubDataset(Dataset):
             sentences[sentence.id] = sentence
         return list(sentences.values())
 
-    def _read_entries(self, language: str) -> list[tuple[Entry, str]]:
+    def _read_entries(self, language: str) -> list[tuple[Entry, Concept]]:
         config = f"lexicon-{language}"
-        columns = self._files.columns(config, TEST, ENTRY_COLUMNS, optional=FURTHER_ENTRY_COLUMNS)
+        optional = (*FURTHER_ENTRY_COLUMNS, *CONCEPT_COLUMNS)
+        columns = self._files.columns(config, TEST, ENTRY_COLUMNS, optional=optional)
         entries = []
         for row in _rows(columns):
             gloss = row.pop("gloss")
+            about = {"id": row["concept"], "gloss": "" if gloss is None else gloss}
+            about |= {name: row.pop(name) for name in CONCEPT_COLUMNS}
             entry, problems = _entry(row, LANGUAGES[language])
-            if entry is None or not isinstance(gloss, str | None):
-                problem = problems[0] if problems else f"gloss must be text, not {quoted(gloss)}"
+            problem = problems[0] if problems else concept_problem(about, {})
+            if entry is None or problem:
                 raise InputError(f"{self.path}, config {config}, concept {quoted(row['concept'])}: {problem}")
-            entries.append((entry, gloss or ""))
+            concept = Concept(entry.concept, about["gloss"], about["pos"], tuple(about["aliases"] or ()))
+            entries.append((entry, concept))
         return entries
 
 

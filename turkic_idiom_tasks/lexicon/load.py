@@ -306,7 +306,7 @@ def _read_concepts(path: Path) -> tuple[dict[str, Concept], list[Problem]]:
     if not path.is_file():
         return concepts, problems
     for line in read_json_lines(path):
-        problem = line.problem or _concept_problem(line.value, concepts)
+        problem = line.problem or concept_problem(line.value, concepts)
         if problem:
             problems.append(Problem(path, line.number, problem))
         else:
@@ -380,7 +380,8 @@ def equivalent_problem(row: Any, concepts: Mapping[str, Concept]) -> str | None:
     return None
 
 
-def _concept_problem(row: Any, known: dict[str, Concept]) -> str | None:
+def concept_problem(row: Any, known: Mapping[str, Concept]) -> str | None:
+    """Return what is wrong with a decoded line of ``concepts.jsonl``, or None; `known` holds those before it."""
     if not isinstance(row, dict) or not {"id", "gloss"} <= set(row) <= {"id", "gloss", "pos", "aliases"}:
         return 'expected {"id": …, "gloss": …}, and "pos" and "aliases" if they are known'
     if not isinstance(row["id"], str) or not CONCEPT_ID.fullmatch(row["id"]):
