@@ -108,7 +108,7 @@ def pinned_version(name: str) -> str:
     """Return the version of a package in constraints.txt."""
     for line in (REPOSITORY / "constraints.txt").read_text(encoding="utf-8").splitlines():
         pinned_name, _, version = line.partition("==")
-        if pinned_name == name:
+        if normalized(pinned_name) == normalized(name):
             return version
     raise SystemExit(f"constraints.txt does not pin {name}")
 

@@ -117,7 +117,11 @@ def _attempt(look: Callable[[Diagnosis], None], diagnosis: Diagnosis) -> None:
 
 def in_one_line(error: BaseException) -> str:
     """Return the type of an error, the first line of its message, and the file that raised it."""
-    message = (str(error).strip().splitlines() or [""])[0][:200]
+    try:
+        text = str(error).strip()
+    except Exception:  # an error whose message cannot be made
+        text = ""
+    message = text.splitlines()[0][:200] if text else "no message"
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {message}{place}"
