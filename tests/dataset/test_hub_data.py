@@ -308,7 +308,7 @@ def test_entries_are_read_with_what_they_have(hub_layout):
         ({"meaning": ["a"]}, "field 'meaning' must be text, found ['a']"),
         ({"spans": [[5, 99]]}, "span [5, 99] is not inside the example"),
         ({"spans": [[5]]}, "field 'spans' must be a list of [start, end] offsets"),
-        ({"gloss": 7}, "gloss must be text, not 7"),
+        ({"gloss": 7}, "must be text, found 7"),
         ({"status": '{"a": 1, "a": 2}'}, "status is the key 'a' stands twice"),
         ({"status": 7}, "field 'status' must be text or an object"),
         ({"idiom": "göz\u202e yummak"}, "idiom has U+202E"),

@@ -27,7 +27,7 @@ def compare(
     """Test whether B is better than A, query by query (retrieval) or sentence by sentence (spans).
 
     Print a verdict, then the differences with their intervals, effect sizes and tests. Both results must be of the
-    same data. Example: turkic-idiom compare results/turkic-idiom__char-ngrams results/my__model
+    same data. Example: turkic-idiom compare results/results/turkic-idiom__char-ngrams results/results/my__model
     """
     from turkic_idiom_tasks.cli.compare_output import print_comparison
     from turkic_idiom_tasks.dataset import open_dataset

@@ -34,7 +34,7 @@ Push = Annotated[
     typer.Option(
         "--push",
         metavar="ORG/NAME",
-        help="Publish the model on the Hub; with several seeds each checkpoint goes to ORG/NAME-SEED.",
+        help="Publish the model on the Hub. With several seeds of finetune span, each goes to ORG/NAME-SEED.",
     ),
 ]
 

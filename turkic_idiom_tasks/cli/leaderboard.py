@@ -206,7 +206,7 @@ def publish(
 ) -> None:
     """Show what would change in a static Space on the Hub and, with --yes, change it in one commit.
 
-    Files of an earlier publish that the site no longer has are deleted from the Space; nothing else is deleted.
+    Nothing is deleted: files of an earlier publish that the site no longer has stay in the Space, and are listed.
     """
     from leaderboard.publish import publish_site
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from turkic_idiom_tasks.experiments.run import LogReporter, ModelRun, Reporter
-from turkic_idiom_tasks.experiments.run_frame import MACRO, RESTS_ON_FEW, overall
+from turkic_idiom_tasks.experiments.run_frame import IS_RELIABLE, MACRO, overall
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, UNRELIABLE_NOTE
 from turkic_idiom_tasks.reading import printable
 
@@ -107,7 +107,7 @@ def _task_table(task: str, rows: pd.DataFrame, *, is_wide: bool) -> Table:
         cells = []
         for subset in subsets:
             row = by_subset.loc[subset]
-            mark = _FEW_MARK if row[RESTS_ON_FEW] else ""
+            mark = "" if row[IS_RELIABLE] else _FEW_MARK
             cells.append(f"{_number(row['ndcg'])}{mark}\n{_interval(row['ndcg_low'], row['ndcg_high'])}")
         for name in extra:
             cells.append(_number(by_subset.at[MACRO, name]))
@@ -153,7 +153,7 @@ def _notes(rows: pd.DataFrame, left_out: Sequence[str]) -> list[str]:
     notes = []
     if (rows["n_queries"] < SMALL_N).any():
         notes.append(f"{_SMALL_MARK} fewer than {SMALL_N} queries: read the interval, not the score")
-    if rows[RESTS_ON_FEW].any():
+    if not rows[IS_RELIABLE].all():
         notes.append(f"{_FEW_MARK} {UNRELIABLE_NOTE}")
     if left_out:
         notes.append(f"not in this data: {' '.join(left_out)}")

@@ -21,7 +21,11 @@ def print_scores(submission: ScoredSubmission, dataset: Dataset) -> None:
     """Print the chance-corrected scores by which a submission is ranked, a row for each task."""
     board = make_board([submission], board_data(dataset))
     console = Console(highlight=False, markup=False, emoji=False)
-    console.print(_score_table(submission, board, width=console.width))
+    is_wide = console.width >= WIDE
+    table = _score_table(submission, board, is_wide=is_wide, between=" ")
+    if console.measure(table).maximum > console.width:
+        table = _score_table(submission, board, is_wide=is_wide, between="\n")
+    console.print(table)
     notes = ["Chance-corrected scores, 0 for a random ranking; below each its 95% interval."]
     if not board.overall:
         lacks = [task for task in board.data.tasks if not board.by_task[task]]
@@ -36,30 +40,32 @@ def print_scores(submission: ScoredSubmission, dataset: Dataset) -> None:
     console.print()
 
 
-def _score_table(submission: ScoredSubmission, board: Board, *, width: int) -> Table:
+def _score_table(submission: ScoredSubmission, board: Board, *, is_wide: bool, between: str) -> Table:
+    """Return a row for each task; `between` stands between the ends of an interval, a blank or a line break."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("Task", no_wrap=True)
     table.add_column("Score", no_wrap=True, justify="right")
     for code in board.data.languages:
         table.add_column(code, no_wrap=True, justify="right")
-    if width >= WIDE:
+    if is_wide:
         table.add_column("uncorrected", no_wrap=True, justify="right")
         table.add_column("items", no_wrap=True, justify="right")
     standings = {"All": board.overall, "T1-T3": board.retrieval}
     for title, by_id in standings.items():
         if by_id:
             standing = by_id[submission.id]
-            table.add_row(title, _shown(standing.score, standing.interval))
+            table.add_row(title, _shown(standing.score, standing.interval, between))
     for task in board.data.tasks:
         if submission.of_task(task):
-            table.add_row(TASK_LABELS[task], *_task_fields(submission, board, task, is_wide=width >= WIDE))
+            fields = _task_fields(submission, board, task, is_wide=is_wide, between=between)
+            table.add_row(TASK_LABELS[task], *fields)
     return table
 
 
-def _task_fields(submission: ScoredSubmission, board: Board, task: str, *, is_wide: bool) -> list[str]:
+def _task_fields(submission: ScoredSubmission, board: Board, task: str, *, is_wide: bool, between: str) -> list[str]:
     """Return the cells of one task: its score, the score of each language, and if `is_wide` uncorrected mean and n."""
     standing = board.by_task[task].get(submission.id)
-    fields = ["-" if standing is None else _shown(standing.score, standing.interval)]
+    fields = ["-" if standing is None else _shown(standing.score, standing.interval, between)]
     scores = {score.language: score for score in submission.of_task(task)}
     for code in board.data.languages:
         if code not in scores:
@@ -69,7 +75,7 @@ def _task_fields(submission: ScoredSubmission, board: Board, task: str, *, is_wi
         raw = board.interval(submission, score)
         scale = 1 - score.floor
         interval = Interval((raw.low - score.floor) / scale, (raw.high - score.floor) / scale, raw.is_reliable)
-        fields.append(_shown(corrected(score), interval))
+        fields.append(_shown(corrected(score), interval, between))
     if is_wide:
         means = [score.main for score in scores.values()]
         fields.append(_plain(sum(means) / len(means)))
@@ -77,10 +83,10 @@ def _task_fields(submission: ScoredSubmission, board: Board, task: str, *, is_wi
     return fields
 
 
-def _shown(score: float, interval: Interval) -> str:
+def _shown(score: float, interval: Interval, between: str) -> str:
     """Return a score with its interval below it; a star marks a score whose interval is not reliable."""
     star = "" if interval.is_reliable else "*"
-    return f"{_plain(score)}{star}\n{_plain(interval.low)} {_plain(interval.high)}"
+    return f"{_plain(score)}{star}\n{_plain(interval.low)}{between}{_plain(interval.high)}"
 
 
 def _plain(score: float) -> str:

@@ -18,8 +18,10 @@ MACRO = "mean"  # name of the macro average among the subsets
 SIZES = ("n_queries", "n_documents")
 OVERLAP = ("ndcg_shared_stem", "ndcg_no_shared_stem", "n_no_shared_stem")
 INTERVAL = ("ndcg_low", "ndcg_high")
-RESTS_ON_FEW = "rests_on_few"  # not written: whether the interval may be too short
-COLUMNS = ("model", "task", "subset", *MEASURES, *INTERVAL, *SIZES, *OVERLAP)
+IS_RELIABLE = (
+    "interval_is_reliable"  # False where few concepts make up the score, so that the interval may be too short
+)
+COLUMNS = ("model", "task", "subset", *MEASURES, *INTERVAL, IS_RELIABLE, *SIZES, *OVERLAP)
 
 
 def scores_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
@@ -46,7 +48,7 @@ def scores_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
         for name in SIZES:
             macro[name] = sum(row[name] for row in run_rows)
         rows += [*run_rows, macro | _interval(mean(parts))]
-    frame = pd.DataFrame(rows, columns=[*COLUMNS, RESTS_ON_FEW])
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
     return frame.astype(dict.fromkeys((*SIZES, "n_no_shared_stem"), "Int64"))
 
 
@@ -74,7 +76,7 @@ def to_json(frame: pd.DataFrame) -> str:
 
 def _interval(resampled: Resampled) -> dict[str, Any]:
     interval = resampled.interval()
-    return {"ndcg_low": interval.low, "ndcg_high": interval.high, RESTS_ON_FEW: not interval.is_reliable}
+    return {"ndcg_low": interval.low, "ndcg_high": interval.high, IS_RELIABLE: interval.is_reliable}
 
 
 def _overlap(scored: ScoredSubset, shared_stem: frozenset[str]) -> dict[str, Any]:
