@@ -38,6 +38,7 @@ def result(model, regime, pooling, tasks, *, language=None, seed=None, kept_step
             floor = 0.1 if subset.endswith("azj") else 0.3
             mean = sum(values) / len(values)
             scores = {"ndcg": mean, "ndcg_floor": floor, "ndcg_corrected": (mean - floor) / (1 - floor)}
+            scores |= {"ndcg_strict": mean, "ndcg_strict_floor": floor}
             scores |= dict.fromkeys(("ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10"), 0.25)
             scores |= {"mrr": mean / 2, "n_queries": float(len(values)), "n_documents": 400.0}
             subsets.append(SubsetScores(task=task, subset=subset, scores=scores))
