@@ -77,6 +77,17 @@ def test_doctor_begins_with_the_verdict(command):
     assert "mteb task TurkicIdiomT1: registered" in details
 
 
+def test_a_reader_that_stops_reading_is_no_traceback():
+    """As in `turkic-idiom doctor | head -1`."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    program = Path(sys.executable).parent / "turkic-idiom"
+    run = subprocess.run([program, "doctor"], stdout=writing, stderr=subprocess.PIPE, timeout=300, check=False)
+    os.close(writing)
+    assert run.returncode == 1
+    assert run.stderr == b""
+
+
 def test_doctor_without_the_hook_finds_nothing_registered(command):
     run = command("turkic-idiom", "doctor", TURKIC_IDIOM_NO_HOOK="1")
     assert run.returncode == 1
