@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 from functools import partial
 from io import BytesIO, TextIOWrapper
@@ -185,6 +186,31 @@ def test_texts_go_to_terminals_without_their_letters(wide_lexicon, tmp_path, mon
         terminal.flush()
         assert b"a: to bow" in raw.getvalue()
         assert b"\\u0259ym\\u0259k" in raw.getvalue()  # no encoding of the two has the schwa
+
+
+def test_names_of_folders_never_act_on_the_terminal(source, tmp_path, dataset):
+    strange = tmp_path / "a\x1b[31mb\u202e"
+    strange.mkdir()
+    lexicon, annotated, exported = strange / "lexicon", strange / "annotated", strange / "exported"
+    for arguments in (
+        ("import", "--format", "kevser", source, "--out", lexicon),
+        ("annotate", "--in", lexicon, "--out", annotated),
+        ("export", lexicon, "--out", exported),
+        ("browse", lexicon, "--out", strange / "page.html"),
+    ):
+        code, stdout, stderr = dataset(*arguments)
+        assert code == 0
+        assert "a\\x1b[31mb\\u202e" in stdout
+        assert printable(stdout + stderr) == stdout + stderr
+
+
+def test_log_lines_never_act_on_the_terminal(tmp_path):
+    script = (
+        "import logging; from turkic_idiom_tasks.cli import main; main(['--version']);"
+        "logging.getLogger('x').warning('%s has no data', 'a\\x1b[31m')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stderr == "x: a\\x1b[31m has no data\n"
 
 
 # a kill leaves the old or the new, and the same command goes on
