@@ -114,7 +114,7 @@ def check_answer(capsys):
     return run
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(name=st.sampled_from(FILES), damage=damage())
 def test_a_damaged_lexicon_is_read_as_it_stands_or_named(whole, tmp_path, check_answer, name, damage):
     folder = tmp_path / "lexicon"
