@@ -2,13 +2,15 @@
 
 A write is whatever changes the file system: opening a file for writing, renaming, removing, making or removing a
 folder. The interpreter reports each of them to its audit hooks, so nothing has to be patched.
+It also runs several pieces at once, each in a process of its own.
 """
 
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 KILLED = 137
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
@@ -46,6 +48,17 @@ def every_kill(
     raise AssertionError(f"more than {_MOST_WRITES} writes")
 
 
+def all_at_once(actions: Sequence[Callable[[], object]]) -> list[int]:
+    """Run each action in a child process, all at the same time, and return their exit codes: 0, or 1 if it raised."""
+    children = []
+    for action in actions:
+        child = os.fork()
+        if child == 0:
+            _finish_and_exit(action)
+        children.append(child)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
 def _run_and_exit(write: int, action: Callable[[], object], below: Path, renames_only: bool) -> None:
     left = write
 
@@ -56,8 +69,12 @@ def _run_and_exit(write: int, action: Callable[[], object], below: Path, renames
                 os._exit(KILLED)
             left -= 1
 
-    os.fsync = lambda handle: None  # no power is cut here, and waiting for the disk takes most of the time
     sys.addaudithook(count)
+    _finish_and_exit(action)
+
+
+def _finish_and_exit(action: Callable[[], object]) -> NoReturn:
+    os.fsync = lambda handle: None  # no power is cut here, and waiting for the disk takes most of the time
     try:
         action()
     except BaseException:  # nothing of the test run may go on in the child

@@ -128,6 +128,44 @@ def test_retrieval_data_that_cannot_be_right_is_refused(retrieval, kind, changes
     assert text.startswith(f"{dataset.path}, config T2-tur-") or "lacks the columns" in text
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([QRELS[0], QRELS[1], QRELS[0]], "query 'q1', document 'd1': judged twice"),
+        ([QRELS[0], QRELS[1], QRELS[0] | {"score": 0}], "query 'q1', document 'd1': judged twice"),
+        ([QRELS[0], QRELS[1] | {"score": 2}], "document 'd2': the score is 2; relevance is binary"),
+        ([QRELS[0], QRELS[1] | {"score": None}], "document 'd2': the score is None"),
+        (QRELS[:1], "query 'q2' has no relevant document"),
+        ([*QRELS, QRELS[0] | {"query-id": "q9"}], "qrels name the query 'q9'"),
+        ([*QRELS, QRELS[0] | {"corpus-id": "d9"}], "names the document 'd9'"),
+        ([*QRELS, QRELS[0] | {"corpus-id": "d3"}], "has the document 'd3' in its strict qrels only; add it"),
+        ([QRELS[0], QRELS[1] | {"query-id": None}], "the id None is neither a text nor"),
+        ([QRELS[0] | {"corpus-id": ["d1"]}, QRELS[1] | {"corpus-id": ["d2"]}], "the id ['d1'] is neither a text"),
+        ([{"query-id": "q1", "score": 1}], "lacks the columns ['corpus-id']"),
+    ],
+)
+def test_strict_judgements_that_cannot_be_right_are_refused(retrieval, kind, rows, message):
+    folder = retrieval(kind=kind)
+    write_config(folder, "T2-tur-strict-qrels", {"test": rows}, kind=kind)
+    text = message_of(lambda: open_dataset(str(folder)).retrieval("T2", "tur"))
+    assert message in text
+    assert str(folder) in text
+    assert "T2-tur-" in text
+
+
+@pytest.mark.parametrize("missing", ["T2-tur-qrels", "T2-tur-strict-qrels", "equivalents"])
+def test_a_declared_file_that_is_not_there_is_named(retrieval, missing):
+    """Without it a subset would be left out, or other documents would count, without a word."""
+    folder = retrieval()
+    write_config(folder, "T2-tur-strict-qrels", {"test": QRELS})
+    write_config(folder, "equivalents", {"test": []})
+    (folder / "data" / missing / "test.jsonl").unlink()
+    message = message_of(lambda: open_dataset(str(folder)))
+    assert message.startswith(f"{folder / 'README.md'}: ")
+    assert f"there is no file 'data/{missing}/test.jsonl'; restore it" in message
+
+
 def test_the_revision_follows_the_content_and_not_the_place(retrieval, tmp_path):
     before = open_dataset(str(retrieval())).revision
     shutil.copytree(tmp_path / "retrieval", tmp_path / "copy")
@@ -320,6 +358,37 @@ def test_malformed_entries_are_named(hub_layout, kind, change, message):
     dataset = open_dataset(str(folder))
     text = message_of(lambda: dataset.lexicon)
     assert text.startswith(f"{folder}, config lexicon-tr, concept ")
+    assert message in text
+
+
+JUDGED = {"first": "b", "second": "turn-a-blind-eye", "judgement": "same"}
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([JUDGED, JUDGED], "'b' and 'turn-a-blind-eye' are judged twice; remove one"),
+        (
+            [JUDGED, {"first": "turn-a-blind-eye", "second": "b", "judgement": "near"}],
+            "'b' and 'turn-a-blind-eye' are judged twice; remove one",
+        ),
+        ([JUDGED | {"first": "turn-a-blind-eye"}], "concept 'turn-a-blind-eye' is paired with itself"),
+        ([JUDGED | {"first": "x\u202e"}], "concept 'x\\u202e' is not in the lexicon; add it"),
+        ([JUDGED | {"first": None}], "must be a list of two concept ids, found [None, 'turn-a-blind-eye']"),
+        ([JUDGED | {"judgement": "equal"}], "judgement 'equal' must be one of same, near"),
+        ([JUDGED | {"judgement": ["same"]}], "judgement ['same'] must be one of"),
+        ([JUDGED | {"judgement": None}], "judgement None must be one of"),
+        ([{"first": "b", "second": "turn-a-blind-eye"}], "lacks the columns ['judgement']"),
+    ],
+)
+def test_equivalents_that_cannot_be_right_are_refused(hub_layout, kind, rows, message):
+    folder = hub_layout({"test": [ROW]})
+    write_config(folder, "lexicon-tr", {"test": [ENTRY, ENTRY | {"concept": "b"}]})
+    write_config(folder, "equivalents", {"test": rows}, kind=kind)
+    text = message_of(lambda: open_dataset(str(folder)).lexicon)
+    assert text.startswith(str(folder))
+    assert "config equivalents" in text
     assert message in text
 
 

@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
+from functools import partial
 from io import BytesIO, TextIOWrapper
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from hub_datasets.dodiom import FORMAT as DODIOM
 from hub_datasets.import_report import REPORT_FILE
 from hub_datasets.importing import FORMATS
-from tests.killing import every_kill
+from tests.killing import all_at_once, every_kill
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.cli.dataset import Dictionary, SourceFormat
 from turkic_idiom_tasks.dataset import open_dataset
@@ -186,6 +188,31 @@ def test_texts_go_to_terminals_without_their_letters(wide_lexicon, tmp_path, mon
         assert b"\\u0259ym\\u0259k" in raw.getvalue()  # no encoding of the two has the schwa
 
 
+def test_names_of_folders_never_act_on_the_terminal(source, tmp_path, dataset):
+    strange = tmp_path / "a\x1b[31mb\u202e"
+    strange.mkdir()
+    lexicon, annotated, exported = strange / "lexicon", strange / "annotated", strange / "exported"
+    for arguments in (
+        ("import", "--format", "kevser", source, "--out", lexicon),
+        ("annotate", "--in", lexicon, "--out", annotated),
+        ("export", lexicon, "--out", exported),
+        ("browse", lexicon, "--out", strange / "page.html"),
+    ):
+        code, stdout, stderr = dataset(*arguments)
+        assert code == 0
+        assert "a\\x1b[31mb\\u202e" in stdout
+        assert printable(stdout + stderr) == stdout + stderr
+
+
+def test_log_lines_never_act_on_the_terminal(tmp_path):
+    script = (
+        "import logging; from turkic_idiom_tasks.cli import main; main(['--version']);"
+        "logging.getLogger('x').warning('%s has no data', 'a\\x1b[31m')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stderr == "x: a\\x1b[31m has no data\n"
+
+
 # a kill leaves the old or the new, and the same command goes on
 
 
@@ -235,7 +262,7 @@ def test_a_killed_command_leaves_the_old_or_the_new_and_goes_on(killed_command, 
         return main(["dataset", *arguments, "--out", str(folder()), *options])
 
     is_whole = []
-    for _ in every_kill(prepare, lambda: run() == 0 or os._exit(1), below=tmp_path, renames_only=True):
+    for _ in every_kill(prepare, lambda: run() == 0 or os._exit(1), below=tmp_path):
         if folder().is_dir() and (folder() / MANIFEST).is_file():
             read(folder())  # finishes what was cut off
         left = visible(folder())
@@ -247,24 +274,33 @@ def test_a_killed_command_leaves_the_old_or_the_new_and_goes_on(killed_command, 
     assert len(set(is_whole)) == 2
 
 
-def test_two_imports_at_once_leave_one_of_the_two(tmp_path, source, capsys):
-    """Four processes, five times each; every one says that it is done, or that the folder is taken."""
-    write_lexicon(tmp_path / "other", [Concept(TEST, "")], turkish("görmezden gelmek"))
-    commands = (["import", "--format", "kevser", str(source)], ["annotate", "--in", str(tmp_path / "other")])
+@pytest.mark.parametrize("name", ["import", "annotate", "export"])
+def test_two_writers_at_once_leave_one_of_the_two(tmp_path, source, capsys, name):
+    """Four processes, three times each, of two contents; every one ends well, and no file is mixed in."""
+    write_lexicon(tmp_path / "one", [Concept(TEST, "")], turkish("görmezden gelmek"))
+    both = turkish("aldırmamak") | {"az": [Entry(TEST, "göz yummaq", "m")]}
+    write_lexicon(tmp_path / "two", [Concept(TEST, "")], both)
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    commands = {
+        "import": (["import", "--format", "kevser", str(source), "--overwrite"], ["annotate", "--in", one]),
+        "annotate": (["annotate", "--in", one, "--overwrite"], ["annotate", "--in", two]),
+        "export": (["export", one], ["export", two]),
+    }[name]
+    if name != "export":
+        commands[1].append("--overwrite")
     expected = []
     for number, arguments in enumerate(commands):
         assert main(["dataset", *arguments, "--out", str(tmp_path / f"whole {number}")]) == 0
         expected.append(visible(tmp_path / f"whole {number}"))
-    children = []
-    for number in range(4):
-        child = os.fork()
-        if child == 0:
-            codes = [
-                main(["dataset", *commands[number % 2], "--out", str(tmp_path / "out"), "--overwrite"])
-                for _ in range(5)
-            ]
-            os._exit(max(codes))
-        children.append(child)
-    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0, 0, 0, 0]
-    load_lexicon(tmp_path / "out")
+
+    def write(arguments):
+        for _ in range(3):
+            assert main(["dataset", *arguments, "--out", str(tmp_path / "out")]) == 0
+
+    assert all_at_once([partial(write, commands[number % 2]) for number in range(4)]) == [0, 0, 0, 0]
+    if name == "export":
+        open_dataset(str(tmp_path / "out"))
+    else:
+        load_lexicon(tmp_path / "out")
     assert visible(tmp_path / "out") in expected
+    assert not list((tmp_path / "out").rglob(".tmp-*"))

@@ -81,6 +81,16 @@ def test_doctor_begins_with_the_verdict(command):
     assert "mteb task TurkicIdiomT1: registered" in details
 
 
+def test_a_reader_that_stops_reading_is_no_traceback(monkeypatch):
+    """As in `turkic-idiom doctor | head -1`; what was left to write must not fail at the end of the process either."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stream, monkeypatch.context() as patch:
+        patch.setattr(doctor, "diagnose", doctor.Diagnosis)
+        patch.setattr(sys, "stdout", stream)
+        assert doctor.print_diagnosis() == 1
+
+
 def test_doctor_without_the_hook_finds_nothing_registered(command):
     run = command("turkic-idiom", "doctor", TURKIC_IDIOM_NO_HOOK="1")
     assert run.returncode == 1

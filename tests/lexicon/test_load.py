@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.killing import every_kill
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import is_committing
+from turkic_idiom_tasks.files import MANIFEST, is_committing
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import (
     BUNDLED,
@@ -255,6 +255,29 @@ def test_what_is_not_a_lexicon(tmp_path):
     write(tmp_path, [""], "uz.jsonl")
     with pytest.raises(InputError, match=r"uz\.jsonl: no entries"):
         load_lexicon(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["az.jsonl", "concepts.jsonl", "equivalents.jsonl"])
+def test_a_file_of_a_written_lexicon_that_is_gone_is_named(tmp_path, name):
+    """Fewer languages, concepts or equivalents are another lexicon, with other scores."""
+    concepts = [Concept("a", "to bow"), Concept("b", "to ignore")]
+    entries = {"tr": [Entry("a", "baş olmak"), Entry("b", "göz yummak")], "az": [Entry("a", "baş olmaq")]}
+    write_lexicon(tmp_path / "lex", concepts, entries, equivalents={("a", "b"): "same"})
+    (tmp_path / "lex" / name).unlink()
+    (problem,) = problems(tmp_path / "lex")
+    assert problem.startswith(f"{name}: is missing; write the lexicon again, or delete {MANIFEST}")
+    (tmp_path / "lex" / MANIFEST).unlink()  # what the message says helps
+    assert problems(tmp_path / "lex") == []
+
+
+@pytest.mark.parametrize("name", ["az.jsonl", "concepts.jsonl", "equivalents.jsonl"])
+def test_what_stands_in_the_place_of_a_file_is_named(tmp_path, name):
+    directory = write(tmp_path / "lex", [TURKISH])
+    (directory / name).mkdir()
+    assert problems(directory) == [f"{name}: is not a regular file; put the file here, or remove what is here"]
+    (directory / name).rmdir()
+    (directory / name).symlink_to("nowhere")
+    assert problems(directory) == [f"{name}: is not a regular file; put the file here, or remove what is here"]
 
 
 def test_revision_is_of_the_content_not_of_its_order(tmp_path):

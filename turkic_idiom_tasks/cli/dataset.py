@@ -90,9 +90,9 @@ def import_(
     write_import(imported, out, overwrite=overwrite)
     sys.stderr.write(f"{imported.report.summary()}\n")
     print_rows(imported.report.reasons(), sys.stderr)
-    sys.stderr.write(f"examples of each reason: {out / REPORT_FILE}\n")
+    sys.stderr.write(printable(f"examples of each reason: {out / REPORT_FILE}\n"))
     languages = ", ".join(f"{code} {count}" for code, count in imported.report.entries.items())
-    sys.stdout.write(f"{out}: {len(imported.concepts)} concepts, entries: {languages}\n")
+    sys.stdout.write(printable(f"{out}: {len(imported.concepts)} concepts, entries: {languages}\n"))
 
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset annotate --lang tr --in rows.jsonl --out tagged.jsonl")
@@ -249,7 +249,7 @@ def browse(
     check_out(out, overwrite=overwrite)
     lexicon = _lexicon(directory)
     write_text(out, page(lexicon))
-    sys.stdout.write(f"{out}: {len(lexicon.concepts)} concepts\n")
+    sys.stdout.write(printable(f"{out}: {len(lexicon.concepts)} concepts\n"))
 
 
 @dataset_app.command()
@@ -273,7 +273,7 @@ def export(
     layout = hub_layout(_lexicon(directory), licence=licence)
     export_hub_layout(layout, out)
     _print_left_out(layout.left_out)
-    sys.stdout.write(f"{out}: {len(layout.configs)} configs, {sum(layout.configs.values())} rows\n")
+    sys.stdout.write(printable(f"{out}: {len(layout.configs)} configs, {sum(layout.configs.values())} rows\n"))
 
 
 @dataset_app.command(
@@ -322,7 +322,7 @@ def pull(
     from hub_datasets.hub_export import pull_dataset
 
     pulled = pull_dataset(name, out or Path(name.partition("@")[0].rpartition("/")[2]))
-    sys.stdout.write(f"{pulled.directory}: {pulled.n_files} files, commit {pulled.commit}\n")
+    sys.stdout.write(printable(f"{pulled.directory}: {pulled.n_files} files, commit {pulled.commit}\n"))
 
 
 def _annotate_lexicon(source: Path, target: Path, *, overwrite: bool) -> None:
@@ -331,7 +331,7 @@ def _annotate_lexicon(source: Path, target: Path, *, overwrite: bool) -> None:
     outcomes = annotate_lexicon(source, target, overwrite=overwrite)
     for code, counts in outcomes.items():
         parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
-        sys.stdout.write(f"{target}: {code}: {parts}\n")
+        sys.stdout.write(printable(f"{target}: {code}: {parts}\n"))
 
 
 def _annotate_file(file: Path, out: Path, lang: str, *, overwrite: bool) -> None:
@@ -349,7 +349,7 @@ def _annotate_file(file: Path, out: Path, lang: str, *, overwrite: bool) -> None
     write_rows(out, annotated_rows(rows, language, account))
     sys.stderr.write(f"{account.summary()}\n")
     print_rows([("dropped", count, reason) for reason, count in account.dropped.most_common()], sys.stderr)
-    sys.stdout.write(f"{out}: {account.annotated} of {account.rows} rows annotated\n")
+    sys.stdout.write(printable(f"{out}: {account.annotated} of {account.rows} rows annotated\n"))
 
 
 def _evaluate(corpus: str, file: Path) -> None:

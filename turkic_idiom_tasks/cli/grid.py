@@ -45,7 +45,7 @@ def plan(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
     report = Report.of(_open(file, out, data))
     for cell, state in report.states.items():
         sys.stdout.write(f"{state:8s}{printable(str(cell))}\n")
-    sys.stdout.write(f"\n{report.summary()}\n{report.estimate()}\n")
+    sys.stdout.write(printable(f"\n{report.summary()}\n{report.estimate()}\n"))
 
 
 @grid_app.command()
@@ -100,7 +100,7 @@ def run(
     tables = ["turkic-idiom", "grid", "tables", str(file), "--out", str(grid.folder)]
     if data:
         tables += ["--data", data]
-    sys.stdout.write(f"\nTables: {shlex.join(tables)}\n")
+    sys.stdout.write(printable(f"\nTables: {shlex.join(tables)}\n"))
     states = set(report.states.values())
     if MISSING in states:
         sys.stderr.write("turkic-idiom: cells are missing, their workers died; run the same command again\n")
@@ -122,7 +122,7 @@ def tables(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
         if path.suffix == ".md" and path.stem not in LONG_TABLES:
             sys.stdout.write(path.read_text("utf-8") + "\n")
     for path in written:
-        sys.stdout.write(f"{path}\n")
+        sys.stdout.write(printable(f"{path}\n"))
 
 
 def _open(file: Path, out: Path | None, data: str) -> Grid:
@@ -175,4 +175,4 @@ def _print_status(report: Report) -> None:
     Console(file=sys.stdout, highlight=False, markup=False).print(table)
     for remark in report.remarks():
         sys.stdout.write(f"{printable(remark)}\n")
-    sys.stdout.write(f"\n{report.summary()}\n{report.estimate()}\n")
+    sys.stdout.write(printable(f"\n{report.summary()}\n{report.estimate()}\n"))

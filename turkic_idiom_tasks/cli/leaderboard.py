@@ -125,7 +125,7 @@ def check(
             if submission is None:
                 has_faults = True
                 for fault in faults:
-                    sys.stdout.write(f"{fault}\n")
+                    sys.stdout.write(printable(f"{fault}\n"))
             else:
                 sys.stdout.write(f"{printable(str(folder))}: ok\n")
                 print_scores(score_submission(submission), dataset)

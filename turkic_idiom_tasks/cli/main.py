@@ -40,6 +40,14 @@ class _Commands(TyperGroup):
             raise typer.Exit(INTERRUPTED) from error
 
 
+class _PrintableFormatter(logging.Formatter):
+    """Formats log records so that no control character in a path or a name reaches the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as text; see `printable`."""
+        return printable(super().format(record))
+
+
 app = typer.Typer(
     name="turkic-idiom",
     cls=_Commands,
@@ -54,7 +62,9 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_PrintableFormatter("%(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):  # a stream that a test or a notebook put in place
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8

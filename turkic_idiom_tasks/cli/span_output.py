@@ -11,6 +11,7 @@ from turkic_idiom_tasks.experiments.grid_tables import LONG_TABLES
 from turkic_idiom_tasks.experiments.span_cells import SpanPart
 from turkic_idiom_tasks.experiments.span_tables import span_tables
 from turkic_idiom_tasks.experiments.tables import write_tables
+from turkic_idiom_tasks.reading import printable
 from turkic_idiom_tasks.results.record import find_records, read_header
 
 
@@ -29,4 +30,4 @@ def print_span_tables(grid: Grid, part: SpanPart) -> None:
     for table in tables:
         if table.name not in LONG_TABLES:
             sys.stdout.write(table.to_markdown() + "\n")
-    sys.stdout.write(f"Tables: {grid.folder / 'tables'}\nCheckpoints: {grid.folder / CHECKPOINTS}\n")
+    sys.stdout.write(printable(f"Tables: {grid.folder / 'tables'}\nCheckpoints: {grid.folder / CHECKPOINTS}\n"))

@@ -127,6 +127,10 @@ class HubDataset(Dataset):
             if problem:
                 raise InputError(f"{self.path}, config {EQUIVALENTS}: {problem}")
             first, second = sorted((row["first"], row["second"]))
+            if (first, second) in judgements:
+                raise InputError(
+                    f"{self.path}, config {EQUIVALENTS}: {first!r} and {second!r} are judged twice; remove one"
+                )
             judgements[first, second] = row["judgement"]
         return dict(sorted(judgements.items()))
 

@@ -200,7 +200,8 @@ def download(name: str) -> HubFiles:
 def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, dict[str, tuple[Path, ...]]]:
     """Return config -> split -> files, as the YAML block of the folder's README.md declares them.
 
-    Splits without a file are left out, and configs without a split; without a README there is none.
+    Files of other formats are left out, and so are splits and configs that have no others; without a README there is
+    none.
 
     Args:
         folder: of the README.
@@ -208,7 +209,7 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
             a folder of regular files.
 
     Raises:
-        InputError: the block is malformed, or a path in it leads out of the folder.
+        InputError: the block is malformed, or a path in it leads out of the folder or to no file.
     """
     readme = folder / README
     if not readme.is_file():
@@ -261,6 +262,10 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
         raise
     except (OSError, ValueError, NotImplementedError, RecursionError, re.error) as error:
         raise MalformedError(f"the path {shown(pattern)} cannot be used: {_first_line(error)}") from error
+    if not paths and pattern.endswith(SUFFIXES):
+        raise MalformedError(
+            f"there is no file {shown(pattern)}; restore it, write or download the dataset again, or remove its config"
+        )
     return paths
 
 

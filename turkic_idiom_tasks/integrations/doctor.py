@@ -94,8 +94,13 @@ def print_diagnosis() -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8
     with contextlib.redirect_stdout(sys.stderr):  # some packages print when they are imported
         diagnosis = diagnose()
-    for line in diagnosis.lines():
-        sys.stdout.write("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line) + "\n")
+    try:
+        for line in diagnosis.lines():
+            sys.stdout.write("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head -1`, has all that it wants
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return 0 if diagnosis.is_healthy else 1
 
 

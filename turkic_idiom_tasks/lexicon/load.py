@@ -12,6 +12,7 @@ from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import (
+    MANIFEST,
     commit_folder,
     finish_commit,
     foreign_names,
@@ -78,7 +79,9 @@ def read_lexicon(directory: Path) -> tuple[Lexicon, list[Problem]]:
 
 def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
     files = lexicon_files(directory)
-    concepts, problems = _read_concepts(directory / CONCEPTS_FILE)
+    problems = _missing_files(directory)
+    concepts, mistakes = _read_concepts(directory / CONCEPTS_FILE)
+    problems += mistakes
     is_declared = bool(concepts)
     entries: dict[str, dict[str, Entry]] = {}
     for code, path in files.items():
@@ -123,6 +126,22 @@ def lexicon_files(directory: Path) -> dict[str, Path]:
         expected = ", ".join(f"{code}.jsonl" for code in LANGUAGES)
         raise InputError(f"{directory}: not a lexicon directory, none of {expected} is in it")
     return files
+
+
+def _missing_files(directory: Path) -> list[Problem]:
+    """Return the files that we wrote and that are gone, and what stands where a file belongs but is none."""
+    problems = []
+    written = our_files(directory) or {}
+    for name in FILES:
+        path = directory / name
+        if path.is_file():
+            continue
+        if path.exists() or path.is_symlink():
+            problems.append(Problem(path, 0, "is not a regular file; put the file here, or remove what is here"))
+        elif name in written:
+            message = f"is missing; write the lexicon again, or delete {MANIFEST} beside it if you removed it yourself"
+            problems.append(Problem(path, 0, message))
+    return problems
 
 
 def is_lexicon_directory(directory: Path) -> bool:
