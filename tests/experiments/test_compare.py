@@ -281,7 +281,7 @@ def test_other_precision_is_remarked_on(copied, dataset):
         for path in folder.iterdir():
             rewrite(path, lambda lines, d=dtype: [lines[0] | {"settings": {"dtype": d}}, *lines[1:]])
     assert compare_results(*copied, dataset).remarks == (
-        "A was run with the dtype float32, B with bfloat16: rounding moves documents too",
+        "A was run in float32, B in bfloat16: rounding moves documents too",
     )
 
 
