@@ -8,7 +8,7 @@ import pytest
 
 from leaderboard.board import make_board
 from leaderboard.site import KIND, build_site, check_out
-from tests.killing import every_kill
+from tests.killing import all_at_once, every_kill
 from tests.leaderboard.boards_for_tests import make_data, make_scored
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import commit_folder, finish_commit
@@ -113,6 +113,16 @@ def test_a_build_that_was_killed_leaves_one_site_or_the_other_and_the_next_compl
 def pages(folder):
     """Path -> content of what a visitor can see."""
     return {path: data for path, data in content(folder).items() if not path.parts[0].startswith(".")}
+
+
+def test_two_builds_at_once_leave_one_whole_site(small_board, tmp_path):
+    """The pages are made once, here: the library that draws the figures has threads, which no forked child has."""
+    build_site(small_board, tmp_path / "alone")
+    expected = pages(tmp_path / "alone")
+    contents = {str(path): data for path, data in expected.items()}
+    exit_codes = all_at_once([lambda: commit_folder(tmp_path / "site", contents, kind=KIND) for _ in range(3)])
+    assert 0 in exit_codes
+    assert pages(tmp_path / "site") == expected
 
 
 def test_a_site_does_not_go_among_the_submissions(tmp_path):
