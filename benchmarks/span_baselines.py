@@ -14,7 +14,7 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from hub_datasets.annotation.annotate import annotate
+from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
 from turkic_idiom_tasks.finetuning.config import SEEDS

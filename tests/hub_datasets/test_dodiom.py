@@ -6,9 +6,9 @@ import unicodedata
 
 import pytest
 
-from hub_datasets.annotation.annotate import Annotation
 from hub_datasets.dodiom import COMPOSED, covered, evaluate, import_dodiom, random_pairs, read_dodiom
 from hub_datasets.importing import write_import
+from turkic_idiom_tasks.annotation.annotate import Annotation
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.load import read_lexicon

@@ -242,7 +242,7 @@ def browse(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")] = False,
 ) -> None:
     """Write a searchable HTML page of all concepts side by side."""
-    from hub_datasets.annotation.annotated_files import check_out
+    from hub_datasets.annotated_files import check_out
     from hub_datasets.browse import page
     from turkic_idiom_tasks.files import write_text
 
@@ -326,7 +326,7 @@ def pull(
 
 
 def _annotate_lexicon(source: Path, target: Path, *, overwrite: bool) -> None:
-    from hub_datasets.annotation.annotated_files import annotate_lexicon
+    from hub_datasets.annotated_files import annotate_lexicon
 
     outcomes = annotate_lexicon(source, target, overwrite=overwrite)
     for code, counts in outcomes.items():
@@ -335,7 +335,7 @@ def _annotate_lexicon(source: Path, target: Path, *, overwrite: bool) -> None:
 
 
 def _annotate_file(file: Path, out: Path, lang: str, *, overwrite: bool) -> None:
-    from hub_datasets.annotation.annotated_files import Account, annotated_rows, check_out, read_rows, write_rows
+    from hub_datasets.annotated_files import Account, annotated_rows, check_out, read_rows, write_rows
     from turkic_idiom_tasks.languages import get_language
 
     language = get_language(lang)

@@ -61,7 +61,7 @@ def review(
         if lang is not None or n is not None or data is not None:
             raise usage_error("options of the page go without apply; those of apply stand after it")
         return
-    from hub_datasets.annotation.annotated_files import check_out
+    from hub_datasets.annotated_files import check_out
     from hub_datasets.review import SEED, review_page, sample
     from turkic_idiom_tasks.files import write_text
     from turkic_idiom_tasks.languages import get_language

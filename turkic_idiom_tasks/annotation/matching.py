@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import Levenshtein
 
-from hub_datasets.annotation.forms import VOICELESS_COST, IdiomWord
-from hub_datasets.annotation.stems import Stems, plain, stems
-from hub_datasets.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.annotation.forms import VOICELESS_COST, IdiomWord
+from turkic_idiom_tasks.annotation.stems import Stems, plain, stems
+from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
 
 INFLECTED = 0.25  # the same stem with other suffixes
 PLAIN_LETTERS = 0.75  # the same stem when letters are written without dots, cedillas and breves (altini cizdi)

@@ -1,6 +1,6 @@
 import pytest
 
-from hub_datasets.sources.notation import are_alike, has_unmatched_brackets, resolve_forms
+from turkic_idiom_tasks.annotation.notation import are_alike, has_unmatched_brackets, resolve_forms
 
 # (headword, citation form, variants), each worked out from the rules in the module's docstring
 HEADWORDS = [

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hub_datasets.annotation.forms import MOST_WORDS, Form, idiom_forms, joined_forms
-from hub_datasets.annotation.matching import Candidate, Match, Token, best_match, find_candidates
-from hub_datasets.annotation.stems import normalise
-from hub_datasets.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.annotation.forms import MOST_WORDS, Form, idiom_forms, joined_forms
+from turkic_idiom_tasks.annotation.matching import Candidate, Match, Token, best_match, find_candidates
+from turkic_idiom_tasks.annotation.stems import normalise
+from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.spans import Span

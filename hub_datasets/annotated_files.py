@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from hub_datasets.annotation.annotate import annotate
+from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import write_text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hub_datasets.annotation.annotate import EMPTY, NO_WORDS, NOT_FOUND, TOO_LONG, UNCERTAIN, annotate
+from turkic_idiom_tasks.annotation.annotate import EMPTY, NO_WORDS, NOT_FOUND, TOO_LONG, UNCERTAIN, annotate
 from turkic_idiom_tasks.languages import LANGUAGES
 
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from hub_datasets.annotation.stems import Stems, normalise, stems, without_voice
-from hub_datasets.annotation.suffixes import MORPHOLOGIES
-from hub_datasets.sources.notation import resolve_forms
+from turkic_idiom_tasks.annotation.notation import resolve_forms
+from turkic_idiom_tasks.annotation.stems import Stems, normalise, stems, without_voice
+from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 

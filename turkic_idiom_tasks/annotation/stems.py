@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from hub_datasets.annotation.suffixes import MORPHOLOGIES, Morphology
+from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES, Morphology
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.orthography import TURNED_COMMA, fold
 

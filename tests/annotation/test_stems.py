@@ -1,7 +1,7 @@
 import pytest
 
-from hub_datasets.annotation.stems import VOICE_COST, normalise, plain, stems, without_voice
-from hub_datasets.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.annotation.stems import VOICE_COST, normalise, plain, stems, without_voice
+from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
 from turkic_idiom_tasks.languages import LANGUAGES
 
 # (language, word, a stem it has) from the grammars of the languages
