@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hub_datasets.annotated_files import annotate_lexicon
-from turkic_idiom_tasks.annotation.annotate import annotate
+from turkic_idiom_tasks.annotation.annotate import annotate as annotate_sentence
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
@@ -194,8 +194,8 @@ def test_the_lexicon_that_is_read_is_never_written(tmp_path):
 def test_most_examples_of_the_uzbek_dictionary_are_annotated(uzbek_import):
     entries = [entry for entry in uzbek_import.entries["uz"] if entry.example][::16]
     uzbek = LANGUAGES["uz"]
-    found = [annotate(entry.idiom, entry.example, uzbek, variants=entry.variants).spans for entry in entries]
+    found = [annotate_sentence(entry.idiom, entry.example, uzbek, variants=entry.variants).spans for entry in entries]
     assert sum(map(bool, found)) / len(entries) >= 0.95
     others = zip(entries, entries[125:] + entries[:125], strict=True)  # neighbours in the alphabet share words
-    alarms = [annotate(one.idiom, other.example, uzbek, variants=one.variants).spans for one, other in others]
+    alarms = [annotate_sentence(one.idiom, other.example, uzbek, variants=one.variants).spans for one, other in others]
     assert sum(map(bool, alarms)) / len(entries) <= 0.01
