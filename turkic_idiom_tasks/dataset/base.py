@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, SentencePairs, lexicon_pairs
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -27,6 +28,7 @@ class Dataset(ABC):
     def __init__(self) -> None:
         self._pools: dict[tuple[str, str], Pool] = {}
         self._test_sentences: dict[str, TestSentences] = {}
+        self._pairs: dict[str, SentencePairs | None] = {}
 
     @abstractmethod
     def subsets(self, task: str) -> tuple[str, ...]:
@@ -73,6 +75,34 @@ class Dataset(ABC):
         if language not in self._test_sentences:
             self._test_sentences[language] = TestSentences(language, self.sentences(language)[TEST])
         return self._test_sentences[language]
+
+    @property
+    def similarity_languages(self) -> tuple[str, ...]:
+        """Codes of the languages with a test entry that gives sentence pairs.
+
+        Raises:
+            InputError: this data holds no entries.
+        """
+        return tuple(code for code in SIMILARITY_LANGUAGES if self._find_pairs(code) is not None)
+
+    def similarity(self, language: str) -> SentencePairs:
+        """Return the sentence pairs of the test entries of a language.
+
+        Raises:
+            InputError: it has none, or this data holds no entries.
+        """
+        pairs = self._find_pairs(language)
+        if pairs is None:
+            raise InputError(
+                f"{self.path}: no test entry in {LANGUAGES[language].name} ({language}) has an example, a paraphrase "
+                "and a literal_paraphrase, which sentence pairs are made of"
+            )
+        return pairs
+
+    def _find_pairs(self, language: str) -> SentencePairs | None:
+        if language not in self._pairs:
+            self._pairs[language] = lexicon_pairs(self.lexicon, language)
+        return self._pairs[language]
 
     def check_task(self, task: str) -> None:
         """Make sure that a retrieval task (short name) has at least one subset here.

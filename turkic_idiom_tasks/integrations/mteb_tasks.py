@@ -126,6 +126,16 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         super().unload_data()
         self.metadata = self._metadata_of_data
 
+    @classmethod
+    def data_in_use(cls) -> tuple[str, str]:
+        """Return the path and revision of the data that the stock command would evaluate on.
+
+        Raises:
+            InputError: the data in TURKIC_IDIOM_DATA cannot be used.
+        """
+        dataset = current_dataset()
+        return dataset.path, dataset.revision
+
     def _evaluate_subset(self, model: Any, data_split: RetrievalSplitData, **kwargs: Any) -> Any:
         self._top_k = len(data_split["corpus"])  # the paper's nDCG has no cut-off: rank the whole pool
         return super()._evaluate_subset(model, data_split, **kwargs)
@@ -150,25 +160,6 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         rankings = _rankings_of_results(self._source.pool(self.short, hf_subset), results)
         self.rankings[hf_split, hf_subset] = rankings
         return dict(score_subset(rankings).scores)
-
-
-def refuse_other_data(result: Any, *, place: str) -> None:
-    """Raise if a finished result file was computed on other data than the data in use.
-
-    Args:
-        result: an mteb TaskResult of one of these tasks.
-        place: the output folder, for the message.
-
-    Raises:
-        InputError: the dataset revisions differ.
-    """
-    dataset = current_dataset()
-    if result.dataset_revision != dataset.revision:
-        raise InputError(
-            f"{place} holds {result.task_name} scores of other data (revision {result.dataset_revision[:12]}; the data "
-            f"in use is {dataset.path}, revision {dataset.revision[:12]}); choose another output folder, or overwrite "
-            "them with --overwrite-strategy always (mteb) or --overwrite (turkic-idiom)"
-        )
 
 
 def make_benchmark() -> Benchmark:
