@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -111,7 +111,7 @@ class HardItem:
 def board_data(dataset: Dataset) -> BoardData:
     """Return the subsets of a dataset with their queries and sentences."""
     subsets = []
-    for task in TASKS:
+    for task in PAPER_TASKS:
         for name in dataset.subsets(task):
             subsets.append(_retrieval_items(dataset, task, name))
     for language in dataset.span_languages:

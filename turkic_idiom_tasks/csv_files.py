@@ -151,7 +151,7 @@ def _check_columns(path: Path, header: Sequence[str], required: tuple[str, ...])
     if missing:
         names = quoted(", ".join(header))[1:-1]
         raise InputError(
-            f"{path}:1: the columns {', '.join(missing)} are missing; found {names}; check that it is the right file and format"
+            f"{path}:1: the columns {', '.join(missing)} are missing; found {names}; is it the right file?"
         )
     for name in required:
         if header.count(name.lower()) > 1:

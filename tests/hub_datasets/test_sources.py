@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hub_datasets.importing import FORMATS, import_source
 from hub_datasets.sources import paper, turkish, uzbek
 from hub_datasets.sources.source_rows import Reading
-from turkic_idiom_tasks.csv_files import read_table
 from hub_datasets.sources.turkish import Sense, split_senses
+from turkic_idiom_tasks.csv_files import read_table
 from turkic_idiom_tasks.errors import InputError
 
 UZ_HEADER = "idiom,syntax_markers,meaning_uz,meaning_number,homonym_number,variants,example_uz"

@@ -1,9 +1,9 @@
 """Sentence pairs of the similarity tasks, and those that a lexicon gives.
 
-A lexicon entry with an example E, its paraphrase E_c and its literal paraphrase E_i gives the pairs (E, E_c), whose gold
-score is 1, and (E, E_i), whose gold score is the model's own similarity of (E_c, E_i). Two control pairs of each entry,
-whose gold score is 0, make a model lose that finds all sentences alike: its example with the example, and with the
-paraphrase, of another idiom.
+A lexicon entry with an example E, its paraphrase E_c and its literal paraphrase E_i gives two pairs: (E, E_c), whose
+gold score is 1, and (E, E_i), whose gold score is the model's own similarity of (E_c, E_i). Two control pairs of each
+entry have the gold score 0, so that a model that finds all sentences alike loses: its example with the example, and
+with the paraphrase, of another idiom.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class SentencePair:
         id: distinct within the data.
         sentence1: the first sentence; in an idiom pair the one with the idiom.
         sentence2: the second sentence.
-        kind: ``correct`` (E, E_c), ``incorrect`` (E, E_i), ``reference`` (a pair whose similarity is only the gold score
-            of others, and is not scored itself), or ``general`` (no idiom pair).
+        kind: ``correct`` (E, E_c), ``incorrect`` (E, E_i), ``reference`` (not scored itself; its similarity is the gold
+            score of others), or ``general`` (no idiom pair).
         gold: score in [0, 1]; None where the model's own similarity of the pair `other` counts.
         other: id of that pair, or None.
         concept: the idiom; pairs of one idiom are resampled together. A general pair may have a name of its own.

@@ -21,7 +21,7 @@ from mteb.abstasks.task_metadata import TaskMetadata
 from mteb.benchmarks.benchmark import Benchmark
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, Pool, RetrievalData
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.integrations.current_data import current_dataset
@@ -168,7 +168,7 @@ def make_benchmark() -> Benchmark:
         name=BENCHMARK_NAME,
         aliases=("TurkicIdiom",),
         display_name="Turkic idioms",
-        tasks=tuple(task() for task in TASK_CLASSES.values()),
+        tasks=tuple(TASK_CLASSES[TASKS[short].name]() for short in PAPER_TASKS),
         description=(
             "Idiom retrieval in Turkish, Azerbaijani, Turkmen, Gagauz and Uzbek: idiom to idiom across languages, "
             "idiom to meaning, and idiom to meaning across languages."
@@ -277,10 +277,23 @@ class TurkicIdiomT3(TurkicIdiomRetrieval):
     )
 
 
+class TurkicIdiomT4(TurkicIdiomRetrieval):
+    """Sentence with an idiom -> the sentence with the idiom replaced by what it means."""
+
+    short = "T4"
+    metadata = _metadata(
+        "T4",
+        "Given a sentence with an idiom in Turkish, Azerbaijani, Uzbek or Turkmen, retrieve its paraphrase from all "
+        "paraphrases and all sentences with the literal words of idioms in the same language.",
+        prompt="Given a sentence with an idiom, retrieve the sentence that says the same without the idiom",
+    )
+
+
 TASK_CLASSES: dict[str, type[TurkicIdiomRetrieval]] = {
     "TurkicIdiomT1": TurkicIdiomT1,
     "TurkicIdiomT2": TurkicIdiomT2,
     "TurkicIdiomT3": TurkicIdiomT3,
+    "TurkicIdiomT4": TurkicIdiomT4,
 }
 
 extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running

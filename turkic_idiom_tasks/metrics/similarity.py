@@ -25,8 +25,8 @@ def similarity_scores(pairs: SentencePairs, similarities: Floats) -> dict[str, f
     - ``spearman``, ``spearman_idiom``, ``spearman_general``: over all pairs, those with idioms, those without; in
       [-1, 1], higher is better. ``spearman_ci_low`` and ``spearman_ci_high``: 95% interval of the first.
     - ``affinity``: mean of sim(E, E_c) - sim(E, E_i), in [-2, 2]; above 0 is better than below (He et al., 2025).
-    - ``scaled_similarity``: the same as a share of the room above sim(E, E_i): sum of sim(E, E_c) - sim(E, E_i) over sum
-      of 1 - sim(E, E_i). He et al. (2025) put random words in the place of the idiom where E_i stands here.
+    - ``scaled_similarity``: the same as a share of the room above sim(E, E_i): the sum of sim(E, E_c) - sim(E, E_i)
+      over the sum of 1 - sim(E, E_i). He et al. (2025) put random words in the place of the idiom; here E_i does that.
     - ``accuracy``: share of sentences with sim(E, E_c) > sim(E, E_i); a tie counts one half.
     - ``n_pairs``, ``n_idioms``, ``small_sample``: scored pairs, idioms among them, 1 if these are fewer than 30.
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from turkic_idiom_tasks.dataset.retrieval import TASKS, is_literal
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.metrics.spans import span_f1_sums, word_scores
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
 from turkic_idiom_tasks.results.record import Record
 
-MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", SPANS: "span_f1"}
+MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", "T4": "ndcg", SPANS: "span_f1"}
 _TOLERANCE = 1e-9  # between a stored score and the same score computed again
 
 
@@ -97,6 +98,8 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     means = scores.means()
     strict = score_positions(rankings.positions(strict=True)).means()
     means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
+    if TASKS[pool.task].query == "example":
+        means["literal_first"] = _share_of_literal_first(rankings)
     return ScoredSubset(
         task=pool.task,
         subset=pool.subset,
@@ -108,6 +111,16 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         scores=means | {"n_queries": len(pool.queries), "n_documents": len(pool.documents)},
         cut=rankings.cut,
     )
+
+
+def _share_of_literal_first(rankings: Rankings) -> float:
+    """Return the share of queries whose first document has the literal words of an idiom; expected value over ties."""
+    literal = np.array([is_literal(document) for document in rankings.pool.documents])
+    shares = []
+    for above in rankings.above:
+        first = above == 0
+        shares.append(literal[first].mean())
+    return float(np.mean(shares))
 
 
 def _score_tags(tags: Tags) -> ScoredSubset:
