@@ -286,7 +286,7 @@ name, sha = sys.argv[1:]
 dataset = open_dataset(f"{name}@{sha}")
 test = load_dataset(name, "span-uz", split="test", revision=sha)
 retrieval = {}
-for task in ("T1", "T2", "T3"):
+for task in ("T1", "T2", "T3", "T4"):
     for subset in dataset.subsets(task):
         data = dataset.retrieval(task, subset)
         retrieval[f"{task} {subset}"] = [data.queries, data.documents, data.qrels]
