@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.reading import MalformedError, inner_path, parse_json, read_file, shown
+from turkic_idiom_tasks.reading import MalformedError, first_fault, inner_path, parse_json, read_file, shown
 
 MANIFEST = ".turkic-idiom.json"  # which files of a folder are ours
 LOCK = ".turkic-idiom.lock"
@@ -409,10 +409,8 @@ def _read_manifest(folder: Path) -> Manifest:
     except MalformedError as error:
         raise InputError(f"{path}: {error}; delete this file, or choose another folder") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
         raise InputError(
-            f"{path}: is damaged ({shown(place)}: {first['msg']}); delete this file, or choose another folder"
+            f"{path}: is damaged ({first_fault(error)}); delete this file, or choose another folder"
         ) from error
     return manifest
 

@@ -18,11 +18,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import yaml
 
 from turkic_idiom_tasks.errors import InputError
+
+if TYPE_CHECKING:  # the doctor needs this module where pydantic is broken
+    from pydantic import ValidationError
 
 MAX_DEPTH = 32  # brackets inside brackets
 MAX_BYTES = 512 * 1024 * 1024  # of a file, unless the caller knows better
@@ -69,6 +72,13 @@ def quoted(value: Any) -> str:
     """Return a value for a message to people who read the language: as `shown`, but with its letters as they are."""
     text = repr(value)
     return printable(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
+
+
+def first_fault(error: ValidationError) -> str:
+    """Return the first thing that pydantic found wrong with a value, for a message: the field, then what is wrong."""
+    fault = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in fault["loc"])
+    return f"{shown(field)}: {fault['msg']}"
 
 
 def is_unseen(character: str) -> bool:

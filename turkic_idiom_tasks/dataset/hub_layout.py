@@ -24,6 +24,7 @@ from turkic_idiom_tasks.hub_client import explanation, quiet_client
 from turkic_idiom_tasks.reading import (
     MalformedError,
     decode_text,
+    first_fault,
     inner_path,
     parse_json,
     parse_yaml,
@@ -226,9 +227,7 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
             if splits:
                 configs[config.config_name] = splits
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{readme}: its YAML block is malformed: {shown(place)}: {first['msg']}") from error
+        raise InputError(f"{readme}: its YAML block is malformed: {first_fault(error)}") from error
     except MalformedError as error:
         raise InputError(f"{readme}: its YAML block is malformed: {error}") from error
     return configs

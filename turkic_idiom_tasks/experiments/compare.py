@@ -19,13 +19,13 @@ import pandas as pd
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, find_task
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.experiments.frame import MACRO
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
 from turkic_idiom_tasks.results.predictions import SPANS, Key, Rankings, usual_order
 from turkic_idiom_tasks.results.record import Header, Record, find_records, read_header, read_record
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record
 
-MACRO = "mean"  # the row over the languages of a task
 SIDES = ("A", "B")
 ALPHA = round(1 - LEVEL, 9)  # a smaller p, after Holm, shows a difference
 _DECIMALS = 6  # as mteb rounds

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.reading import first_fault, shown
 from turkic_idiom_tasks.results.predictions import Predictions
 
 BASELINE, ENCODER, SENTENCE_ENCODER, TOKEN_CLASSIFIER, LLM = MODEL_TYPES = (
@@ -163,6 +163,4 @@ def validated(model: type[_Model], value: Any, path: Path) -> _Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: damaged ({shown(place)}: {first['msg']}); compute it again") from error
+        raise InputError(f"{path}: damaged ({first_fault(error)}); compute it again") from error

@@ -22,7 +22,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import write_bytes
 from turkic_idiom_tasks.lexicon.editions import edition_of
-from turkic_idiom_tasks.reading import MalformedError, parse_json, read_file, shown, unpack_gzip
+from turkic_idiom_tasks.reading import MalformedError, first_fault, parse_json, read_file, shown, unpack_gzip
 from turkic_idiom_tasks.results.predictions import TASK_NAMES, Predictions, read_lines, to_lines
 
 RESULT_FORMAT = 2  # raised when the same predictions or settings come to mean something else
@@ -246,11 +246,7 @@ def _parse_header(path: Path, line: bytes) -> Header:
     except MalformedError as error:
         raise InputError(f"{path}: {error}; delete the file and compute it again") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(
-            f"{path}: damaged ({shown(place)}: {first['msg']}); delete the file and compute it again"
-        ) from error
+        raise InputError(f"{path}: damaged ({first_fault(error)}); delete the file and compute it again") from error
 
 
 def installed_versions() -> dict[str, str]:
