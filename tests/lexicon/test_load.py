@@ -115,7 +115,7 @@ def test_malformed_lines(tmp_path):
     ("line", "message"),
     [
         ("null", "expected a JSON object, found NoneType"),
-        ('{"concept": "a", "concept": "b"}', "the key 'concept' stands twice"),
+        ('{"concept": "a", "concept": "b"}', "the key 'concept' appears twice"),
         ('{"status": NaN}', "NaN is no number that can be used"),
         ('{"status": 1e999}', "'1e999' is too large a number"),
         ('{"status": ' + "1" * 5000 + "}", "a number with thousands of digits"),

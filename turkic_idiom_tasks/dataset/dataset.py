@@ -1,4 +1,4 @@
-"""The data of the benchmark, opened by name: a lexicon, or a dataset in the Hub layout, here or on the Hub."""
+"""Data of the benchmark, opened by name: a lexicon, or a dataset in the Hub layout, here or on the Hub."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED, is_lexicon_directory, load_lexicon
 from turkic_idiom_tasks.splits import TEST
 
-BUNDLED_PATH = "turkic-idiom-tasks/lexicon"  # what results name as the dataset when nothing else is asked for
+BUNDLED_PATH = "turkic-idiom-tasks/lexicon"  # name of the bundled lexicon in results
 
 
 class LexiconDataset(Dataset):
-    """Everything derived from a lexicon."""
+    """Data of the tasks, derived from a lexicon."""
 
     def __init__(self, lexicon: Lexicon, path: str | None = None) -> None:
         super().__init__()

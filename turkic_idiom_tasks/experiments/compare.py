@@ -220,9 +220,9 @@ def _check_same(names: Sequence[set[Any]], places: Sequence[Path]) -> None:
     for here, there in ((0, 1), (1, 0)):
         only = sorted(names[here] - names[there])
         if only:
-            what = only[0] if isinstance(only[0], str) else ", ".join(only[0])
+            name = only[0] if isinstance(only[0], str) else ", ".join(only[0])
             raise InputError(
-                f"{what} is only in {SIDES[here]} ({places[here]}), not in {places[there]}; run what is missing, or "
+                f"{name} is only in {SIDES[here]} ({places[here]}), not in {places[there]}; run what is missing, or "
                 "choose what both have with --task"
             )
 
