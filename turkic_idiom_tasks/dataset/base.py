@@ -43,7 +43,7 @@ class Dataset(ABC):
     @property
     @abstractmethod
     def span_languages(self) -> tuple[str, ...]:
-        """Codes of the languages with an annotated test sentence."""
+        """Return the codes of the languages with an annotated test sentence."""
 
     @abstractmethod
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
@@ -56,7 +56,7 @@ class Dataset(ABC):
     @property
     @abstractmethod
     def lexicon(self) -> Lexicon:
-        """Entries that training pairs are made of.
+        """Return the entries that training pairs are made of.
 
         Raises:
             InputError: this data holds test queries only.

@@ -33,7 +33,7 @@ class LexiconDataset(Dataset):
 
     @property
     def lexicon(self) -> Lexicon:
-        """Entries that training pairs are made of."""
+        """Return the entries that training pairs are made of."""
         return self._lexicon
 
     def subsets(self, task: str) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class LexiconDataset(Dataset):
 
     @property
     def span_languages(self) -> tuple[str, ...]:
-        """Codes of the languages with an annotated test sentence."""
+        """Return the codes of the languages with an annotated test sentence."""
         return tuple(code for code, splits in self._sentences.items() if splits[TEST])
 
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:

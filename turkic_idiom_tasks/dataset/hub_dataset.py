@@ -78,7 +78,7 @@ class HubDataset(Dataset):
 
     @property
     def span_languages(self) -> tuple[str, ...]:
-        """Codes of the languages with an annotated test sentence."""
+        """Return the codes of the languages with an annotated test sentence."""
         return tuple(code for code in LANGUAGES if self._files.has(f"span-{code}", TEST))
 
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
@@ -91,7 +91,7 @@ class HubDataset(Dataset):
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """Entries of the configs ``lexicon-tr`` and so on.
+        """Return the entries of the configs ``lexicon-tr`` and so on.
 
         Raises:
             InputError: there are none, or a row is malformed.

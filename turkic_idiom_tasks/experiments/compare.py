@@ -253,8 +253,12 @@ def _read_system(
             if task == SPANS and by_size and record.header.training is not None:
                 task = f"{SPANS}-{record.header.training.size}"
             scored.setdefault((task, subset.subset), []).append((record, subset))
-    keys = sorted(scored, key=lambda key: (usual_order((scored[key][0][1].task, key[1])), key[0]))
-    return {key: _mean_over_seeds(scored[key], key) for key in keys}
+
+    def place(key: Key) -> tuple[tuple[int, int], str]:
+        _, subset = scored[key][0]
+        return usual_order((subset.task, subset.subset)), key[0]
+
+    return {key: _mean_over_seeds(scored[key], key) for key in sorted(scored, key=place)}
 
 
 def _check_exact(record: Record, subset: ScoredSubset) -> None:
