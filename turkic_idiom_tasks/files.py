@@ -336,7 +336,10 @@ def _finish(folder: Path) -> Manifest | None:
 def _superseded(
     folder: Path, files: Mapping[str, bytes], manifest: Manifest | None, obsolete: Collection[str]
 ) -> dict[str, str]:
-    """Return path -> SHA-256 of the files to remove: unchanged files of ours without a successor, and obsolete ones."""
+    """Return path -> SHA-256 of the files that a commit removes.
+
+    These are unchanged files of ours that are not written again, and obsolete files.
+    """
     removed = {}
     for name, digest in (manifest.files if manifest else {}).items():
         if name not in files and _has_digest(_inside(folder, name), digest):
@@ -421,7 +424,7 @@ def _write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def _stamp(folder: Path) -> tuple[int, int] | None:
-    """Return inode and time of a folder's manifest, which change whenever a commit begins or ends; None without one."""
+    """Return inode and time of the manifest, which every commit changes when it begins and ends; None without one."""
     try:
         status = (folder / MANIFEST).stat()
     except OSError:

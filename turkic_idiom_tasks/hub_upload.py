@@ -249,7 +249,7 @@ def publish(
     write: Callable[[str], object],
     tag: str | None = None,
 ) -> Published | None:
-    """Show the plan and, if it is confirmed, carry it out; every publishing command ends with this function.
+    """Show the plan and, if it is confirmed, carry it out; all commands that publish files use this function.
 
     Args:
         files: all files that the repository is meant to hold.

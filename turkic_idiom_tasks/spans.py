@@ -21,7 +21,10 @@ class Span:
 
 
 def span_problem(spans: tuple[Span, ...], text: str) -> str | None:
-    """Return what is wrong with spans of `text`, or None; each must be inside it, not empty, and behind the last."""
+    """Return what is wrong with spans of `text`, or None.
+
+    Each span must be inside the text, not empty, without white space at its ends, and behind the one before it.
+    """
     previous_end = 0
     for span in spans:
         if not 0 <= span.start < span.end <= len(text):

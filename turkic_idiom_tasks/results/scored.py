@@ -1,4 +1,4 @@
-"""Scores of predictions; every command and the leaderboard compute them with this module."""
+"""Scores of rankings and tags, and a check that a record states the scores that its predictions give."""
 
 from __future__ import annotations
 
