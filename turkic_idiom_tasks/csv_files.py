@@ -155,4 +155,4 @@ def _check_columns(path: Path, header: Sequence[str], required: tuple[str, ...])
         )
     for name in required:
         if header.count(name.lower()) > 1:
-            raise InputError(f"{path}:1: the column {name} stands twice; remove one of them")
+            raise InputError(f"{path}:1: the column {name} appears twice; remove one of them")

@@ -89,7 +89,7 @@ def test_paper_malformed_line_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"TR-Deyim": "a", "TR-Deyim": "b"}', "the key 'TR-Deyim' stands twice"),
+        ('{"TR-Deyim": "a", "TR-Deyim": "b"}', "the key 'TR-Deyim' appears twice"),
         ('{"TR-Deyim": "\\ud800"}', "half of a surrogate pair"),
         ('{"TR-Deyim": ' + "[" * 5000, "nested more than 32 deep"),
         ('{"TR-Deyim": ' + "1" * 5000 + "}", "thousands of digits"),
@@ -399,7 +399,7 @@ def test_tables_that_csv_wrote_are_read_back(tmp_path, rows, delimiter):
 
 def test_a_column_that_stands_twice_is_refused(tmp_path):
     path = write(tmp_path, "Deyimler;Türkçe Anlamı;İngilizce Anlamı;deyimler", "a;b;c;d")
-    with pytest.raises(InputError, match="the column Deyimler stands twice"):
+    with pytest.raises(InputError, match="the column Deyimler appears twice"):
         list(turkish.read_kevser(path))
 
 

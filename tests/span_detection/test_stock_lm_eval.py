@@ -25,7 +25,7 @@ from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations.lm_eval_model import TokenClassifierLM
 from turkic_idiom_tasks.integrations.lm_eval_plugin import TASK_FOLDER
-from turkic_idiom_tasks.integrations.lm_eval_private import PRIVATE_NAMES
+from turkic_idiom_tasks.integrations.private_names import LM_EVAL
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
 from turkic_idiom_tasks.results.predictions import Tags
@@ -293,7 +293,7 @@ def test_every_language_variant_and_group_is_known_beside_the_folders_of_the_use
     assert str(manager.include_path) == str(tmp_path / "tasks")  # as the user gave it
 
 
-@pytest.mark.parametrize("name", PRIVATE_NAMES, ids=str)
+@pytest.mark.parametrize("name", LM_EVAL.private_names, ids=str)
 def test_each_private_name_of_lm_eval_is_there(name):
     assert name.is_there(), f"lm-eval has no {name} any more, which was {name.reason}"
     gone = replace(name, **{"used_in" if name.used_in else "name": f"{name.name}_no_more"})

@@ -1,4 +1,4 @@
-"""`Dataset`: what every task, experiment and leaderboard takes its data from, wherever it was read."""
+"""`Dataset`: the interface through which every task, experiment and leaderboard gets its data."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Dataset(ABC):
         """Return the test queries, pool and judgements of one of those subsets.
 
         Raises:
-            InputError: the data lacks it, or it is malformed.
+            InputError: the data does not have it, or it is malformed.
         """
 
     @property
     @abstractmethod
     def span_languages(self) -> tuple[str, ...]:
-        """Codes of the languages with an annotated test sentence."""
+        """Return the codes of the languages with an annotated test sentence."""
 
     @abstractmethod
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
@@ -58,20 +58,20 @@ class Dataset(ABC):
     @property
     @abstractmethod
     def lexicon(self) -> Lexicon:
-        """Entries that training pairs are made of.
+        """Return the entries that training pairs are made of.
 
         Raises:
             InputError: this data holds test queries only.
         """
 
     def pool(self, task: str, subset: str) -> Pool:
-        """Return a retrieval subset with its ids in a fixed order, which rankings are written and scored by."""
+        """Return a retrieval subset with its ids in a fixed order; rankings are written and scored in this order."""
         if (task, subset) not in self._pools:
             self._pools[task, subset] = Pool(task, subset, self.retrieval(task, subset))
         return self._pools[task, subset]
 
     def test_sentences(self, language: str) -> TestSentences:
-        """Return the test sentences of a language in a fixed order, which tags are written and scored by."""
+        """Return the test sentences of a language in a fixed order; tags are written and scored in this order."""
         if language not in self._test_sentences:
             self._test_sentences[language] = TestSentences(language, self.sentences(language)[TEST])
         return self._test_sentences[language]
@@ -105,10 +105,10 @@ class Dataset(ABC):
         return self._pairs[language]
 
     def check_task(self, task: str) -> None:
-        """Make sure that a retrieval task (short name) has at least one subset here.
+        """Check that this data has at least one subset of a retrieval task (short name).
 
         Raises:
-            InputError: it has none; says what the task would need.
+            InputError: it has none; says what the task needs.
         """
         if self.subsets(task):
             return

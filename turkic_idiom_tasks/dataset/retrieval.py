@@ -1,4 +1,4 @@
-"""From entries to queries, corpus and relevance judgements (qrels) of the retrieval tasks."""
+"""Queries, documents and relevance judgements (qrels) of the retrieval tasks, built from entries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RetrievalTask:
 
     @property
     def subsets(self) -> dict[str, tuple[Language, Language]]:
-        """Subset name -> (language of the queries, language of the documents)."""
+        """Return subset name -> (language of the queries, language of the documents)."""
         if not self.cross_lingual:
             return {LANGUAGES[code].subset: (LANGUAGES[code], LANGUAGES[code]) for code in self.languages}
         pivot = LANGUAGES[PIVOT]
@@ -110,14 +110,17 @@ class Pool:
         self.strictly_relevant = self._positions(data.qrels if data.strict_qrels is None else data.strict_qrels)
 
     def _positions(self, qrels: Mapping[str, Mapping[str, int]]) -> list[list[int]]:
-        return [sorted(self.column[document] for document in qrels[query]) for query in self.queries]
+        positions = []
+        for query in self.queries:
+            positions.append(sorted(self.column[document] for document in qrels[query]))
+        return positions
 
 
 def find_task(name: str) -> RetrievalTask:
     """Return a task by its full or short name, in any case.
 
     Raises:
-        InputError: there is none of that name; lists the known ones.
+        InputError: there is no such task; lists the known ones.
     """
     for task in TASKS.values():
         if name.lower() in (task.name.lower(), task.short.lower()):
@@ -220,11 +223,11 @@ def is_literal(document: str) -> bool:
 
 
 def check_retrieval(data: RetrievalData, *, place: str) -> None:
-    """Make sure that queries, documents and judgements fit together.
+    """Check that queries, documents and judgements fit together.
 
     Args:
         data: one subset, from a dataset that somebody else made.
-        place: where it was read, for the message.
+        place: name of the place from which it was read, for the message.
 
     Raises:
         InputError: a judgement names an unknown id, a query has no relevant document, or there are no queries.

@@ -95,7 +95,7 @@ def _rank(
                 subsets.append((task, subset))
     if not subsets:
         raise InputError(f"{dataset.path}: no retrieval task with documents in {language or 'any language'}")
-    encoder = PooledEncoder.from_sentence_transformer(trainee.model, model_id=trainee.name, revision=trainee.revision)
+    encoder = PooledEncoder.from_sentence_transformer(trainee.model, model_id=trainee.name)
     return encode_and_rank(encoder, dataset, subsets, poolings=poolings, prompts=trainee.task_prompts)
 
 

@@ -1,4 +1,4 @@
-"""From predictions to scores: the one way in which a prediction becomes a number, whoever asks for it."""
+"""Scores of rankings and tags, and a check that a record states the scores that its predictions give."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOLERANCE = 1e-9  # between a stored score and the same score computed again
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredSubset:
-    """The scores of one subset, and what each of its items adds to the main score.
+    """Scores of one subset, and what each of its items adds to the main score.
 
     The main score is the sum of the numerators over the sum of the denominators: a mean of nDCG (each query adds its
     nDCG and 1), or a micro-averaged span F1 (each sentence adds twice its correct spans, and its predicted plus gold
@@ -36,7 +36,7 @@ class ScoredSubset:
         sums: (n, 2) float64, numerator and denominator of each item.
         floor: main score of a random ranking; 0 for spans.
         scores: name -> value as result files name them; NaN where undefined.
-        cut: the fewest documents that a ranking lists; None if every one lists all.
+        cut: number of documents that the shortest ranking lists; None if every one lists all.
     """
 
     task: str
@@ -51,12 +51,12 @@ class ScoredSubset:
 
     @property
     def main(self) -> float:
-        """Uncut nDCG, or span F1."""
+        """Return nDCG without a cut-off, or span F1."""
         return self.scores[MAIN_SCORES[self.task]]
 
     @property
     def n(self) -> int:
-        """Queries or sentences."""
+        """Return the number of queries or sentences."""
         return len(self.items)
 
 
