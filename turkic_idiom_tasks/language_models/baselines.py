@@ -14,15 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from turkic_idiom_tasks.language_models.item_types import EQUIVALENT, Item
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.language_models.likeness import letter_overlap
 from turkic_idiom_tasks.metrics.bootstrap import SEED, SMALL_N
-from turkic_idiom_tasks.orthography import to_common
 
 NAMES = LONGEST, SHORTEST, POSITION, MIDDLE, OVERLAP, RANDOM, GOLD = (
     "longest", "shortest", "position", "middle", "overlap", "random", "gold",
 )  # fmt: skip
 OPTION_ONLY = (LONGEST, SHORTEST, POSITION, MIDDLE)
-_NGRAM = 3  # letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,27 +110,23 @@ def _shortness(item: Item) -> list[float]:
 
 
 def _overlap(item: Item) -> list[float]:
-    question = _ngrams(item.text, item.language)
-    return [_dice(question, _ngrams(option.text, item.target)) for option in item.options]
+    overlaps = []
+    for option in item.options:
+        overlaps.append(letter_overlap(item.text, option.text, item.language, item.target))
+    return overlaps
 
 
 def _middle(item: Item) -> list[float]:
-    ngrams = [_ngrams(option.text, item.target) for option in item.options]
-    return [sum(_dice(ours, theirs) for theirs in ngrams if theirs is not ours) for ours in ngrams]
+    totals = [0.0] * len(item.options)
+    for position, option in enumerate(item.options):
+        for other_position, other in enumerate(item.options):
+            if position != other_position:
+                totals[position] += letter_overlap(option.text, other.text, item.target, item.target)
+    return totals
 
 
 def _rightness(item: Item) -> list[float]:
     return [float(position == item.gold) for position in range(len(item.options))]
-
-
-def _ngrams(text: str, language: str) -> frozenset[str]:
-    """Return every three letters in a row of a text, blanks at either end included."""
-    padded = f" {to_common(text, LANGUAGES[language])} "
-    return frozenset(padded[start : start + _NGRAM] for start in range(len(padded) - _NGRAM + 1))
-
-
-def _dice(first: frozenset[str], second: frozenset[str]) -> float:
-    return 2 * len(first & second) / (len(first) + len(second))
 
 
 _PREFERENCES: dict[str, Callable[[Item], list[float]]] = {
