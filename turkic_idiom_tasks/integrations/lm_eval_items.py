@@ -271,7 +271,7 @@ def _read(responses: Iterable[Sequence[Any]], documents: Iterable[Document], *, 
         for response in document_responses:
             answer: int | str | None
             if document["kind"] == CLOZE_OPEN:
-                answer = read_open(response, document["text"])
+                answer = read_open(response, document["text"], strict=strict)
             else:
                 answer = read_letter(response, len(document["letters"]), strict=strict)
             row = {"document": _fingerprint(document), "answer": answer}

@@ -90,7 +90,7 @@ def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | 
     return None
 
 
-def read_open(text: object, sentence: str = "") -> str | None:
+def read_open(text: object, sentence: str = "", *, strict: bool = False) -> str | None:
     """Return the words that an answer puts into the blank, or None if it cannot be read; never raise an error.
 
     A label such as "Answer:", quotation marks, and a full stop at the end are left out. If the answer is the whole
@@ -99,8 +99,11 @@ def read_open(text: object, sentence: str = "") -> str | None:
     Args:
         text: answer of the model; any other type than a text cannot be read.
         sentence: the sentence with its blank, as the prompt shows it.
+        strict: whether to accept nothing but the words, on one line.
     """
     answer = unicodedata.normalize("NFC", _final_answer(text))
+    if strict:
+        return answer.strip() if read_open(answer, sentence) == answer.strip() else None
     for line in answer.splitlines():
         words = _LABEL.sub("", _MARKUP.sub("", line), count=1).strip()
         words = _without_sentence(words, unicodedata.normalize("NFC", sentence))
