@@ -13,7 +13,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.language_models.items import LETTERS, Item, ItemSet, Option, available, build_items
-from turkic_idiom_tasks.language_models.prompts import VARIANTS, prompt
+from turkic_idiom_tasks.language_models.prompts import VARIANTS, open_prompt, prompt
 from turkic_idiom_tasks.span_detection import prompts as span_prompts
 from turkic_idiom_tasks.splits import TEST, TRAIN
 
@@ -50,6 +50,7 @@ def item_samples(
     """
     if variant not in VARIANTS:
         raise usage_error(f"prompt={variant}: unknown; known: {', '.join(VARIANTS)}")
+    ask = open_prompt if is_open else prompt
     columns = []
     for item_set in _sets(dataset, kind, language, target):
         examples = build_items(dataset, kind, item_set.language, item_set.target, split=TRAIN)[:few_shot]
@@ -58,10 +59,10 @@ def item_samples(
         turns: list[ChatMessage] = []
         for example in examples:
             answer = example.options[example.gold].text if is_open else LETTERS[example.gold]
-            turns += _turns(prompt(example, variant, is_open=is_open), answer)
+            turns += _turns(ask(example, variant), answer)
         column = []
         for item in build_items(dataset, kind, item_set.language, item_set.target, split=TEST):
-            column.append(_item_sample(item, prompt(item, variant, is_open=is_open), turns, is_open=is_open))
+            column.append(_item_sample(item, ask(item, variant), turns, is_open=is_open))
         columns.append(column)
     return _interleaved(columns)
 

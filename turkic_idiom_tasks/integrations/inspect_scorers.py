@@ -28,7 +28,7 @@ from inspect_ai.solver import TaskState
 
 from turkic_idiom_tasks.integrations.current_data import current_dataset
 from turkic_idiom_tasks.integrations.inspect_samples import item_of, sentence_of
-from turkic_idiom_tasks.language_models.answers import read_choice, read_open
+from turkic_idiom_tasks.language_models.answers import read_letter, read_open
 from turkic_idiom_tasks.language_models.items import LETTERS
 from turkic_idiom_tasks.language_models.scoring import macro, score_items, score_open_cloze
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -120,7 +120,7 @@ def idiom_choice() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         item = item_of(state.metadata)
-        position = read_choice(state.output.completion, len(item.options))
+        position = read_letter(state.output.completion, len(item.options))
         is_right = position == item.gold
         trap = None if position is None else item.options[position].trap
         return Score(
@@ -143,7 +143,7 @@ def idiom_cloze(data: str = "") -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         item = item_of(state.metadata)
-        answer = read_open(state.output.completion)
+        answer = read_open(state.output.completion, item.text)
         scores = score_open_cloze([item], [answer], current_dataset(data).lexicon)
         return Score(
             value=CORRECT if scores["accepted"] else INCORRECT,

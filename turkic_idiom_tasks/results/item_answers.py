@@ -14,20 +14,11 @@ from typing import Any
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.items import (
-    CLOZE,
-    EQUIVALENT,
-    KINDS,
-    Item,
-    ItemSet,
-    build_items,
-    item_sets,
-)
-from turkic_idiom_tasks.language_models.prompts import VARIANTS
+from turkic_idiom_tasks.language_models.items import CLOZE, EQUIVALENT, KINDS, Item, ItemSet, build_items, item_sets
+from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, VARIANTS
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.reading import MalformedError, is_unseen, shown
 
-CLOZE_OPEN = "cloze_open"  # the items of `cloze`, answered without options
 ITEM_TASKS = (*KINDS, CLOZE_OPEN)
 GENERATION, LOGLIKELIHOOD = METHODS = ("generation", "loglikelihood")
 MAX_ANSWER = 200  # characters of an open answer that are kept
