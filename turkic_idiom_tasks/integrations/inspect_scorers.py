@@ -7,8 +7,8 @@ score of every set. Every epoch counts as an answer of its own. Standard errors 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 from inspect_ai.scorer import (
     CORRECT,
@@ -44,12 +44,7 @@ def choice_scores() -> Metric:
     """Compute the scores of `scoring.score_items`."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        scores_by_set = {}
-        for name, group in _by_set(scores).items():
-            items = [item_of(score.sample_metadata or {}) for score in group]
-            answers = [_position(score.score.answer) for score in group]
-            scores_by_set[name] = score_items(items, answers)
-        return _flat(scores_by_set, main="accuracy")
+        return _flat(_by_set(scores), _choice, main="accuracy")
 
     return compute
 
@@ -60,12 +55,12 @@ def open_cloze_scores(data: str = "") -> Metric:
 
     def compute(scores: list[SampleScore]) -> Value:
         lexicon = current_dataset(data).lexicon
-        scores_by_set = {}
-        for name, group in _by_set(scores).items():
+
+        def open_cloze(group: Sequence[SampleScore]) -> dict[str, float]:
             items = [item_of(score.sample_metadata or {}) for score in group]
-            answers = [score.score.answer for score in group]
-            scores_by_set[name] = score_open_cloze(items, answers, lexicon)
-        return _flat(scores_by_set, main="accepted")
+            return score_open_cloze(items, [score.score.answer for score in group], lexicon)
+
+        return _flat(_by_set(scores), open_cloze, main="accepted")
 
     return compute
 
@@ -75,16 +70,7 @@ def span_scores() -> Metric:
     """Compute the scores of the span tasks; see `span_detection.scoring`."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        scores_by_set = {}
-        for name, group in _by_set(scores).items():
-            rows = []
-            n_unreadable = 0
-            for score in group:
-                metadata = score.sample_metadata or {}
-                rows.append(sample(metadata[CONCEPT], sentence_of(metadata).tags, (score.score.answer or "").split()))
-                n_unreadable += score.score.reason == UNREADABLE
-            scores_by_set[name] = {**score_samples(rows), "format_error": n_unreadable / len(group)}
-        return _flat(scores_by_set, main="span_f1")
+        return _flat(_by_set(scores), _spans, main="span_f1")
 
     return compute
 
@@ -178,15 +164,53 @@ def _by_set(scores: Sequence[SampleScore]) -> dict[str, list[SampleScore]]:
     return groups
 
 
-def _position(letter: str | None) -> int | None:
-    return None if letter is None else LETTERS.index(letter)
+def _choice(group: Sequence[SampleScore]) -> dict[str, float]:
+    items = [item_of(score.sample_metadata or {}) for score in group]
+    positions = []
+    for score in group:
+        letter = score.score.answer
+        positions.append(None if letter is None else LETTERS.index(letter))
+    return score_items(items, positions)
 
 
-def _flat(scores_by_set: Mapping[str, Mapping[str, float]], *, main: str) -> Value:
+def _spans(group: Sequence[SampleScore]) -> dict[str, float]:
+    samples = []
+    n_unreadable = 0
+    for score in group:
+        metadata = score.sample_metadata or {}
+        samples.append(sample(metadata[CONCEPT], sentence_of(metadata).tags, (score.score.answer or "").split()))
+        n_unreadable += score.score.reason == UNREADABLE
+    return {**score_samples(samples), "format_error": n_unreadable / len(group)}
+
+
+def _flat(
+    scores_by_set: Mapping[str, Sequence[SampleScore]],
+    compute: Callable[[Sequence[SampleScore]], Mapping[str, float]],
+    *,
+    main: str,
+) -> Value:
     """Return the scores of the only set, or the macro scores and the main score of every set."""
-    if len(scores_by_set) == 1:
-        return dict(next(iter(scores_by_set.values())))
-    flat = dict(macro(scores_by_set))
+    computed: dict[str, Mapping[str, float]] = {}
     for name, scores in scores_by_set.items():
-        flat[f"{main}_{name}"] = scores.get(main, math.nan)
+        epochs = _epochs(scores)
+        by_epoch = {str(number): compute(epoch) for number, epoch in enumerate(epochs)}
+        computed[name] = macro(by_epoch) if len(epochs) > 1 else by_epoch["0"]
+    if len(computed) == 1:
+        return dict(next(iter(computed.values())))
+    flat = dict(macro(computed))
+    for name, values in computed.items():
+        flat[f"{main}_{name}"] = values[main]
     return flat
+
+
+def _epochs(scores: Sequence[SampleScore]) -> list[list[SampleScore]]:
+    """Return the first answers to all samples, the second ones, and so on."""
+    epochs: list[list[SampleScore]] = []
+    n_earlier: Counter[str | int | None] = Counter()
+    for score in scores:
+        number = n_earlier[score.sample_id]
+        n_earlier[score.sample_id] += 1
+        if number == len(epochs):
+            epochs.append([])
+        epochs[number].append(score)
+    return epochs
