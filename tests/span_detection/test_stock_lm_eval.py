@@ -59,6 +59,8 @@ def assert_scores_are_seqevals(row, samples, name):
     found = [json.loads(sample["filtered_resps"][0])["tags"] for sample in rows]
     assert [len(tags) for tags in gold] == [len(tags) for tags in found]
     expected = {"token_accuracy": accuracy_score(gold, found), "n_sentences": len(rows)}
+    exact = sum(tags == words for tags, words in zip(gold, found, strict=True)) / len(rows)
+    expected["sequence_accuracy"] = exact
     expected["n_idioms"] = len({sample["doc"]["idiom"] for sample in rows})
     expected["small_sample"] = float(len(rows) < 30)
     expected["format_error"] = sum(json.loads(s["filtered_resps"][0])["format_error"] for s in rows) / len(rows)
@@ -69,6 +71,7 @@ def assert_scores_are_seqevals(row, samples, name):
                 expected[f"span_{metric}{suffix}"] = score(gold, found, **mode)
         flat = ([tag for tags in part for tag in tags] for part in (gold, found))
         words = per_tag(*flat, labels=[B, I], average="micro", zero_division=0)[:3]
+    expected["f1_and_sequence_mean"] = math.sqrt(expected["span_f1"] * exact)
     expected |= dict(zip(("token_precision", "token_recall", "token_f1"), words, strict=True))
     for metric, value in expected.items():
         ours = row[f"{metric},{name}"]
@@ -308,8 +311,9 @@ def test_a_model_that_is_always_right_has_full_marks(manager, group, answer):
         for name in FILTERS:
             assert [row[f"{metric},{name}"] for metric in (
                 "span_f1", "span_precision", "span_recall", "span_f1_strict", "span_f1_ci_low", "span_f1_ci_high",
-                "token_f1", "token_accuracy", "format_error", "unmatched_spans",
-            )] == [1] * 8 + [0, 0]  # fmt: skip
+                "token_f1", "token_accuracy", "joint_f1", "sequence_accuracy", "f1_and_sequence_mean",
+                "format_error", "unmatched_spans",
+            )] == [1] * 11 + [0, 0]  # fmt: skip
             assert math.isnan(row[f"subword_f1,{name}"])  # a language model has no sub-words that are scored
     assert found["groups"][f"turkic_idiom_span{group}"]["span_f1,strict"] == 1
 

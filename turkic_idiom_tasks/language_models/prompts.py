@@ -162,7 +162,8 @@ NATIVE_WORDINGS = {
     "tk": Wording(
         tasks={
             MEANING: "Aşakda {source} bir frazeologizm berlipdir. Onuň manysy haýsy?",
-            EQUIVALENT: "Aşakda {source} bir frazeologizm berlipdir. Haýsy frazeologizm {target} şol bir manyny aňladýar?",
+            EQUIVALENT: "Aşakda {source} bir frazeologizm berlipdir. Haýsy frazeologizm {target} şol bir manyny "
+            "aňladýar?",
             USAGE: "Bu aňlatma sözlemde göçme manyda ulanylypdyrmy ýa-da göni manyda?",
             CLOZE: "Sözlemdäki boş ýere haýsy frazeologizm gelmeli?",
             CLOZE_OPEN: "Sözlemdäki boş ýeri laýyk gelýän frazeologizm bilen doldur.",
