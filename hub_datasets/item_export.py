@@ -122,7 +122,9 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
         else:
             left_out.append(config.name)
     if not files:
-        raise InputError(f"{lexicon.source}: no test item can be made of it; its test concepts need meanings, examples or equivalents")
+        raise InputError(
+            f"{lexicon.source}: no test item can be made of it; its test concepts need meanings, examples or equivalents"
+        )
     contents = {}
     configs: dict[str, int] = {}
     for file in files:

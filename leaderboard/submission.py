@@ -308,9 +308,7 @@ def _metadata_faults(metadata: Metadata, folder: Path, *, dataset: Dataset, name
     return faults
 
 
-def _read_predictions(
-    path: Path, task: str, dataset: Dataset
-) -> tuple[dict[Key, Prediction], list[SubmissionFault]]:
+def _read_predictions(path: Path, task: str, dataset: Dataset) -> tuple[dict[Key, Prediction], list[SubmissionFault]]:
     try:
         data = read_file(path, limit=MAX_PACKED, follow_links=False)
         text = unpack_gzip(data, limit=MAX_UNPACKED)

@@ -59,7 +59,9 @@ def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
     facts = _facts(path, log)
     check_data(path, facts.revision, dataset)
     if log.status != "success":
-        raise InputError(f"{path}: the run ended with the status {shown(log.status)}; finish it with inspect eval-retry")
+        raise InputError(
+            f"{path}: the run ended with the status {shown(log.status)}; finish it with inspect eval-retry"
+        )
     answers: dict[str, dict[str, str | None]] = {}  # set -> id of an item or sentence -> answer
     for sample in log.samples or []:
         if sample.epoch > 1:
@@ -102,7 +104,9 @@ def _facts(path: Path, log: EvalLog) -> _Facts:
     metadata: Mapping[str, Any] = log.eval.metadata or {}
     revision, prompt, few_shot = (metadata.get(name) for name in ("data_revision", "prompt", "few_shot"))
     if not (isinstance(revision, str) and isinstance(prompt, str) and type(few_shot) is int):
-        raise InputError(f"{path}: does not say which data and prompt it is of; run it again with turkic_idiom_tasks/...")
+        raise InputError(
+            f"{path}: does not say which data and prompt it is of; run it again with turkic_idiom_tasks/..."
+        )
     return _Facts(log.eval.task.removeprefix(_PREFIX), revision, prompt, few_shot)
 
 
@@ -149,7 +153,9 @@ def _choices(
 
 def _tags(path: Path, language: str, answers: Mapping[str, str | None], dataset: Dataset) -> Tags:
     if language not in dataset.span_languages:
-        raise InputError(f"{path}: the data in use has no test sentence in {shown(language)}; name the data with --data")
+        raise InputError(
+            f"{path}: the data in use has no test sentence in {shown(language)}; name the data with --data"
+        )
     sentences = dataset.test_sentences(language)
     letters = []
     for sentence in sentences.rows:
