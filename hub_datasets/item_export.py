@@ -76,9 +76,9 @@ turkic-idiom-tasks with the content hash `{revision}`; the wrong options are typ
 - `<language>_usage`: whether a sentence uses the words of an idiom figuratively or literally;
 - `<language>_cloze`: which idiom fills the blank in a sentence.
 
-`answer` is the letter of the right option. `traps` says for each option why it looks right: `near` in meaning, `lexical`
-where it shares or nearly spells a word, `random`, or empty for the right one. `question_native` and `options_native`
-ask in the language of the idiom. The split `train` has the items of other concepts, for examples in a prompt.
+`answer` is the letter of the right option. `traps` says for each option why it looks right: `near` in meaning,
+`lexical` where it shares or nearly spells a word, `random`, or empty for the right one. `question_native` and
+`options_native` ask in the language of the idiom. The split `train` has the items of other concepts, for examples in a prompt.
 
 ```bash
 inspect eval hf/ORG/NAME/{example} --model openai-api/PROVIDER/MODEL   # ORG/NAME: this dataset
@@ -123,7 +123,7 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
             left_out.append(config.name)
     if not files:
         raise InputError(
-            f"{lexicon.source}: no test item can be made of it; its test concepts need meanings, examples or equivalents"
+            f"{lexicon.source}: no test item can be made of it; test concepts need meanings, examples or equivalents"
         )
     contents = {}
     configs: dict[str, int] = {}

@@ -2,8 +2,8 @@
 
 The folder is named by `slug`. It holds ``submission.json`` (the fields of `Metadata` and the number of this format) and
 at least one of ``T1.jsonl.gz``, ``T2.jsonl.gz``, ``T3.jsonl.gz``, ``spans.jsonl.gz`` and the files of the items for
-language models, such as ``meaning.jsonl.gz`` (see `results.predictions`), and nothing else. All of it is untrusted: files are read within limits, every mistake is reported, and predictions that
-do not fit the data are refused.
+language models, such as ``meaning.jsonl.gz`` (see `results.predictions`), and nothing else. All of it is untrusted:
+files are read within limits, every mistake is reported, and predictions that do not fit the data are refused.
 """
 
 from __future__ import annotations

@@ -39,6 +39,7 @@ class ScoredSubset:
         floor: main score of a random ranking or choice; 0 for spans and open answers.
         scores: name -> value as result files name them; NaN where undefined.
         cut: the fewest documents that a ranking lists; None if every one lists all.
+        answers: what a language model answered; None for rankings and tags.
     """
 
     task: str
@@ -50,6 +51,7 @@ class ScoredSubset:
     floor: float
     scores: Mapping[str, float]
     cut: int | None = None
+    answers: ItemAnswers | None = None
 
     @property
     def main(self) -> float:
@@ -158,4 +160,5 @@ def _score_answers(answers: ItemAnswers) -> ScoredSubset:
         sums=np.stack([np.array(right), np.ones(len(right))], axis=1),
         floor=floor,
         scores=scores,
+        answers=answers,
     )
