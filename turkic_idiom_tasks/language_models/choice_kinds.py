@@ -7,31 +7,25 @@ meaning, and a `usage` item whether an idiom's words are meant figuratively in a
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
-from rapidfuzz.distance import Levenshtein
-
-from turkic_idiom_tasks.annotation.stems import normalise, stems
-from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.language_models.item_types import (
     EQUIVALENT,
     FIGURATIVE,
     LITERAL,
     MEANING,
+    N_OPTIONS,
     USAGE,
     Item,
     ItemSet,
     Option,
 )
+from turkic_idiom_tasks.language_models.likeness import SharedWords, SimilarSpelling
 from turkic_idiom_tasks.language_models.placing import Draft, balanced, place
-from turkic_idiom_tasks.language_models.traps import Candidate, Pool, Relations, candidate_of, own_concepts
+from turkic_idiom_tasks.language_models.traps import Candidate, OwnConcepts, Pool, Relations
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
-from turkic_idiom_tasks.orthography import content_stems, share_stem
+from turkic_idiom_tasks.orthography import share_stem
 from turkic_idiom_tasks.splits import TEST, retrieval_split
-
-NEARLY_SPELT = 0.75  # similarity of two words, from 0 to 1, from which they nearly spell each other
-_SHARED_PREFIX = 3  # letters
 
 
 def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]:
@@ -61,18 +55,20 @@ def meaning_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
     """Return items that ask for the meaning of an idiom among four, all in its language."""
     name = ItemSet(MEANING, language, language, 0).name
     asked = [entry for entry in asked_entries(lexicon, language, split=split) if entry.meaning is not None]
-    pools = _pools(lexicon, language, lambda entry: entry.meaning)
-    n_shorter = balanced([f"{name}/{entry.concept}" for entry in asked], 4, purpose="length")
+    entries = lexicon.of(language)
+    pools = _pools(lexicon, language, lambda entry: entry.meaning, Relations(lexicon))
+    own, shared_words = OwnConcepts(entries, language=language), SharedWords(entries, language=language)
+    n_shorter = balanced([f"{name}/{entry.concept}" for entry in asked], N_OPTIONS, purpose="length")
     drafts = []
     for entry in asked:
         key = f"{name}/{entry.concept}"
-        gold = candidate_of(entry, entry.meaning or "", lexicon, language=language)
+        gold = Candidate(entry.concept, entry.meaning or "")
         traps = pools[part_of_speech(lexicon, entry.concept)].traps(
             gold,
-            own_concepts(lexicon.of(language), entry, language=language),
+            own.of(entry),
             key=key,
             n_shorter=n_shorter[key],
-            likeness=likeness_within(entry.idiom, language),
+            likeness=shared_words.with_words_of(entry.idiom),
         )
         if traps is not None:
             option = Option(gold.text, gold.concept)
@@ -88,21 +84,22 @@ def equivalent_items(lexicon: Lexicon, language: str, target: str, *, split: str
     for entry in asked_entries(lexicon, language, split=split):
         if entry.concept in targets and not targets[entry.concept].collocation:
             asked.append(entry)
-    pools = _pools(lexicon, target, lambda entry: entry.idiom)
-    n_shorter = balanced([f"{name}/{entry.concept}" for entry in asked], 4, purpose="length")
+    pools = _pools(lexicon, target, lambda entry: entry.idiom, Relations(lexicon))
+    own_here = OwnConcepts(lexicon.of(language), language=language)
+    own_there = OwnConcepts(targets, language=target)
+    spelling = SimilarSpelling(targets, language=target)
+    n_shorter = balanced([f"{name}/{entry.concept}" for entry in asked], N_OPTIONS, purpose="length")
     drafts = []
     for entry in asked:
         key = f"{name}/{entry.concept}"
         right = targets[entry.concept]
-        own = own_concepts(lexicon.of(language), entry, language=language)
-        own |= own_concepts(targets, right, language=target)
-        gold = candidate_of(right, right.idiom, lexicon, language=target)
+        gold = Candidate(right.concept, right.idiom)
         traps = pools[part_of_speech(lexicon, entry.concept)].traps(
             gold,
-            own,
+            own_here.of(entry) | own_there.of(right),
             key=key,
             n_shorter=n_shorter[key],
-            likeness=_likeness_across(entry.idiom, language, target),
+            likeness=spelling.to_words_of(entry.idiom, language),
         )
         if traps is not None:
             shares = share_stem(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target])
@@ -143,68 +140,14 @@ def usage_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
     return items
 
 
-@lru_cache(maxsize=1 << 13)
-def _word_stems(idiom: str, code: str) -> tuple[frozenset[str], ...]:
-    language = LANGUAGES[code]
-    content = []
-    for place_of_word in words(idiom):
-        word = place_of_word.of(idiom)
-        if content_stems(word, language):
-            costs = stems(normalise(word, language), code)
-            content.append(frozenset(stem for stem, cost in costs.items() if not cost))
-    return tuple(content)
-
-
-def likeness_within(idiom: str, language: str) -> Callable[[Candidate], float]:
-    """Return a function that counts the content words of an idiom that a candidate's idiom has too."""
-    ours = _word_stems(idiom, language)
-
-    def likeness(candidate: Candidate) -> float:
-        theirs = _word_stems(candidate.idiom, language)
-        return sum(any(not stem.isdisjoint(other) for other in theirs) for stem in ours)
-
-    return likeness
-
-
-def _likeness_across(idiom: str, language: str, target: str) -> Callable[[Candidate], float]:
-    """Return a function that adds up how well a candidate's idiom of another language spells the words of an idiom."""
-    ours = _skeletons(idiom, language)
-
-    def likeness(candidate: Candidate) -> float:
-        theirs = _skeletons(candidate.idiom, target)
-        total = 0.0
-        for word in ours:
-            total += max((_spelling(word, other) for other in theirs), default=0.0)
-        return total
-
-    return likeness
-
-
-@lru_cache(maxsize=1 << 13)
-def _skeletons(idiom: str, code: str) -> tuple[str, ...]:
-    return tuple(content_stems(idiom, LANGUAGES[code]))
-
-
-@lru_cache(maxsize=1 << 18)
-def _spelling(first: str, second: str) -> float:
-    """Return how alike two skeletons are, from 0 to 1; below `NEARLY_SPELT` it is 0."""
-    if first == second:
-        return 1.0
-    if min(len(first), len(second)) < _SHARED_PREFIX:
-        return 0.0
-    if first[:_SHARED_PREFIX] == second[:_SHARED_PREFIX]:
-        return max(NEARLY_SPELT, Levenshtein.normalized_similarity(first, second))
-    similarity = Levenshtein.normalized_similarity(first, second)
-    return similarity if similarity >= NEARLY_SPELT else 0.0
-
-
-def _pools(lexicon: Lexicon, language: str, text_of: Callable[[Entry], str | None]) -> dict[str, Pool]:
+def _pools(
+    lexicon: Lexicon, language: str, text_of: Callable[[Entry], str | None], relations: Relations
+) -> dict[str, Pool]:
     """Return part of speech -> the texts of all entries of a language that may be options."""
     candidates: dict[str, list[Candidate]] = {}
     for entry in lexicon.of(language).values():
         text = text_of(entry)
         if text is not None and not entry.collocation:
-            candidate = candidate_of(entry, text, lexicon, language=language)
-            candidates.setdefault(part_of_speech(lexicon, entry.concept), []).append(candidate)
-    relations = Relations(lexicon)
+            pos = part_of_speech(lexicon, entry.concept)
+            candidates.setdefault(pos, []).append(Candidate(entry.concept, text))
     return {pos: Pool(members, relations, language=language) for pos, members in candidates.items()}

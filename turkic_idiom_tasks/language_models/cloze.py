@@ -14,10 +14,11 @@ from rapidfuzz.distance import Prefix
 
 from turkic_idiom_tasks.annotation.stems import normalise
 from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
-from turkic_idiom_tasks.language_models.choice_kinds import asked_entries, likeness_within, part_of_speech
-from turkic_idiom_tasks.language_models.item_types import CLOZE, Item, ItemSet, Option
+from turkic_idiom_tasks.language_models.choice_kinds import asked_entries, part_of_speech
+from turkic_idiom_tasks.language_models.item_types import CLOZE, N_OPTIONS, Item, ItemSet, Option
+from turkic_idiom_tasks.language_models.likeness import SharedWords
 from turkic_idiom_tasks.language_models.placing import Draft, balanced, place
-from turkic_idiom_tasks.language_models.traps import Candidate, Pool, Relations, candidate_of, own_concepts
+from turkic_idiom_tasks.language_models.traps import Candidate, OwnConcepts, Pool, Relations
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import lower
@@ -32,33 +33,26 @@ def cloze_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
     """Return items that ask which of four idioms stood in a sentence."""
     name = ItemSet(CLOZE, language, language, 0).name
     asked = [entry for entry in asked_entries(lexicon, language, split=split) if can_be_blanked(entry)]
-    relations = Relations(lexicon)
-    inflected: dict[tuple[str, ...], list[Candidate]] = {}
-    citations: dict[str, list[Candidate]] = {}
-    for entry in lexicon.of(language).values():
-        if entry.collocation:
-            continue
-        pos = part_of_speech(lexicon, entry.concept)
-        candidate = candidate_of(entry, entry.idiom, lexicon, language=language)
-        citations.setdefault(pos, []).append(candidate)
-        if can_be_blanked(entry):
-            candidate = candidate_of(entry, surface_form(entry, language), lexicon, language=language)
-            inflected.setdefault((pos, *inflection(entry, language)), []).append(candidate)
-    n_shorter = balanced([f"{name}/{entry.concept}" for entry in asked], 4, purpose="length")
+    entries = lexicon.of(language)
+    inflected, citations = _pools(lexicon, language)
+    own, shared_words = OwnConcepts(entries, language=language), SharedWords(entries, language=language)
+    n_shorter = balanced([f"{name}/{entry.concept}" for entry in asked], N_OPTIONS, purpose="length")
     drafts = []
     for entry in asked:
         key = f"{name}/{entry.concept}"
         pos = part_of_speech(lexicon, entry.concept)
-        own = own_concepts(lexicon.of(language), entry, language=language)
-        text, candidates = surface_form(entry, language), inflected[pos, *inflection(entry, language)]
-        if len(candidates) < _FEWEST_FORMS:
-            text, candidates = entry.idiom, citations[pos]
-        gold = candidate_of(entry, text, lexicon, language=language)
-        traps = Pool(candidates, relations, language=language).traps(
-            gold, own, key=key, n_shorter=n_shorter[key], likeness=likeness_within(entry.idiom, language)
+        pool, text = inflected.get((pos, *inflection(entry, language))), surface_form(entry, language)
+        if pool is None:
+            pool, text = citations[pos], entry.idiom
+        traps = pool.traps(
+            Candidate(entry.concept, text),
+            own.of(entry),
+            key=key,
+            n_shorter=n_shorter[key],
+            likeness=shared_words.with_words_of(entry.idiom),
         )
         if traps is not None:
-            option = Option(gold.text, gold.concept)
+            option = Option(text, entry.concept)
             drafts.append(Draft(key, entry.concept, entry.idiom, blanked(entry), option, traps))
     return place(drafts, kind=CLOZE, language=language, target=language)
 
@@ -81,6 +75,29 @@ def surface_form(entry: Entry, language: str) -> str:
     if entry.idiom[:1] == lower(entry.idiom[:1], LANGUAGES[language]):
         form = lower(form[:1], LANGUAGES[language]) + form[1:]
     return form
+
+
+def _pools(lexicon: Lexicon, language: str) -> tuple[dict[tuple[str, ...], Pool], dict[str, Pool]]:
+    """Return the forms in examples by part of speech and inflection, and the citation forms by part of speech.
+
+    Inflections of fewer than `_FEWEST_FORMS` idioms are left out.
+    """
+    inflected: dict[tuple[str, ...], list[Candidate]] = {}
+    citations: dict[str, list[Candidate]] = {}
+    for entry in lexicon.of(language).values():
+        if entry.collocation:
+            continue
+        pos = part_of_speech(lexicon, entry.concept)
+        citations.setdefault(pos, []).append(Candidate(entry.concept, entry.idiom))
+        if can_be_blanked(entry):
+            form = Candidate(entry.concept, surface_form(entry, language))
+            inflected.setdefault((pos, *inflection(entry, language)), []).append(form)
+    relations = Relations(lexicon)
+    frequent = {key: forms for key, forms in inflected.items() if len(forms) >= _FEWEST_FORMS}
+    return (
+        {key: Pool(forms, relations, language=language) for key, forms in frequent.items()},
+        {pos: Pool(forms, relations, language=language) for pos, forms in citations.items()},
+    )
 
 
 def inflection(entry: Entry, language: str) -> tuple[str, ...]:

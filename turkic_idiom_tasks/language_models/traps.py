@@ -1,25 +1,25 @@
 """Traps: which wrong options stand beside a right one, and of which type they are.
 
-A trap is never a concept that was judged `same` or `near` as the right one, nor one that means the same as such a
-concept, and no two traps mean the same or nearly the same either. How close two concepts are depends on their own
-texts alone, not on frequencies in the lexicon, so that a larger lexicon changes an item only if a new entry becomes one
-of its traps.
+A trap is never a concept that was judged `same` or `near` as the right one, nor as a concept that means the same as the
+right one, and no two traps were judged so either. How close two concepts are depends on their own texts alone, not on
+frequencies in the lexicon, so a larger lexicon changes an item only if a new entry becomes one of its traps.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from bisect import bisect
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from turkic_idiom_tasks.language_models.item_types import LEXICAL, N_OPTIONS, NEAR, RANDOM, Option
 from turkic_idiom_tasks.language_models.placing import stable_hash
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import NEAR as JUDGED_NEAR
-from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import SAME, Concept, Entry, Lexicon
 from turkic_idiom_tasks.orthography import content_stems, fold
 
-TOO_CLOSE = 0.34  # without any judged pair, closer concepts are no traps; see docs/language-models.md for its recall
+TOO_CLOSE = 0.1  # without any judgements, closer concepts are no traps; 64% of those judged same or near are closer
 _STEM = 5  # letters of a word of a gloss or meaning that count
 _ENGLISH_WORD = re.compile(r"[a-z]{2,}")
 _ENGLISH_FUNCTION_WORDS = (
@@ -33,36 +33,42 @@ _ENGLISH_FUNCTION_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text that can be an option, and what it is compared by.
+    """A text that may be an option.
 
     Attributes:
         concept: its concept.
         text: what the model is shown.
-        gloss: word stems of the English gloss.
-        meaning: word stems of the meaning.
-        idiom: the idiom, compared with another by the kind's own measure of likeness.
     """
 
     concept: str
     text: str
-    gloss: frozenset[str] = field(compare=False)
-    meaning: frozenset[str] = field(compare=False)
-    idiom: str
 
 
 class Relations:
-    """Which concepts mean the same or nearly the same, by the judgements of a lexicon.
+    """How the concepts of a lexicon are related: judged to mean the same or nearly the same, or close by their texts.
 
     Attributes:
-        are_judged: whether the lexicon has any judgement; without, concepts that are too close are no traps.
+        are_judged: whether the lexicon has any judgement; if not, concepts that are `TOO_CLOSE` are no traps.
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
+        self.are_judged = bool(lexicon.equivalents)
         self._same = lexicon.judged(SAME)
         self._near = lexicon.judged(JUDGED_NEAR)
-        self.are_judged = bool(lexicon.equivalents)
+        self._stems: dict[str, dict[str, frozenset[str]]] = {}  # concept -> "" or language -> stems of gloss or meaning
+        for concept in lexicon.concepts.values():
+            self._stems[concept.id] = {"": _gloss_stems(concept)}
+        for language, entries in lexicon.entries.items():
+            for entry in entries.values():
+                if entry.meaning is not None:
+                    self._stems.setdefault(entry.concept, {})[language] = _meaning_stems(entry.meaning, language)
+        self._concepts_with: dict[tuple[str, str], list[str]] = {}
+        for name, texts in self._stems.items():
+            for language, stems in texts.items():
+                for stem in stems:
+                    self._concepts_with.setdefault((language, stem), []).append(name)
 
-    def like(self, concepts: Iterable[str]) -> set[str]:
+    def alike(self, concepts: Iterable[str]) -> set[str]:
         """Return concepts, all that mean the same by any chain of judgements, and all that are near one of these."""
         same = set(concepts)
         waiting = sorted(same)
@@ -75,131 +81,153 @@ class Relations:
             alike |= self._near.get(concept, set())
         return alike
 
+    def closeness(self, concept: str) -> dict[str, float]:
+        """Return other concept -> how close it is in meaning, above 0 up to 1; others have nothing in common.
+
+        The mean of Dice coefficients of content words: of the English glosses, and of the meanings in each language
+        that has both concepts. On the bundled lexicon, half of the concepts that were judged `same` or `near` are among
+        the seven closest by this measure, and 70% among the twenty closest.
+        """
+        others: set[str] = set()
+        for language, stems in self._stems.get(concept, {}).items():
+            for stem in stems:
+                others.update(self._concepts_with[language, stem])
+        others.discard(concept)
+        return {other: self._closeness_between(concept, other) for other in sorted(others)}
+
+    def _closeness_between(self, first: str, second: str) -> float:
+        total, n_texts = 0.0, 0
+        theirs = self._stems[second]
+        for language, stems in self._stems[first].items():
+            if stems and theirs.get(language):
+                total += 2 * len(stems & theirs[language]) / (len(stems) + len(theirs[language]))
+                n_texts += 1
+        return total / n_texts
+
 
 class Pool:
-    """All texts that can be options of one kind in one language.
-
-    Attributes:
-        candidates: in the order of concepts.
-        relations: which of them exclude each other.
-    """
+    """All texts that can be options of one kind, language and part of speech."""
 
     def __init__(self, candidates: Sequence[Candidate], relations: Relations, *, language: str) -> None:
-        self.candidates = tuple(sorted(candidates, key=lambda candidate: candidate.concept))
-        self.relations = relations
+        self._relations = relations
         self._language = LANGUAGES[language]
+        by_hash = {stable_hash("candidate", candidate.concept): candidate for candidate in candidates}
+        self._hashes = sorted(by_hash)
+        self._ring = [by_hash[number] for number in self._hashes]
+        self._by_concept = {candidate.concept: candidate for candidate in candidates}
+        self._folded = {candidate.concept: self._fold(candidate.text) for candidate in candidates}
 
     def traps(
-        self,
-        gold: Candidate,
-        own: Iterable[str],
-        *,
-        key: str,
-        n_shorter: int,
-        likeness: Callable[[Candidate], float],
+        self, gold: Candidate, own: Collection[str], *, key: str, n_shorter: int, likeness: Mapping[str, float]
     ) -> tuple[Option, ...] | None:
         """Return three traps for the right option; None if the pool has too few.
 
-        The first is the closest in meaning, the second the one whose idiom is most like the one asked for, the third
-        has nothing in common with the right option. Where there is none of a type, a random one takes its place.
+        The first is the closest in meaning; the second the one whose idiom is most like the idiom asked for; the third
+        has nothing in common with either. Where there is none of a type, another random one takes its place.
 
         Args:
             gold: the right option.
             own: concepts that the idiom asked for expresses.
             key: what stable choices depend on: the id of the item.
-            n_shorter: how many traps are shorter than the right option, as far as the pool allows; the others are
-                longer, so that the length does not give the right option away.
-            likeness: how much the idiom of a candidate looks like the one asked for, 0 for not at all.
+            n_shorter: how many traps are shorter than the right option, if the pool has such; the others are longer, so
+                that the length does not give the right option away.
+            likeness: concept -> how much its idiom looks like the one asked for; 0 if absent.
         """
-        excluded = self.relations.like([gold.concept, *own])
-        texts = {self._key(gold.text)}
-        budget = {-1: n_shorter, 1: N_OPTIONS - 1 - n_shorter}
-        closeness_of = {}
-        rest = []
-        for candidate in self.candidates:
-            closeness = closeness_of[candidate.concept] = closeness_between(gold, candidate)
-            is_too_close = not self.relations.are_judged and closeness > TOO_CLOSE
-            if candidate.concept not in excluded and not is_too_close:
-                rest.append(candidate)
-        ranks: dict[str, Callable[[Candidate], float]] = {
-            NEAR: lambda candidate: closeness_of[candidate.concept],
-            LEXICAL: likeness,
-        }
-        chosen: list[Option] = []
-        for trap in (NEAR, LEXICAL, RANDOM):
-            rest = [candidate for candidate in rest if candidate.concept not in excluded]
-            rest = [candidate for candidate in rest if self._key(candidate.text) not in texts]
-            fitting = [candidate for candidate in rest if budget.get(_side(candidate, gold), 0) > 0] or rest
-            if not fitting:
-                return None
-            best = None
-            if trap in ranks:
-                best = _best(fitting, ranks[trap], key)
-            if best is None:
-                trap = RANDOM
-                unlike = [c for c in fitting if not closeness_of[c.concept] and not likeness(c)]
-                best = min(unlike or fitting, key=lambda candidate: stable_hash(key, candidate.concept))
-            chosen.append(Option(best.text, best.concept, trap))
-            texts.add(self._key(best.text))
-            excluded |= self.relations.like([best.concept])
-            budget[_side(best, gold)] = budget.get(_side(best, gold), 0) - 1
-        return tuple(chosen)
+        closeness = self._relations.closeness(gold.concept)
+        excluded = self._relations.alike([gold.concept, *own])
+        if not self._relations.are_judged:
+            excluded.update(other for other, value in closeness.items() if value > TOO_CLOSE)
+        choice = _Choice(gold, self._fold(gold.text), excluded, n_shorter)
+        for trap, rank in ((NEAR, closeness), (LEXICAL, likeness), (RANDOM, {})):
+            ranked = [self._by_concept[concept] for concept in rank if concept in self._by_concept]
+            fitting = [candidate for candidate in ranked if choice.fits(candidate, self._folded[candidate.concept])]
+            if fitting:
+                best = max(
+                    fitting, key=lambda candidate: (rank[candidate.concept], stable_hash(key, candidate.concept))
+                )
+            else:
+                trap, unrelated = RANDOM, self._random(key, choice, related=closeness.keys() | likeness.keys())
+                if unrelated is None:
+                    return None
+                best = unrelated
+            choice.take(best, self._folded[best.concept], trap, self._relations.alike([best.concept]))
+        return tuple(choice.options)
 
-    def _key(self, text: str) -> str:
+    def _random(self, key: str, choice: _Choice, *, related: Collection[str]) -> Candidate | None:
+        """Return the next candidate on the ring of hashes from the item's own place onwards; None if there is none.
+
+        It is unrelated to the right option and of the length that is wanted, if there is such. A new candidate takes its
+        place on the ring and leaves the others where they are.
+        """
+        start = bisect(self._hashes, stable_hash("item", key))
+        ordered = self._ring[start:] + self._ring[:start]
+        for needs_length, may_be_related in ((True, False), (True, True), (False, True)):
+            for candidate in ordered:
+                is_unrelated = may_be_related or candidate.concept not in related
+                if is_unrelated and choice.fits(candidate, self._folded[candidate.concept], needs_length=needs_length):
+                    return candidate
+        return None
+
+    def _fold(self, text: str) -> str:
         return fold(text, self._language)
 
 
-def candidate_of(entry: Entry, text: str, lexicon: Lexicon, *, language: str) -> Candidate:
-    """Return a text of an entry as a possible option."""
-    concept = lexicon.concepts.get(entry.concept)
-    return Candidate(
-        entry.concept,
-        text,
-        gloss=_gloss_stems(concept.gloss if concept else ""),
-        meaning=_meaning_stems(entry.meaning or "", language),
-        idiom=entry.idiom,
-    )
+class OwnConcepts:
+    """All concepts that an idiom of a language expresses: those of the entries that share one of its forms."""
+
+    def __init__(self, entries: Mapping[str, Entry], *, language: str) -> None:
+        self._language = LANGUAGES[language]
+        self._concepts: dict[str, set[str]] = {}
+        for entry in entries.values():
+            for form in self._forms(entry):
+                self._concepts.setdefault(form, set()).add(entry.concept)
+
+    def of(self, entry: Entry) -> set[str]:
+        """Return the concepts of an entry's idiom, its own included."""
+        concepts = {entry.concept}
+        for form in self._forms(entry):
+            concepts |= self._concepts.get(form, set())
+        return concepts
+
+    def _forms(self, entry: Entry) -> set[str]:
+        return {fold(text, self._language) for text in (entry.idiom, *entry.variants)}
 
 
-def closeness_between(first: Candidate, second: Candidate) -> float:
-    """Return how close two concepts are in meaning, from 0 to 1, higher is closer.
+class _Choice:
+    """The traps of one item while they are chosen, and what the next one must be like.
 
-    The mean of two Dice coefficients: of the content words of the English glosses, and of those of the meanings in the
-    language of the options. If a side lacks the one, the other counts alone.
+    Attributes:
+        options: chosen so far.
     """
-    parts = []
-    for ours, theirs in ((first.gloss, second.gloss), (first.meaning, second.meaning)):
-        if ours and theirs:
-            parts.append(2 * len(ours & theirs) / (len(ours) + len(theirs)))
-    return sum(parts) / len(parts) if parts else 0.0
+
+    def __init__(self, gold: Candidate, folded: str, excluded: set[str], n_shorter: int) -> None:
+        self.options: list[Option] = []
+        self._gold = gold
+        self._texts = {folded}
+        self._excluded = excluded
+        self._n_left = {-1: n_shorter, 0: 0, 1: N_OPTIONS - 1 - n_shorter}
+
+    def fits(self, candidate: Candidate, folded: str, *, needs_length: bool = True) -> bool:
+        """Return whether a candidate may be the next trap; with `needs_length` it must have the length wanted."""
+        if candidate.concept in self._excluded or folded in self._texts:
+            return False
+        return not needs_length or self._n_left[self._side(candidate)] > 0
+
+    def take(self, candidate: Candidate, folded: str, trap: str, alike: Collection[str]) -> None:
+        """Make a candidate the next trap; concepts that are `alike` are no traps beside it."""
+        self.options.append(Option(candidate.text, candidate.concept, trap))
+        self._texts.add(folded)
+        self._excluded |= set(alike)
+        self._n_left[self._side(candidate)] -= 1
+
+    def _side(self, candidate: Candidate) -> int:
+        """Return -1 if a candidate is shorter than the right option, 1 if it is longer, 0 if it is as long."""
+        ours, theirs = len(candidate.text), len(self._gold.text)
+        return (ours > theirs) - (ours < theirs)
 
 
-def own_concepts(entries: Mapping[str, Entry], entry: Entry, *, language: str) -> set[str]:
-    """Return all concepts that an idiom expresses: those of the entries with one of its forms."""
-    forms = _forms(entry, language)
-    return {other.concept for other in entries.values() if not forms.isdisjoint(_forms(other, language))}
-
-
-def _forms(entry: Entry, language: str) -> set[str]:
-    return {fold(text, LANGUAGES[language]) for text in (entry.idiom, *entry.variants)}
-
-
-def _best(candidates: Sequence[Candidate], rank: Callable[[Candidate], float], key: str) -> Candidate | None:
-    """Return the candidate with the highest rank, by a stable hash among equals; None if no rank is above 0."""
-    highest = max(rank(candidate) for candidate in candidates)
-    if highest <= 0:
-        return None
-    equals = [candidate for candidate in candidates if rank(candidate) == highest]
-    return min(equals, key=lambda candidate: stable_hash(key, candidate.concept))
-
-
-def _side(candidate: Candidate, gold: Candidate) -> int:
-    """Return -1 if a candidate is shorter than the right option, 1 if it is longer, 0 if it is as long."""
-    return (len(candidate.text) > len(gold.text)) - (len(candidate.text) < len(gold.text))
-
-
-def _gloss_stems(gloss: str) -> frozenset[str]:
-    words = set(_ENGLISH_WORD.findall(gloss.lower().replace("'s", " "))) - set(_ENGLISH_FUNCTION_WORDS.split())
+def _gloss_stems(concept: Concept) -> frozenset[str]:
+    words = set(_ENGLISH_WORD.findall(concept.gloss.lower())) - set(_ENGLISH_FUNCTION_WORDS.split())
     return frozenset(word[:_STEM] for word in words)
 
 
