@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.annotation.stems import normalise, stems
@@ -13,7 +14,7 @@ from turkic_idiom_tasks.language_models.cloze import BLANK, blanked, can_be_blan
 from turkic_idiom_tasks.language_models.item_types import FIGURATIVE, USAGE, Item
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
-from turkic_idiom_tasks.metrics.choice import choice_scores, cloze_scores, pair_scores
+from turkic_idiom_tasks.metrics.choice import PAIR_SCORES, choice_scores, cloze_scores, pair_scores
 from turkic_idiom_tasks.orthography import clean, fold
 
 SUMMED = ("n_items", "n_concepts")
@@ -30,14 +31,10 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
     Raises:
         ValueError: there are more or fewer answers than items, or an answer is no position of an option.
     """
-    concepts = [item.concept for item in items]
-    gold = [item.gold for item in items]
-    traps = []
-    for item in items:
-        traps.append([option.trap for option in item.options])
-    scores = choice_scores(gold, answers, concepts=concepts, traps=traps)
+    scores = _choice_scores(items, answers)
     if items and all(item.kind == USAGE for item in items):
-        right = [answer == position for answer, position in zip(answers, gold, strict=True)]
+        concepts = [item.concept for item in items]
+        right = [answer == item.gold for item, answer in zip(items, answers, strict=True)]
         is_figurative = [item.options[item.gold].text == FIGURATIVE for item in items]
         scores |= pair_scores(right, concepts=concepts, is_figurative=is_figurative)
     return scores
@@ -108,6 +105,59 @@ def macro(scores_by_set: Mapping[str, Mapping[str, float] | None]) -> dict[str, 
         else:
             means[name] = sum(values) if name in SUMMED else sum(values) / len(values)
     return means
+
+
+def score_prompts(
+    answers_by_prompt: Mapping[str, tuple[Sequence[Item], Sequence[Any]]], *, lexicon: Lexicon | None = None
+) -> dict[str, float]:
+    """Return name -> score of the same items asked under one or several prompts.
+
+    With one prompt these are its scores. With several they are the means over the prompts; ``accuracy_spread`` (open
+    cloze: ``accepted_spread``) is the highest minus the lowest of them. The interval is that of the mean and resamples
+    concepts, each with all its answers; that of the pairs is NaN.
+
+    Args:
+        answers_by_prompt: prompt -> items of one set and their answers, as `score_items` and `score_open_cloze` take
+            them.
+        lexicon: given for the open cloze, the lexicon of the items.
+
+    Raises:
+        InputError, ValueError: see `score_items` and `score_open_cloze`.
+    """
+    scores_by_prompt: dict[str, dict[str, float]] = {}
+    all_items: list[Item] = []
+    all_answers: list[Any] = []
+    for prompt, (items, answers) in answers_by_prompt.items():
+        scores_by_prompt[prompt] = (
+            score_items(items, answers) if lexicon is None else score_open_cloze(items, answers, lexicon)
+        )
+        all_items.extend(items)
+        all_answers.extend(answers)
+    main = "accuracy" if lexicon is None else "accepted"
+    if len(scores_by_prompt) == 1:
+        (scores,) = scores_by_prompt.values()
+        return scores | {f"{main}_spread": math.nan}
+    pooled = (
+        _choice_scores(all_items, all_answers) if lexicon is None else score_open_cloze(all_items, all_answers, lexicon)
+    )
+    mains = [scores[main] for scores in scores_by_prompt.values()]
+    return (
+        dict.fromkeys(PAIR_SCORES, math.nan)
+        | pooled
+        | macro(scores_by_prompt)
+        | {
+            f"{main}_spread": max(mains) - min(mains),
+            "n_items": max(scores["n_items"] for scores in scores_by_prompt.values()),
+            "n_concepts": pooled["n_concepts"],
+        }
+    )
+
+
+def _choice_scores(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
+    traps = []
+    for item in items:
+        traps.append([option.trap for option in item.options])
+    return choice_scores([item.gold for item in items], answers, concepts=[item.concept for item in items], traps=traps)
 
 
 def _blanked_form(entry: Entry) -> str:
