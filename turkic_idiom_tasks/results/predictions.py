@@ -1,4 +1,4 @@
-"""Predictions of a model: rankings or tags of each subset, and the JSON lines in which they are stored.
+"""Predictions of a model: rankings, tags or answers of each subset, and the JSON lines in which they are stored.
 
 A subset begins with a head line, and a line for each item follows:
 
@@ -9,6 +9,8 @@ A subset begins with a head line, and a line for each item follows:
     documents above, and the number at the same place. All other documents that are left out tie behind the listed ones.
 ``{"task": "spans", "subset": "tr"}``
     Then ``{"sentence": id, "tags": "OOBIO"}`` with a letter for each word.
+
+The answers of a language model to items: see `item_answers`.
 
 In a file of one task the heads leave it out: ``{"subset": "tur-azj", "documents": [...]}`` or ``{"language": "tr"}``.
 
@@ -33,10 +35,20 @@ from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.ranking import RelevantPositions
 from turkic_idiom_tasks.reading import MalformedError, parse_json, shown
+from turkic_idiom_tasks.results.item_answers import (
+    ITEM_TASKS,
+    AnswerSection,
+    ItemAnswers,
+    all_item_subsets,
+    answer_rows,
+    find_items,
+    item_subsets,
+)
 from turkic_idiom_tasks.spans import LABELS
 
 SPANS = "spans"  # name of span detection among the tasks
-TASK_NAMES = (*SUBSETS, SPANS)
+TASK_NAMES = (*SUBSETS, SPANS)  # tasks of encoders and taggers; those of language models are `ITEM_TASKS`
+ALL_TASK_NAMES = (*TASK_NAMES, *ITEM_TASKS)
 MAX_DEPTH = 4  # brackets inside brackets in a line; the format needs three
 MAX_FAULTS = 20  # number of faults of a file that are named
 LETTERS = {label[0]: label for label in LABELS}  # letter of a tag -> tag
@@ -160,7 +172,8 @@ class Tags:
         return labels
 
 
-Predictions = Mapping[Key, Rankings | Tags]
+Prediction = Rankings | Tags | ItemAnswers
+Predictions = Mapping[Key, Prediction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +191,7 @@ def to_lines(predictions: Predictions, *, top_k: int | None = None, default_task
     """Yield the lines of predictions; the same predictions give the same lines.
 
     Args:
-        predictions: (task, subset) -> rankings or tags.
+        predictions: (task, subset) -> rankings, tags or answers.
         top_k: documents per query that are listed; a group of ties is never cut. None lists all.
         default_task: the one task of the file, which its head lines leave out; None for a file of several.
     """
@@ -190,6 +203,11 @@ def to_lines(predictions: Predictions, *, top_k: int | None = None, default_task
             yield _dump(head)
             for sentence, letters in zip(subset_predictions.sentences.rows, subset_predictions.letters, strict=True):
                 yield _dump({"sentence": sentence.id, "tags": letters})
+        elif isinstance(subset_predictions, ItemAnswers):
+            how = {"prompt": subset_predictions.prompt, "method": subset_predictions.method}
+            yield _dump(head | {"subset": subset} | how)
+            for row in answer_rows(subset_predictions):
+                yield _dump(row)
         else:
             yield _dump(head | {"subset": subset, "documents": list(subset_predictions.pool.documents)})
             yield from _ranking_lines(subset_predictions, top_k=top_k)
@@ -202,7 +220,7 @@ def read_lines(
     first_line: int = 1,
     default_task: str | None = None,
     max_line: int | None = None,
-) -> tuple[dict[Key, Rankings | Tags], list[Fault]]:
+) -> tuple[dict[Key, Prediction], list[Fault]]:
     """Return the predictions of a file's lines, and everything that is wrong with them.
 
     Args:
@@ -230,8 +248,8 @@ def read_lines(
 def usual_order(key: Key) -> tuple[int, int]:
     """Return a key that sorts (task, subset) pairs in the order of the tasks and of their subsets."""
     task, subset = key
-    subsets: Sequence[str] = tuple(LANGUAGES) if task == SPANS else SUBSETS[task]
-    return TASK_NAMES.index(task), subsets.index(subset)
+    subsets: Sequence[str] = (all_item_subsets() | SUBSETS | {SPANS: tuple(LANGUAGES)})[task]
+    return ALL_TASK_NAMES.index(task), subsets.index(subset)
 
 
 class _Reader:
@@ -243,8 +261,8 @@ class _Reader:
         self._default_task = default_task
         self._subset_key = "language" if default_task == SPANS else "subset"
         self._head_keys = {self._subset_key, "documents"}
-        self._sections: dict[Key, _RankingSection | _TagSection] = {}
-        self._current: _RankingSection | _TagSection | None = None
+        self._sections: dict[Key, _Section] = {}
+        self._current: _Section | None = None
         self._is_lost = False  # after a wrong head line, the lines of its subset cannot be read
 
     def add(self, line: bytes) -> None:
@@ -261,7 +279,7 @@ class _Reader:
             self._current, self._is_lost = None, True
             self._begin(row, keys)
             self._is_lost = False
-        elif keys in ({"query", "ranking"}, {"query", "ranking", "beyond"}, {"sentence", "tags"}):
+        elif keys in ({"query", "ranking"}, {"query", "ranking", "beyond"}, {"sentence", "tags"}, {"item", "answer"}):
             if self._current is not None:
                 self._current.add(row)
             elif not self._is_lost:
@@ -269,7 +287,7 @@ class _Reader:
         else:
             raise MalformedError(f"neither the head of a subset nor a prediction; its keys are {shown(sorted(keys))}")
 
-    def finish(self) -> dict[Key, Rankings | Tags]:
+    def finish(self) -> dict[Key, Prediction]:
         """Return what was read, and note what is missing."""
         if not self._sections and not self.faults:
             self.faults.append(Fault(0, "no subset in it; leave the file out"))
@@ -282,15 +300,19 @@ class _Reader:
 
     def _begin(self, row: dict[str, Any], keys: set[str]) -> None:
         task = row.get("task") if self._default_task is None else self._default_task
-        if not isinstance(task, str) or task not in TASK_NAMES:
-            raise MalformedError(f"the task {shown(task)} is unknown; known: {', '.join(TASK_NAMES)}")
-        expected = {self._subset_key} if task == SPANS else {self._subset_key, "documents"}
+        if not isinstance(task, str) or task not in ALL_TASK_NAMES:
+            raise MalformedError(f"the task {shown(task)} is unknown; known: {', '.join(ALL_TASK_NAMES)}")
+        expected = {self._subset_key}
+        if task in SUBSETS:
+            expected.add("documents")
+        elif task in ITEM_TASKS:
+            expected |= {"prompt", "method"}
         if self._default_task is None:
             expected.add("task")
         if keys != expected:
             names = ", ".join(sorted(expected))
             raise MalformedError(f"the head of a {task} subset has the keys {names}, not {shown(sorted(keys))}")
-        known = self._dataset.span_languages if task == SPANS else self._dataset.subsets(task)
+        known = self._known_subsets(task)
         subset = row[self._subset_key]
         if not isinstance(subset, str) or subset not in known:
             raise MalformedError(
@@ -300,11 +322,18 @@ class _Reader:
             raise MalformedError(f"{task}, {subset} appears twice")
         if task == SPANS:
             self._current = _TagSection(self._dataset.test_sentences(subset))
+        elif items := find_items(self._dataset, task, subset):
+            self._current = AnswerSection(items, prompt=row["prompt"], method=row["method"])
         else:
             pool = self._dataset.pool(task, subset)
             _check_documents(row["documents"], pool)
             self._current = _RankingSection(pool)
         self._sections[task, subset] = self._current
+
+    def _known_subsets(self, task: str) -> tuple[str, ...]:
+        if task == SPANS:
+            return self._dataset.span_languages
+        return item_subsets(self._dataset, task) if task in ITEM_TASKS else self._dataset.subsets(task)
 
 
 class _RankingSection:
@@ -448,6 +477,9 @@ class _TagSection:
     def predictions(self) -> Tags:
         """Return what was read."""
         return Tags(self._sentences, tuple(letters or "" for letters in self._letters))
+
+
+_Section = _RankingSection | _TagSection | AnswerSection
 
 
 def _ranking_lines(rankings: Rankings, *, top_k: int | None) -> Iterator[str]:
