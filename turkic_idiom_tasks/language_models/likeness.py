@@ -89,6 +89,12 @@ def letter_overlap(first: str, second: str, first_language: str, second_language
     return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours or theirs else 0.0
 
 
+def letters_kept(idiom: str, sentence: str, language: str) -> float:
+    """Return the share of the three-letter sequences of an idiom that stand in a sentence, in [0, 1]."""
+    ours = _ngrams(idiom, language)
+    return len(ours & _ngrams(sentence, language)) / len(ours) if ours else 0.0
+
+
 @lru_cache(maxsize=1 << 14)
 def _ngrams(text: str, language: str) -> frozenset[str]:
     """Return every three letters in a row of a text, blanks at either end included."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from turkic_idiom_tasks.language_models.balance import balanced, stable_hash
@@ -124,30 +125,31 @@ def _balance_overlap(
         language: of the questions.
         target: of the options.
     """
-
-    def overlap(key: str, text: str) -> float:
-        return letter_overlap(questions[key].text, text, language, target)
-
-    def is_highest(key: str) -> bool:
-        gold = overlap(key, questions[key].gold.text)
-        return all(overlap(key, option.text) < gold for option in traps[key])
-
-    highest = {key for key in traps if is_highest(key)}
+    overlap = partial(letter_overlap, first_language=language, second_language=target)
+    highest = {key for key, options in traps.items() if _is_highest(questions[key], options, overlap)}
     wanted = len(traps) / N_OPTIONS
     for key in sorted(traps, key=lambda key: stable_hash("overlap", key)):
-        is_changed = key in highest if len(highest) > math.ceil(wanted) else key not in highest
-        if not is_changed or math.floor(wanted) <= len(highest) <= math.ceil(wanted):
+        if math.floor(wanted) <= len(highest) <= math.ceil(wanted):
+            return
+        is_highest, too_many = key in highest, len(highest) > wanted
+        if is_highest is not too_many:
             continue
-        gold = overlap(key, questions[key].gold.text)
-        sign = 1 if key in highest else -1
-
-        def accepts(candidate: Candidate, key: str = key, gold: float = gold, sign: int = sign) -> bool:
-            return sign * (overlap(key, candidate.text) - gold) > 0
-
+        accepts = partial(_is_beyond, question=questions[key], overlap=overlap, is_more=is_highest)
         options = _traps(questions[key], key, n_shorter[key], accepts)
-        before = traps[key]
-        traps[key] = options or before
-        if is_highest(key) == (key in highest):
-            traps[key] = before
-        else:
+        if options is not None and _is_highest(questions[key], options, overlap) is not is_highest:
+            traps[key] = options
             highest ^= {key}
+
+
+def _is_highest(question: Question, traps: Sequence[Option], overlap: Callable[[str, str], float]) -> bool:
+    """Return whether the right option shares more letters with the question than any trap."""
+    gold = overlap(question.text, question.gold.text)
+    return all(overlap(question.text, option.text) < gold for option in traps)
+
+
+def _is_beyond(
+    candidate: Candidate, *, question: Question, overlap: Callable[[str, str], float], is_more: bool
+) -> bool:
+    """Return whether a candidate shares more letters with the question than the right option, or fewer."""
+    ours, theirs = overlap(question.text, candidate.text), overlap(question.text, question.gold.text)
+    return ours > theirs if is_more else ours < theirs
