@@ -110,14 +110,17 @@ class ItemTask(ConfigurableTask):
     def fewshot_context(self, doc: Document, num_fewshot: int, *args: Any, **options: Any) -> Any:
         """Return the prompt of a document with its examples; see lm-eval."""
         if num_fewshot:
-            self.sampler = self._sampler(doc["prompt"])
+            if not self._samplers:
+                self._make_samplers()
+            self.sampler = self._samplers[doc["prompt"]]
         return super().fewshot_context(doc, num_fewshot, *args, **options)
 
-    def _sampler(self, variant: str) -> ContextSampler:
-        if variant not in self._samplers:
-            examples = [example for example in self.dataset[TRAIN] if example["prompt"] == variant]
-            self._samplers[variant] = ContextSampler(examples, rnd=self._seed)
-        return self._samplers[variant]
+    def _make_samplers(self) -> None:
+        examples: dict[str, list[Document]] = {}
+        for example in self.dataset[TRAIN]:
+            examples.setdefault(example["prompt"], []).append(example)
+        for variant, documents in examples.items():
+            self._samplers[variant] = ContextSampler(documents, rnd=self._seed)
 
 
 def load(
@@ -271,7 +274,7 @@ def _read(responses: Iterable[Sequence[Any]], documents: Iterable[Document], *, 
         for response in document_responses:
             answer: int | str | None
             if document["kind"] == CLOZE_OPEN:
-                answer = read_open(response, document["text"])
+                answer = read_open(response, document["text"], strict=strict)
             else:
                 answer = read_letter(response, len(document["letters"]), strict=strict)
             row = {"document": _fingerprint(document), "answer": answer}

@@ -31,9 +31,12 @@ _STRICT = re.compile(r"\(?([A-Z])[).]?")
 _ALONE = re.compile(rf"[(\[{{\"'«“]*({_ANY})[)\]}}.:,\"'»”]*")
 _BEFORE_TEXT = re.compile(rf"^\s*[(\[{{]?({_CAPITAL})[)\].:](?=\s)", re.MULTILINE)
 _IN_BRACKETS = re.compile(rf"[(\[{{]({_ANY})[)\]}}]")
-_ARTICLE = re.compile(r"A(?=\s+[a-z])(?!\s+(?:is|seçene|şık|variant|waria|bukva|harf|javob|cavab|jogap))")
+_ARTICLE = re.compile(
+    r"A(?=\s+[a-z])(?!\s+(?:is|or|and|veya|ya|ve|və|we|hem|yoki|va|seçene|şık|variant|waria|bukva|harf|javob|cavab|jogap))"
+)
 _WITHIN = re.compile(f"{_NO_LETTER_BEFORE}({_CAPITAL}){_NO_LETTER_AFTER}")
 _OPEN_QUOTES, _CLOSE_QUOTES = "\"'“”„«‘`*", "\"'“”»’`*"
+_PLACEHOLDER = re.compile(r"\{\w+\}")
 _BLANK = re.compile(r"_{3,}")
 
 
@@ -45,7 +48,9 @@ def _labels() -> str:
     return "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
 
 
-_LABEL = re.compile(rf"{_NO_LETTER_BEFORE}(?:{_labels()})\s*(?:\([^)]*\)\s*)?(?::|=|\bis\b:?)\s*", re.IGNORECASE)
+_LABEL = re.compile(
+    rf"{_NO_LETTER_BEFORE}(?:the\s+)?(?:{_labels()})\s*(?:\([^)]*\)\s*)?(?::|=|\bis\b:?)\s*", re.IGNORECASE
+)
 _LABELLED = re.compile(
     rf"{_LABEL.pattern}(?i:option\s+|the\s+letter\s+)?[(\[{{\"'«“]?({_ANY}){_NO_LETTER_AFTER}", re.IGNORECASE
 )
@@ -55,12 +60,11 @@ def _question_line() -> re.Pattern[str]:
     """Return a pattern for a line that begins a question in one of the prompts."""
     beginnings = set()
     for wording in all_wordings():
-        beginnings |= {f"{label}:" for label in (wording.idiom, wording.expression, wording.sentence)}
+        for label in (wording.idiom, wording.expression, wording.sentence):
+            beginnings.add(re.escape(f"{label}:"))
         for task in wording.tasks.values():
-            beginnings.add(task.partition("{")[0].strip() or task)
-    beginnings -= {""}
-    alternatives = "|".join(re.escape(text) for text in sorted(beginnings, key=len, reverse=True))
-    return re.compile(rf"^(?:{alternatives})[^\n]*$", re.MULTILINE)
+            beginnings.add(r"[^\n]{1,30}".join(re.escape(part) for part in _PLACEHOLDER.split(task)))
+    return re.compile(rf"^(?:{'|'.join(sorted(beginnings))})[^\n]*$", re.MULTILINE)
 
 
 _QUESTION_LINE = _question_line()
@@ -90,7 +94,7 @@ def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | 
     return None
 
 
-def read_open(text: object, sentence: str = "") -> str | None:
+def read_open(text: object, sentence: str = "", *, strict: bool = False) -> str | None:
     """Return the words that an answer puts into the blank, or None if it cannot be read; never raise an error.
 
     A label such as "Answer:", quotation marks, and a full stop at the end are left out. If the answer is the whole
@@ -99,8 +103,11 @@ def read_open(text: object, sentence: str = "") -> str | None:
     Args:
         text: answer of the model; any other type than a text cannot be read.
         sentence: the sentence with its blank, as the prompt shows it.
+        strict: whether to accept nothing but the words, on one line.
     """
     answer = unicodedata.normalize("NFC", _final_answer(text))
+    if strict:
+        return answer.strip() if read_open(answer, sentence) == answer.strip() else None
     for line in answer.splitlines():
         words = _LABEL.sub("", _MARKUP.sub("", line), count=1).strip()
         words = _without_sentence(words, unicodedata.normalize("NFC", sentence))
@@ -139,9 +146,10 @@ def _position(named: set[str], n_options: int) -> int | None:
 
 def _without_sentence(words: str, sentence: str) -> str:
     """Return what stands at the place of the blank if the words are the whole sentence, or else the words."""
-    before, *between, after = _BLANK.split(sentence)
-    if between or before == sentence:
+    parts = _BLANK.split(sentence)
+    if len(parts) != 2:
         return words
+    before, after = parts
     unquoted = words.strip(_OPEN_QUOTES + _CLOSE_QUOTES)
     is_copy = unquoted.startswith(before) and unquoted.endswith(after) and len(unquoted) > len(before) + len(after)
     return unquoted[len(before) : len(unquoted) - len(after)] if is_copy and before + after else words

@@ -97,14 +97,14 @@ ENGLISH = {
     ),
     EN3: Wording(
         tasks={
-            MEANING: "You are given a {source} idiom and several explanations. Only one of them explains it correctly.",
-            EQUIVALENT: "You are given a {source} idiom and several {target} idioms. Only one of them has the same "
-            "meaning.",
-            USAGE: "You are given a {source} phrase and an example of its use. Judge whether it is meant as an idiom "
-            "or word for word there.",
-            CLOZE: "You are given a {source} example from which an idiom was removed, and several idioms. Only one of "
-            "them belongs in the blank.",
-            CLOZE_OPEN: "You are given a {source} example from which an idiom was removed. Restore the idiom.",
+            MEANING: "You are given an idiom in {source} and several explanations. Only one of them is correct.",
+            EQUIVALENT: "You are given an idiom in {source} and several idioms in {target}. Only one of them has the "
+            "same meaning.",
+            USAGE: "You are given a phrase in {source} and an example of its use. Judge whether it is meant as an "
+            "idiom or word for word there.",
+            CLOZE: "You are given an example in {source} from which an idiom was removed, and several idioms. Only "
+            "one of them belongs in the blank.",
+            CLOZE_OPEN: "You are given an example in {source} from which an idiom was removed. Restore the idiom.",
         },
         by_letter="Give its letter ({letters}), without an explanation.",
         by_words="Give the removed words as they stood in the example, without an explanation.",
