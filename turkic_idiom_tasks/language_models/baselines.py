@@ -1,7 +1,8 @@
 """Baselines that know no idiom: what can be got from the options alone, or from the letters they share with a question.
 
-A benchmark is sound only if these stay near chance. Where several options tie, each counts with its share, so a score
-is the expected accuracy of a guess among them.
+Items are sound only if these stay near chance. One does not: figurative sentences of the bundled lexicon are longer than
+the literal ones, which `sentence` shows. Where several options tie, each counts with its share, so a score is the
+expected accuracy of a guess among them.
 """
 
 from __future__ import annotations
@@ -13,16 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from turkic_idiom_tasks.language_models.item_types import EQUIVALENT, Item
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.language_models.item_types import EQUIVALENT, FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.language_models.likeness import letter_overlap, letters_kept
 from turkic_idiom_tasks.metrics.bootstrap import SEED, SMALL_N
-from turkic_idiom_tasks.orthography import to_common
 
-NAMES = LONGEST, SHORTEST, POSITION, MIDDLE, OVERLAP, RANDOM, GOLD = (
-    "longest", "shortest", "position", "middle", "overlap", "random", "gold",
+NAMES = LONGEST, SHORTEST, POSITION, MIDDLE, OVERLAP, SENTENCE, RANDOM, GOLD = (
+    "longest", "shortest", "position", "middle", "overlap", "sentence", "random", "gold",
 )  # fmt: skip
-OPTION_ONLY = (LONGEST, SHORTEST, POSITION, MIDDLE)
-_NGRAM = 3  # letters
+_ROUNDS = 100  # of the random baseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,10 @@ def baseline_accuracy(name: str, items: Sequence[Item], *, seed: int = SEED) -> 
     - ``position``: the position that is most often right, the best that a constant answer can do.
     - ``middle``: the option whose letters are most like those of the other options. A trap is made to resemble the
       right option, which therefore tends to stand in the middle of them.
-    - ``overlap``: the option whose letters are most like those of the question.
-    - ``random``: an option drawn by the seed.
+    - ``overlap``: the option whose letters are most like those of the question; in `usage`, whose options are no words
+      of the sentence, figurative if fewer letters of the idiom stand in the sentence than in half of the sentences.
+    - ``sentence``: only in `usage`: figurative if the sentence is longer than half of the sentences.
+    - ``random``: an option drawn by the seed, the mean of 100 rounds.
     - ``gold``: the right option.
 
     Letters are compared by the Dice coefficient of the sets of three letters in a row, in the common orthography.
@@ -78,16 +79,33 @@ def baseline_accuracy(name: str, items: Sequence[Item], *, seed: int = SEED) -> 
     Raises:
         KeyError: there is no baseline of that name.
     """
-    if not items:
+    is_usage = bool(items) and items[0].kind == USAGE
+    if not items or (name == SENTENCE and not is_usage):
         return math.nan
     if name == POSITION:
         counts = Counter(item.gold for item in items)
         return max(counts.values()) / len(items)
     if name == RANDOM:
         generator = np.random.default_rng(seed)
-        return sum(int(generator.integers(len(item.options))) == item.gold for item in items) / len(items)
+        gold = np.array([item.gold for item in items])
+        n_options = np.array([len(item.options) for item in items])
+        return float((generator.integers(n_options, size=(_ROUNDS, len(items))) == gold).mean())
+    if name == SENTENCE:
+        return _split_accuracy(items, [float(len(item.text)) for item in items])
+    if name == OVERLAP and is_usage:
+        return _split_accuracy(items, [-letters_kept(item.idiom, item.text, item.language) for item in items])
     preference = _PREFERENCES[name]
     return sum(_expected(preference(item), item.gold) for item in items) / len(items)
+
+
+def _split_accuracy(items: Sequence[Item], values: Sequence[float]) -> float:
+    """Return the accuracy of calling sentences with a value above the median figurative, and those below it literal."""
+    middle = float(np.median(values))
+    total = 0.0
+    for item, value in zip(items, values, strict=True):
+        is_figurative = item.options[item.gold].text == FIGURATIVE
+        total += 0.5 if value == middle else float((value > middle) == is_figurative)
+    return total / len(items)
 
 
 def _row(name: str, items: Sequence[Item], *, seed: int) -> BaselineRow:
@@ -112,27 +130,23 @@ def _shortness(item: Item) -> list[float]:
 
 
 def _overlap(item: Item) -> list[float]:
-    question = _ngrams(item.text, item.language)
-    return [_dice(question, _ngrams(option.text, item.target)) for option in item.options]
+    overlaps = []
+    for option in item.options:
+        overlaps.append(letter_overlap(item.text, option.text, item.language, item.target))
+    return overlaps
 
 
 def _middle(item: Item) -> list[float]:
-    ngrams = [_ngrams(option.text, item.target) for option in item.options]
-    return [sum(_dice(ours, theirs) for theirs in ngrams if theirs is not ours) for ours in ngrams]
+    totals = [0.0] * len(item.options)
+    for position, option in enumerate(item.options):
+        for other_position, other in enumerate(item.options):
+            if position != other_position:
+                totals[position] += letter_overlap(option.text, other.text, item.target, item.target)
+    return totals
 
 
 def _rightness(item: Item) -> list[float]:
     return [float(position == item.gold) for position in range(len(item.options))]
-
-
-def _ngrams(text: str, language: str) -> frozenset[str]:
-    """Return every three letters in a row of a text, blanks at either end included."""
-    padded = f" {to_common(text, LANGUAGES[language])} "
-    return frozenset(padded[start : start + _NGRAM] for start in range(len(padded) - _NGRAM + 1))
-
-
-def _dice(first: frozenset[str], second: frozenset[str]) -> float:
-    return 2 * len(first & second) / (len(first) + len(second))
 
 
 _PREFERENCES: dict[str, Callable[[Item], list[float]]] = {

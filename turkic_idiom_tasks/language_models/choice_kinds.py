@@ -6,22 +6,20 @@ meaning, and a `usage` item whether an idiom's words are meant figuratively in a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from turkic_idiom_tasks.language_models.balance import balanced
 from turkic_idiom_tasks.language_models.item_types import (
     EQUIVALENT,
     FIGURATIVE,
     LITERAL,
     MEANING,
-    N_OPTIONS,
     USAGE,
     Item,
     ItemSet,
     Option,
 )
 from turkic_idiom_tasks.language_models.likeness import SharedWords, SimilarSpelling
-from turkic_idiom_tasks.language_models.placing import Draft, balanced, place
-from turkic_idiom_tasks.language_models.traps import Candidate, OwnConcepts, Pool, Relations
+from turkic_idiom_tasks.language_models.placing import Question, make_items
+from turkic_idiom_tasks.language_models.traps import Candidate, OwnConcepts, Pools, Relations
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
 from turkic_idiom_tasks.orthography import share_stem
@@ -45,67 +43,61 @@ def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]
     return entries
 
 
-def part_of_speech(lexicon: Lexicon, concept: str) -> str:
-    """Return the part of speech of a concept; empty when not known."""
-    record = lexicon.concepts.get(concept)
-    return record.pos or "" if record else ""
-
-
 def meaning_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
-    """Return items that ask for the meaning of an idiom among four, all in its language."""
-    name = ItemSet(MEANING, language, language, 0).name
+    """Return items that ask for the meaning of an idiom among four, all in its language.
+
+    No trap uses a content word of the idiom, because the meanings of a lexicon do not use those of their own idiom.
+    """
     asked = [entry for entry in asked_entries(lexicon, language, split=split) if entry.meaning is not None]
-    entries = lexicon.of(language)
-    pools = _pools(lexicon, language, lambda entry: entry.meaning, Relations(lexicon))
-    own, shared_words = OwnConcepts(entries, language=language), SharedWords(entries, language=language)
-    n_shorter = balanced([f"{name}/{entry.concept}" for entry in asked], N_OPTIONS, purpose="length")
-    drafts = []
+    meanings, relations = _meanings_of(lexicon, language), Relations(lexicon)
+    pools = Pools(lexicon, meanings, relations, language=language)
+    own = OwnConcepts(lexicon.of(language), relations, language=language)
+    idiom_words = SharedWords(idioms_of(lexicon, language), language=language)
+    meaning_words = SharedWords(meanings, language=language)
+    questions = []
     for entry in asked:
-        key = f"{name}/{entry.concept}"
-        gold = Candidate(entry.concept, entry.meaning or "")
-        traps = pools[part_of_speech(lexicon, entry.concept)].traps(
-            gold,
-            own.of(entry),
-            key=key,
-            n_shorter=n_shorter[key],
-            likeness=shared_words.with_words_of(entry.idiom),
+        questions.append(
+            Question(
+                concept=entry.concept,
+                idiom=entry.idiom,
+                text=entry.idiom,
+                gold=Candidate(entry.concept, entry.meaning or ""),
+                source=pools,
+                excluded=own.alike(entry) | meaning_words.with_words_of(entry.idiom).keys(),
+                likeness=idiom_words.with_words_of(entry.idiom),
+            )
         )
-        if traps is not None:
-            option = Option(gold.text, gold.concept)
-            drafts.append(Draft(key, entry.concept, entry.idiom, entry.idiom, option, traps))
-    return place(drafts, kind=MEANING, language=language, target=language)
+    return make_items(questions, kind=MEANING, language=language, target=language)
 
 
 def equivalent_items(lexicon: Lexicon, language: str, target: str, *, split: str) -> list[Item]:
     """Return items that ask which of four idioms of another language means the same as an idiom."""
-    name = ItemSet(EQUIVALENT, language, target, 0).name
     targets = lexicon.of(target)
     asked = []
     for entry in asked_entries(lexicon, language, split=split):
         if entry.concept in targets and not targets[entry.concept].collocation:
             asked.append(entry)
-    pools = _pools(lexicon, target, lambda entry: entry.idiom, Relations(lexicon))
-    own_here = OwnConcepts(lexicon.of(language), language=language)
-    own_there = OwnConcepts(targets, language=target)
-    spelling = SimilarSpelling(targets, language=target)
-    n_shorter = balanced([f"{name}/{entry.concept}" for entry in asked], N_OPTIONS, purpose="length")
-    drafts = []
+    idioms, relations = idioms_of(lexicon, target), Relations(lexicon)
+    pools = Pools(lexicon, idioms, relations, language=target)
+    own_here = OwnConcepts(lexicon.of(language), relations, language=language)
+    own_there = OwnConcepts(targets, relations, language=target)
+    spelling = SimilarSpelling(idioms, language=target)
+    questions = []
     for entry in asked:
-        key = f"{name}/{entry.concept}"
         right = targets[entry.concept]
-        gold = Candidate(right.concept, right.idiom)
-        traps = pools[part_of_speech(lexicon, entry.concept)].traps(
-            gold,
-            own_here.of(entry) | own_there.of(right),
-            key=key,
-            n_shorter=n_shorter[key],
-            likeness=spelling.to_words_of(entry.idiom, language),
+        questions.append(
+            Question(
+                concept=entry.concept,
+                idiom=entry.idiom,
+                text=entry.idiom,
+                gold=Candidate(right.concept, right.idiom),
+                source=pools,
+                excluded=own_here.alike(entry) | own_there.alike(right),
+                likeness=spelling.to_words_of(entry.idiom, language),
+                shares_stem=share_stem(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target]),
+            )
         )
-        if traps is not None:
-            shares = share_stem(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target])
-            option = Option(gold.text, gold.concept)
-            drafts.append(Draft(key, entry.concept, entry.idiom, entry.idiom, option, traps, shares))
-    return place(drafts, kind=EQUIVALENT, language=language, target=target)
+    return make_items(questions, kind=EQUIVALENT, language=language, target=target)
 
 
 def usage_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
@@ -140,14 +132,14 @@ def usage_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
     return items
 
 
-def _pools(
-    lexicon: Lexicon, language: str, text_of: Callable[[Entry], str | None], relations: Relations
-) -> dict[str, Pool]:
-    """Return part of speech -> the texts of all entries of a language that may be options."""
-    candidates: dict[str, list[Candidate]] = {}
-    for entry in lexicon.of(language).values():
-        text = text_of(entry)
-        if text is not None and not entry.collocation:
-            pos = part_of_speech(lexicon, entry.concept)
-            candidates.setdefault(pos, []).append(Candidate(entry.concept, text))
-    return {pos: Pool(members, relations, language=language) for pos, members in candidates.items()}
+def idioms_of(lexicon: Lexicon, language: str) -> dict[str, str]:
+    """Return concept -> idiom of a language that can be an option; collocations are left out."""
+    return {concept: entry.idiom for concept, entry in lexicon.of(language).items() if not entry.collocation}
+
+
+def _meanings_of(lexicon: Lexicon, language: str) -> dict[str, str]:
+    meanings = {}
+    for concept, entry in lexicon.of(language).items():
+        if entry.meaning is not None and not entry.collocation:
+            meanings[concept] = entry.meaning
+    return meanings

@@ -14,11 +14,18 @@ from rapidfuzz.distance import Prefix
 
 from turkic_idiom_tasks.annotation.stems import normalise
 from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
-from turkic_idiom_tasks.language_models.choice_kinds import asked_entries, part_of_speech
-from turkic_idiom_tasks.language_models.item_types import CLOZE, N_OPTIONS, Item, ItemSet, Option
+from turkic_idiom_tasks.language_models.choice_kinds import asked_entries, idioms_of
+from turkic_idiom_tasks.language_models.item_types import CLOZE, Item
 from turkic_idiom_tasks.language_models.likeness import SharedWords
-from turkic_idiom_tasks.language_models.placing import Draft, balanced, place
-from turkic_idiom_tasks.language_models.traps import Candidate, OwnConcepts, Pool, Relations
+from turkic_idiom_tasks.language_models.placing import Question, make_items
+from turkic_idiom_tasks.language_models.traps import (
+    Candidate,
+    OwnConcepts,
+    Pool,
+    Pools,
+    Relations,
+    part_of_speech,
+)
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import lower
@@ -31,30 +38,28 @@ _LINKED = re.compile("^I?(yor|[pb]$)")  # endings that begin with a vowel after 
 
 def cloze_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
     """Return items that ask which of four idioms stood in a sentence."""
-    name = ItemSet(CLOZE, language, language, 0).name
     asked = [entry for entry in asked_entries(lexicon, language, split=split) if can_be_blanked(entry)]
-    entries = lexicon.of(language)
-    inflected, citations = _pools(lexicon, language)
-    own, shared_words = OwnConcepts(entries, language=language), SharedWords(entries, language=language)
-    n_shorter = balanced([f"{name}/{entry.concept}" for entry in asked], N_OPTIONS, purpose="length")
-    drafts = []
+    idioms, relations = idioms_of(lexicon, language), Relations(lexicon)
+    citations = Pools(lexicon, idioms, relations, language=language)
+    inflected = _inflected_pools(lexicon, relations, language=language)
+    own = OwnConcepts(lexicon.of(language), relations, language=language)
+    idiom_words = SharedWords(idioms, language=language)
+    questions = []
     for entry in asked:
-        key = f"{name}/{entry.concept}"
-        pos = part_of_speech(lexicon, entry.concept)
-        pool, text = inflected.get((pos, *inflection(entry, language))), surface_form(entry, language)
-        if pool is None:
-            pool, text = citations[pos], entry.idiom
-        traps = pool.traps(
-            Candidate(entry.concept, text),
-            own.of(entry),
-            key=key,
-            n_shorter=n_shorter[key],
-            likeness=shared_words.with_words_of(entry.idiom),
+        form, citation = Candidate(entry.concept, surface_form(entry, language)), Candidate(entry.concept, entry.idiom)
+        pool = inflected.get((part_of_speech(lexicon, entry.concept), *inflection(entry, language)))
+        questions.append(
+            Question(
+                concept=entry.concept,
+                idiom=entry.idiom,
+                text=blanked(entry),
+                gold=citation if pool is None else form,
+                source=citations if pool is None else pool,
+                excluded=own.alike(entry),
+                likeness=idiom_words.with_words_of(entry.idiom),
+            )
         )
-        if traps is not None:
-            option = Option(text, entry.concept)
-            drafts.append(Draft(key, entry.concept, entry.idiom, blanked(entry), option, traps))
-    return place(drafts, kind=CLOZE, language=language, target=language)
+    return make_items(questions, kind=CLOZE, language=language, target=language)
 
 
 def can_be_blanked(entry: Entry) -> bool:
@@ -77,27 +82,18 @@ def surface_form(entry: Entry, language: str) -> str:
     return form
 
 
-def _pools(lexicon: Lexicon, language: str) -> tuple[dict[tuple[str, ...], Pool], dict[str, Pool]]:
-    """Return the forms in examples by part of speech and inflection, and the citation forms by part of speech.
-
-    Inflections of fewer than `_FEWEST_FORMS` idioms are left out.
-    """
-    inflected: dict[tuple[str, ...], list[Candidate]] = {}
-    citations: dict[str, list[Candidate]] = {}
+def _inflected_pools(lexicon: Lexicon, relations: Relations, *, language: str) -> dict[tuple[str, ...], Pool]:
+    """Return (part of speech, inflection) -> the forms in examples, if there are enough of them."""
+    candidates: dict[tuple[str, ...], list[Candidate]] = {}
     for entry in lexicon.of(language).values():
-        if entry.collocation:
-            continue
-        pos = part_of_speech(lexicon, entry.concept)
-        citations.setdefault(pos, []).append(Candidate(entry.concept, entry.idiom))
-        if can_be_blanked(entry):
-            form = Candidate(entry.concept, surface_form(entry, language))
-            inflected.setdefault((pos, *inflection(entry, language)), []).append(form)
-    relations = Relations(lexicon)
-    frequent = {key: forms for key, forms in inflected.items() if len(forms) >= _FEWEST_FORMS}
-    return (
-        {key: Pool(forms, relations, language=language) for key, forms in frequent.items()},
-        {pos: Pool(forms, relations, language=language) for pos, forms in citations.items()},
-    )
+        if not entry.collocation and can_be_blanked(entry):
+            key = (part_of_speech(lexicon, entry.concept), *inflection(entry, language))
+            candidates.setdefault(key, []).append(Candidate(entry.concept, surface_form(entry, language)))
+    pools = {}
+    for key, members in candidates.items():
+        if len(members) >= _FEWEST_FORMS:
+            pools[key] = Pool(members, relations, language=language)
+    return pools
 
 
 def inflection(entry: Entry, language: str) -> tuple[str, ...]:

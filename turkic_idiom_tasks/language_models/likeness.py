@@ -15,26 +15,26 @@ from rapidfuzz.distance import Levenshtein
 from turkic_idiom_tasks.annotation.stems import normalise, stems
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Entry
-from turkic_idiom_tasks.orthography import content_stems
+from turkic_idiom_tasks.orthography import content_stems, to_common
 
 NEARLY_SPELT = 0.75  # similarity from 0 to 1, from which two words are nearly spelt alike
+_NGRAM = 3  # letters
 _SHARED_PREFIX = 3  # letters that make two words alike too, as in `orthography.share_stem`
 
 
 class SharedWords:
-    """The content words of all idioms of one language."""
+    """The content words of texts of one language, by concept."""
 
-    def __init__(self, entries: Mapping[str, Entry], *, language: str) -> None:
+    def __init__(self, texts: Mapping[str, str], *, language: str) -> None:
         self._language = language
         self._concepts: dict[str, set[str]] = {}  # stem -> concepts with a word that may be a form of it
-        for entry in entries.values():
-            for word in word_stems(entry.idiom, language):
+        for concept, text in texts.items():
+            for word in word_stems(text, language):
                 for stem in word:
-                    self._concepts.setdefault(stem, set()).add(entry.concept)
+                    self._concepts.setdefault(stem, set()).add(concept)
 
     def with_words_of(self, idiom: str) -> dict[str, float]:
-        """Return concept -> number of content words of an idiom of this language that its idiom has too, above 0."""
+        """Return concept -> number of content words of an idiom of this language that its text has too, above 0."""
         likeness: dict[str, float] = {}
         for word in word_stems(idiom, self._language):
             sharing: set[str] = set()
@@ -46,16 +46,16 @@ class SharedWords:
 
 
 class SimilarSpelling:
-    """The content words of all idioms of one language in the common orthography."""
+    """The content words of texts of one language, by concept, in the common orthography."""
 
-    def __init__(self, entries: Mapping[str, Entry], *, language: str) -> None:
+    def __init__(self, texts: Mapping[str, str], *, language: str) -> None:
         self._concepts: dict[str, set[str]] = {}  # word -> concepts
-        for entry in entries.values():
-            for word in content_stems(entry.idiom, LANGUAGES[language]):
-                self._concepts.setdefault(word, set()).add(entry.concept)
+        for concept, text in texts.items():
+            for word in content_stems(text, LANGUAGES[language]):
+                self._concepts.setdefault(word, set()).add(concept)
 
     def to_words_of(self, idiom: str, language: str) -> dict[str, float]:
-        """Return concept -> how well its idiom spells the content words of an idiom of another language, above 0.
+        """Return concept -> how well its text spells the content words of an idiom of another language, above 0.
 
         The sum over the words of the idiom of the similarity of the most similar word, if it is at least
         `NEARLY_SPELT`.
@@ -81,6 +81,25 @@ def word_stems(text: str, language: str) -> tuple[frozenset[str], ...]:
             costs = stems(normalise(word, LANGUAGES[language]), language)
             content.append(frozenset(stem for stem, cost in costs.items() if not cost))
     return tuple(content)
+
+
+def letter_overlap(first: str, second: str, first_language: str, second_language: str) -> float:
+    """Return the Dice coefficient of the three-letter sequences of two texts in the common orthography, in [0, 1]."""
+    ours, theirs = _ngrams(first, first_language), _ngrams(second, second_language)
+    return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours or theirs else 0.0
+
+
+def letters_kept(idiom: str, sentence: str, language: str) -> float:
+    """Return the share of the three-letter sequences of an idiom that stand in a sentence, in [0, 1]."""
+    ours = _ngrams(idiom, language)
+    return len(ours & _ngrams(sentence, language)) / len(ours) if ours else 0.0
+
+
+@lru_cache(maxsize=1 << 14)
+def _ngrams(text: str, language: str) -> frozenset[str]:
+    """Return every three letters in a row of a text, blanks at either end included."""
+    padded = f" {to_common(text, LANGUAGES[language])} "
+    return frozenset(padded[start : start + _NGRAM] for start in range(len(padded) - _NGRAM + 1))
 
 
 def _similar(word: str, others: Collection[str]) -> dict[str, float]:

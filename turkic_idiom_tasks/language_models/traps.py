@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from turkic_idiom_tasks.language_models.balance import stable_hash
 from turkic_idiom_tasks.language_models.item_types import LEXICAL, N_OPTIONS, NEAR, RANDOM, Option
-from turkic_idiom_tasks.language_models.placing import stable_hash
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import NEAR as JUDGED_NEAR
 from turkic_idiom_tasks.lexicon.entries import SAME, Concept, Entry, Lexicon
-from turkic_idiom_tasks.orthography import content_stems, fold
+from turkic_idiom_tasks.orthography import content_stems, fold, lower
 
 TOO_CLOSE = 0.1  # without any judgements, closer concepts are no traps; 64% of those judged same or near are closer
 _STEM = 5  # letters of a word of a gloss or meaning that count
@@ -115,79 +115,149 @@ class Pool:
         self._hashes = sorted(by_hash)
         self._ring = [by_hash[number] for number in self._hashes]
         self._by_concept = {candidate.concept: candidate for candidate in candidates}
-        self._folded = {candidate.concept: self._fold(candidate.text) for candidate in candidates}
+        self._concepts_with: dict[str, list[str]] = {}  # content word of a text -> concepts
+        for candidate in self._ring:
+            for word in self._words(candidate.text):
+                self._concepts_with.setdefault(word, []).append(candidate.concept)
 
     def traps(
-        self, gold: Candidate, own: Collection[str], *, key: str, n_shorter: int, likeness: Mapping[str, float]
+        self,
+        gold: Candidate,
+        excluded: Collection[str],
+        *,
+        key: str,
+        n_shorter: int,
+        likeness: Mapping[str, float],
+        accepts: Callable[[Candidate], bool] | None = None,
     ) -> tuple[Option, ...] | None:
         """Return three traps for the right option; None if the pool has too few.
 
-        The first is the closest in meaning; the second the one whose idiom is most like the idiom asked for; the third
-        has nothing in common with either. Where there is none of a type, another random one takes its place.
+        The first is the closest in meaning, the second the one whose idiom is most like the idiom asked for. Where
+        there is no such one, a random one takes its place. The third is random: it has nothing in common with the right
+        option or the idiom, but if one of the other traps has a word in common with the right option, it has one in
+        common with the other of them, so that no option stands out by resembling another one.
 
         Args:
             gold: the right option.
-            own: concepts that the idiom asked for expresses.
+            excluded: concepts that are no traps besides those that were judged to be like the right one.
             key: what stable choices depend on: the id of the item.
             n_shorter: how many traps are shorter than the right option, if the pool has such; the others are longer, so
                 that the length does not give the right option away.
             likeness: concept -> how much its idiom looks like the one asked for; 0 if absent.
+            accepts: says whether a candidate may be a random trap; None if all may.
         """
         closeness = self._relations.closeness(gold.concept)
-        excluded = self._relations.alike([gold.concept, *own])
+        barred = {*excluded, *self._relations.alike([gold.concept])}
         if not self._relations.are_judged:
-            excluded.update(other for other, value in closeness.items() if value > TOO_CLOSE)
-        choice = _Choice(gold, self._fold(gold.text), excluded, n_shorter)
+            barred.update(other for other, value in closeness.items() if value > TOO_CLOSE)
+        choice = _Choice(gold, barred, n_shorter, key=key, accepts=accepts, language=self._language)
         for trap, rank in ((NEAR, closeness), (LEXICAL, likeness), (RANDOM, {})):
+            if trap == RANDOM:
+                rank = self._resemblance(choice, related=closeness.keys() | likeness.keys())
             ranked = [self._by_concept[concept] for concept in rank if concept in self._by_concept]
-            fitting = [candidate for candidate in ranked if choice.fits(candidate, self._folded[candidate.concept])]
-            if fitting:
-                best = max(
-                    fitting, key=lambda candidate: (rank[candidate.concept], stable_hash(key, candidate.concept))
-                )
-            else:
-                trap, unrelated = RANDOM, self._random(key, choice, related=closeness.keys() | likeness.keys())
-                if unrelated is None:
-                    return None
-                best = unrelated
-            choice.take(best, self._folded[best.concept], trap, self._relations.alike([best.concept]))
+            best = choice.best(ranked, rank, is_random=trap == RANDOM)
+            if best is None:
+                best, trap = self._random(choice, key), RANDOM
+            if best is None:
+                return None
+            choice.take(best, trap, alike=self._relations.alike([best.concept]))
         return tuple(choice.options)
 
-    def _random(self, key: str, choice: _Choice, *, related: Collection[str]) -> Candidate | None:
+    def _resemblance(self, choice: _Choice, *, related: Collection[str]) -> dict[str, float]:
+        """Return concept -> how much its text resembles the trap that the right option does not resemble.
+
+        Empty if the right option resembles no trap. Concepts that are `related` to the right option are left out.
+        """
+        words = self._words(choice.gold.text)
+        unlike = [option for option in choice.options if words.isdisjoint(self._words(option.text))]
+        if len(unlike) == len(choice.options):
+            return {}
+        words = self._words((unlike or choice.options)[0].text)
+        resemblance = {}
+        for word in sorted(words):
+            for concept in self._concepts_with.get(word, ()):
+                if concept not in related:
+                    theirs = self._words(self._by_concept[concept].text)
+                    resemblance[concept] = 2 * len(words & theirs) / (len(words) + len(theirs))
+        return resemblance
+
+    def _random(self, choice: _Choice, key: str) -> Candidate | None:
         """Return the next candidate on the ring of hashes from the item's own place onwards; None if there is none.
 
-        It is unrelated to the right option and of the length that is wanted, if there is such. A new candidate takes its
-        place on the ring and leaves the others where they are.
+        It has the length that is wanted if there is such. A new candidate takes its place on the ring and leaves the
+        others where they are.
         """
         start = bisect(self._hashes, stable_hash("item", key))
         ordered = self._ring[start:] + self._ring[:start]
-        for needs_length, may_be_related in ((True, False), (True, True), (False, True)):
+        for needs_length in (True, False):
             for candidate in ordered:
-                is_unrelated = may_be_related or candidate.concept not in related
-                if is_unrelated and choice.fits(candidate, self._folded[candidate.concept], needs_length=needs_length):
+                if choice.fits(candidate, needs_length=needs_length, is_random=True):
                     return candidate
         return None
 
-    def _fold(self, text: str) -> str:
-        return fold(text, self._language)
+    def _words(self, text: str) -> frozenset[str]:
+        return frozenset(stem[:_STEM] for stem in content_stems(text, self._language))
+
+
+class Pools:
+    """The options of one kind and language, in a pool for each part of speech.
+
+    Texts of one part of speech are kept apart by whether they end in an infinitive, because sayings are listed among
+    the clauses both as sentences and as verbs. Where that leaves too few, all of the part of speech are taken.
+    """
+
+    def __init__(self, lexicon: Lexicon, texts: Mapping[str, str], relations: Relations, *, language: str) -> None:
+        """Make the pools of texts by concept; collocations must not be among them."""
+        self._lexicon = lexicon
+        self._language = LANGUAGES[language]
+        candidates: dict[tuple[str, bool | None], list[Candidate]] = {}
+        for concept, text in texts.items():
+            for key in self._keys(Candidate(concept, text)):
+                candidates.setdefault(key, []).append(Candidate(concept, text))
+        self._pools = {key: Pool(members, relations, language=language) for key, members in candidates.items()}
+
+    def traps(
+        self,
+        gold: Candidate,
+        excluded: Collection[str],
+        *,
+        key: str,
+        n_shorter: int,
+        likeness: Mapping[str, float],
+        accepts: Callable[[Candidate], bool] | None = None,
+    ) -> tuple[Option, ...] | None:
+        """Return three traps for the right option, see `Pool.traps`; None if there are too few."""
+        for pool_key in self._keys(gold):
+            pool = self._pools.get(pool_key)
+            if pool is not None:
+                traps = pool.traps(gold, excluded, key=key, n_shorter=n_shorter, likeness=likeness, accepts=accepts)
+                if traps is not None:
+                    return traps
+        return None
+
+    def _keys(self, candidate: Candidate) -> list[tuple[str, bool | None]]:
+        pos = part_of_speech(self._lexicon, candidate.concept)
+        last_word = lower(candidate.text, self._language).rstrip(" .!?")
+        return [(pos, last_word.endswith(self._language.infinitives)), (pos, None)]
 
 
 class OwnConcepts:
-    """All concepts that an idiom of a language expresses: those of the entries that share one of its forms."""
+    """The concepts that an idiom of a language expresses: those of all entries that share one of its forms."""
 
-    def __init__(self, entries: Mapping[str, Entry], *, language: str) -> None:
+    def __init__(self, entries: Mapping[str, Entry], relations: Relations, *, language: str) -> None:
         self._language = LANGUAGES[language]
+        self._relations = relations
         self._concepts: dict[str, set[str]] = {}
         for entry in entries.values():
             for form in self._forms(entry):
                 self._concepts.setdefault(form, set()).add(entry.concept)
 
-    def of(self, entry: Entry) -> set[str]:
-        """Return the concepts of an entry's idiom, its own included."""
+    def alike(self, entry: Entry) -> set[str]:
+        """Return the concepts that the idiom of an entry expresses, and those judged like them; see `Relations`."""
         concepts = {entry.concept}
         for form in self._forms(entry):
             concepts |= self._concepts.get(form, set())
-        return concepts
+        return self._relations.alike(concepts)
 
     def _forms(self, entry: Entry) -> set[str]:
         return {fold(text, self._language) for text in (entry.idiom, *entry.variants)}
@@ -197,33 +267,61 @@ class _Choice:
     """The traps of one item while they are chosen, and what the next one must be like.
 
     Attributes:
-        options: chosen so far.
+        gold: the right option.
+        options: the traps chosen so far.
     """
 
-    def __init__(self, gold: Candidate, folded: str, excluded: set[str], n_shorter: int) -> None:
+    def __init__(
+        self,
+        gold: Candidate,
+        excluded: set[str],
+        n_shorter: int,
+        *,
+        key: str,
+        accepts: Callable[[Candidate], bool] | None,
+        language: Language,
+    ) -> None:
+        self.gold = gold
         self.options: list[Option] = []
-        self._gold = gold
-        self._texts = {folded}
         self._excluded = excluded
         self._n_left = {-1: n_shorter, 0: 0, 1: N_OPTIONS - 1 - n_shorter}
+        self._key = key
+        self._accepts = accepts
+        self._language = language
+        self._texts = {fold(gold.text, language)}
 
-    def fits(self, candidate: Candidate, folded: str, *, needs_length: bool = True) -> bool:
+    def fits(self, candidate: Candidate, *, is_random: bool, needs_length: bool = True) -> bool:
         """Return whether a candidate may be the next trap; with `needs_length` it must have the length wanted."""
-        if candidate.concept in self._excluded or folded in self._texts:
+        if candidate.concept in self._excluded:
             return False
-        return not needs_length or self._n_left[self._side(candidate)] > 0
+        if needs_length and self._n_left[self._side(candidate)] <= 0:
+            return False
+        if is_random and self._accepts is not None and not self._accepts(candidate):
+            return False
+        return fold(candidate.text, self._language) not in self._texts
 
-    def take(self, candidate: Candidate, folded: str, trap: str, alike: Collection[str]) -> None:
+    def best(self, candidates: Iterable[Candidate], rank: Mapping[str, float], *, is_random: bool) -> Candidate | None:
+        """Return the fitting candidate with the highest rank, by a stable hash among equals; None if none fits."""
+        fitting = [candidate for candidate in candidates if self.fits(candidate, is_random=is_random)]
+        return max(fitting, key=lambda one: (rank[one.concept], stable_hash(self._key, one.concept)), default=None)
+
+    def take(self, candidate: Candidate, trap: str, *, alike: Collection[str]) -> None:
         """Make a candidate the next trap; concepts that are `alike` are no traps beside it."""
         self.options.append(Option(candidate.text, candidate.concept, trap))
-        self._texts.add(folded)
+        self._texts.add(fold(candidate.text, self._language))
         self._excluded |= set(alike)
         self._n_left[self._side(candidate)] -= 1
 
     def _side(self, candidate: Candidate) -> int:
         """Return -1 if a candidate is shorter than the right option, 1 if it is longer, 0 if it is as long."""
-        ours, theirs = len(candidate.text), len(self._gold.text)
+        ours, theirs = len(candidate.text), len(self.gold.text)
         return (ours > theirs) - (ours < theirs)
+
+
+def part_of_speech(lexicon: Lexicon, concept: str) -> str:
+    """Return the part of speech of a concept; empty when not known."""
+    record = lexicon.concepts.get(concept)
+    return record.pos or "" if record else ""
 
 
 def _gloss_stems(concept: Concept) -> frozenset[str]:
