@@ -22,7 +22,7 @@ from turkic_idiom_tasks.reading import MalformedError, is_unseen, shown
 
 ITEM_TASKS = (*KINDS, CLOZE_OPEN)
 GENERATION, LOGLIKELIHOOD = METHODS = ("generation", "loglikelihood")
-MAX_ANSWER = 200  # characters of an open answer that are kept
+MAX_ANSWER = 200  # characters of an open answer that are kept; the longest idiom in its sentence has about 60
 
 Answer = int | str | None
 
@@ -165,6 +165,15 @@ def answer_fault(item: Item, answer: object, *, is_open: bool) -> str | None:
         return f"has a text of {len(answer)} characters; at most {MAX_ANSWER} are allowed"
     unseen = [character for character in answer if is_unseen(character) or not character.isprintable()]
     return f"has the character {shown(unseen[0])}, which cannot be seen" if unseen else None
+
+
+def plain_text(text: str) -> str | None:
+    """Return an open answer as it is kept: without characters that cannot be seen, and no longer than `MAX_ANSWER`."""
+    characters = []
+    for character in " ".join(text.split()):
+        if character.isprintable() and not is_unseen(character):
+            characters.append(character)
+    return "".join(characters)[:MAX_ANSWER].strip() or None
 
 
 class AnswerSection:
