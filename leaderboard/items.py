@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
+from turkic_idiom_tasks.language_models.prompts import option_texts
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
+from turkic_idiom_tasks.results.item_answers import ItemAnswers
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
@@ -175,8 +177,12 @@ def hardest(scores: Iterable[ScoredSubset], data: BoardData) -> list[HardItem]:
     for score in scores:
         subset = data.find(score.task, score.subset)
         if subset is not None:
-            find = _hardest_sentences if score.task == SPANS else _hardest_queries
-            items.extend(find(score, subset))
+            if score.answers is not None:
+                items.extend(_missed_items(score.answers, subset))
+            elif score.task == SPANS:
+                items.extend(_hardest_sentences(score, subset))
+            else:
+                items.extend(_hardest_queries(score, subset))
     return items
 
 
@@ -204,6 +210,22 @@ def _hardest_sentences(score: ScoredSubset, subset: SubsetItems) -> Iterator[Har
         wrong = f", {n_wrong:g} wrong" if n_wrong > 0 else ""
         result = f"{n_correct:g} of {n_gold:g} found{wrong}"
         yield HardItem(subset.language, subset.texts[item], subset.answers[item], subset.language, result)
+
+
+def _missed_items(answers: ItemAnswers, subset: SubsetItems) -> Iterator[HardItem]:
+    """Yield the first wrong answers of a language model, with what it chose."""
+    n_shown = 0
+    for item, answer, is_right in zip(answers.items.rows, answers.answers, answers.are_right(), strict=True):
+        if is_right or n_shown == N_HARDEST:
+            continue
+        n_shown += 1
+        result = "could not be read"
+        if isinstance(answer, int):
+            trap = item.options[answer].trap
+            result = f"chose {option_texts(item)[answer]}" + (f" ({trap})" if trap else "")
+        elif answer is not None:
+            result = f"wrote {answer}"
+        yield HardItem(item.language, subset.texts[item.id], subset.answers[item.id], subset.language, result)
 
 
 def item_values(scores: Iterable[ScoredSubset]) -> dict[str, list[float]]:

@@ -166,13 +166,11 @@ def _subset(items: TestItems) -> SubsetItems:
     for item in items.rows:
         texts[item.id] = item.text
         answers[item.id] = _right(item, items.task)
-    is_open = items.task == CLOZE_OPEN
-    floor = 0.0 if is_open else sum(1 / len(item.options) for item in items.rows) / len(items.rows)
     return SubsetItems(
         task=items.task,
         name=items.subset,
         language=items.language,
-        floor=floor,
+        floor=items.chance,
         pool=None,
         concepts=items.concepts,
         texts=texts,

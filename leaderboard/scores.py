@@ -12,6 +12,7 @@ from leaderboard.submission import Metadata, Submission, load_submission, other_
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import SPANS, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
@@ -98,6 +99,18 @@ def load_submissions(
             yield LeftOut(folder, str(error))
         else:
             yield score_submission(submission)
+
+
+def check_ids(names: Iterable[str], submissions: Iterable[ScoredSubmission]) -> None:
+    """Make sure that submissions have these ids.
+
+    Raises:
+        InputError: one is unknown.
+    """
+    known = {submission.id for submission in submissions}
+    unknown = sorted(set(names) - known)
+    if unknown:
+        raise InputError(f"reproduced: no submission {shown(unknown[0])}; correct or delete that line")
 
 
 def of_tasks(submissions: Iterable[ScoredSubmission], tasks: Collection[str]) -> list[ScoredSubmission]:

@@ -9,7 +9,7 @@ from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.splits import retrieval_split
 
 LANGUAGES = ("tr", "az", "uz")
-N_TEST, N_OTHERS = 12, 24  # concepts
+N_TEST, N_OTHERS = 24, 40  # concepts
 
 
 def write_part(folder):

@@ -51,6 +51,8 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
             results.append(mteb_files.read_predictions(path, metas, dataset))
         elif lm_eval_files.SAMPLES.fullmatch(path.name):
             results.append(lm_eval_files.read_samples(path, dataset))
+        elif lm_eval_files.ITEM_SAMPLES.fullmatch(path.name):
+            results.append(lm_eval_files.read_item_samples(path, dataset))
         elif path.name.endswith(inspect_files.SUFFIX):
             of_log = inspect_files.read_log(path, dataset)
             results += [of_log] if of_log else []

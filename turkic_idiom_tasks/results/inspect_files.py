@@ -20,6 +20,7 @@ from turkic_idiom_tasks.results.item_answers import (
     answer_fault,
     find_items,
     make_answers,
+    plain_text,
     task_and_subset,
 )
 from turkic_idiom_tasks.results.model_predictions import FEW_SHOT, LLM, ModelPredictions, check_data
@@ -111,7 +112,7 @@ def _facts(path: Path, log: EvalLog) -> _Facts:
 
 
 def _answer(path: Path, sample: EvalSample) -> str | None:
-    """Return the answer that our scorer read; the newest one if the log was scored again."""
+    """Return the answer that our scorer read."""
     scores = list((sample.scores or {}).values())
     if not scores:
         raise InputError(f"{path}: sample {shown(str(sample.id))} has no score; run inspect eval-retry, or score it")
@@ -141,9 +142,9 @@ def _choices(
     by_position: dict[int, Answer] = {}
     for position, item in enumerate(items.rows):
         text = answers[item.id]
-        answer: Answer = text
-        if text is not None and not is_open:
-            answer = LETTERS.find(text) if len(text) == 1 else -1
+        answer: Answer = None
+        if text is not None:
+            answer = plain_text(text) if is_open else LETTERS.find(text) if len(text) == 1 else -1
         fault = answer_fault(item, answer, is_open=is_open)
         if fault:
             raise InputError(f"{path}: item {shown(item.id)} {fault}; run it again")

@@ -16,12 +16,13 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.items import CLOZE, EQUIVALENT, KINDS, Item, ItemSet, build_items, item_sets
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, VARIANTS
+from turkic_idiom_tasks.language_models.scoring import score_items, score_open_cloze
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.reading import MalformedError, is_unseen, shown
 
 ITEM_TASKS = (*KINDS, CLOZE_OPEN)
 GENERATION, LOGLIKELIHOOD = METHODS = ("generation", "loglikelihood")
-MAX_ANSWER = 200  # characters of an open answer that are kept
+MAX_ANSWER = 200  # characters of an open answer that are kept; the longest idiom in its sentence has about 60
 
 Answer = int | str | None
 
@@ -53,6 +54,13 @@ class TestItems:
         """Return the concept of each item."""
         return tuple(item.concept for item in self.rows)
 
+    @property
+    def chance(self) -> float:
+        """Return the accuracy of guessing: the mean of 1 / number of options, 0 without options."""
+        if self.task == CLOZE_OPEN:
+            return 0.0
+        return sum(1 / len(item.options) for item in self.rows) / len(self.rows)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemAnswers:
@@ -69,6 +77,26 @@ class ItemAnswers:
     answers: tuple[Answer, ...]
     prompt: str
     method: str
+
+    def are_right(self) -> list[bool]:
+        """Return for each answer whether it is right; in the open cloze, whether it is accepted."""
+        right = []
+        for item, answer in zip(self.items.rows, self.answers, strict=True):
+            if self.items.task != CLOZE_OPEN:
+                right.append(answer == item.gold)
+            elif isinstance(answer, str):
+                right.append(score_open_cloze([item], [answer], self.items.lexicon)["accepted"] == 1)
+            else:
+                right.append(False)
+        return right
+
+    def scores(self) -> dict[str, float]:
+        """Return name -> score, by the scorer of lm-eval and Inspect."""
+        if self.items.task == CLOZE_OPEN:
+            texts = [answer if isinstance(answer, str) else None for answer in self.answers]
+            return score_open_cloze(self.items.rows, texts, self.items.lexicon)
+        positions = [answer if isinstance(answer, int) else None for answer in self.answers]
+        return score_items(self.items.rows, positions)
 
 
 def all_item_subsets() -> dict[str, tuple[str, ...]]:
@@ -137,6 +165,15 @@ def answer_fault(item: Item, answer: object, *, is_open: bool) -> str | None:
         return f"has a text of {len(answer)} characters; at most {MAX_ANSWER} are allowed"
     unseen = [character for character in answer if is_unseen(character) or not character.isprintable()]
     return f"has the character {shown(unseen[0])}, which cannot be seen" if unseen else None
+
+
+def plain_text(text: str) -> str | None:
+    """Return an open answer as it is kept: without characters that cannot be seen, and no longer than `MAX_ANSWER`."""
+    characters = []
+    for character in " ".join(text.split()):
+        if character.isprintable() and not is_unseen(character):
+            characters.append(character)
+    return "".join(characters)[:MAX_ANSWER].strip() or None
 
 
 class AnswerSection:

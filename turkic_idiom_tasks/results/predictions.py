@@ -312,12 +312,10 @@ class _Reader:
         if keys != expected:
             names = ", ".join(sorted(expected))
             raise MalformedError(f"the head of a {task} subset has the keys {names}, not {shown(sorted(keys))}")
-        known = self._known_subsets(task)
         subset = row[self._subset_key]
-        if not isinstance(subset, str) or subset not in known:
-            raise MalformedError(
-                f"the data has no {task} {self._subset_key} {shown(subset)}; it has {', '.join(known) or 'none'}"
-            )
+        if not isinstance(subset, str) or not self._has(task, subset):
+            known = ", ".join(self._known_subsets(task)) or "none"
+            raise MalformedError(f"the data has no {task} {self._subset_key} {shown(subset)}; it has {known}")
         if (task, subset) in self._sections:
             raise MalformedError(f"{task}, {subset} appears twice")
         if task == SPANS:
@@ -329,6 +327,11 @@ class _Reader:
             _check_documents(row["documents"], pool)
             self._current = _RankingSection(pool)
         self._sections[task, subset] = self._current
+
+    def _has(self, task: str, subset: str) -> bool:
+        if task in ITEM_TASKS:  # to list them all would take a while
+            return find_items(self._dataset, task, subset) is not None
+        return subset in self._known_subsets(task)
 
     def _known_subsets(self, task: str) -> tuple[str, ...]:
         if task == SPANS:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS, is_literal
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.scoring import score_items, score_open_cloze
 from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.metrics.spans import span_f1_sums, word_scores
 from turkic_idiom_tasks.results.item_answers import CLOZE_OPEN, ITEM_TASKS, ItemAnswers
@@ -152,26 +151,15 @@ def _score_tags(tags: Tags) -> ScoredSubset:
 
 def _score_answers(answers: ItemAnswers) -> ScoredSubset:
     items = answers.items
-    right = []
-    if items.task == CLOZE_OPEN:
-        texts = [answer if isinstance(answer, str) else None for answer in answers.answers]
-        scores = score_open_cloze(items.rows, texts, items.lexicon)
-        for item, text in zip(items.rows, texts, strict=True):
-            right.append(score_open_cloze([item], [text], items.lexicon)["accepted"])
-        floor = 0.0
-    else:
-        positions = [answer if isinstance(answer, int) else None for answer in answers.answers]
-        scores = score_items(items.rows, positions)
-        right = [float(position == item.gold) for position, item in zip(positions, items.rows, strict=True)]
-        floor = sum(1 / len(item.options) for item in items.rows) / len(items.rows)
+    right = np.array(answers.are_right(), dtype=np.float64)
     return ScoredSubset(
         task=items.task,
         subset=items.subset,
         language=items.language,
         items=tuple(item.id for item in items.rows),
         concepts=items.concepts,
-        sums=np.stack([np.array(right), np.ones(len(right))], axis=1),
-        floor=floor,
-        scores=scores,
+        sums=np.stack([right, np.ones(len(right))], axis=1),
+        floor=items.chance,
+        scores=answers.scores(),
         answers=answers,
     )
