@@ -17,6 +17,7 @@ run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on eve
 	$(if $(MINILM),$(SUBMIT) 'English sentence pairs' --name sentence-transformers/all-MiniLM-L6-v2 --parameters 22713216 --regime pretrained results/results/local__model)
 	$(BIN)/turkic-idiom leaderboard build results/submissions --out results/site
 
+# Bytecode is written, whatever the environment says: the suite starts dozens of interpreters.
 test: $(VENV)/.installed-dev  ## the whole test suite
 	HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations 10 tests
 
