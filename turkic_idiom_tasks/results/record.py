@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -253,11 +254,18 @@ def installed_versions() -> dict[str, str]:
     """Return package -> version of the packages that decide what a model computes, as far as they are installed."""
     versions = {}
     for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
+        installed = _installed_version(package)
+        if installed is not None:
+            versions[package] = installed
     return versions
+
+
+@cache  # reading the metadata of a package takes milliseconds, and every record asks for it
+def _installed_version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def differing_majors(versions: Mapping[str, str]) -> list[str]:
