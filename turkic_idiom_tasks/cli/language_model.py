@@ -157,7 +157,7 @@ class Session:
                 cost = f"{tokens_at_price / 1e6:.2f}"
             tokens = [f"{estimate.prompt_tokens:,}", f"{estimate.answer_tokens:,}"]
             rows.append([f"{printable(model)} {prompt}", estimate.questions, estimate.requests, *tokens, cost])
-        head = ["model and prompt", "questions", "requests", "input tokens", "output tokens", "cost"]
+        head = ["model and prompt", "questions", "requests", "tokens in", "out", "cost"]
         print_rows(rows, sys.stdout, head=head)
         sys.stdout.write(
             "nothing was sent; tokens are estimated, and requests for answers that cannot be read come on top\n"
