@@ -144,7 +144,7 @@ def partly_aligned(bundled, tmp_path_factory):
 
 
 def test_align_adds_what_is_certain_and_leaves_the_doubtful_to_people(partly_aligned, dataset, bundled, tmp_path):
-    folder, concepts, known = partly_aligned
+    folder, _, known = partly_aligned
     arguments = (folder / "lexicon", "-l", "uz", "--in", folder / "dictionary.csv", "--out", tmp_path / "out")
     code, out, err = dataset("align", *arguments, "--precision", "0.98", "--review-precision", "0.9")
     assert code == 0, err
