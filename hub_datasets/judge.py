@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator
 
-from hub_datasets.json_answers import AnswerFields
+from hub_datasets.json_answers import AnswerFields, without_thoughts
 from hub_datasets.language_model import Question, Reply
 from hub_datasets.planting import plant
 from hub_datasets.prompts import CROSS_LINGUAL, EXPLANATION, MONOLINGUAL, Prompt
@@ -259,10 +259,21 @@ def caught_errors(judged: Sequence[Judged]) -> list[tuple[str, bool]]:
     return caught
 
 
-def explanation_case(identifier: str, concept: str, language: str, *, idiom: str, reference: str, answer: str) -> Case:
-    """Return the case of an explanation that a model gave, which is judged beside the meaning of the lexicon."""
-    texts = {"idiom": idiom, "reference": reference, "answer": answer}
-    return Case(identifier, concept, language, EXPLANATION, texts, {"language": LANGUAGES[language].name})
+def explanation_case(
+    identifier: str, concept: str, language: str, *, mode: str | None, texts: Mapping[str, str]
+) -> Case:
+    """Return the case of an explanation that a model gave.
+
+    Args:
+        identifier: of the question.
+        concept: the unit that is resampled.
+        language: code.
+        mode: how the idiom was shown, which divides the groups; None does not.
+        texts: idiom, reference and answer; what the model thought aloud is left out of the answer.
+    """
+    group = f"{language} {mode}" if mode else language
+    shown = {**texts, "answer": without_thoughts(texts["answer"]).strip()}
+    return Case(identifier, concept, group, EXPLANATION, shown, {"language": LANGUAGES[language].name})
 
 
 def _pair_case(lexicon: Lexicon, concept: str, source: str, target: str, *, meaning: str, planted: str = "") -> Case:

@@ -99,6 +99,7 @@ from turkic_idiom_tasks.cli import (  # noqa: E402, F401
     doctor,
     finetune,
     grid,
+    judge,
     leaderboard,
     review,
     run,
