@@ -146,11 +146,29 @@ def share_stem(first: str, first_language: Language, second: str, second_languag
     Two words count as one when their skeletons, e and i and o and u taken for each other, begin with the same three
     letters, or are the same. A rough measure that errs towards sharing: `kara` and `karı` count as one word.
     """
-    ours, theirs = (
-        [stem.translate(_NEAR_VOWELS) for stem in content_stems(text, language)]
-        for text, language in ((first, first_language), (second, second_language))
-    )
-    return any(a == b or (len(a) > 2 and a[:_SHARED_STEM] == b[:_SHARED_STEM]) for a in ours for b in theirs)
+    ours, theirs = _near_stems(first, first_language), _near_stems(second, second_language)
+    return any(_are_one_word(a, b) for a in ours for b in theirs)
+
+
+def have_same_stems(first: str, first_language: Language, second: str, second_language: Language) -> bool:
+    """Return whether each content word of either text has one in the other: `diz çökmää`, `tiz choʻkmoq`.
+
+    Words are compared as in `share_stem`. Texts without a content word have none in common.
+    """
+    ours, theirs = _near_stems(first, first_language), _near_stems(second, second_language)
+    for stems, others in ((ours, theirs), (theirs, ours)):
+        for stem in stems:
+            if not any(_are_one_word(stem, other) for other in others):
+                return False
+    return bool(ours and theirs)
+
+
+def _near_stems(text: str, language: Language) -> list[str]:
+    return [stem.translate(_NEAR_VOWELS) for stem in content_stems(text, language)]
+
+
+def _are_one_word(first: str, second: str) -> bool:
+    return first == second or (len(first) > 2 and first[:_SHARED_STEM] == second[:_SHARED_STEM])
 
 
 @cache
