@@ -115,14 +115,20 @@ _DOUBLED = re.compile(r"(.)\1")
 @lru_cache(maxsize=65536)
 def skeleton(text: str, language: Language) -> str:
     """Return the coarsest form of a text: common orthography, vowels and voicing folded, no infinitive endings."""
-    words = []
-    for word in _NOT_WORD.sub("", to_common(text, language)).split():
-        for ending in _common_infinitives(language.code):
-            if word.endswith(ending) and len(word) > len(ending) + 1:
-                word = word.removesuffix(ending)
-                break
-        words.append(_DOUBLED.sub(r"\1", word.translate(_SKELETON)))
-    return " ".join(words)
+    return " ".join(_word_skeleton(word, language) for word in _common_words(text, language))
+
+
+def _common_words(text: str, language: Language) -> list[str]:
+    return _NOT_WORD.sub("", to_common(text, language)).split()
+
+
+def _word_skeleton(word: str, language: Language) -> str:
+    """Return the skeleton of a word in the common orthography."""
+    for ending in _common_infinitives(language.code):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            word = word.removesuffix(ending)
+            break
+    return _DOUBLED.sub(r"\1", word.translate(_SKELETON))
 
 
 @cache
@@ -136,8 +142,13 @@ _NEAR_VOWELS = str.maketrans("iu", "eo")  # dudak and dodaq, bir and ber-
 
 
 def content_stems(text: str, language: Language) -> list[str]:
-    """Return the skeletons of the words of a text that are no function words, in order."""
-    return [stem for stem in skeleton(text, language).split() if stem not in _function_skeletons(language.code)]
+    """Return the skeletons of the words of a text that are no function words, in order.
+
+    Function words are recognised before vowels and voicing are folded: Gagauz `dil` (tongue) and `diil` (not) have the
+    same skeleton.
+    """
+    function_words = _common_function_words(language.code)
+    return [_word_skeleton(word, language) for word in _common_words(text, language) if word not in function_words]
 
 
 def share_stem(first: str, first_language: Language, second: str, second_language: Language) -> bool:
@@ -172,6 +183,6 @@ def _are_one_word(first: str, second: str) -> bool:
 
 
 @cache
-def _function_skeletons(code: str) -> frozenset[str]:
+def _common_function_words(code: str) -> frozenset[str]:
     language = LANGUAGES[code]
-    return frozenset(skeleton(word, language) for word in language.function_words)
+    return frozenset(to_common(word, language) for word in language.function_words)
