@@ -108,8 +108,24 @@ class Relations:
 class Pool:
     """All texts that can be options of one kind, language and part of speech."""
 
-    def __init__(self, candidates: Sequence[Candidate], relations: Relations, *, language: str) -> None:
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        relations: Relations,
+        *,
+        language: str,
+        highest_closeness: float = 1.0,
+    ) -> None:
+        """Make a pool.
+
+        Args:
+            candidates: the texts, one for each concept.
+            relations: of the lexicon that they are from.
+            language: code of their language.
+            highest_closeness: concepts that are closer to the right one are no traps.
+        """
         self._relations = relations
+        self._highest_closeness = highest_closeness if relations.are_judged else TOO_CLOSE
         self._language = LANGUAGES[language]
         by_hash = {stable_hash("candidate", candidate.concept): candidate for candidate in candidates}
         self._hashes = sorted(by_hash)
@@ -148,8 +164,7 @@ class Pool:
         """
         closeness = self._relations.closeness(gold.concept)
         barred = {*excluded, *self._relations.alike([gold.concept])}
-        if not self._relations.are_judged:
-            barred.update(other for other, value in closeness.items() if value > TOO_CLOSE)
+        barred.update(other for other, value in closeness.items() if value > self._highest_closeness)
         choice = _Choice(gold, barred, n_shorter, key=key, accepts=accepts, language=self._language)
         for trap, rank in ((NEAR, closeness), (LEXICAL, likeness), (RANDOM, {})):
             if trap == RANDOM:
@@ -206,15 +221,25 @@ class Pools:
     the clauses both as sentences and as verbs. Where that leaves too few, all of the part of speech are taken.
     """
 
-    def __init__(self, lexicon: Lexicon, texts: Mapping[str, str], relations: Relations, *, language: str) -> None:
-        """Make the pools of texts by concept; collocations must not be among them."""
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        texts: Mapping[str, str],
+        relations: Relations,
+        *,
+        language: str,
+        highest_closeness: float = 1.0,
+    ) -> None:
+        """Make the pools of texts by concept; for the arguments see `Pool`."""
         self._lexicon = lexicon
         self._language = LANGUAGES[language]
         candidates: dict[tuple[str, bool | None], list[Candidate]] = {}
         for concept, text in texts.items():
             for key in self._keys(Candidate(concept, text)):
                 candidates.setdefault(key, []).append(Candidate(concept, text))
-        self._pools = {key: Pool(members, relations, language=language) for key, members in candidates.items()}
+        self._pools = {}
+        for key, members in candidates.items():
+            self._pools[key] = Pool(members, relations, language=language, highest_closeness=highest_closeness)
 
     def traps(
         self,
