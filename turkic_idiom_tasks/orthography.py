@@ -87,14 +87,14 @@ def letters_outside(text: str, language: Language) -> list[str]:
 def to_common(text: str, language: Language) -> str:
     """Return lower-cased text in the common, Turkish-like orthography: `baş əymək` -> `baş eymek`, `koʻz` -> `köz`.
 
-    A letter-by-letter mapping of the written systems, not a phonology: it is what the built-in baseline knows of the
-    family.
+    This maps the spelling letter by letter, not the sounds. It is all that the built-in baseline knows about how the
+    languages are related.
     """
     pattern, mapping = _common_pattern(language.code)
     lowered = lower(unicodedata.normalize("NFC", text), language)
     if language.code == "uz":
         lowered = clean(lowered, language)
-    return pattern.sub(lambda found: mapping[found[0]], lowered) if mapping else lowered
+    return pattern.sub(lambda match: mapping[match[0]], lowered) if mapping else lowered
 
 
 @cache
@@ -136,21 +136,29 @@ _NEAR_VOWELS = str.maketrans("iu", "eo")  # dudak and dodaq, bir and ber-
 
 
 def content_stems(text: str, language: Language) -> list[str]:
-    """Return the skeletons of the words of a text that are no function words, in order."""
+    """Return the skeletons of the words of a text, in order, without function words."""
     return [stem for stem in skeleton(text, language).split() if stem not in _function_skeletons(language.code)]
 
 
 def share_stem(first: str, first_language: Language, second: str, second_language: Language) -> bool:
-    """Return whether two texts share a content word, as far as spelling shows: `göz` of `göz koymak`, `koʻz tikmoq`.
+    """Return whether two texts share a content word, as far as spelling shows: `göz koymak` and `koʻz tikmoq` do.
 
-    Two words count as one when their skeletons, e and i and o and u taken for each other, begin with the same three
-    letters, or are the same. A rough measure that errs towards sharing: `kara` and `karı` count as one word.
+    Two words count as the same if their skeletons are equal or begin with the same three letters, where e equals i and
+    o equals u. The measure is rough and finds too many shared words rather than too few: `kara` and `karı` count as
+    the same word.
     """
-    ours, theirs = (
-        [stem.translate(_NEAR_VOWELS) for stem in content_stems(text, language)]
-        for text, language in ((first, first_language), (second, second_language))
-    )
-    return any(a == b or (len(a) > 2 and a[:_SHARED_STEM] == b[:_SHARED_STEM]) for a in ours for b in theirs)
+    second_stems = _near_stems(second, second_language)
+    for stem in _near_stems(first, first_language):
+        for other in second_stems:
+            has_same_beginning = len(stem) >= _SHARED_STEM and stem[:_SHARED_STEM] == other[:_SHARED_STEM]
+            if stem == other or has_same_beginning:
+                return True
+    return False
+
+
+def _near_stems(text: str, language: Language) -> list[str]:
+    """Return the content stems of a text with e for i and o for u."""
+    return [stem.translate(_NEAR_VOWELS) for stem in content_stems(text, language)]
 
 
 @cache

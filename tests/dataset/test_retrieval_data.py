@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from tests.dataset.conftest import CONCEPTS, DEVELOPMENT, TEST, TRAIN
@@ -13,10 +14,13 @@ from turkic_idiom_tasks.dataset.retrieval import (
     build_retrieval,
     concept_of,
     find_task,
+    is_literal,
     queries_with_shared_stem,
 )
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+from turkic_idiom_tasks.results.predictions import Rankings
+from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.splits import retrieval_split
 
 
@@ -30,6 +34,7 @@ def test_subsets_are_those_of_the_paper():
         "T1": ("tur-azj", "tur-tuk", "tur-gag", "tur-uzn"),
         "T2": ("tur", "azj", "tuk", "gag", "uzn"),
         "T3": ("tur-azj", "tur-tuk", "tur-gag", "tur-uzn"),
+        "T4": ("tur", "azj", "uzn", "tuk"),  # not of the paper; the languages with literal paraphrases
     }
 
 
@@ -144,10 +149,47 @@ def test_queries_that_share_a_word_with_their_document(lexicon):
     assert queries_with_shared_stem(data, "T1", "tur-azj") == frozenset(data.queries) - {f"tur:{TEST[0]}"}
 
 
+def test_t4_asks_a_sentence_for_its_paraphrase_among_sentences_with_the_same_words():
+    words = {
+        "example": "Bu habere kulak astı.",
+        "paraphrase": "Bu habere önem verdi.",
+        "literal_paraphrase": "Bu habere küpe taktı.",
+        "literal_example": "Duvara kulak biçimli bir süs astı.",
+    }
+    complete = Entry(TEST[0], "kulak asmak", "önem vermek", **words)
+    train = Entry(TRAIN[0], "göz atmak", "bakmak", example="Göz attı.", paraphrase="Baktı.", literal_paraphrase="Attı.")
+    partial = Entry(TEST[1], "el atmak", "girişmek", example="El attı.", paraphrase="Başladı.")
+    entries = {entry.concept: entry for entry in (complete, train, partial)}
+    lexicon = Lexicon({concept: Concept(concept, "") for concept in entries}, {"tr": entries}, revision="0" * 40)
+    data = build_retrieval(lexicon, "T4", "tur")
+    assert data.queries == {f"tur:{TEST[0]}": "Bu habere kulak astı."}
+    assert sorted(data.documents.values()) == sorted(
+        [words["paraphrase"], words["literal_paraphrase"], words["literal_example"], "Baktı.", "Attı.", "Başladı."]
+    )
+    ((relevant, judgement),) = data.qrels[f"tur:{TEST[0]}"].items()
+    assert (data.documents[relevant], judgement) == (words["paraphrase"], 1)
+    literal = {data.documents[document] for document in data.documents if is_literal(document)}
+    assert literal == {words["literal_paraphrase"], words["literal_example"], "Attı."}
+    assert build_retrieval(lexicon, "T4", "azj") is None
+
+
+def test_the_share_of_literal_sentences_that_come_first_splits_ties():
+    dataset = open_dataset()
+    pool = dataset.pool("T4", "tur")
+    literal = np.array([is_literal(document) for document in pool.documents])
+    everything_ties = Rankings.from_similarities(pool, np.zeros((len(pool.queries), len(pool.documents))))
+    assert score_subset(everything_ties).scores["literal_first"] == pytest.approx(literal.mean())
+    perfect = np.zeros((len(pool.queries), len(pool.documents)))
+    for row, columns in enumerate(pool.relevant):
+        perfect[row, columns] = 1.0
+    scores = score_subset(Rankings.from_similarities(pool, perfect)).scores
+    assert (scores["literal_first"], scores["ndcg"]) == (0.0, 1.0)
+
+
 def test_unknown_task():
     assert find_task("t3").name == "TurkicIdiomT3"
-    with pytest.raises(InputError, match=r"unknown task 'T4'; known: TurkicIdiomT1 \(T1\)") as caught:
-        find_task("T4")
+    with pytest.raises(InputError, match=r"unknown task 'T5'; known: TurkicIdiomT1 \(T1\)") as caught:
+        find_task("T5")
     assert caught.value.exit_code == 2
 
 

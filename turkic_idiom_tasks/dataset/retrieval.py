@@ -1,4 +1,4 @@
-"""From entries to queries, corpus and relevance judgements (qrels) of the three retrieval tasks."""
+"""Queries, documents and relevance judgements (qrels) of the retrieval tasks, built from entries."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, complete_entries
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, Language
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
@@ -20,20 +21,24 @@ class RetrievalTask:
     Attributes:
         name: class and task name in mteb.
         short: ``T1``, used on the command line, in results and in config names of the Hub layout.
-        document: the field of an entry that is retrieved; the query is always an idiom.
+        document: the field of an entry that is retrieved.
         cross_lingual: whether the queries are Turkish for every target language, or in the language of the documents.
+        query: the field of an entry that is the query.
+        languages: codes of the languages of a task within a language.
     """
 
     name: str
     short: str
-    document: Literal["idiom", "meaning"]
+    document: Literal["idiom", "meaning", "paraphrase"]
     cross_lingual: bool
+    query: Literal["idiom", "example"] = "idiom"
+    languages: tuple[str, ...] = tuple(LANGUAGES)
 
     @property
     def subsets(self) -> dict[str, tuple[Language, Language]]:
-        """Subset name -> (language of the queries, language of the documents)."""
+        """Return subset name -> (language of the queries, language of the documents)."""
         if not self.cross_lingual:
-            return {language.subset: (language, language) for language in LANGUAGES.values()}
+            return {LANGUAGES[code].subset: (LANGUAGES[code], LANGUAGES[code]) for code in self.languages}
         pivot = LANGUAGES[PIVOT]
         return {f"{pivot.subset}-{LANGUAGES[code].subset}": (pivot, LANGUAGES[code]) for code in TARGETS}
 
@@ -42,7 +47,17 @@ TASKS: dict[str, RetrievalTask] = {
     "T1": RetrievalTask("TurkicIdiomT1", "T1", document="idiom", cross_lingual=True),
     "T2": RetrievalTask("TurkicIdiomT2", "T2", document="meaning", cross_lingual=False),
     "T3": RetrievalTask("TurkicIdiomT3", "T3", document="meaning", cross_lingual=True),
+    "T4": RetrievalTask(
+        "TurkicIdiomT4",
+        "T4",
+        document="paraphrase",
+        cross_lingual=False,
+        query="example",
+        languages=SIMILARITY_LANGUAGES,
+    ),
 }
+LITERAL_FIELDS = ("literal_paraphrase", "literal_example")  # of an entry: documents of T4 that are traps
+PAPER_TASKS = ("T1", "T2", "T3")  # of the paper; what commands evaluate unless they are asked for others
 SUBSETS: dict[str, tuple[str, ...]] = {short: tuple(task.subsets) for short, task in TASKS.items()}
 
 
@@ -95,14 +110,17 @@ class Pool:
         self.strictly_relevant = self._positions(data.qrels if data.strict_qrels is None else data.strict_qrels)
 
     def _positions(self, qrels: Mapping[str, Mapping[str, int]]) -> list[list[int]]:
-        return [sorted(self.column[document] for document in qrels[query]) for query in self.queries]
+        positions = []
+        for query in self.queries:
+            positions.append(sorted(self.column[document] for document in qrels[query]))
+        return positions
 
 
 def find_task(name: str) -> RetrievalTask:
     """Return a task by its full or short name, in any case.
 
     Raises:
-        InputError: there is none of that name; lists the known ones.
+        InputError: there is no such task; lists the known ones.
     """
     for task in TASKS.values():
         if name.lower() in (task.name.lower(), task.short.lower()):
@@ -140,6 +158,8 @@ def build_retrieval(lexicon: Lexicon, task: str, subset: str, *, split: str = TE
         raise ValueError(f"queries come from the test or the development split, not from {split!r}")
     spec = TASKS[task]
     source, target = spec.subsets[subset]
+    if spec.query == "example":
+        return _build_paraphrase_retrieval(lexicon, target, split=split)
     pool = dict(sorted(lexicon.of(target.code).items()))
     if split != TEST:
         pool = {concept: entry for concept, entry in pool.items() if retrieval_split(concept) != TEST}
@@ -169,12 +189,45 @@ def build_retrieval(lexicon: Lexicon, task: str, subset: str, *, split: str = TE
     return RetrievalData(queries, documents, qrels, strict_qrels) if queries else None
 
 
+def _build_paraphrase_retrieval(lexicon: Lexicon, language: Language, *, split: str) -> RetrievalData | None:
+    """Return sentences with an idiom as queries, and their paraphrases among sentences with literal words.
+
+    The documents are all paraphrases, literal paraphrases and literal examples of the language, equal texts once. The
+    relevant document of a query is its own paraphrase; the sentences with the same words are traps (after IdioLink,
+    arXiv 2605.22247).
+    """
+    documents: dict[str, str] = {}
+    by_text: dict[str, str] = {}
+    for concept, entry in sorted(lexicon.of(language.code).items()):
+        if split != TEST and retrieval_split(concept) == TEST:
+            continue
+        for field in ("paraphrase", *LITERAL_FIELDS):
+            text = getattr(entry, field)
+            if text is not None and text not in by_text:
+                by_text[text] = f"{language.subset}:{concept}/{field}"
+                documents[by_text[text]] = text
+    queries: dict[str, str] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for concept, entry in sorted(complete_entries(lexicon, language.code, split=split).items()):
+        if entry.example in queries.values():
+            continue
+        query = f"{language.subset}:{concept}"
+        queries[query] = entry.example or ""
+        qrels[query] = {by_text[entry.paraphrase or ""]: 1}
+    return RetrievalData(queries, documents, qrels) if queries else None
+
+
+def is_literal(document: str) -> bool:
+    """Return whether a document id of T4 names a sentence with the literal words of an idiom."""
+    return document.rpartition("/")[2] in LITERAL_FIELDS
+
+
 def check_retrieval(data: RetrievalData, *, place: str) -> None:
-    """Make sure that queries, documents and judgements fit together.
+    """Check that queries, documents and judgements fit together.
 
     Args:
         data: one subset, from a dataset that somebody else made.
-        place: where it was read, for the message.
+        place: name of the place from which it was read, for the message.
 
     Raises:
         InputError: a judgement names an unknown id, a query has no relevant document, or there are no queries.

@@ -243,15 +243,32 @@ def prompt(item: Item, variant: str = EN1) -> str:
         InputError: there is no such variant.
     """
     wording = _wording(item, variant)
-    lines = [_task(item, wording, item.kind) + " " + wording.by_letter.format(letters=_listed(letters(item)))]
-    if item.kind == USAGE:
-        lines.append(f"{wording.expression}: {item.idiom}")
-    lines.append(f"{_label(item, wording)}: {item.text}")
-    for letter, option in zip(letters(item), item.options, strict=True):
-        text = wording.senses[option.text] if item.kind == USAGE else option.text
+    task = _task(item, wording, item.kind) + " " + wording.by_letter.format(letters=_listed(letters(item)))
+    lines = [task, *_subject(item, wording)]
+    for letter, text in zip(letters(item), option_texts(item, variant), strict=True):
         lines.append(wording.option.format(letter=letter, text=text))
     lines.append(f"{wording.answer}:")
     return "\n".join(lines)
+
+
+def question(item: Item, variant: str = EN1) -> str:
+    """Return the question about an item without its options and without the form of the answer.
+
+    Raises:
+        InputError: there is no such variant.
+    """
+    wording = _wording(item, variant)
+    return "\n".join([_task(item, wording, item.kind), *_subject(item, wording)])
+
+
+def option_texts(item: Item, variant: str = EN1) -> list[str]:
+    """Return the options of an item as a prompt shows them.
+
+    Raises:
+        InputError: there is no such variant.
+    """
+    wording = _wording(item, variant)
+    return [wording.senses[option.text] if item.kind == USAGE else option.text for option in item.options]
 
 
 def open_prompt(item: Item, variant: str = EN1) -> str:
@@ -285,6 +302,12 @@ def _wording(item: Item, variant: str) -> Wording:
 
 def _task(item: Item, wording: Wording, kind: str) -> str:
     return wording.tasks[kind].format(source=wording.names[item.language], target=wording.names[item.target])
+
+
+def _subject(item: Item, wording: Wording) -> list[str]:
+    """Return the labelled lines that a question is about."""
+    lines = [f"{_label(item, wording)}: {item.text}"]
+    return [f"{wording.expression}: {item.idiom}", *lines] if item.kind == USAGE else lines
 
 
 def _label(item: Item, wording: Wording) -> str:

@@ -60,6 +60,11 @@ def score_predictions(sentences: TestSentences, predictions: Sequence[Prediction
     return {**_word_scores(tuple(word_samples)), **_subword_scores(tuple(subword_samples))}
 
 
+def score_samples(samples: Iterable[Sample]) -> Mapping[str, float]:
+    """Return name -> score of the words of samples, the names of `WORD_METRICS`; NaN if undefined."""
+    return _word_scores(tuple((concept, gold, predicted) for concept, gold, predicted in samples))
+
+
 @lru_cache(maxsize=4)  # lm-eval computes one metric at a time
 def _word_scores(samples: _Samples) -> Mapping[str, float]:
     concepts = [concept for concept, _, _ in samples]
