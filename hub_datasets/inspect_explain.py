@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hub_datasets.judge import HIGH, MEDIUM, Judgement, explanation_case, majority
 from hub_datasets.json_answers import read_answer
+from hub_datasets.judge import HIGH, MEDIUM, Judgement, explanation_case, majority
 from hub_datasets.prompts import EXPLANATION, load_prompt
 from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
@@ -117,8 +117,8 @@ def explanation_judge(judges: str | list[str] = "", prompt: int | None = None) -
             votes.append({"model": str(model), "prompt": text.label, **await _vote(model, messages)})
         quality = majority([vote["quality"] for vote in votes if vote["quality"] is not None])
         if quality is None:
-            return Score.unscored(
-                value={"high": float("nan"), "at_least_medium": float("nan")},
+            return Score(
+                value={"high": float("nan"), "at_least_medium": float("nan")},  # skipped by metrics
                 reason="no readable verdict",
                 metadata={"votes": votes},
             )

@@ -115,14 +115,20 @@ _DOUBLED = re.compile(r"(.)\1")
 @lru_cache(maxsize=65536)
 def skeleton(text: str, language: Language) -> str:
     """Return the coarsest form of a text: common orthography, vowels and voicing folded, no infinitive endings."""
-    words = []
-    for word in _NOT_WORD.sub("", to_common(text, language)).split():
-        for ending in _common_infinitives(language.code):
-            if word.endswith(ending) and len(word) > len(ending) + 1:
-                word = word.removesuffix(ending)
-                break
-        words.append(_DOUBLED.sub(r"\1", word.translate(_SKELETON)))
-    return " ".join(words)
+    return " ".join(_word_skeleton(word, language) for word in _common_words(text, language))
+
+
+def _common_words(text: str, language: Language) -> list[str]:
+    return _NOT_WORD.sub("", to_common(text, language)).split()
+
+
+def _word_skeleton(word: str, language: Language) -> str:
+    """Return the skeleton of a word in the common orthography."""
+    for ending in _common_infinitives(language.code):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            word = word.removesuffix(ending)
+            break
+    return _DOUBLED.sub(r"\1", word.translate(_SKELETON))
 
 
 @cache
@@ -136,8 +142,13 @@ _NEAR_VOWELS = str.maketrans("iu", "eo")  # dudak and dodaq, bir and ber-
 
 
 def content_stems(text: str, language: Language) -> list[str]:
-    """Return the skeletons of the words of a text, in order, without function words."""
-    return [stem for stem in skeleton(text, language).split() if stem not in _function_skeletons(language.code)]
+    """Return the skeletons of the words of a text, in order, without function words.
+
+    Function words are recognised before vowels and voicing are folded: Gagauz `dil` (tongue) and `diil` (not) have the
+    same skeleton.
+    """
+    function_words = _common_function_words(language.code)
+    return [_word_skeleton(word, language) for word in _common_words(text, language) if word not in function_words]
 
 
 def share_stem(first: str, first_language: Language, second: str, second_language: Language) -> bool:
@@ -149,11 +160,22 @@ def share_stem(first: str, first_language: Language, second: str, second_languag
     """
     second_stems = _near_stems(second, second_language)
     for stem in _near_stems(first, first_language):
-        for other in second_stems:
-            has_same_beginning = len(stem) >= _SHARED_STEM and stem[:_SHARED_STEM] == other[:_SHARED_STEM]
-            if stem == other or has_same_beginning:
-                return True
+        if any(_are_same_word(stem, other) for other in second_stems):
+            return True
     return False
+
+
+def have_same_stems(first: str, first_language: Language, second: str, second_language: Language) -> bool:
+    """Return whether each content word of either text has one in the other: `diz çökmää`, `tiz choʻkmoq`.
+
+    Words are compared as in `share_stem`. Texts without a content word have none in common.
+    """
+    first_stems, second_stems = _near_stems(first, first_language), _near_stems(second, second_language)
+    for stems, others in ((first_stems, second_stems), (second_stems, first_stems)):
+        for stem in stems:
+            if not any(_are_same_word(stem, other) for other in others):
+                return False
+    return bool(first_stems and second_stems)
 
 
 def _near_stems(text: str, language: Language) -> list[str]:
@@ -161,7 +183,12 @@ def _near_stems(text: str, language: Language) -> list[str]:
     return [stem.translate(_NEAR_VOWELS) for stem in content_stems(text, language)]
 
 
+def _are_same_word(first: str, second: str) -> bool:
+    has_same_beginning = len(first) >= _SHARED_STEM and first[:_SHARED_STEM] == second[:_SHARED_STEM]
+    return first == second or has_same_beginning
+
+
 @cache
-def _function_skeletons(code: str) -> frozenset[str]:
+def _common_function_words(code: str) -> frozenset[str]:
     language = LANGUAGES[code]
-    return frozenset(skeleton(word, language) for word in language.function_words)
+    return frozenset(to_common(word, language) for word in language.function_words)

@@ -19,6 +19,7 @@ from turkic_idiom_tasks.dataset.retrieval import (
 )
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.support import supported
 from turkic_idiom_tasks.results.predictions import Rankings
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.splits import retrieval_split
@@ -138,6 +139,57 @@ def test_a_pool_gives_every_id_a_position(lexicon):
         assert query == f"tur:{concept}"
         assert [pool.documents[position] for position in relevant] == [f"azj:{concept}"]
     assert concept_of("no-colon") == "no-colon"
+
+
+@pytest.fixture
+def with_gagauz(lexicon):
+    """The lexicon with Gagauz entries of all six test concepts and a training concept; each has another reason.
+
+    TEST[0] is attested, TEST[1] has its image in Azerbaijani, TEST[2] in attested Uzbek, TEST[3] in Uzbek that is not
+    attested, TEST[4] and TEST[5] in Turkish alone.
+    """
+    forms = ["ligaları akmaa", "qulaq tutmaa", "til tutmaa", "diş tutmaa", "burun tutmaa", "yüz tutmaa"]
+    gagauz = [Entry(concept, form, f"maana {form}") for concept, form in zip(TEST, forms, strict=True)]
+    gagauz[0] = dataclasses.replace(gagauz[0], attested="a memoir, p. 2")
+    gagauz[1] = dataclasses.replace(gagauz[1], idiom="baş sallamaa")
+    turkish = [dataclasses.replace(lexicon.of("tr")[concept], idiom=f"söz {n}") for n, concept in enumerate(TEST)]
+    azerbaijani = [Entry(concept, "huşunu itirmək", f"mənası {n}") for n, concept in enumerate(TEST)]
+    azerbaijani[1] = dataclasses.replace(azerbaijani[1], idiom="baş sallamaq")
+    uzbek = [Entry(TEST[2], "til tutmoq", "maʼno", attested="a dictionary"), Entry(TEST[3], "tish tutmoq", "maʼno 3")]
+    turkish[4:] = [
+        Entry(concept, form.replace("maa", "mak"), f"anlam {form}")
+        for concept, form in zip(TEST[4:], forms[4:], strict=True)
+    ]
+    other = changed(changed(changed(lexicon, "tr", *turkish), "az", *azerbaijani), "uz", *uzbek)
+    rows = {entry.concept: entry for entry in [*gagauz, Entry(TRAIN[0], "göz yummaa", "maana göz")]}
+    return dataclasses.replace(other, entries=dict(other.entries) | {"gag": rows})
+
+
+def test_gagauz_entries_without_support_are_documents_and_no_test_queries(with_gagauz):
+    assert supported(with_gagauz, "gag") == set(TEST[:3])
+    data = build_retrieval(with_gagauz, "T2", "gag")
+    assert set(data.queries) == {f"gag:{concept}" for concept in TEST[:3]}
+    assert len(data.documents) == 7
+    for task in ("T1", "T3"):
+        crossing = build_retrieval(with_gagauz, task, "tur-gag")
+        assert set(crossing.queries) == {f"tur:{concept}" for concept in TEST[:3]}
+        assert len(crossing.documents) == 7
+    everything = build_retrieval(with_gagauz, "T2", "gag", with_unsupported=True)
+    assert set(everything.queries) == {f"gag:{concept}" for concept in TEST}
+    assert len(build_retrieval(with_gagauz, "T1", "tur-azj").queries) == 6  # only Gagauz needs support
+
+
+def test_an_entry_judged_to_mean_the_same_lends_no_support(with_gagauz):
+    judged = dataclasses.replace(with_gagauz, equivalents={(TEST[0], TEST[5]): "same"})
+    data = build_retrieval(judged, "T1", "tur-gag")
+    assert f"tur:{TEST[5]}" not in data.queries
+    assert set(data.qrels[f"tur:{TEST[0]}"]) == {f"gag:{TEST[0]}", f"gag:{TEST[5]}"}
+
+
+def test_a_lexicon_that_records_no_sources_in_gagauz_needs_no_support(with_gagauz):
+    entry = dataclasses.replace(with_gagauz.of("gag")[TEST[0]], attested=None)
+    other = changed(with_gagauz, "gag", entry)
+    assert set(build_retrieval(other, "T2", "gag").queries) == {f"gag:{concept}" for concept in TEST}
 
 
 def test_queries_that_share_a_word_with_their_document(lexicon):

@@ -10,6 +10,7 @@ from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, complete
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, Language
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.support import supported
 from turkic_idiom_tasks.orthography import share_stem
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, retrieval_split
 
@@ -139,20 +140,24 @@ def concept_of(identifier: str) -> str:
     return identifier.partition(":")[2] or identifier
 
 
-def build_retrieval(lexicon: Lexicon, task: str, subset: str, *, split: str = TEST) -> RetrievalData | None:
+def build_retrieval(
+    lexicon: Lexicon, task: str, subset: str, *, split: str = TEST, with_unsupported: bool = False
+) -> RetrievalData | None:
     """Return queries, pool and judgements of one subset, or None when the lexicon has nothing for it.
 
     The queries are the idioms of the concepts in `split`. For the test split the pool is ALL entries of the target
     language, as in the paper; for the development split it is the entries outside the test split, which training may
     not see. Entries with equal texts are one document, queries with equal texts one query; a query's relevant
     documents are those of every concept of the pool that its idiom expresses, and of every concept that was judged to
-    mean the same as one of these. Entries marked as collocations are documents, but no queries.
+    mean the same as one of these. Entries marked as collocations are documents, but no queries. A concept whose entry
+    in the target language needs support and has none (`lexicon.support`) is no test query.
 
     Args:
         lexicon: the entries.
         task: short name, ``T1``.
         subset: one of `SUBSETS[task]`.
         split: ``test`` or ``development``.
+        with_unsupported: take concepts without support as test queries too, to count them.
     """
     if split not in (TEST, DEVELOPMENT):
         raise ValueError(f"queries come from the test or the development split, not from {split!r}")
@@ -170,13 +175,15 @@ def build_retrieval(lexicon: Lexicon, task: str, subset: str, *, split: str = TE
         if concept in document_of:
             concepts_of.setdefault(entry.idiom, []).append(concept)
 
+    asks_all = split != TEST or with_unsupported
+    askable = document_of.keys() if asks_all else document_of.keys() & supported(lexicon, target.code)
     same = lexicon.judged(SAME)
     queries: dict[str, str] = {}
     qrels: dict[str, dict[str, int]] = {}
     strict_qrels: dict[str, dict[str, int]] = {}
     seen: set[str] = set()
     for concept, entry in sorted(lexicon.of(source.code).items()):
-        if retrieval_split(concept) != split or concept not in document_of or entry.idiom in seen or entry.collocation:
+        if retrieval_split(concept) != split or concept not in askable or entry.idiom in seen or entry.collocation:
             continue
         seen.add(entry.idiom)
         query = f"{source.subset}:{concept}"
