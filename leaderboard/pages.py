@@ -365,7 +365,7 @@ def _columns(task: str) -> tuple[str, dict[str, str], tuple[str, str, str]]:
 
 def _how_asked(scores: Sequence[ScoredSubset]) -> str:
     """Return the prompts and methods of the answers to items, such as ``prompt en1, generation``; empty for others."""
-    ways = {}
+    ways: dict[str, None] = {}
     for score in scores:
         if score.answers is not None:
             ways[f"prompt {score.answers.prompt}, {score.answers.method}"] = None

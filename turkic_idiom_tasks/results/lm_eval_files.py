@@ -247,7 +247,7 @@ def _read_answers(path: Path, items: TestItems) -> ItemAnswers:
     missing = [item.id for position, item in enumerate(items.rows) if position not in of_prompt]
     if missing:
         raise InputError(
-            f"{path}: {len(missing)} of the {len(items.rows)} items have no answer, such as {shown(missing[0])}; run it "
-            "without --limit"
+            f"{path}: {len(missing)} of the {len(items.rows)} items have no answer, such as {shown(missing[0])}; run "
+            "it without --limit"
         )
     return make_answers(items, of_prompt, prompt=known[0], method=method)

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.metrics.spans import span_f1_sums, word_scores
-from turkic_idiom_tasks.results.item_answers import CLOZE_OPEN, ITEM_TASKS, ItemAnswers
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, Rankings, Tags
 from turkic_idiom_tasks.results.record import Record
 
