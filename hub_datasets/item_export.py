@@ -78,7 +78,8 @@ turkic-idiom-tasks with the content hash `{revision}`; the wrong options are typ
 
 `answer` is the letter of the right option. `traps` says for each option why it looks right: `near` in meaning,
 `lexical` where it shares or nearly spells a word, `random`, or empty for the right one. `question_native` and
-`options_native` ask in the language of the idiom. The split `train` has the items of other concepts, for examples in a prompt.
+`options_native` ask in the language of the idiom. The split `train` has the items of other concepts, for examples in a
+prompt.
 
 ```bash
 inspect eval hf/ORG/NAME/{example} --model openai-api/PROVIDER/MODEL   # ORG/NAME: this dataset

@@ -42,11 +42,11 @@ from leaderboard.tables import (
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.charts import Chart
+from turkic_idiom_tasks.language_models.items import TRAPS
+from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, UNRELIABLE_NOTE
-from turkic_idiom_tasks.language_models.items import TRAPS
-from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 

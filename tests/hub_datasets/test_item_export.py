@@ -50,7 +50,7 @@ def test_every_set_is_a_config_that_begins_with_its_language(layout, item_data):
 
 def test_a_row_has_the_question_the_options_the_letter_and_the_traps(layout, item_data):
     for item, row in zip(
-        build_items(item_data, "equivalent", "az", "uz"), rows(layout, "az_uz_equivalent").itertuples()
+        build_items(item_data, "equivalent", "az", "uz"), rows(layout, "az_uz_equivalent").itertuples(), strict=False
     ):
         assert row.id == item.id
         assert row.options[LETTERS.index(row.answer)] == item.options[item.gold].text
