@@ -19,7 +19,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
-from turkic_idiom_tasks.reading import read_json, shown
+from turkic_idiom_tasks.reading import first_fault, read_json
 from turkic_idiom_tasks.spans import LABELS
 
 NAME = "Turkic idioms"
@@ -117,9 +117,7 @@ def read_readings(directory: Path) -> Readings:
     try:
         return Readings.model_validate(read_json(path))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: damaged ({shown(place)}: {first['msg']}); restore it") from error
+        raise InputError(f"{path}: damaged ({first_fault(error)}); restore it") from error
 
 
 def lexicon_card(lexicon: Lexicon, readings: Readings) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hub_datasets.cleaning import IdiomKey, clean_gloss, clean_reading, compared, concept_stems, sense_id
 from hub_datasets.import_report import REPORT_FILE, Case, ImportReport, Tally
-from hub_datasets.sources import paper, turkish, uzbek
+from hub_datasets.sources import columns, paper, turkish, uzbek
 from hub_datasets.sources.source_rows import Note, Reading, SourceRow
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -41,6 +41,7 @@ class SourceFormat:
 
 FORMATS = {
     "paper": SourceFormat("paper", paper.read, keeps_bare_idioms=True),
+    "columns": SourceFormat("columns", columns.read, keeps_bare_idioms=True),
     "uz-idioms": SourceFormat("uz-idioms", uzbek.read),
     "kevser": SourceFormat("kevser", turkish.read_kevser),
     "tdk": SourceFormat("tdk", turkish.read_tdk),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.language_models.prompts import option_texts
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
@@ -62,11 +62,15 @@ class BoardData:
         path: the name of the data in results.
         revision: content hash or commit, 40 hexadecimal digits.
         subsets: in the order of the tasks and languages.
+        n_entries: number of entries of the bundled lexicon; 0 for other data, about whose texts the pages say nothing.
+        n_reviewed: number of those that native speakers have reviewed.
     """
 
     path: str
     revision: str
     subsets: tuple[SubsetItems, ...]
+    n_entries: int = 0
+    n_reviewed: int = 0
 
     def of_task(self, task: str) -> tuple[SubsetItems, ...]:
         """Return the subsets of one task."""
@@ -113,12 +117,17 @@ class HardItem:
 def board_data(dataset: Dataset) -> BoardData:
     """Return the subsets of a dataset with their queries and sentences."""
     subsets = []
-    for task in TASKS:
+    for task in PAPER_TASKS:
         for name in dataset.subsets(task):
             subsets.append(_retrieval_items(dataset, task, name))
     for language in dataset.span_languages:
         subsets.append(_sentence_items(dataset, language))
-    return BoardData(dataset.path, dataset.revision, tuple(subsets))
+    n_entries = n_reviewed = 0
+    if dataset.path == BUNDLED_PATH:
+        for language, entries in dataset.lexicon.entries.items():
+            n_entries += len(entries)
+            n_reviewed += len(dataset.lexicon.reviewed(language))
+    return BoardData(dataset.path, dataset.revision, tuple(subsets), n_entries=n_entries, n_reviewed=n_reviewed)
 
 
 def _retrieval_items(dataset: Dataset, task: str, name: str) -> SubsetItems:

@@ -10,14 +10,14 @@ from pathlib import Path
 from leaderboard.items import BoardData
 from leaderboard.submission import Metadata, Submission, load_submission, other_edition, submission_folders
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import SPANS, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 
-RETRIEVAL_TASKS = tuple(TASKS)
+RETRIEVAL_TASKS = PAPER_TASKS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from hub_datasets.cleaning import without_accents
-from hub_datasets.sources.source_rows import Note, Reading, SourceRow, read_text
+from hub_datasets.sources.source_rows import Note, Reading, SourceRow
+from turkic_idiom_tasks.csv_files import read_text
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import MalformedError, parse_json, quoted
 
@@ -32,7 +33,7 @@ def read(path: Path) -> Iterator[SourceRow]:
     Raises:
         InputError: the JSON is malformed (names file and line), or the whole file has no key of the release.
     """
-    rows = [_source_row(number, item) for number, item in _items(path)]
+    rows = [source_row(number, item) for number, item in _items(path)]
     if all(row.problem == NO_KEY for row in rows):
         raise InputError(
             f"{path}:{rows[0].line}: no key such as TR-Deyim, TR-Anlam, TR-Ornek; found "
@@ -68,7 +69,8 @@ def _parse(path: Path, first_line: int, text: str) -> Any:
         ) from error
 
 
-def _source_row(number: int, item: Any) -> SourceRow:
+def source_row(number: int, item: Any) -> SourceRow:
+    """Return the concept that one decoded object of the release holds; `number` is its line or place in the list."""
     if not isinstance(item, dict):
         return SourceRow(number, problem="not a JSON object", value=_as_text(item))
     fields: dict[str, dict[str, str]] = {}

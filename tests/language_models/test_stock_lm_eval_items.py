@@ -69,7 +69,8 @@ def test_chat_models_that_are_right_near_lucky_and_useless(command, tmp_path, fe
             "lm-eval", "run", "--model", "local-chat-completions", "--apply_chat_template", "--log_samples",
             "--model_args", f"model=any,base_url={url}/chat/completions,max_retries=5", "--limit", LIMIT,
             "--tasks", "turkic_idiom_usage_gen", "turkic_idiom_meaning_tr_gen", "turkic_idiom_meaning_gag_gen",
-            "turkic_idiom_equivalent_tr_gag_gen", "turkic_idiom_cloze_tr_gen", "turkic_idiom_cloze_open_tr", "--output_path", tmp_path / "out",
+            "turkic_idiom_equivalent_tr_gag_gen", "turkic_idiom_cloze_tr_gen", "turkic_idiom_cloze_open_tr",
+            "--output_path", tmp_path / "out",
             PYTHONPATH=few_tasks,
         )  # fmt: skip
     assert run.returncode == 0, run.stderr

@@ -36,6 +36,7 @@ class Dictionary(StrEnum):
     """Formats of `hub_datasets.importing.FORMATS`, named here so that --help does not import that module."""
 
     paper = "paper"
+    columns = "columns"
     uz_idioms = "uz-idioms"
     kevser = "kevser"
     tdk = "tdk"
@@ -45,6 +46,7 @@ class SourceFormat(StrEnum):
     """All formats that can be imported: the dictionaries, and Dodiom's tagged sentences."""
 
     paper = "paper"
+    columns = "columns"
     uz_idioms = "uz-idioms"
     kevser = "kevser"
     tdk = "tdk"
@@ -93,7 +95,8 @@ def import_(
 ) -> None:
     """Turn a source file into a lexicon directory, with a report of what was dropped and why.
 
-    paper: the benchmark paper's JSONL or JSON (TR-Deyim, TR-Anlam, TR-Ornek, AZ-…); uz-idioms: CSV of the Uzbek
+    paper: the benchmark paper's JSONL or JSON (TR-Deyim, TR-Anlam, TR-Ornek, AZ-…); columns: CSV with
+    a column of idioms per language (tr, az, …; tr-meaning and tr-example if known); uz-idioms: CSV of the Uzbek
     dictionary; kevser: CSV of Turkish idioms; tdk: CSV dump with the columns soz_id, sozum, atara, anlami, anahtar,
     turu2, gosterim_tarihi; dodiom: CSV of Dodiom's Turkish sentences, whose gold words become spans.
     """

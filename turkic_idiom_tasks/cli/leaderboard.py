@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data
+from turkic_idiom_tasks.cli.options import Data, Publish
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def build(
 def publish(
     site: Annotated[Path, typer.Argument(metavar="SITE", help="Folder that leaderboard build wrote.")],
     space: Annotated[str, typer.Option(metavar="ORG/NAME", help="Created if there is none.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Publish; without it only the plan is shown.")] = False,
+    yes: Publish = False,
 ) -> None:
     """Show what would change in a static Space on the Hub and, with --yes, change it in one commit.
 

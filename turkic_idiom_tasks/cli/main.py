@@ -91,4 +91,17 @@ def _version(is_given: bool) -> None:
 
 
 # The commands add themselves to `app`.
-from turkic_idiom_tasks.cli import compare, dataset, doctor, finetune, grid, leaderboard, review, run  # noqa: E402, F401
+from turkic_idiom_tasks.cli import (  # noqa: E402, F401
+    align,
+    build_lexicon,
+    compare,
+    dataset,
+    doctor,
+    finetune,
+    grid,
+    judge,
+    leaderboard,
+    lm,
+    review,
+    run,
+)

@@ -7,14 +7,14 @@ said to understand anything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import normalize
 
-from turkic_idiom_tasks.languages import Language
+from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.orthography import skeleton, to_common
 
 NAME = "turkic-idiom/char-ngrams"
@@ -42,4 +42,22 @@ def encode_texts(texts: Sequence[str], language: Language) -> npt.NDArray[np.flo
         counts = normalize(counts)
         total = counts if total is None else total + counts
     vectors: npt.NDArray[np.float32] = normalize(total).astype(np.float32).toarray()
+    return vectors
+
+
+def encode_glosses(texts: Sequence[Mapping[str, str]]) -> npt.NDArray[np.float32]:
+    """Return one vector for each gloss that stands in several languages: the sum of the vectors of its languages.
+
+    Args:
+        texts: for each gloss language code -> text; texts in a language that is none of ours, such as English, are left
+            out.
+
+    Returns:
+        (N, 4096) float32, each row of length 1, or 0 without a letter.
+    """
+    total = np.zeros((len(texts), DIMENSION), np.float32)
+    for code, language in LANGUAGES.items():
+        rows = [row for row, gloss in enumerate(texts) if code in gloss]
+        total[rows] += encode_texts([texts[row][code] for row in rows], language)
+    vectors: npt.NDArray[np.float32] = normalize(total)
     return vectors

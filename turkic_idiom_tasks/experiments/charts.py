@@ -75,6 +75,15 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, slots=True)
+class LinePoint:
+    """One point of a line; both coordinates are in [0, 1]."""
+
+    series: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
 class ScatterPoint:
     """One labelled point with the interval of `y` if there is one; `x` must be positive."""
 
@@ -109,6 +118,11 @@ class Chart:
         opening += ' role="img" overflow="visible"'  # a reader's font may be wider than the one that was measured
         heading = f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>"
         return f"{opening}>{heading}<style>{_ALONE}</style>{body}\n"
+
+    def png(self) -> bytes:
+        """Return the chart as a PNG on white, with two pixels for each one of the SVG."""
+        spec = {**self.spec, "background": "white"}
+        return bytes(vl_convert.vegalite_to_png(spec, scale=2))
 
 
 def write_chart(chart: Chart, folder: Path, name: str) -> Path:
@@ -214,6 +228,40 @@ def curves(points: Sequence[CurvePoint], *, title: str, description: str, x_axis
         .properties(width=250, height=170)
         .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=_PANELS)
         .resolve_axis(x="independent")
+    )
+    return _chart(drawn, title, description)
+
+
+def lines(points: Sequence[LinePoint], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
+    """Draw lines through points in their order, such as precision over recall.
+
+    Args:
+        points: the points.
+        title: title of the chart.
+        description: description of the chart.
+        x_axis: title of the axis of `x`.
+        y_axis: title of the axis of `y`.
+
+    Raises:
+        ValueError: no points.
+    """
+    series = _order(points, "series")
+    scale = alt.Scale(domain=[0, 1])
+    rows = []
+    for number, point in enumerate(points):
+        rows.append(asdict(point) | {"order": number, "dash": series.index(point.series)})
+    legend = _legend(series) if len(series) > 1 else None
+    drawn = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("x:Q", title=x_axis, scale=scale),
+            y=alt.Y("y:Q", title=y_axis, scale=scale),
+            color=alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=legend),
+            strokeDash=alt.StrokeDash("dash:O", scale=_cycled(range(len(series)), DASHES), legend=None),
+            order=alt.Order("order:Q"),
+        )
+        .properties(width=_WIDTH, height=300)
     )
     return _chart(drawn, title, description)
 

@@ -1,7 +1,7 @@
 """Extension of lm-eval by the start-up hook: the folder of our tasks, the token classifier, provenance.
 
 lm-eval has no documented way yet for another package to add a folder of tasks, so some undocumented names are used:
-`lm_eval_private` lists them.
+`private_names` lists them.
 """
 
 from __future__ import annotations

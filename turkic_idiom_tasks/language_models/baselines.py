@@ -1,7 +1,7 @@
-"""Baselines that know no idiom: what can be got from the options alone, or from the letters they share with a question.
+"""Baselines that know no idiom: what can be got from the options alone, or from letters shared with the question.
 
-Items are sound only if these stay near chance. One does not: figurative sentences of the bundled lexicon are longer than
-the literal ones, which `sentence` shows. Where several options tie, each counts with its share, so a score is the
+Items are sound only if these stay near chance. One does not: the figurative sentences of the bundled lexicon are longer
+than the literal ones, which `sentence` shows. Where several options tie, each counts with its share, so a score is the
 expected accuracy of a guess among them.
 """
 
@@ -21,6 +21,7 @@ from turkic_idiom_tasks.metrics.bootstrap import SEED, SMALL_N
 NAMES = LONGEST, SHORTEST, POSITION, MIDDLE, OVERLAP, SENTENCE, RANDOM, GOLD = (
     "longest", "shortest", "position", "middle", "overlap", "sentence", "random", "gold",
 )  # fmt: skip
+OPTION_ONLY = NAMES[:4]
 _ROUNDS = 100  # of the random baseline
 
 

@@ -1,6 +1,6 @@
-"""One reader of what can be submitted: finished results of our commands, of stock mteb, lm-eval and Inspect.
+"""Reading of everything that can be submitted: finished results of our commands, of mteb, lm-eval and Inspect.
 
-They are files of the person who runs the command: the first mistake ends the reading, with the file named.
+The files belong to the person who runs the command, so reading ends at the first mistake, and the error names the file.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
 
     Args:
         places: files, or folders that are searched at any depth.
-        dataset: what was predicted.
+        dataset: the data that was predicted.
 
     Raises:
-        InputError: a place does not exist or holds nothing of the kind, or a file is damaged or of other data.
+        InputError: a place does not exist, there are no predictions in any, or a file is damaged or of other data.
     """
     files = _all_files(places)
     metas = mteb_files.model_metas(files)
@@ -69,7 +69,7 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
 def find_scores(place: Path) -> list[StatedScores]:
     """Return the retrieval scores that the records and the stock mteb results in a folder, or one file, state.
 
-    Beside its records `turkic-idiom run` writes the same scores in mteb's format: they are returned once.
+    `turkic-idiom run` writes the same scores twice, in its records and in mteb's format; they are returned once.
 
     Raises:
         InputError: there is no such place, or a file is damaged.
@@ -135,8 +135,8 @@ def _of_ranker(path: Path, header: Header, predictions: Predictions) -> ModelPre
 def _of_classifier(path: Path, header: Header, predictions: Predictions) -> Iterator[ModelPredictions]:
     """Yield the tags of a token classifier, once for each regime that they stand for.
 
-    Tags in the language that was trained on stand for the checkpoint both as it is (0 examples of other languages) and
-    in the set of checkpoints each of which has seen all sentences of its own language.
+    Tags in the language that was trained on are yielded twice: for the checkpoint as it is (0 examples of other
+    languages), and as one of a set of checkpoints each of which was trained on all sentences of its own language.
     """
     ((_, language),) = predictions
     training = header.training
@@ -166,7 +166,7 @@ def _of_classifier(path: Path, header: Header, predictions: Predictions) -> Iter
 
 
 def _is_lone_source(item: ModelPredictions, results: Sequence[ModelPredictions]) -> bool:
-    """Return whether a source language stands for a set of checkpoints in which no other language is."""
+    """Return whether predictions in a source language are the only ones of their set of checkpoints."""
     if not item.is_classifier or item.regime != CROSS_LINGUAL:
         return False
     languages: set[Key] = set()

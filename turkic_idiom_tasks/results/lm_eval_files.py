@@ -1,4 +1,4 @@
-"""What the stock ``lm-eval run --log_samples`` writes for the span tasks and the tasks of language models."""
+"""Files that the stock ``lm-eval run --log_samples`` writes for the span tasks and the tasks of language models."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
 
     Args:
         path: a file whose name `SAMPLES` matches.
-        dataset: what was predicted.
+        dataset: the data that was predicted.
 
     Raises:
         InputError: the file is damaged, of other data, incomplete, or the results of the same run are missing.
@@ -184,7 +184,7 @@ def _describe(path: Path, date: str, dataset: Dataset) -> ModelPredictions:
 
 
 def _read_tags(path: Path, language: str, dataset: Dataset) -> Tags:
-    """Return the tags that the strict reading of the answers gave.
+    """Return the tags that the strict filter found in the answers.
 
     Raises:
         InputError: a sentence has none, or tags that do not fit its words.

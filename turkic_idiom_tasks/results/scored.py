@@ -1,4 +1,4 @@
-"""From predictions to scores: the one way in which a prediction becomes a number, whoever asks for it."""
+"""Scores of rankings and tags, and a check that a record states the scores that its predictions give."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from turkic_idiom_tasks.dataset.retrieval import TASKS, is_literal
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.metrics.ranking import score_positions
@@ -16,14 +17,14 @@ from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, Rankings, Tags
 from turkic_idiom_tasks.results.record import Record
 
-MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", SPANS: "span_f1"}
+MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", "T4": "ndcg", SPANS: "span_f1"}
 MAIN_SCORES |= dict.fromkeys(ITEM_TASKS, "accuracy") | {CLOZE_OPEN: "accepted"}
 _TOLERANCE = 1e-9  # between a stored score and the same score computed again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredSubset:
-    """The scores of one subset, and what each of its items adds to the main score.
+    """Scores of one subset, and what each of its items adds to the main score.
 
     The main score is the sum of the numerators over the sum of the denominators: a mean of nDCG (each query adds its
     nDCG and 1), a micro-averaged span F1 (each sentence adds twice its correct spans, and its predicted plus gold
@@ -38,7 +39,7 @@ class ScoredSubset:
         sums: (n, 2) float64, numerator and denominator of each item.
         floor: main score of a random ranking or choice; 0 for spans and open answers.
         scores: name -> value as result files name them; NaN where undefined.
-        cut: the fewest documents that a ranking lists; None if every one lists all.
+        cut: number of documents that the shortest ranking lists; None if every one lists all.
         answers: what a language model answered; None for rankings and tags.
     """
 
@@ -55,12 +56,12 @@ class ScoredSubset:
 
     @property
     def main(self) -> float:
-        """Uncut nDCG, span F1, accuracy, or the share of accepted answers."""
+        """Return nDCG without a cut-off, span F1, accuracy, or the share of accepted answers."""
         return self.scores[MAIN_SCORES[self.task]]
 
     @property
     def n(self) -> int:
-        """Queries, sentences or items."""
+        """Return the number of queries, sentences or items."""
         return len(self.items)
 
 
@@ -104,6 +105,8 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     means = scores.means()
     strict = score_positions(rankings.positions(strict=True)).means()
     means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
+    if TASKS[pool.task].query == "example":
+        means["literal_first"] = _share_of_literal_first(rankings)
     return ScoredSubset(
         task=pool.task,
         subset=pool.subset,
@@ -115,6 +118,16 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         scores=means | {"n_queries": len(pool.queries), "n_documents": len(pool.documents)},
         cut=rankings.cut,
     )
+
+
+def _share_of_literal_first(rankings: Rankings) -> float:
+    """Return the share of queries whose first document has the literal words of an idiom; expected value over ties."""
+    literal = np.array([is_literal(document) for document in rankings.pool.documents])
+    shares = []
+    for above in rankings.above:
+        first = above == 0
+        shares.append(literal[first].mean())
+    return float(np.mean(shares))
 
 
 def _score_tags(tags: Tags) -> ScoredSubset:

@@ -1,0 +1,95 @@
+"""Reading of the JSON object in the text that a language model answered: strictly, whatever stands around it.
+
+Models put JSON into fences, think aloud before it, or explain it afterwards. Nothing of that changes what is read, but
+the object itself must be valid JSON that has the expected fields. Two different valid objects in one answer are none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from turkic_idiom_tasks.reading import MalformedError, parse_json, shown
+
+LONGEST = 200_000  # characters of an answer that are looked at
+_MOST_OBJECTS = 100  # braces at which an object is looked for
+_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+_THOUGHT_START = re.compile(r"<(?:think|thinking|reasoning)>.*\Z", re.DOTALL | re.IGNORECASE)
+
+Value = TypeVar("Value", bound=BaseModel)
+
+
+class AnswerFields(BaseModel):
+    """Fields of a JSON object that a model answers with; servers that follow a schema may add no others."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra={"additionalProperties": False})
+
+
+def read_answer(text: str, answer: type[Value]) -> Value:
+    """Return the object in an answer.
+
+    Args:
+        text: what the model wrote.
+        answer: the fields that the object must have.
+
+    Raises:
+        MalformedError: there is no such object, or there are several that differ.
+    """
+    values: list[Value] = []
+    problem = "no JSON object in the answer" if text.strip() else "the answer is empty"
+    for candidate in _objects(without_thoughts(text[:LONGEST])):
+        try:
+            value = answer.model_validate(parse_json(candidate.encode("utf-8", "surrogatepass")))
+        except MalformedError as error:
+            problem = str(error)
+            continue
+        except ValidationError as error:
+            problem = _first_problem(error)
+            continue
+        if value not in values:
+            values.append(value)
+    if len(values) > 1:
+        raise MalformedError(f"the answer has {len(values)} JSON objects that differ")
+    if not values:
+        raise MalformedError(problem)
+    return values[0]
+
+
+def without_thoughts(text: str) -> str:
+    """Return an answer without what the model thought aloud before it.
+
+    A thought that is not closed was cut off, so no answer follows it. One that is not opened was opened by the
+    template of the chat.
+    """
+    text = _THINKING.sub("", text)
+    text = _THOUGHT_END.sub("", text)
+    return _THOUGHT_START.sub("", text)
+
+
+def _objects(text: str) -> Iterator[str]:
+    """Yield the texts of the outermost JSON objects, valid as far as brackets and quotes go."""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    for _ in range(_MOST_OBJECTS):
+        if start < 0:
+            return
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = start + 1
+        else:
+            if isinstance(value, dict):
+                yield text[start:end]
+        start = text.find("{", end)
+
+
+def _first_problem(error: ValidationError) -> str:
+    first: Any = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the object"
+    found = "" if first["type"] == "missing" else f", found {shown(first['input'])}"
+    return f"field {place}: {first['msg']}{found}"

@@ -1,0 +1,93 @@
+"""The prompts for language models: files with a name and a version, and how they are filled in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from string import Template
+
+from turkic_idiom_tasks.errors import usage_error
+
+NAMES = ENRICH, VERIFY, MONOLINGUAL, CROSS_LINGUAL, EXPLANATION = (
+    "enrich",
+    "verify",
+    "judge-monolingual",
+    "judge-cross-lingual",
+    "judge-explanation",
+)
+PAPER = 1  # version with the wording of the paper's appendices, where the paper has one
+_FOLDER = Path(__file__).parent
+_FILE = re.compile(r"(?P<name>[a-z-]+)-(?P<version>\d+)\.txt")
+_PARTS = re.compile(r"\A(?P<notes>(?:#.*\n)*)\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>.*)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One version of a prompt.
+
+    Attributes:
+        name: one of `NAMES`.
+        version: from 1; a text that was used is never changed but gets a new version.
+        notes: where the wording is from.
+        system: system message.
+        user: user message, with ``$name`` where a text is to stand.
+    """
+
+    name: str
+    version: int
+    notes: str
+    system: str
+    user: str
+
+    @property
+    def label(self) -> str:
+        """Name and version as results state them: ``verify-2``."""
+        return f"{self.name}-{self.version}"
+
+    def messages(self, texts: Mapping[str, str], *, plain: Mapping[str, str] | None = None) -> list[dict[str, str]]:
+        """Return the conversation that asks this prompt about some texts.
+
+        Args:
+            texts: name -> a text of somebody else. It becomes a JSON string, so that quotation marks and line breaks
+                in it cannot end it, and what it says stays data.
+            plain: name -> a text of ours, such as the name of a language, which is put in as it is.
+        """
+        values = dict(plain or {})
+        for name, text in texts.items():
+            values[name] = json.dumps(text, ensure_ascii=False)
+        return [
+            {"role": "system", "content": Template(self.system).substitute(values)},
+            {"role": "user", "content": Template(self.user).substitute(values)},
+        ]
+
+
+@cache
+def versions(name: str) -> tuple[int, ...]:
+    """Return the versions of a prompt, in order."""
+    numbers = []
+    for path in _FOLDER.glob("*.txt"):
+        match = _FILE.fullmatch(path.name)
+        if match and match["name"] == name:
+            numbers.append(int(match["version"]))
+    return tuple(sorted(numbers))
+
+
+def load_prompt(name: str, version: int | None = None) -> Prompt:
+    """Return a version of a prompt, the newest one by default.
+
+    Raises:
+        InputError: there is no such version; the message lists those that there are.
+    """
+    known = versions(name)
+    chosen = known[-1] if version is None else version
+    if chosen not in known:
+        raise usage_error(f"--prompt {chosen}: {name} has the versions {', '.join(map(str, known))}")
+    text = (_FOLDER / f"{name}-{chosen}.txt").read_text(encoding="utf-8")
+    parts = _PARTS.match(text)
+    if parts is None:
+        raise RuntimeError(f"{name}-{chosen}.txt has no [system] and [user]")
+    return Prompt(name, chosen, parts["notes"], parts["system"].strip(), parts["user"].strip())

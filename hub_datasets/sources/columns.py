@@ -1,0 +1,65 @@
+"""Reader of a table of aligned idioms: CSV with a column per language, an idiom in each cell.
+
+The columns are named by the code of a language (``tr``), by its other codes or its English name. ``tr-meaning`` and
+``tr-example`` may hold what is known already, ``gloss`` the meaning in English. An empty cell, or one that is only a
+dash, means that the language has no such idiom.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from hub_datasets.sources.source_rows import Reading, SourceRow, read_table
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.reading import quoted
+
+GLOSS = "gloss"
+_NOTHING = re.compile(r"[\s\-\u2010-\u2015\u2212]*")
+_COLUMN = re.compile(r"(?P<name>.+?)(?:[-_ ](?P<field>idiom|meaning|example))?")
+
+
+def read(path: Path) -> Iterator[SourceRow]:
+    """Yield one row per concept.
+
+    Raises:
+        InputError: the file is no CSV table, or has no column of a language.
+    """
+    columns: dict[str, tuple[str, str]] = {}
+    for record in read_table(path, ()):
+        if record.cells is None:
+            yield SourceRow(record.line, problem=record.problem, value=record.value)
+            continue
+        columns = columns or _columns(path, record.cells)
+        texts: dict[str, dict[str, str]] = {}
+        for column, (code, field) in columns.items():
+            cell = record.cells[column]
+            if not _NOTHING.fullmatch(cell):
+                texts.setdefault(code, {})[field] = cell
+        readings = {}
+        for code, fields in texts.items():
+            readings[code] = Reading(fields.get("idiom", ""), fields.get("meaning"), fields.get("example"))
+        gloss = record.cells.get(GLOSS, "")
+        problem = None if readings else "no idiom in any language"
+        yield SourceRow(record.line, readings, gloss=gloss, problem=problem)
+
+
+def _columns(path: Path, cells: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return column -> language code and field of the columns that hold texts of a language."""
+    codes = {}
+    for language in LANGUAGES.values():
+        for name in (language.code, language.subset, language.script_code.lower(), language.name.lower()):
+            codes[name] = language.code
+    columns = {}
+    for column in cells:
+        match = _COLUMN.fullmatch(column)
+        if match is not None and match["name"] in codes:
+            columns[column] = (codes[match["name"]], match["field"] or "idiom")
+    if not columns:
+        raise InputError(
+            f"{path}:1: no column of a language; name the columns {', '.join(LANGUAGES)}, found "
+            f"{quoted(', '.join(cells))[1:-1]}"
+        )
+    return columns

@@ -1,0 +1,226 @@
+"""Alignment of a further language: the assignment, the thresholds, and `turkic-idiom dataset align`."""
+
+import csv
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from hub_datasets.align import (
+    Candidate,
+    CurvePoint,
+    Match,
+    Problem,
+    assign,
+    build_problem,
+    choose_threshold,
+    precision_recall,
+)
+from turkic_idiom_tasks.encoders.char_ngrams import encode_glosses
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+
+
+def problem(n_rows, n_columns, right=None):
+    candidates = [Candidate(Entry(f"c{number}", f"idiom {number}", "x")) for number in range(n_columns)]
+    right = right or [frozenset()] * n_rows
+    taken = frozenset().union(*right)
+    return Problem("uz", [f"c{n}" for n in range(n_rows)], [{}] * n_rows, candidates, [{}] * n_columns, right, taken)
+
+
+def unit(generator, n, dimension):
+    vectors = generator.normal(size=(n, dimension))
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.mark.parametrize("floor", [-0.2, 0.0, 0.3])
+def test_pairs_have_the_largest_sum_above_the_floor(floor):
+    generator = np.random.default_rng(3)
+    concepts, candidates = unit(generator, 5, 3), unit(generator, 4, 3)
+    matches = assign(problem(5, 4), concepts, candidates, floor=floor)
+    cosines = concepts.astype(np.float64) @ candidates.T.astype(np.float64)
+    best = 0.0
+    for rows in permutations(range(5), 4):  # every assignment of the four candidates, by hand
+        best = max(best, sum(max(0.0, cosines[row, column] - floor) for column, row in enumerate(rows)))
+    assert sum(match.cosine - floor for match in matches) == pytest.approx(best, abs=1e-5)
+    assert all(match.cosine >= floor for match in matches)
+    assert len({match.row for match in matches}) == len({match.column for match in matches}) == len(matches)
+    assert [match.cosine for match in matches] == sorted((match.cosine for match in matches), reverse=True)
+
+
+def test_neighbours_are_enough_for_the_optimum_of_scipy_s_full_table():
+    generator = np.random.default_rng(5)
+    shared = generator.normal(size=(300, 16))
+    concepts = shared + 0.5 * generator.normal(size=(300, 16))
+    candidates = shared + 0.5 * generator.normal(size=(300, 16))
+    concepts /= np.linalg.norm(concepts, axis=1, keepdims=True)
+    candidates /= np.linalg.norm(candidates, axis=1, keepdims=True)
+    right = [frozenset({number}) for number in range(300)]
+    matches = assign(problem(300, 300, right), concepts.astype("f4"), candidates.astype("f4"), floor=0.0)
+    rows, columns = linear_sum_assignment(np.maximum(concepts @ candidates.T, 0), maximize=True)
+    expected = {(row, column) for row, column in zip(rows, columns, strict=True)}
+    assert len({(match.row, match.column) for match in matches} & expected) > 295
+    assert sum(match.is_right for match in matches) > 280
+
+
+def test_nothing_above_the_floor_gives_no_pairs():
+    vectors = np.eye(3, dtype=np.float32)
+    assert assign(problem(1, 2), vectors[:1], vectors[1:], floor=0.5) == []
+
+
+def test_precision_and_recall_by_hand():
+    known = problem(5, 6, [frozenset({0}), frozenset({1}), frozenset({2, 3}), frozenset(), frozenset()])
+    rights = [True, None, False, True, False]
+    matches = [Match(0, 0, cosine, right) for cosine, right in zip([0.9, 0.8, 0.7, 0.7, 0.4], rights, strict=True)]
+    points = precision_recall(known, matches)
+    # from .9: 1 of 1; from .7: 2 of 3; from .4: 2 of 4. Three concepts have a known right candidate
+    assert points == [
+        CurvePoint(0.9, 1.0, 1 / 3, 1),
+        CurvePoint(0.7, 2 / 3, 2 / 3, 3),
+        CurvePoint(0.4, 0.5, 2 / 3, 4),
+    ]
+
+
+def test_a_threshold_needs_known_pairs_and_the_precision_must_be_reached():
+    points = [CurvePoint(1 - n / 100, 1 - n / 100, n / 40, n) for n in range(1, 41)]
+    assert choose_threshold(points, 0.7).n_known == 30
+    with pytest.raises(InputError, match=r"no threshold has a precision of 0\.95.*best is 0\.800"):
+        choose_threshold(points, 0.95)  # which only fewer than twenty pairs have
+    with pytest.raises(InputError, match="only 10 pairs"):
+        choose_threshold(points[:10], 0.5)
+    with pytest.raises(InputError, match="only 0 pairs"):
+        choose_threshold([], 0.5)
+
+
+def test_what_is_known_comes_from_the_idioms_and_the_judged_equivalents():
+    entries = {
+        "tr": {name: Entry(name, f"deyim {name}", f"anlam {name}") for name in "abc"},
+        "uz": {"a": Entry("a", "koʻz yummoq", variants=("koʻzini yummoq",)), "d": Entry("d", "jon bermoq")},
+    }
+    concepts = {name: Concept(name, f"gloss {name}") for name in "abcd"}
+    lexicon = Lexicon(concepts, entries, "0" * 40, equivalents={("a", "b"): "same", ("a", "c"): "near"})
+    idioms = ("Koʻzini yummoq", "bosh egmoq", "jon bermoq", "ko'z yummoq")
+    candidates = [Candidate(Entry(f"x{number}", idiom, "taʼrif")) for number, idiom in enumerate(idioms)]
+    known = build_problem(lexicon, "uz", candidates)
+    assert known.concepts == ["a", "b", "c"]  # d has no meaning in another language
+    assert known.right == [{0, 3}, {0, 3}, frozenset()]
+    assert known.taken == {0, 2, 3}
+    assert known.concept_texts[0] == {"tr": "anlam a", "en": "gloss a"}
+    assert known.candidate_texts[1] == {"uz": "taʼrif"}
+    with pytest.raises(InputError, match="no concept has a meaning in another language than tr"):
+        build_problem(lexicon, "tr", candidates)
+
+
+def test_vectors_of_glosses_in_several_languages():
+    vectors = encode_glosses([{"tr": "göz yummak", "uz": "koʻz yummoq"}, {"tr": "göz yummak"}, {"en": "eye"}])
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 0])
+    assert 0.5 < vectors[0] @ vectors[1] < 1
+
+
+@pytest.fixture(scope="module")
+def partly_aligned(bundled, tmp_path_factory):
+    """A lexicon whose Uzbek half is known, and a dictionary with all of its Uzbek idioms whose definitions are Turkic.
+
+    The definitions are the Azerbaijani meanings in Uzbek letters, so that spelling alone can align them.
+    """
+    folder = tmp_path_factory.mktemp("align")
+    concepts = [name for name in sorted(bundled.concepts) if name in bundled.of("uz")][:120]
+    known = concepts[::2]
+    entries = {code: [bundled.of(code)[name] for name in concepts] for code in ("tr", "az")}
+    entries["uz"] = [bundled.of("uz")[name] for name in known]
+    write_lexicon(folder / "lexicon", [bundled.concepts[name] for name in concepts], entries)
+    letters = str.maketrans(
+        {"ə": "e", "ı": "i", "ö": "oʻ", "ü": "u", "ş": "sh", "ç": "ch", "ğ": "gʻ", "c": "j", "w": "v"}
+    )
+    with (folder / "dictionary.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["uz", "uz-meaning", "uz-example"])
+        for name in concepts:
+            entry = bundled.of("uz")[name]
+            table.writerow([entry.idiom, bundled.of("az")[name].meaning.translate(letters), entry.example])
+    return folder, concepts, known
+
+
+def test_align_adds_what_is_certain_and_leaves_the_doubtful_to_people(partly_aligned, dataset, bundled, tmp_path):
+    folder, _, known = partly_aligned
+    arguments = (folder / "lexicon", "-l", "uz", "--in", folder / "dictionary.csv", "--out", tmp_path / "out")
+    code, out, err = dataset("align", *arguments, "--precision", "0.98", "--review-precision", "0.9")
+    assert code == 0, err
+    before, after = load_lexicon(folder / "lexicon"), load_lexicon(tmp_path / "out")
+    added = set(after.of("uz")) - set(known)
+    assert len(added) > 25
+    n_right = sum(after.of("uz")[name].idiom == bundled.of("uz")[name].idiom for name in added)
+    assert n_right >= 0.9 * len(added)
+    for name in known:
+        assert after.of("uz")[name] == before.of("uz")[name]
+    for name in added:
+        entry = after.of("uz")[name]
+        assert entry.status.startswith("aligned by turkic-idiom/char-ngrams from a cosine of")
+        assert entry.source.startswith("columns:")
+        assert entry.spans is None or entry.spans[0].of(entry.example)
+    with (tmp_path / "out-review.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    low, high = (float(part) for part in out.split("(")[0].removeprefix("thresholds ").split(" and "))
+    assert f"{len(added)} entries in uz added" in out
+    assert not added & {row["concept"] for row in rows}
+    for row in rows:
+        assert low - 0.001 <= float(row["cosine"]) <= high + 0.001
+        assert row["tr"] == bundled.of("tr")[row["concept"]].idiom
+
+
+def test_a_language_without_entries_is_calibrated_on_another_one(partly_aligned, dataset, bundled, tmp_path):
+    folder, concepts, _ = partly_aligned
+    entries = {code: [bundled.of(code)[name] for name in concepts] for code in ("tr", "az")}
+    write_lexicon(tmp_path / "lexicon", [bundled.concepts[name] for name in concepts], entries)
+    arguments = (tmp_path / "lexicon", "-l", "uz", "--in", folder / "dictionary.csv", "--out", tmp_path / "out")
+    code, _, err = dataset("align", *arguments)
+    assert (code, "only 0 pairs is known" in err, "--calibrate-on" in err) == (1, True, True)
+    assert not (tmp_path / "out").exists()
+    code, out, _ = dataset("align", *arguments, "--calibrate-on", "az", "--precision", "0.6")
+    assert code == 0
+    assert "known pairs of az" in out
+    assert len(load_lexicon(tmp_path / "out").of("uz")) > 40
+    code, out, _ = dataset("align", *arguments, "--thresholds", "0.1", "0.99", "--overwrite")
+    assert code == 0
+    assert "thresholds 0.100 and 0.990 (given)" in out
+
+
+def test_evaluate_prints_the_curve_and_draws_it(partly_aligned, dataset, tmp_path):
+    folder, _, known = partly_aligned
+    for suffix, start in ((".svg", b"<svg"), (".png", b"\x89PNG")):
+        figure = tmp_path / f"curve{suffix}"
+        code, out, _ = dataset("align", folder / "lexicon", "-l", "uz", "--evaluate", "--figure", figure)
+        assert code == 0
+        assert figure.read_bytes().startswith(start)
+    assert f"120 concepts, {len(known)} definitions in uz, 6" in out
+    last = next(line for line in out.splitlines() if line.startswith("all pairs")).split()
+    assert 0 < float(last[2]) < 1  # precision
+
+
+def test_wrong_arguments(partly_aligned, dataset, tmp_path):
+    folder, _, _ = partly_aligned
+    lexicon = folder / "lexicon"
+    for arguments, message in (
+        (("-l", "uz"), "give either --out"),
+        (("-l", "uz", "--out", tmp_path / "out"), "--in is missing"),
+        (("-l", "uz", "--evaluate", "--figure", "a.pdf"), "ends in .svg or .png"),
+        (("-l", "gag", "--evaluate"), "has no meanings in gag"),
+        (("-l", "uz", "--evaluate", "--pooling", "mean"), "takes no --pooling"),
+    ):
+        code, _, err = dataset("align", lexicon, *arguments)
+        assert (code, message in err) == (2, True), err
+    code, _, err = dataset("align", lexicon, "-l", "tk", "--in", folder / "dictionary.csv", "--out", tmp_path / "out")
+    assert (code, "has no definition in tk" in err) == (1, True)
+
+
+def test_the_uzbek_dictionary_against_our_own_alignment(uzbek_import, bundled):
+    candidates = [Candidate(entry) for entry in uzbek_import.entries["uz"] if entry.meaning is not None]
+    known = build_problem(bundled, "uz", candidates)
+    assert len(candidates) > 3_500
+    assert sum(bool(columns) for columns in known.right) > 600  # idioms of ours that it lists
+    n_rows = len(known.concepts)
+    vectors = encode_glosses([*known.concept_texts, *known.candidate_texts])
+    points = precision_recall(known, assign(known, vectors[:n_rows], vectors[n_rows:], floor=0.0))
+    assert 0 < points[-1].precision < 0.2  # spelling cannot align definitions that were written independently
