@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hub_datasets.judge import HIGH, MEDIUM, Judgement, explanation_case, majority
 from hub_datasets.json_answers import read_answer
+from hub_datasets.judge import HIGH, MEDIUM, Judgement, explanation_case, majority
 from hub_datasets.prompts import EXPLANATION, load_prompt
 from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError

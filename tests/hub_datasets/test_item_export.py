@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from hub_datasets.item_export import item_layout
-from tests.items_for_tests import chat_endpoint
+from tests.language_models.model_server import Recorded, running_model
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.language_models.items import LETTERS, available, build_items
 from turkic_idiom_tasks.language_models.prompts import option_texts, question
@@ -95,18 +95,19 @@ def test_stock_inspect_reads_and_scores_it_from_the_hub(
     def answer(prompt):
         return "ANSWER: " + next(letter for text, letter in right.items() if text in prompt)
 
-    with chat_endpoint(answer) as (url, requests):
+    model = Recorded(answer)
+    with running_model(model) as url:
         run = command(
             "inspect", "eval", f"hf/{REPO}/uz_usage", "--model", "openai-api/local/m", "--log-dir", "logs",
             "--display", "plain", LOCAL_API_KEY="none", LOCAL_BASE_URL=url, **session_online,
         )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr
-    assert len(requests) == len(items)
+    assert len(model.requests) == len(items)
     (path,) = (tmp_path / "logs").glob("*.eval")
     log = inspect_log.read_eval_log(str(path))
     assert log.results.scores[0].metrics["accuracy"].value == 1.0
     assert [sample.metadata["id"] for sample in log.samples] == [item.id for item in items]
-    shown = requests[0]["messages"][-1]["content"]
+    shown = model.requests[0]["messages"][-1]["content"]
     for text in option_texts(items[0]):
         assert text in shown
 
