@@ -42,7 +42,7 @@ Document = Mapping[str, Any]
 
 
 _CHOICE = (*CHOICE_SCORES, "accuracy_spread")
-METRICS = dict.fromkeys(KINDS, _CHOICE)  # kind of a task -> names of its scores
+METRICS: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, _CHOICE)  # kind of a task -> names of its scores
 METRICS[USAGE] = (*(name for name in _CHOICE if not name.endswith("_share")), *PAIR_SCORES)  # it has no traps
 METRICS[CLOZE_OPEN] = (*CLOZE_SCORES, "accepted_spread")
 
