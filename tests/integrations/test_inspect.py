@@ -134,7 +134,7 @@ def test_the_open_cloze_accepts_what_the_scorer_accepts(run, dataset):
     for number, item in enumerate(items):
         texts.append([item.idiom, f"Answer: {item.idiom}.", "kitap okumak", ""][number % 4])
         script[open_prompt(item, "native")] = texts[-1]
-    _log, scores = run(inspect_tasks.cloze_open, script.__getitem__, language="tr", prompt="native")
+    _, scores = run(inspect_tasks.cloze_open, script.__getitem__, language="tr", prompt="native")
     read = [[item.idiom, item.idiom, "kitap okumak", None][number % 4] for number, item in enumerate(items)]
     expected = score_open_cloze(items, read, dataset.lexicon)
     assert expected["accepted"] == pytest.approx(sum(number % 4 < 2 for number in range(len(items))) / len(items))
