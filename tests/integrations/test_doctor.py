@@ -98,7 +98,7 @@ def test_a_reader_that_stops_reading_is_no_traceback(monkeypatch):
 
 
 def test_doctor_without_the_hook_finds_nothing_registered(stand_ins):
-    stand_ins.leave_out("sentence_transformers", "lm_eval")
+    stand_ins.leave_out("torch", "transformers", "sentence_transformers", "lm_eval")
     details = stand_ins.run("doctor", TURKIC_IDIOM_NO_HOOK="1").stdout.splitlines()
     assert "mteb benchmark TurkicIdiom(v1): MISSING" in details
     assert "mteb models: 0 registered" in details
