@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hub_datasets.judge import HIGH, MEDIUM, Judgement, explanation_case, majority
 from hub_datasets.json_answers import read_answer
+from hub_datasets.judge import HIGH, MEDIUM, Judgement, explanation_case, majority
 from hub_datasets.prompts import EXPLANATION, load_prompt
 from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
@@ -118,9 +118,7 @@ def explanation_judge(judges: str | list[str] = "", prompt: int | None = None) -
         quality = majority([vote["quality"] for vote in votes if vote["quality"] is not None])
         if quality is None:
             return Score.unscored(
-                value={"high": float("nan"), "at_least_medium": float("nan")},
-                reason="no readable verdict",
-                metadata={"votes": votes},
+                reason="no readable verdict", answer=state.output.completion, metadata={"votes": votes}
             )
         return Score(
             value={"high": float(quality == HIGH), "at_least_medium": float(quality in (HIGH, MEDIUM))},
