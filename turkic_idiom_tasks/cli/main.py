@@ -91,4 +91,14 @@ def _version(is_given: bool) -> None:
 
 
 # The commands add themselves to `app`.
-from turkic_idiom_tasks.cli import compare, dataset, doctor, finetune, grid, leaderboard, review, run  # noqa: E402, F401
+from turkic_idiom_tasks.cli import (  # noqa: E402
+    compare,  # noqa: F401
+    dataset,  # noqa: F401
+    doctor,  # noqa: F401
+    finetune,  # noqa: F401
+    finetune_meaning,  # noqa: F401
+    grid,  # noqa: F401
+    leaderboard,  # noqa: F401
+    review,  # noqa: F401
+    run,  # noqa: F401
+)

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_table
-from turkic_idiom_tasks.dataset.similarity import CORRECT, GENERAL, INCORRECT, REFERENCE, SentencePair, SentencePairs, Triplet
+from turkic_idiom_tasks.dataset.similarity import (
+    CORRECT,
+    GENERAL,
+    INCORRECT,
+    REFERENCE,
+    SentencePair,
+    SentencePairs,
+    Triplet,
+)
 from turkic_idiom_tasks.errors import InputError
 
 CHENGYU_VARIABLE = "CHENGYU_STS_DATA"
