@@ -17,8 +17,9 @@ run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on eve
 	$(if $(MINILM),$(SUBMIT) 'English sentence pairs' --name sentence-transformers/all-MiniLM-L6-v2 --parameters 22713216 --regime pretrained results/results/local__model)
 	$(BIN)/turkic-idiom leaderboard build results/submissions --out results/site
 
+# Bytecode is written, whatever the environment says: the suite starts dozens of interpreters.
 test: $(VENV)/.installed-dev  ## the whole test suite
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations 10 tests
+	HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations 10 tests
 
 test-lowest:  ## the stock commands with the lowest versions that pyproject.toml allows, in a temporary environment
 	$(PYTHON) tests/versions/try_versions.py lowest
@@ -44,9 +45,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[leaderboard]'
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
+$(VENV)/.installed-dev: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	touch $@
+	touch $(VENV)/.installed $@
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -19,7 +19,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
-from turkic_idiom_tasks.reading import read_json, shown
+from turkic_idiom_tasks.reading import first_fault, read_json
 from turkic_idiom_tasks.spans import LABELS
 
 NAME = "Turkic idioms"
@@ -117,9 +117,7 @@ def read_readings(directory: Path) -> Readings:
     try:
         return Readings.model_validate(read_json(path))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: damaged ({shown(place)}: {first['msg']}); restore it") from error
+        raise InputError(f"{path}: damaged ({first_fault(error)}); restore it") from error
 
 
 def lexicon_card(lexicon: Lexicon, readings: Readings) -> str:
@@ -148,7 +146,7 @@ def dataset_card(lexicon: Lexicon, files: Sequence[DataFile], *, licence: str) -
         files: files of the dataset.
         licence: Hub identifier of the licence.
     """
-    by_config = _by_config(files)
+    by_config = files_by_config(files)
     rows = []
     for config, parts in by_config.items():
         counts = [f"{part.rows} {part.split}" for part in parts]
@@ -169,7 +167,7 @@ def dataset_card(lexicon: Lexicon, files: Sequence[DataFile], *, licence: str) -
 
 def eval_yaml(files: Iterable[DataFile]) -> str:
     """Return the eval.yaml that registers the dataset as a benchmark on the Hub, with an entry per task and subset."""
-    by_config = _by_config(files)
+    by_config = files_by_config(files)
     tasks: list[dict[str, str]] = []
     for short, subsets in SUBSETS.items():
         name = TASKS[short].name
@@ -199,11 +197,7 @@ def _card_data(lexicon: Lexicon, by_config: Mapping[str, Sequence[DataFile]], *,
     if any(config.startswith("span-") for config in by_config):
         categories.append("token-classification")
     is_ours = lexicon.source == str(BUNDLED)
-    configs, information = [], []
-    for config, parts in by_config.items():
-        paths = [{"split": part.split, "path": part.path} for part in parts]
-        configs.append({"config_name": config, "data_files": paths})
-        information.append(_config_information(config, parts))
+    configs, information = described_configs(by_config)
     return DatasetCardData(
         license=licence,
         language=codes,
@@ -214,14 +208,25 @@ def _card_data(lexicon: Lexicon, by_config: Mapping[str, Sequence[DataFile]], *,
         source_datasets=["original"] if is_ours else None,
         task_categories=categories,
         task_ids=["document-retrieval"],
-        size_categories=[_size_category(n_entries)],
+        size_categories=[size_category(n_entries)],
         tags=["idioms", "mteb"],
         configs=configs,
         dataset_info=information,
     )
 
 
-def _size_category(n_entries: int) -> str:
+def described_configs(by_config: Mapping[str, Sequence[DataFile]]) -> tuple[list[Any], list[Any]]:
+    """Return the keys ``configs`` and ``dataset_info`` of a README: where the files are, and what is in them."""
+    configs, information = [], []
+    for config, parts in by_config.items():
+        paths = [{"split": part.split, "path": part.path} for part in parts]
+        configs.append({"config_name": config, "data_files": paths})
+        information.append(_config_information(config, parts))
+    return configs, information
+
+
+def size_category(n_entries: int) -> str:
+    """Return the size of a dataset in the words of the Hub."""
     for limit, name in _SIZES:
         if n_entries < limit:
             return name
@@ -258,7 +263,8 @@ def _feature(name: str, kind: pa.DataType) -> dict[str, Any]:
     return {"list": _feature("", inner) if pa.types.is_list(inner) else str(inner)}
 
 
-def _by_config(files: Iterable[DataFile]) -> dict[str, list[DataFile]]:
+def files_by_config(files: Iterable[DataFile]) -> dict[str, list[DataFile]]:
+    """Return config -> its files, one for each split."""
     by_config: dict[str, list[DataFile]] = {}
     for file in files:
         by_config.setdefault(file.config, []).append(file)

@@ -25,8 +25,8 @@ import numpy as np
 from hub_datasets.cleaning import clean_text, concept_stems, idiom_problem, sense_id
 from hub_datasets.import_report import Case, ImportReport, Tally
 from hub_datasets.importing import Imported
-from hub_datasets.sources.source_rows import Record, read_table
 from turkic_idiom_tasks.annotation.annotate import Annotation, annotate
+from turkic_idiom_tasks.csv_files import Record, read_table
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry

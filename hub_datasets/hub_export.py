@@ -206,12 +206,12 @@ def _subset_files(name: str, data: RetrievalData) -> list[DataFile]:
     queries = [{"id": key, "text": text} for key, text in sorted(data.queries.items())]
     documents = [{"id": key, "text": text} for key, text in sorted(data.documents.items())]
     files = [
-        _data_file(f"{name}-queries", TEST, queries, _RETRIEVAL_SCHEMA),
-        _data_file(f"{name}-corpus", TEST, documents, _RETRIEVAL_SCHEMA),
-        _data_file(f"{name}-qrels", TEST, _qrels_rows(data.qrels), _QRELS_SCHEMA),
+        data_file(f"{name}-queries", TEST, queries, _RETRIEVAL_SCHEMA),
+        data_file(f"{name}-corpus", TEST, documents, _RETRIEVAL_SCHEMA),
+        data_file(f"{name}-qrels", TEST, _qrels_rows(data.qrels), _QRELS_SCHEMA),
     ]
     if data.strict_qrels is not None and data.strict_qrels != data.qrels:
-        files.append(_data_file(f"{name}-strict-qrels", TEST, _qrels_rows(data.strict_qrels), _QRELS_SCHEMA))
+        files.append(data_file(f"{name}-strict-qrels", TEST, _qrels_rows(data.strict_qrels), _QRELS_SCHEMA))
     return files
 
 
@@ -229,12 +229,12 @@ def _lexicon_files(lexicon: Lexicon) -> list[DataFile]:
         entries = [entry for _, entry in sorted(lexicon.of(code).items())]
         rows = [_entry_row(entry, lexicon.concepts[entry.concept]) for entry in entries]
         if rows:
-            files.append(_data_file(f"lexicon-{code}", TEST, rows, _LEXICON_SCHEMA))
+            files.append(data_file(f"lexicon-{code}", TEST, rows, _LEXICON_SCHEMA))
     pairs = []
     for (first, second), judgement in lexicon.equivalents.items():
         pairs.append({"first": first, "second": second, "judgement": judgement})
     if pairs:
-        files.append(_data_file("equivalents", TEST, pairs, _EQUIVALENTS_SCHEMA))
+        files.append(data_file("equivalents", TEST, pairs, _EQUIVALENTS_SCHEMA))
     return files
 
 
@@ -267,11 +267,11 @@ def _span_files(lexicon: Lexicon) -> list[DataFile]:
         for split, sentences in splits.items():
             if splits[TEST] and sentences:
                 rows = [sentence.document() for sentence in sentences]
-                files.append(_data_file(f"span-{code}", split, rows, _SPAN_SCHEMA))
+                files.append(data_file(f"span-{code}", split, rows, _SPAN_SCHEMA))
     return files
 
 
-def _data_file(config: str, split: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> DataFile:
+def data_file(config: str, split: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> DataFile:
     """Return rows as a parquet file without any metadata but the schema, so that equal rows give equal bytes."""
     table = pa.Table.from_pylist(rows, schema=schema)
     sink = BytesIO()

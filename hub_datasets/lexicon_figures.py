@@ -13,6 +13,7 @@ from typing import Any
 from turkic_idiom_tasks.dataset.retrieval import Pool, build_retrieval
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.lexicon.support import needs_support, supported
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.orthography import fold, share_stem
 from turkic_idiom_tasks.reading import printable
@@ -32,10 +33,14 @@ class LanguageFigures:
         discontinuous: examples in which other words interrupt the idiom.
         not_citation_form: examples in which the idiom differs from its citation form.
         attested: entries whose form is known from a public source.
+        supported: entries that are attested or have the same image in a related language (`lexicon.support`); None
+            in a language that needs no support.
         collocations: entries marked as ordinary collocations.
         reviewed_by_native_speakers: share of the entries that a native speaker who knows the idiom judged, in [0, 1],
             whatever the verdicts; those whose idiom was changed since do not count.
         test_queries: queries of T2.
+        test_queries_with_unsupported: how many they would be if entries without support were queries; None in a
+            language that needs no support.
         with_interchangeable: those of them that a meaning of another concept answers too.
         floor: nDCG of a random ranking in T2, in [0, 1]; None without queries.
         strict_floor: the same if the meaning of the own concept alone is relevant.
@@ -53,9 +58,11 @@ class LanguageFigures:
     discontinuous: int
     not_citation_form: int
     attested: int
+    supported: int | None
     collocations: int
     reviewed_by_native_speakers: float
     test_queries: int
+    test_queries_with_unsupported: int | None
     with_interchangeable: int
     floor: float | None
     strict_floor: float | None
@@ -187,6 +194,7 @@ def _figures(lexicon: Lexicon, code: str) -> LanguageFigures:
     queries = build_retrieval(lexicon, "T2", LANGUAGES[code].subset)
     pool = Pool("T2", LANGUAGES[code].subset, queries) if queries else None
     n_pairs, n_unlike = _pairs(lexicon, code)
+    is_doubtful = needs_support(lexicon, code)
     return LanguageFigures(
         entries=len(rows),
         meanings=counts["meanings"],
@@ -196,9 +204,11 @@ def _figures(lexicon: Lexicon, code: str) -> LanguageFigures:
         discontinuous=counts["discontinuous"],
         not_citation_form=counts["not citation form"],
         attested=counts["attested"],
+        supported=len(supported(lexicon, code)) if is_doubtful else None,
         collocations=counts["collocations"],
         reviewed_by_native_speakers=len(lexicon.reviewed(code)) / len(rows),
         test_queries=len(pool.queries) if pool else 0,
+        test_queries_with_unsupported=_n_queries_of_all(lexicon, code) if is_doubtful else None,
         with_interchangeable=_n_with_interchangeable(pool) if pool else 0,
         floor=_floor(pool, pool.relevant) if pool else None,
         strict_floor=_floor(pool, pool.strictly_relevant) if pool else None,
@@ -207,6 +217,12 @@ def _figures(lexicon: Lexicon, code: str) -> LanguageFigures:
         without_shared_stem=None if code == PIVOT or not n_pairs else n_unlike / n_pairs,
         status=dict(status),
     )
+
+
+def _n_queries_of_all(lexicon: Lexicon, code: str) -> int:
+    """Return the number of test queries of T2 if entries without support were queries too."""
+    data = build_retrieval(lexicon, "T2", LANGUAGES[code].subset, with_unsupported=True)
+    return len(data.queries) if data else 0
 
 
 def _n_with_interchangeable(pool: Pool) -> int:

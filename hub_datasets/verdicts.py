@@ -10,15 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.lexicon.load import Problem
-from turkic_idiom_tasks.lexicon.reviews import FIELDS, Review, parse_review
-from turkic_idiom_tasks.reading import MalformedError, quoted, read_json_lines
+from turkic_idiom_tasks.lexicon.load import Problem, read_review_file
+from turkic_idiom_tasks.lexicon.reviews import FIELDS, Review
+from turkic_idiom_tasks.reading import MalformedError, quoted
 
 MOST_BYTES = 10 * 1024 * 1024  # of a file of reviews
 _TIME_ZONES = timedelta(days=1)  # what a reviewer's date may be ahead of ours
@@ -84,11 +85,12 @@ def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tup
     problems: list[Problem] = []
     for path in paths:
         try:
-            found, mistakes = _read_file(path, lexicon, latest=today + _TIME_ZONES)
+            file_reviews, file_problems = _read_file(path, lexicon, latest=today + _TIME_ZONES)
         except InputError as error:
-            found, mistakes = [], [Problem(path, 0, str(error).removeprefix(f"{path}: "))]
-        reviews += found
-        problems += mistakes
+            problems.append(Problem(path, 0, str(error).removeprefix(f"{path}: ")))
+            continue
+        reviews += file_reviews
+        problems += file_problems
     return reviews, problems
 
 
@@ -186,30 +188,14 @@ def krippendorff_alpha(units: Iterable[Sequence[str]]) -> float | None:
 
 
 def _read_file(path: Path, lexicon: Lexicon, *, latest: date) -> tuple[list[Review], list[Problem]]:
-    reviews: list[Review] = []
-    problems: list[Problem] = []
-    first_line: dict[tuple[str, str, str], int] = {}
-    for line in read_json_lines(path, limit=MOST_BYTES):
-        if line.problem:
-            problems.append(Problem(path, line.number, line.problem))
-            continue
-        try:
-            review = parse_review(line.value)
-            _check_against(lexicon, review, latest=latest)
-        except MalformedError as error:
-            problems.append(Problem(path, line.number, str(error)))
-            continue
-        if review.key in first_line:
-            message = f"{review.reviewer} reviewed {review.concept!r} on line {first_line[review.key]} too; remove one"
-            problems.append(Problem(path, line.number, message))
-        first_line.setdefault(review.key, line.number)
-        reviews.append(review)
+    check = partial(_check_against, lexicon=lexicon, latest=latest)
+    reviews, problems = read_review_file(path, limit=MOST_BYTES, check=check)
     if not reviews and not problems:
         problems.append(Problem(path, 0, "holds no reviews; export them from the page again"))
     return reviews, problems
 
 
-def _check_against(lexicon: Lexicon, review: Review, *, latest: date) -> None:
+def _check_against(review: Review, *, lexicon: Lexicon, latest: date) -> None:
     """Raise MalformedError if a review does not fit the entries, or is from the future."""
     entry = lexicon.of(review.language).get(review.concept)
     if entry is None:

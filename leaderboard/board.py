@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from leaderboard.items import BoardData, SubsetItems
-from leaderboard.scores import RETRIEVAL_TASKS, OtherEdition, ScoredSubmission
+from leaderboard.scores import RETRIEVAL_TASKS, OtherEdition, ScoredSubmission, check_ids
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import (
     FEW,
@@ -24,7 +24,6 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     mean,
     resample_models,
 )
-from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.predictions import Key
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
@@ -128,9 +127,7 @@ def make_board(
             raise InputError(f"two submissions have the id {submission.id!r}; rename the folder of one")
         _check_data(submission, data)
         by_id[submission.id] = submission
-    unknown_ids = sorted(set(reproduced) - set(by_id))
-    if unknown_ids:
-        raise InputError(f"reproduced: no submission {shown(unknown_ids[0])}; correct or delete that line")
+    check_ids(reproduced, by_id.values())
     resampled = resample_board(list(by_id.values()), data)
     by_task = {}
     retrieval_scores = []

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
+from turkic_idiom_tasks.language_models.prompts import option_texts
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
+from turkic_idiom_tasks.results.item_answers import ItemAnswers
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
@@ -60,11 +62,15 @@ class BoardData:
         path: the name of the data in results.
         revision: content hash or commit, 40 hexadecimal digits.
         subsets: in the order of the tasks and languages.
+        n_entries: number of entries of the bundled lexicon; 0 for other data, about whose texts the pages say nothing.
+        n_reviewed: number of those that native speakers have reviewed.
     """
 
     path: str
     revision: str
     subsets: tuple[SubsetItems, ...]
+    n_entries: int = 0
+    n_reviewed: int = 0
 
     def of_task(self, task: str) -> tuple[SubsetItems, ...]:
         """Return the subsets of one task."""
@@ -111,12 +117,17 @@ class HardItem:
 def board_data(dataset: Dataset) -> BoardData:
     """Return the subsets of a dataset with their queries and sentences."""
     subsets = []
-    for task in TASKS:
+    for task in PAPER_TASKS:
         for name in dataset.subsets(task):
             subsets.append(_retrieval_items(dataset, task, name))
     for language in dataset.span_languages:
         subsets.append(_sentence_items(dataset, language))
-    return BoardData(dataset.path, dataset.revision, tuple(subsets))
+    n_entries = n_reviewed = 0
+    if dataset.path == BUNDLED_PATH:
+        for language, entries in dataset.lexicon.entries.items():
+            n_entries += len(entries)
+            n_reviewed += len(dataset.lexicon.reviewed(language))
+    return BoardData(dataset.path, dataset.revision, tuple(subsets), n_entries=n_entries, n_reviewed=n_reviewed)
 
 
 def _retrieval_items(dataset: Dataset, task: str, name: str) -> SubsetItems:
@@ -166,8 +177,12 @@ def hardest(scores: Iterable[ScoredSubset], data: BoardData) -> list[HardItem]:
     for score in scores:
         subset = data.find(score.task, score.subset)
         if subset is not None:
-            find = _hardest_sentences if score.task == SPANS else _hardest_queries
-            items.extend(find(score, subset))
+            if score.answers is not None:
+                items.extend(_missed_items(score.answers, subset))
+            elif score.task == SPANS:
+                items.extend(_hardest_sentences(score, subset))
+            else:
+                items.extend(_hardest_queries(score, subset))
     return items
 
 
@@ -195,6 +210,22 @@ def _hardest_sentences(score: ScoredSubset, subset: SubsetItems) -> Iterator[Har
         wrong = f", {n_wrong:g} wrong" if n_wrong > 0 else ""
         result = f"{n_correct:g} of {n_gold:g} found{wrong}"
         yield HardItem(subset.language, subset.texts[item], subset.answers[item], subset.language, result)
+
+
+def _missed_items(answers: ItemAnswers, subset: SubsetItems) -> Iterator[HardItem]:
+    """Yield the first wrong answers of a language model, with what it chose."""
+    n_shown = 0
+    for item, answer, is_right in zip(answers.items.rows, answers.answers, answers.are_right(), strict=True):
+        if is_right or n_shown == N_HARDEST:
+            continue
+        n_shown += 1
+        result = "could not be read"
+        if isinstance(answer, int):
+            trap = item.options[answer].trap
+            result = f"chose {option_texts(item)[answer]}" + (f" ({trap})" if trap else "")
+        elif answer is not None:
+            result = f"wrote {answer}"
+        yield HardItem(item.language, subset.texts[item.id], subset.answers[item.id], subset.language, result)
 
 
 def item_values(scores: Iterable[ScoredSubset]) -> dict[str, list[float]]:

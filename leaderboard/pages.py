@@ -10,7 +10,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-from leaderboard.board import Board
+from leaderboard.board import Board, Standing
 from leaderboard.comparison import comparison_files, comparison_json
 from leaderboard.exports import submission_json, to_csv, to_json
 from leaderboard.figures import (
@@ -23,6 +23,7 @@ from leaderboard.figures import (
     score_by_size,
 )
 from leaderboard.items import BoardData, hardest, item_values, items_json
+from leaderboard.language_models import KIND_LABELS, KIND_TITLES, LanguageModelBoard
 from leaderboard.scores import ScoredSubmission
 from leaderboard.tables import (
     SIZE_CLASSES,
@@ -41,10 +42,13 @@ from leaderboard.tables import (
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.charts import Chart
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.language_models.items import TRAPS
+from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, UNRELIABLE_NOTE
-from turkic_idiom_tasks.results.predictions import SPANS, TASK_NAMES
+from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, SPANS
+from turkic_idiom_tasks.results.scored import ScoredSubset
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -80,6 +84,24 @@ _SPAN_COLUMNS = {
     "token_f1": "token F1",
     "token_accuracy": "token accuracy",
 }
+_CHOICE_COLUMNS = {
+    "accuracy_corrected": "corrected",
+    "near_share": "near traps",
+    "lexical_share": "lexical traps",
+    "random_share": "random traps",
+    "unreadable": "unreadable",
+}
+_ITEM_COLUMNS = {
+    "usage": {
+        "accuracy_corrected": "corrected",
+        "pair_accuracy": "both right",
+        "recall_figurative": "recall, figurative",
+        "recall_literal": "recall, literal",
+        "unreadable": "unreadable",
+    },
+    CLOZE_OPEN: {"exact": "exact form", "lemma": "lemma", "unreadable": "unreadable"},
+}
+_LANGUAGE_MODELS = "language-models.html"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +123,16 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where a submission stands: the ranking, its page, the standing, and the number of ranked models if it matters."""
+
+    title: str
+    file: str
+    standing: Standing | None
+    n_ranked: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SubsetRow:
     """One subset on the page of a submission; `floor` is that of the main score, and `cut` is as in `ScoredSubset`."""
 
@@ -116,16 +148,21 @@ class Pages:
     """Files of a site.
 
     Attributes:
-        board: the leaderboard that they show.
+        board: the leaderboard of encoders that they show.
+        language_models: the board of submissions that answer items; None if there are none, and no page of them.
     """
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: Board, language_models: LanguageModelBoard | None = None) -> None:
         self.board = board
+        self.language_models = language_models
         self._data: BoardData = board.data
         self._environment = _environment()
         self._charts: dict[str, Chart] = {}
         self._distinctions = distinctions(board.submissions)
         tasks = [Link(_task_file(task), TASK_LABELS[task]) for task in self._data.tasks]
+        if language_models:
+            self._distinctions |= distinctions(language_models.board.submissions)
+            tasks.append(Link(_LANGUAGE_MODELS, "Language models"))
         self._links = (
             Link("index.html", "Overview"),
             *tasks,
@@ -139,8 +176,11 @@ class Pages:
         yield "index.html", self._overview()
         for task in self._data.tasks:
             yield _task_file(task), self._task(task)
+        for name in dict.fromkeys(name for board in self._boards for name in board.by_id):
+            yield f"models/{name}.html", self._model(name)
+        if self.language_models:
+            yield from self._language_model_files(self.language_models)
         for submission in self.board.submissions:
-            yield f"models/{submission.id}.html", self._model(submission)
             values = {"items": "../items.json", "values": item_values(submission.subsets)}
             yield f"scores/{submission.id}.json", _json(submission_json(submission, self.board) | values)
         yield "compare.html", self._compare()
@@ -204,12 +244,22 @@ class Pages:
             charts=self._figures({f"{task.lower()}-languages": bars_by_language(self.board, task)}),
         )
 
-    def _model(self, submission: ScoredSubmission) -> bytes:
-        metadata, name = submission.metadata, submission.id
-        task_standings = []
-        for task in self._data.tasks:
-            if name in self.board.by_task[task]:
-                task_standings.append((task, self.board.by_task[task][name]))
+    @property
+    def _boards(self) -> list[Board]:
+        return [self.board, *([self.language_models.board] if self.language_models else [])]
+
+    def _model(self, name: str) -> bytes:
+        """Return the page of a submission, with its tasks of both boards."""
+        boards = [board for board in self._boards if name in board.by_id]
+        submission = boards[0].by_id[name]
+        metadata = submission.metadata
+        parts = []
+        for board in boards:
+            of_board = board.by_id[name]
+            parts += [_part(of_board, board, task) for task in ALL_TASK_NAMES if of_board.of_task(task)]
+        places: list[Place] = []
+        for board in boards:
+            places += self._places(name, board)
         return self._page(
             "model.html",
             file=f"models/{name}.html",
@@ -219,14 +269,45 @@ class Pages:
             about=metadata,
             distinction=self._distinctions.get(name, ""),
             hub_link=_HUB_ID.fullmatch(metadata.name) is not None and metadata.revision is not None,
-            badges=badges(submission, self.board),
-            standing=self.board.overall.get(name),
-            retrieval=self.board.retrieval.get(name),
-            n_ranked=len(self.board.overall),
-            task_standings=task_standings,
-            titles=TASK_TITLES,
-            parts=[_part(submission, self.board, task) for task in TASK_NAMES if submission.of_task(task)],
+            badges=badges(submission, boards[0]),
+            places=places,
+            is_compared=self.board in boards,
+            titles=TASK_TITLES | KIND_TITLES,
+            parts=parts,
         )
+
+    def _places(self, name: str, board: Board) -> list[Place]:
+        if board is not self.board:
+            kinds = [Place("all items", _LANGUAGE_MODELS, board.overall.get(name), len(board.overall))]
+            for task in board.data.tasks:
+                if name in board.by_task[task]:
+                    kinds.append(Place(KIND_LABELS[task], _LANGUAGE_MODELS, board.by_task[task][name]))
+            return kinds
+        places = [Place("all tasks", "index.html", board.overall.get(name), len(board.overall))]
+        if name in board.retrieval:
+            places.append(Place("T1–T3", "index.html", board.retrieval[name]))
+        for task in board.data.tasks:
+            if name in board.by_task[task]:
+                places.append(Place(TASK_LABELS[task], _task_file(task), board.by_task[task][name]))
+        return places
+
+    def _language_model_files(self, models: LanguageModelBoard) -> Iterator[tuple[str, bytes]]:
+        yield (
+            _LANGUAGE_MODELS,
+            self._page(
+                _LANGUAGE_MODELS,
+                title="Language models",
+                models=models,
+                rows=models.overview(),
+                labels=KIND_LABELS,
+                kind_titles=KIND_TITLES,
+                traps=TRAPS,
+                sizes=_SIZE_NAMES,
+                titles_of={task: _subset_titles(models.board.data, task) for task in models.board.data.tasks},
+            ),
+        )
+        yield "language-models.csv", to_csv(models.board).encode()
+        yield "language-models.json", _json(to_json(models.board))
 
     def _compare(self) -> bytes:
         return self._page(
@@ -249,13 +330,12 @@ class Pages:
 
 def _part(submission: ScoredSubmission, board: Board, task: str) -> dict[str, Any]:
     """Return one task on the page of a submission."""
-    columns = _SPAN_COLUMNS if task == SPANS else _RETRIEVAL_COLUMNS
+    main, columns, words = _columns(task)
     scores = submission.of_task(task)
     rows = []
     for score in scores:
-        language = LANGUAGES[score.language].name
         row = SubsetRow(
-            title=f"Turkish → {language}" if "-" in score.subset else language,
+            title=_subset_title(score.task, score.subset, score.language),
             n=score.n,
             cut=score.cut,
             floor=score.floor,
@@ -265,10 +345,43 @@ def _part(submission: ScoredSubmission, board: Board, task: str) -> dict[str, An
         rows.append(row)
     return {
         "task": task,
-        "columns": ("span F1" if task == SPANS else "nDCG", *columns.values()),
+        "columns": (main, *columns.values()),
         "rows": rows,
+        "asked": _how_asked(scores),
+        "words": words,
         "hardest": hardest(scores, board.data),
     }
+
+
+def _columns(task: str) -> tuple[str, dict[str, str], tuple[str, str, str]]:
+    """Return the main score of a task, the other scores with their titles, and words for item, text and answer."""
+    if task == SPANS:
+        return "span F1", _SPAN_COLUMNS, ("sentences", "Sentence", "Idiom in it")
+    if task in KIND_TITLES:
+        main = "accepted" if task == CLOZE_OPEN else "accuracy"
+        return main, _ITEM_COLUMNS.get(task, _CHOICE_COLUMNS), ("items", "Item", "Right answer")
+    return "nDCG", _RETRIEVAL_COLUMNS, ("queries", "Idiom", "Right answer")
+
+
+def _how_asked(scores: Sequence[ScoredSubset]) -> str:
+    """Return the prompts and methods of the answers to items, such as ``prompt en1, generation``; empty for others."""
+    ways: dict[str, None] = {}
+    for score in scores:
+        if score.answers is not None:
+            ways[f"prompt {score.answers.prompt}, {score.answers.method}"] = None
+    return "; ".join(ways)
+
+
+def _subset_title(task: str, subset: str, language: str) -> str:
+    source, _, target = subset.partition("-")
+    if not target:
+        return LANGUAGES[language].name
+    asked = LANGUAGES[source].name if task in KIND_TITLES else LANGUAGES[PIVOT].name
+    return f"{asked} → {LANGUAGES[language].name}"
+
+
+def _subset_titles(data: BoardData, task: str) -> list[str]:
+    return [_subset_title(task, subset.name, subset.language) for subset in data.of_task(task)]
 
 
 def _task_file(task: str) -> str:
@@ -292,7 +405,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "score": shown_score,
         "parameters": _shown_parameters,
-        "task_name": TASK_LABELS.__getitem__,
+        "task_name": (TASK_LABELS | KIND_LABELS).__getitem__,
         "language": lambda code: LANGUAGES[code].name,
         "reported": _shown_figure,
         "sentence": _enumeration,

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from leaderboard.items import BoardData
 from leaderboard.submission import Metadata, Submission, load_submission, other_edition, submission_folders
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import SPANS, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 
-RETRIEVAL_TASKS = tuple(TASKS)
+RETRIEVAL_TASKS = PAPER_TASKS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +101,30 @@ def load_submissions(
             yield score_submission(submission)
 
 
+def check_ids(names: Iterable[str], submissions: Iterable[ScoredSubmission]) -> None:
+    """Make sure that submissions have these ids.
+
+    Raises:
+        InputError: one is unknown.
+    """
+    known = {submission.id for submission in submissions}
+    unknown = sorted(set(names) - known)
+    if unknown:
+        raise InputError(f"reproduced: no submission {shown(unknown[0])}; correct or delete that line")
+
+
+def of_tasks(submissions: Iterable[ScoredSubmission], tasks: Collection[str]) -> list[ScoredSubmission]:
+    """Return the submissions with a subset of some tasks, each with these subsets alone."""
+    chosen = []
+    for submission in submissions:
+        subsets = tuple(score for score in submission.subsets if score.task in tasks)
+        if subsets:
+            chosen.append(replace(submission, subsets=subsets))
+    return chosen
+
+
 def corrected(score: ScoredSubset) -> float:
     """Return the chance-corrected main score of a subset; span F1 has a floor of 0 and stays as it is."""
+    if score.task in ITEM_TASKS:
+        return (score.main - score.floor) / (1 - score.floor)
     return score.main if score.task == SPANS else score.scores["ndcg_corrected"]

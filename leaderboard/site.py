@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from leaderboard.board import Board
+from leaderboard.language_models import LanguageModelBoard
 from leaderboard.pages import Pages
 from leaderboard.scores import ScoredSubmission
 from turkic_idiom_tasks.errors import InputError, usage_error
@@ -18,12 +19,15 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MAX_IDS = 1024 * 1024  # bytes of a list of ids
 
 
-def build_site(board: Board, out: Path, *, overwrite: bool = False) -> list[Path]:
+def build_site(
+    board: Board, out: Path, *, language_models: LanguageModelBoard | None = None, overwrite: bool = False
+) -> list[Path]:
     """Write all files of the site at once, and return their paths; other files in the folder are left alone.
 
     Args:
         board: the leaderboard that the pages show.
         out: folder of the site.
+        language_models: the board of submissions that answer items; None if there are none.
         overwrite: whether to replace a file with a name of the site that an earlier build did not write.
 
     Raises:
@@ -31,7 +35,9 @@ def build_site(board: Board, out: Path, *, overwrite: bool = False) -> list[Path
             missing.
     """
     _check_ids(board.submissions)
-    contents = dict(Pages(board).all())
+    if language_models:
+        _check_ids(language_models.board.submissions)
+    contents = dict(Pages(board, language_models).all())
     commit_folder(out, contents, kind=KIND, overwrite=overwrite)
     return [out / name for name in contents]
 

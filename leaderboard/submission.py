@@ -1,9 +1,9 @@
 """A submission: a folder with the predictions of a model and what its submitter says about it, without scores.
 
 The folder is named by `slug`. It holds ``submission.json`` (the fields of `Metadata` and the number of this format) and
-at least one of ``T1.jsonl.gz``, ``T2.jsonl.gz``, ``T3.jsonl.gz`` and ``spans.jsonl.gz`` (see `results.predictions`),
-and nothing else. All of it is untrusted: files are read within limits, every mistake is reported, and predictions that
-do not fit the data are refused.
+at least one of ``T1.jsonl.gz``, ``T2.jsonl.gz``, ``T3.jsonl.gz``, ``spans.jsonl.gz`` and the files of the items for
+language models, such as ``meaning.jsonl.gz`` (see `results.predictions`), and nothing else. All of it is untrusted:
+files are read within limits, every mistake is reported, and predictions that do not fit the data are refused.
 """
 
 from __future__ import annotations
@@ -28,19 +28,18 @@ from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.reading import MalformedError, is_unseen, parse_json, read_file, shown, unpack_gzip
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES
 from turkic_idiom_tasks.results.predictions import (
+    ALL_TASK_NAMES,
     MAX_DEPTH,
-    TASK_NAMES,
     Key,
+    Prediction,
     Predictions,
-    Rankings,
-    Tags,
     read_lines,
     to_lines,
 )
 
 FORMAT = 1
 METADATA_FILE = "submission.json"
-PREDICTION_FILES = {task: f"{task}.jsonl.gz" for task in TASK_NAMES}
+PREDICTION_FILES = {task: f"{task}.jsonl.gz" for task in ALL_TASK_NAMES}
 MAX_METADATA = 32 * 1024  # bytes
 MAX_PACKED = 16 * 1024 * 1024  # bytes of a prediction file; a full set of rankings takes 1.3 million
 MAX_UNPACKED = 64 * 1024 * 1024  # bytes
@@ -132,7 +131,7 @@ class Submission:
     Attributes:
         id: name of its folder.
         metadata: what the submitter says about the model.
-        predictions: (task, subset) -> rankings or tags.
+        predictions: (task, subset) -> rankings, tags or answers.
     """
 
     id: str
@@ -209,7 +208,7 @@ def read_submission(
     faults += _metadata_faults(metadata, folder, dataset=dataset, name=name or folder.name)
     if metadata.dataset_revision != dataset.revision:
         return None, faults  # its predictions do not fit these data
-    predictions: dict[Key, Rankings | Tags] = {}
+    predictions: dict[Key, Prediction] = {}
     for task, file_name in PREDICTION_FILES.items():
         path = folder / file_name
         if path.exists():
@@ -309,9 +308,7 @@ def _metadata_faults(metadata: Metadata, folder: Path, *, dataset: Dataset, name
     return faults
 
 
-def _read_predictions(
-    path: Path, task: str, dataset: Dataset
-) -> tuple[dict[Key, Rankings | Tags], list[SubmissionFault]]:
+def _read_predictions(path: Path, task: str, dataset: Dataset) -> tuple[dict[Key, Prediction], list[SubmissionFault]]:
     try:
         data = read_file(path, limit=MAX_PACKED, follow_links=False)
         text = unpack_gzip(data, limit=MAX_UNPACKED)

@@ -18,7 +18,7 @@ from turkic_idiom_tasks.files import new_folder, write_bytes
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.harness_files import find_predictions
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES, ModelPredictions
-from turkic_idiom_tasks.results.predictions import SPANS, Key, Rankings, Tags
+from turkic_idiom_tasks.results.predictions import SPANS, Key, Prediction
 
 _IDENTITY = ("name", "revision", "type", "regime", "pooling", "few_shot")
 _NEEDED = {
@@ -185,14 +185,14 @@ def _metadata(group: Sequence[ModelPredictions], options: SubmitOptions, dataset
         raise usage_error(f"{known['name']}: {shown(field)}: {message}, not {shown(first['input'])}") from error
 
 
-def _predictions(group: Sequence[ModelPredictions]) -> dict[Key, Rankings | Tags]:
+def _predictions(group: Sequence[ModelPredictions]) -> dict[Key, Prediction]:
     """Return all predictions of a group.
 
     Raises:
         InputError: two results are of the same subset or language.
     """
     paths: dict[Key, Path] = {}
-    predictions: dict[Key, Rankings | Tags] = {}
+    predictions: dict[Key, Prediction] = {}
     for item in group:
         for key, value in item.predictions.items():
             if key in paths:

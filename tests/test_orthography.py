@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.orthography import clean, fold, letters_outside, lower, skeleton, to_common
+from turkic_idiom_tasks.orthography import clean, fold, have_same_stems, letters_outside, lower, skeleton, to_common
 
 TR, AZ, TK, GAG, UZ = (LANGUAGES[code] for code in ("tr", "az", "tk", "gag", "uz"))
 TEXTS = st.text(
@@ -99,3 +99,22 @@ def test_skeleton_brings_cognates_together():
 def test_skeleton_never_eats_a_whole_word():
     assert skeleton("mak", TR) != ""
     assert skeleton("kutmak", TR) == "kut"
+
+
+@pytest.mark.parametrize(
+    ("gagauz", "other", "language", "same"),
+    [
+        ("gözdän düşmää", "gözdən düşmək", AZ, True),
+        ("diz çökmää", "tiz cho\u02bbkmoq", UZ, True),
+        ("sudan çıkmış balık gibi", "sudan çıxmış balıq kimi", AZ, True),  # gibi and kimi are function words
+        ("öbür dünneyä gitmää", "dünyasını dəyişmək", AZ, False),  # öbür has no cognate
+        ("canını almaa", "jonini jahannamga yubormoq", UZ, False),  # nor has jahannam, the other way round
+        ("taş ürekli", "daş ürəkli", AZ, True),
+        ("var", "var", AZ, False),  # function words alone say nothing
+        ("dil", "til", UZ, True),  # the tongue, not diil
+        ("elä geçmää", "ələ keçmək", AZ, True),  # keçmək is not heç
+    ],
+)
+def test_which_idioms_have_the_same_content_words(gagauz, other, language, same):
+    assert have_same_stems(gagauz, GAG, other, language) is same
+    assert have_same_stems(other, language, gagauz, GAG) is same

@@ -7,6 +7,7 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import (
@@ -15,6 +16,7 @@ from turkic_idiom_tasks.reading import (
     Line,
     MalformedError,
     decode_text,
+    first_fault,
     first_unseen,
     inner_path,
     is_unseen,
@@ -63,8 +65,8 @@ REFUSED = [
     (b"\xff", "not UTF-8 at byte 0"),
     ("göz".encode("iso8859-9"), "not UTF-8 at byte 1"),
     (b"\xef\xbb\xbf{}", "byte order mark"),
-    (b'{"a": 1, "a": 1}', "the key 'a' stands twice"),
-    (b'[{"a": {"b": 1, "c": 2, "b": 3}}]', "the key 'b' stands twice"),
+    (b'{"a": 1, "a": 1}', "the key 'a' appears twice"),
+    (b'[{"a": {"b": 1, "c": 2, "b": 3}}]', "the key 'b' appears twice"),
     (b"NaN", "NaN is no number"),
     (b"[-Infinity]", "-Infinity is no number"),
     (b"1e999", "'1e999' is too large a number"),
@@ -245,6 +247,12 @@ def test_letters_stay_and_controls_become_escapes():
     assert printable("a\u202eb\x1b[2J") == "a\\u202eb\\x1b[2J"
     assert quoted("göz\u202e") == "'göz\\u202e'"
     assert shown("göz") == "'g\\xf6z'"
+
+
+def test_the_first_fault_that_pydantic_found_names_its_field():
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(dict[str, list[int]]).validate_python({"göz": [1, "x"], "dil": ["y"]})
+    assert first_fault(caught.value).startswith("'g\\xf6z.1': Input should be a valid integer")
 
 
 def test_text_must_be_utf8_without_a_mark():

@@ -20,12 +20,13 @@ def register() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    """Import `TurkicIdiomT1`, `TurkicIdiomT2` and `TurkicIdiomT3` when they are first used."""
-    if name.startswith("TurkicIdiom"):
+    """Import the task classes of mteb, such as `TurkicIdiomT1`, when they are first used."""
+    if name.startswith("TurkicIdiom") or name.endswith("STS"):
         import mteb  # noqa: F401  # mteb must be complete before our tasks import parts of it
 
-        from turkic_idiom_tasks.integrations import mteb_tasks
+        from turkic_idiom_tasks.integrations import mteb_similarity, mteb_tasks
 
-        if name in mteb_tasks.TASK_CLASSES:
-            return mteb_tasks.TASK_CLASSES[name]
+        classes = {**mteb_tasks.TASK_CLASSES, **mteb_similarity.SIMILARITY_CLASSES}
+        if name in classes:
+            return classes[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

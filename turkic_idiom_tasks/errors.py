@@ -1,12 +1,12 @@
-"""The exception for what a caller can get wrong; its text is the whole message that a user sees."""
+"""Error for wrong input; its text is the whole message that the user sees."""
 
 from __future__ import annotations
 
 
 class InputError(ValueError):
-    """Bad input: says what was wrong, where (file and line, or id), the value, and the next step.
+    """Wrong input; the message says what is wrong, the value, where it is (file and line, or id), and what to do next.
 
-    Command lines print it as one line and exit with ``exit_code``: 2 for a wrong argument (unknown task, pooling,
+    Our commands print it as one line and exit with ``exit_code``: 2 for a wrong argument (unknown task, pooling,
     model), 1 for input that could not be used (a malformed lexicon, an unwritable folder).
     """
 

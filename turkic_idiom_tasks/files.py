@@ -1,9 +1,9 @@
-"""Writing files and folders so that a killed run leaves the old content or the new one, never a mixture.
+"""Writing of files and folders so that a killed run leaves the old content or the new one, never a mixture.
 
-A single file is replaced at once by `write_bytes`. A folder of several files is replaced by `commit_folder`, which
-works like a database: the new files are staged inside the folder, one write of the manifest commits them, and whoever
-opens the folder next finishes a commit that was cut off. The manifest also says which files are ours, so that no
-command ever deletes or overwrites a file that somebody else put there.
+A single file is replaced in one step by `write_bytes`. A folder of several files is replaced by `commit_folder`, which
+works like a database: the new files are staged inside the folder, one write of the manifest commits them, and the next
+process that opens the folder finishes a commit that was cut off. The manifest also says which files are ours, so that
+no command ever deletes or overwrites a file that somebody else put there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.reading import MalformedError, inner_path, parse_json, read_file, shown
+from turkic_idiom_tasks.reading import MalformedError, first_fault, inner_path, parse_json, read_file, shown
 
 MANIFEST = ".turkic-idiom.json"  # which files of a folder are ours
 LOCK = ".turkic-idiom.lock"
@@ -39,14 +39,15 @@ _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Manifest(BaseModel):
-    """What a folder says of itself.
+    """Record in a folder of the files that we wrote there, and of a commit that is not finished.
 
     Attributes:
-        format: of this file.
+        format: version of the format of this record.
         kind: what the folder holds, such as ``lexicon`` or ``site``.
-        state: ``committing`` from the moment at which the staged files are the valid ones until all stand in place.
+        state: ``committing`` from the moment at which the staged files are the valid ones until all of them are in
+            place, then ``complete``.
         files: path below the folder -> SHA-256 of what we wrote there.
-        removed: path -> SHA-256 of the files of the earlier content that go when the commit is finished.
+        removed: path -> SHA-256 of the files of the earlier content that are removed when the commit is finished.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -59,7 +60,7 @@ class Manifest(BaseModel):
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Replace a file at once: write a temporary file in the same folder, flush it to disk, rename it.
+    """Replace a file in one step: write a temporary file in the same folder, flush it to disk, rename it.
 
     Raises:
         InputError: the file or its folder cannot be written.
@@ -93,7 +94,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def check_writable(directory: Path) -> None:
-    """Make sure that files can be written to a directory, and remove what killed processes left half-written there.
+    """Check that files can be written to a directory, and remove what killed processes left half-written there.
 
     Raises:
         InputError: it cannot be created or written to.
@@ -109,10 +110,10 @@ def check_writable(directory: Path) -> None:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder to fill, which gets its name when all of it is there; a failure leaves nothing behind.
+    """Yield a temporary folder to fill, which gets its name when all files are written; a failure leaves no files.
 
     Args:
-        folder: the name; must not exist.
+        folder: path that the folder gets; must not exist.
 
     Raises:
         InputError: it exists already or cannot be written.
@@ -133,14 +134,14 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
-    """Hold a lock file, which the system frees when the process ends, however it ends.
+    """Hold a lock, which the system releases when the process ends, even if it is killed.
 
     Args:
-        path: the lock file; created when missing, and left behind.
-        busy: the message of the error if somebody else holds it; None waits instead.
+        path: the lock file; created when missing, and never removed.
+        busy: message of the error if another process holds the lock; None waits until it is free.
 
     Raises:
-        InputError: somebody else holds the lock, or its folder cannot be written.
+        InputError: another process holds the lock, or its folder cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -164,7 +165,7 @@ def commit_folder(
     overwrite: bool = False,
     obsolete: Collection[str] = (),
 ) -> None:
-    """Make a folder hold exactly these files of ours, all at once; files of others stay as they are.
+    """Replace all files of ours in a folder by these, in one step; files of others stay as they are.
 
     Args:
         folder: created when missing.
@@ -172,7 +173,7 @@ def commit_folder(
         kind: what the folder holds; an earlier content of another kind is refused.
         overwrite: whether files of these names may be replaced although they are not ours, or were changed since we
             wrote them.
-        obsolete: paths below the folder that go with the earlier content, if they are there, whoever wrote them.
+        obsolete: paths below the folder that are removed with the earlier content, whoever wrote them.
 
     Raises:
         InputError: the folder holds something else, a file of ours was changed, or it cannot be written.
@@ -194,19 +195,19 @@ def commit_folder(
 
 
 def update_file(folder: Path, name: str, content: Callable[[], bytes], *, kind: str) -> None:
-    """Replace one file of a folder, or add it, while nobody else commits the folder; the others stay as they are.
+    """Replace or add one file of a folder while no other process commits the folder; other files stay as they are.
 
-    A manifest that is there names the file from then on; none is begun. A kill between the two leaves a file of ours
-    that looks as if somebody had changed it.
+    If the folder has a manifest, the file is named in it; otherwise no manifest is written. If the process is killed
+    between the two writes, the file looks as if somebody else had changed it.
 
     Args:
         folder: must exist.
         name: path below the folder.
-        content: returns what is to stand in the file; it may read the folder, and an error of it changes nothing.
+        content: returns the content of the file; it may read the folder. If it raises an error, nothing is changed.
         kind: what the folder holds.
 
     Raises:
-        InputError: the folder holds something else or cannot be written; or as `content`.
+        InputError: the folder holds something else or cannot be written; or what `content` raises.
     """
     check_writable(folder)
     with locked(folder / LOCK):
@@ -233,16 +234,16 @@ def finish_commit(folder: Path) -> None:
 
 
 def read_committed(folder: Path, read: Callable[[], Content]) -> Content:
-    """Return what `read` makes of the files of a folder, none of them older or newer than the others.
+    """Return what `read` returns for a folder, when all files that it read belong to the same commit.
 
-    It is called again if somebody committed the folder meanwhile.
+    If another process committed the folder meanwhile, `read` is called again.
 
     Args:
-        folder: of ours or not.
+        folder: the folder; it need not have a manifest.
         read: reads the files; may raise InputError or OSError.
 
     Raises:
-        InputError: as `read` and `finish_commit`; or others write to the folder all the time.
+        InputError: as `read` and `finish_commit`; or other processes write to the folder all the time.
     """
     for _ in range(_MOST_READS):
         finish_commit(folder)
@@ -261,7 +262,7 @@ def read_committed(folder: Path, read: Callable[[], Content]) -> Content:
 
 
 def is_committing(folder: Path) -> bool:
-    """Return whether a commit of this folder was cut off, or is under way in another process.
+    """Return whether a commit of this folder was cut off, or is not finished yet in another process.
 
     Raises:
         InputError: the manifest is damaged.
@@ -270,7 +271,7 @@ def is_committing(folder: Path) -> bool:
 
 
 def our_files(folder: Path) -> dict[str, str] | None:
-    """Return path -> SHA-256 of the files that we wrote into a folder; None if it is none of ours.
+    """Return path -> SHA-256 of the files that we wrote into a folder; None if it has no manifest.
 
     Raises:
         InputError: its manifest is damaged.
@@ -292,7 +293,7 @@ class _LostError(InputError):
 
 
 def _finish_or_discard(folder: Path, *, overwrite: bool) -> Manifest | None:
-    """Finish an interrupted commit; if its files are lost and shall be overwritten, leave it as it is."""
+    """Finish an interrupted commit; if its files are lost and may be overwritten, leave it as it is."""
     try:
         return _finish(folder)
     except _LostError:
@@ -335,7 +336,10 @@ def _finish(folder: Path) -> Manifest | None:
 def _superseded(
     folder: Path, files: Mapping[str, bytes], manifest: Manifest | None, obsolete: Collection[str]
 ) -> dict[str, str]:
-    """Return path -> SHA-256 of what goes with the earlier content: unchanged files of ours, and obsolete ones."""
+    """Return path -> SHA-256 of the files that a commit removes.
+
+    These are unchanged files of ours that are not written again, and obsolete files.
+    """
     removed = {}
     for name, digest in (manifest.files if manifest else {}).items():
         if name not in files and _has_digest(_inside(folder, name), digest):
@@ -376,7 +380,7 @@ def _check_replaceable(
 
 
 def _check_place(folder: Path, name: str) -> None:
-    """Make sure that a file can take its place, because after the commit there is no way back."""
+    """Check that a file can be moved to its place, because a commit that has begun cannot be undone."""
     path = _inside(folder, name)
     if path.is_dir():
         raise InputError(f"{path}: is a folder where a file is to be written; move it away")
@@ -409,10 +413,8 @@ def _read_manifest(folder: Path) -> Manifest:
     except MalformedError as error:
         raise InputError(f"{path}: {error}; delete this file, or choose another folder") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
         raise InputError(
-            f"{path}: is damaged ({shown(place)}: {first['msg']}); delete this file, or choose another folder"
+            f"{path}: is damaged ({first_fault(error)}); delete this file, or choose another folder"
         ) from error
     return manifest
 
@@ -422,7 +424,7 @@ def _write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def _stamp(folder: Path) -> tuple[int, int] | None:
-    """Return what changes whenever a commit of a folder begins or ends: which file its manifest is, and its age."""
+    """Return inode and time of the manifest, which every commit changes when it begins and ends; None without one."""
     try:
         status = (folder / MANIFEST).stat()
     except OSError:
@@ -464,7 +466,7 @@ def _remove_stale_files(directory: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
-    if os.name == "nt":  # there os.kill(process, 0) is no question but Ctrl-C
+    if os.name == "nt":  # on Windows os.kill(process, 0) does not test the process but sends it Ctrl-C
         return True
     try:
         os.kill(process, 0)

@@ -1,4 +1,7 @@
-"""The Hub's own client, made quiet, and its errors in words. It finds the token itself; we never read it."""
+"""Use of the Hub's own client: without its warnings, and with its errors as messages of ours.
+
+The client finds the token itself; this package never reads it.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +20,25 @@ from turkic_idiom_tasks.reading import printable
 
 REACH_TIMEOUT = 5.0  # seconds; the client itself would try every file again for half a minute
 _TRANSPORTS = ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3")
-_AGAIN = "run the same command again, it goes on where it stopped"
+_AGAIN = "run the same command again, which continues where it stopped"
 _MESSAGES = {
     401: "the Hub asks for a valid token (401); log in with `hf auth login`, or set HF_TOKEN",
     403: "the token has no right to write there (403); ask the owner for it, or log in with another: hf auth login",
     404: "not there, or the token may not see it (404); check the name, or log in with `hf auth login`",
-    409: "somebody else changed it meanwhile (409); run the same command again, which plans anew",
-    412: "somebody else changed it meanwhile (412); run the same command again, which plans anew",
+    409: "somebody else changed it meanwhile (409); run the same command again, which makes a new plan",
+    412: "somebody else changed it meanwhile (412); run the same command again, which makes a new plan",
     429: "too many requests (429); wait a while, then run the same command again",
 }
 
 
 def check_login(place: str) -> None:
-    """Make sure, before any work is done for it, that the client has a token that the Hub knows.
+    """Check that the client has a token that the Hub accepts; to be called before work that ends with an upload.
 
     Args:
         place: as in `hub_errors`.
 
     Raises:
-        InputError: it has none, or the Hub cannot be asked.
+        InputError: it has no such token, or the Hub cannot be reached.
     """
     with hub_errors(place):
         HfApi().whoami()
@@ -77,7 +80,7 @@ def quiet_client() -> Iterator[None]:
 
 
 def explanation(error: BaseException) -> str:
-    """Return what went wrong with the Hub and what to do, in our own words, as addresses may carry signatures."""
+    """Return what went wrong with the Hub and what to do, in our own words; the client's may have signed addresses."""
     for cause in causes(error):
         if isinstance(cause, errors.OfflineModeIsEnabled):
             return "HF_HUB_OFFLINE is set; unset it to use the Hub"
@@ -111,7 +114,7 @@ def is_reachable() -> bool:
     try:
         with urllib.request.urlopen(request, timeout=REACH_TIMEOUT):  # noqa: S310
             return True
-    except urllib.error.HTTPError:  # an answer, if not a welcome one
+    except urllib.error.HTTPError:  # the Hub answered, although with an error
         return True
     except OSError:
         return False
@@ -129,7 +132,7 @@ def offline_if_unreachable() -> Iterator[None]:
 
 
 def reason(error: BaseException) -> str:
-    """Return why a model could not be had from the Hub, in words; empty if the error has another cause."""
+    """Return why a model could not be loaded from the Hub, as a message; empty if the error has another cause."""
     unreachable = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, ConnectionError)
     for cause in causes(error):
         if isinstance(cause, errors.GatedRepoError):

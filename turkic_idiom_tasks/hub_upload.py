@@ -1,4 +1,4 @@
-"""Files to a repository on the Hub: what would change, and one commit that changes it.
+"""Publishing of files in a repository on the Hub: a plan of what would change, then one commit.
 
 Nothing is sent before the plan has been shown. Files that nobody changed are not sent again, so a second publish of the
 same files makes no commit. Nothing is ever deleted: files that are no longer part of what is published are listed in
@@ -54,9 +54,9 @@ class Change:
     """What would happen to one file.
 
     Attributes:
-        path: in the repository.
+        path: path in the repository.
         state: one of `STATES`.
-        size: of its content after the publish, in bytes.
+        size: bytes of its content after the publish.
     """
 
     path: str
@@ -69,11 +69,11 @@ class Plan:
     """What publishing would do.
 
     Attributes:
-        target: where.
-        head: the commit that the plan starts from; None where there is no such repository yet.
-        changes: every file that is published, and those that stay although they are not, by path.
-        tag: to set; None for none.
-        tag_is_set: whether the tag is there already, with this very content.
+        target: the repository.
+        head: the commit that the plan starts from; None if there is no such repository yet.
+        changes: every file that is published, and those that stay although they are not published, by path.
+        tag: the tag to set; None sets no tag.
+        tag_is_set: whether the tag is there already, with exactly this content.
     """
 
     target: Target
@@ -88,7 +88,7 @@ class Plan:
 
     @property
     def needs_commit(self) -> bool:
-        """Whether a file is added or changed."""
+        """Return whether a file is added or changed."""
         return bool(self.paths(ADDED) or self.paths(CHANGED))
 
     def text(self) -> str:
@@ -133,7 +133,7 @@ def folder_files(folder: Path) -> dict[str, bytes | Path]:
     """Return path -> file for every regular file below a folder, hidden files and folders left out.
 
     Raises:
-        InputError: there is none, or one is a symbolic link, which may point outside.
+        InputError: there is no file, or one is a symbolic link, which may point outside.
     """
     files: dict[str, bytes | Path] = {}
     for path in sorted(folder.rglob("*")):
@@ -159,10 +159,10 @@ def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole:
     """Return what publishing the files would do; nothing is sent.
 
     Args:
-        files: what is published.
-        target: where.
-        tag: a version to set.
-        is_whole: whether the files are all that the repository is for, so that others are named in the plan.
+        files: the files that are published.
+        target: the repository.
+        tag: version to set as a tag.
+        is_whole: whether the repository is meant to hold these files only; the plan then also names all others.
 
     Raises:
         InputError: the repository cannot be read, or has the tag with other content.
@@ -185,15 +185,16 @@ def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole:
 
 
 def send(plan: Plan, files: Files, *, message: str) -> Published:
-    """Carry out a plan: create the repository if need be, make at most one commit, set the tag.
+    """Carry out a plan: create the repository if there is none, make at most one commit, set the tag.
 
     Args:
         plan: from `make_plan` for the same files.
         files: as they were planned.
-        message: of the commit.
+        message: message of the commit.
 
     Raises:
-        InputError: no right, somebody else committed meanwhile, or the connection broke; running again completes it.
+        InputError: the token has no right to write, somebody else committed meanwhile, or the connection broke; another
+            run completes the publish.
     """
     api, target = HfApi(), plan.target
     with hub_errors(str(target)):
@@ -219,10 +220,10 @@ def propose(plan: Plan, files: Files, *, title: str) -> str:
     Args:
         plan: from `make_plan` for the same files.
         files: as they were planned.
-        title: of the pull request.
+        title: title of the pull request.
 
     Raises:
-        InputError: no such repository, no right, or the connection broke.
+        InputError: there is no such repository, the token has no right to it, or the connection broke.
     """
     target = plan.target
     if plan.head is None:
@@ -248,15 +249,15 @@ def publish(
     write: Callable[[str], object],
     tag: str | None = None,
 ) -> Published | None:
-    """Show the plan and, when it is confirmed, carry it out: what every publishing command does.
+    """Show the plan and, if it is confirmed, carry it out; all commands that publish files use this function.
 
     Args:
-        files: all that the repository is for.
-        target: where.
-        message: of the commit.
+        files: all files that the repository is meant to hold.
+        target: the repository.
+        message: message of the commit.
         confirmed: False is a dry run.
         write: takes the plan and the outcome as text.
-        tag: a version to set.
+        tag: version to set as a tag.
 
     Returns:
         None after a dry run.

@@ -87,14 +87,14 @@ def letters_outside(text: str, language: Language) -> list[str]:
 def to_common(text: str, language: Language) -> str:
     """Return lower-cased text in the common, Turkish-like orthography: `baş əymək` -> `baş eymek`, `koʻz` -> `köz`.
 
-    A letter-by-letter mapping of the written systems, not a phonology: it is what the built-in baseline knows of the
-    family.
+    This maps the spelling letter by letter, not the sounds. It is all that the built-in baseline knows about how the
+    languages are related.
     """
     pattern, mapping = _common_pattern(language.code)
     lowered = lower(unicodedata.normalize("NFC", text), language)
     if language.code == "uz":
         lowered = clean(lowered, language)
-    return pattern.sub(lambda found: mapping[found[0]], lowered) if mapping else lowered
+    return pattern.sub(lambda match: mapping[match[0]], lowered) if mapping else lowered
 
 
 @cache
@@ -115,14 +115,20 @@ _DOUBLED = re.compile(r"(.)\1")
 @lru_cache(maxsize=65536)
 def skeleton(text: str, language: Language) -> str:
     """Return the coarsest form of a text: common orthography, vowels and voicing folded, no infinitive endings."""
-    words = []
-    for word in _NOT_WORD.sub("", to_common(text, language)).split():
-        for ending in _common_infinitives(language.code):
-            if word.endswith(ending) and len(word) > len(ending) + 1:
-                word = word.removesuffix(ending)
-                break
-        words.append(_DOUBLED.sub(r"\1", word.translate(_SKELETON)))
-    return " ".join(words)
+    return " ".join(_word_skeleton(word, language) for word in _common_words(text, language))
+
+
+def _common_words(text: str, language: Language) -> list[str]:
+    return _NOT_WORD.sub("", to_common(text, language)).split()
+
+
+def _word_skeleton(word: str, language: Language) -> str:
+    """Return the skeleton of a word in the common orthography."""
+    for ending in _common_infinitives(language.code):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            word = word.removesuffix(ending)
+            break
+    return _DOUBLED.sub(r"\1", word.translate(_SKELETON))
 
 
 @cache
@@ -136,24 +142,53 @@ _NEAR_VOWELS = str.maketrans("iu", "eo")  # dudak and dodaq, bir and ber-
 
 
 def content_stems(text: str, language: Language) -> list[str]:
-    """Return the skeletons of the words of a text that are no function words, in order."""
-    return [stem for stem in skeleton(text, language).split() if stem not in _function_skeletons(language.code)]
+    """Return the skeletons of the words of a text, in order, without function words.
+
+    Function words are recognised before vowels and voicing are folded: Gagauz `dil` (tongue) and `diil` (not) have the
+    same skeleton.
+    """
+    function_words = _common_function_words(language.code)
+    return [_word_skeleton(word, language) for word in _common_words(text, language) if word not in function_words]
 
 
 def share_stem(first: str, first_language: Language, second: str, second_language: Language) -> bool:
-    """Return whether two texts share a content word, as far as spelling shows: `göz` of `göz koymak`, `koʻz tikmoq`.
+    """Return whether two texts share a content word, as far as spelling shows: `göz koymak` and `koʻz tikmoq` do.
 
-    Two words count as one when their skeletons, e and i and o and u taken for each other, begin with the same three
-    letters, or are the same. A rough measure that errs towards sharing: `kara` and `karı` count as one word.
+    Two words count as the same if their skeletons are equal or begin with the same three letters, where e equals i and
+    o equals u. The measure is rough and finds too many shared words rather than too few: `kara` and `karı` count as
+    the same word.
     """
-    ours, theirs = (
-        [stem.translate(_NEAR_VOWELS) for stem in content_stems(text, language)]
-        for text, language in ((first, first_language), (second, second_language))
-    )
-    return any(a == b or (len(a) > 2 and a[:_SHARED_STEM] == b[:_SHARED_STEM]) for a in ours for b in theirs)
+    second_stems = _near_stems(second, second_language)
+    for stem in _near_stems(first, first_language):
+        if any(_are_same_word(stem, other) for other in second_stems):
+            return True
+    return False
+
+
+def have_same_stems(first: str, first_language: Language, second: str, second_language: Language) -> bool:
+    """Return whether each content word of either text has one in the other: `diz çökmää`, `tiz choʻkmoq`.
+
+    Words are compared as in `share_stem`. Texts without a content word have none in common.
+    """
+    first_stems, second_stems = _near_stems(first, first_language), _near_stems(second, second_language)
+    for stems, others in ((first_stems, second_stems), (second_stems, first_stems)):
+        for stem in stems:
+            if not any(_are_same_word(stem, other) for other in others):
+                return False
+    return bool(first_stems and second_stems)
+
+
+def _near_stems(text: str, language: Language) -> list[str]:
+    """Return the content stems of a text with e for i and o for u."""
+    return [stem.translate(_NEAR_VOWELS) for stem in content_stems(text, language)]
+
+
+def _are_same_word(first: str, second: str) -> bool:
+    has_same_beginning = len(first) >= _SHARED_STEM and first[:_SHARED_STEM] == second[:_SHARED_STEM]
+    return first == second or has_same_beginning
 
 
 @cache
-def _function_skeletons(code: str) -> frozenset[str]:
+def _common_function_words(code: str) -> frozenset[str]:
     language = LANGUAGES[code]
-    return frozenset(skeleton(word, language) for word in language.function_words)
+    return frozenset(to_common(word, language) for word in language.function_words)

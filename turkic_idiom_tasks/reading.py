@@ -1,7 +1,7 @@
-"""Reading files that somebody else may have written: JSON, JSON lines, YAML and gzip, strictly and within limits.
+"""Strict reading of files that somebody else may have written: JSON, JSON lines, YAML and gzip, within limits.
 
 Every file from outside goes through this module: lexicons, results, submissions, grid files, manifests. A value is
-either exactly what the text says or refused, so nothing can be read in two ways: repeated keys, NaN, numbers that
+either read exactly as the text states it or refused, so that no text has two readings: repeated keys, NaN, numbers that
 overflow, half of a surrogate pair, deep nesting and text that is not UTF-8 are errors.
 """
 
@@ -18,14 +18,17 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import yaml
 
 from turkic_idiom_tasks.errors import InputError
 
+if TYPE_CHECKING:  # the doctor needs this module where pydantic is broken
+    from pydantic import ValidationError
+
 MAX_DEPTH = 32  # brackets inside brackets
-MAX_BYTES = 512 * 1024 * 1024  # of a file, unless the caller knows better
+MAX_BYTES = 512 * 1024 * 1024  # of a file, unless the caller sets another limit
 SHOWN = 80  # characters of a wrong value that a message shows
 
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+\\?"?', re.DOTALL)  # also one that is never closed
@@ -41,7 +44,7 @@ _BLANKS = re.compile(
 
 
 class MalformedError(ValueError):
-    """Text or bytes that cannot be read; says why, without the place, which the caller knows."""
+    """Text or bytes that cannot be read; the message says why, and the caller adds the file and the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +52,9 @@ class Line:
     """One line of a JSON lines file.
 
     Attributes:
-        number: of the line, from 1.
-        value: what it says; None if it is malformed.
-        problem: what is wrong with it, or None.
+        number: number of the line, counted from 1.
+        value: decoded value; None if the line is malformed.
+        problem: what is wrong with the line, or None.
     """
 
     number: int
@@ -60,15 +63,22 @@ class Line:
 
 
 def shown(value: Any) -> str:
-    """Return a value for a message: ASCII on one line, whatever it holds, and at most `SHOWN` characters long."""
+    """Return any value for a message: as ASCII, on one line, cut after `SHOWN` characters."""
     text = ascii(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def quoted(value: Any) -> str:
-    """Return a value for a message to people who read the language: as `shown`, but with its letters as they are."""
+    """Return a value for a message to readers of its language: as `shown`, but letters outside ASCII are kept."""
     text = repr(value)
     return printable(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
+
+
+def first_fault(error: ValidationError) -> str:
+    """Return the first thing that pydantic found wrong with a value, for a message: the field, then what is wrong."""
+    fault = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in fault["loc"])
+    return f"{shown(field)}: {fault['msg']}"
 
 
 def is_unseen(character: str) -> bool:
@@ -106,7 +116,7 @@ def read_file(path: Path, *, limit: int = MAX_BYTES, follow_links: bool = True) 
         follow_links: whether the path may be a symbolic link.
 
     Raises:
-        MalformedError: it is no regular file, too large, or cannot be read.
+        MalformedError: it is not a regular file, is too large, or cannot be read.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
     if not follow_links:
@@ -133,7 +143,7 @@ def unpack_gzip(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
     """Return what one gzip stream holds; never more than `limit` bytes are unpacked.
 
     Raises:
-        MalformedError: it is no complete gzip stream, holds more, or something follows it.
+        MalformedError: the stream is not complete or holds more than `limit`, or something follows it.
     """
     decoder = zlib.decompressobj(wbits=_GZIP)
     try:
@@ -155,8 +165,8 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool
     Args:
         data: the text.
         max_depth: brackets inside brackets that are allowed.
-        special_numbers: whether NaN and infinity are allowed, as Python's json module writes them; the stock harnesses
-            have them among their scores.
+        special_numbers: whether NaN and infinity are allowed, as Python's json module writes them; the score files of
+            the stock harnesses have such values.
 
     Raises:
         MalformedError: it is not JSON, not UTF-8, nested too deep, repeats a key, or holds a number or text that
@@ -213,7 +223,7 @@ def read_json(path: Path, *, limit: int = MAX_BYTES, special_numbers: bool = Fal
 
 
 def read_json_lines(path: Path, *, limit: int = MAX_BYTES) -> Iterator[Line]:
-    """Yield every line of a JSON lines file that is not blank; a malformed one with its problem.
+    """Yield every line of a JSON lines file that is not blank; a malformed line has a problem in place of a value.
 
     Raises:
         InputError: the file cannot be read; names it.
@@ -275,7 +285,7 @@ def relative_parts(name: str) -> tuple[str, ...]:
 
 
 def inner_path(folder: Path, name: str) -> Path:
-    """Return the path that a name in a file means inside a folder.
+    """Return the path inside a folder that a name in a file stands for.
 
     Args:
         folder: everything must stay below it.
@@ -297,7 +307,7 @@ def inner_path(folder: Path, name: str) -> Path:
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """PyYAML's safe loader without repeated keys and aliases, which takes 2e-5 for the number that it is."""
+    """PyYAML's safe loader, changed: repeated keys and aliases are errors, and 2e-5 is a number rather than a text."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
@@ -307,12 +317,12 @@ class _StrictLoader(yaml.SafeLoader):
 
     def compose_mapping_node(self, anchor: Any) -> Any:
         node = super().compose_mapping_node(anchor)
-        seen: set[Any] = set()
+        names: set[str] = set()
         for key, _ in node.value:
             name = key.value if isinstance(key.value, str) else str(key.value)
-            if name in seen:
+            if name in names:
                 raise yaml.MarkedYAMLError(None, None, f"repeated key {shown(name)}", key.start_mark)
-            seen.add(name)
+            names.add(name)
         return node
 
 
@@ -335,7 +345,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
         (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise MalformedError(f"the key {shown(key)} stands twice")
+        raise MalformedError(f"the key {shown(key)} appears twice")
     return value
 
 

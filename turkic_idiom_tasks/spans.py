@@ -10,7 +10,7 @@ OUTSIDE, BEGIN, INSIDE = LABELS = ("O", "B-IDIOM", "I-IDIOM")  # a tag's positio
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """The code points from `start` up to, not including, `end`."""
+    """A range of code points from `start` up to, but not including, `end`."""
 
     start: int
     end: int
@@ -21,7 +21,10 @@ class Span:
 
 
 def span_problem(spans: tuple[Span, ...], text: str) -> str | None:
-    """Return what is wrong with spans of `text`, or None; each must be inside it, not empty, and after the last one."""
+    """Return what is wrong with spans of `text`, or None.
+
+    Each span must be inside the text, not empty, without white space at its ends, and behind the one before it.
+    """
     previous_end = 0
     for span in spans:
         if not 0 <= span.start < span.end <= len(text):
@@ -45,9 +48,12 @@ def iob2_tags(spans: Sequence[Span], words: Sequence[Span]) -> list[str]:
     """
     tags = [OUTSIDE] * len(words)
     for span in spans:
-        touched = [n for n, word in enumerate(words) if word.start < span.end and span.start < word.end]
-        for position, n in enumerate(n for n in touched if tags[n] == OUTSIDE):
-            tags[n] = INSIDE if position else BEGIN
+        next_tag = BEGIN
+        for number, word in enumerate(words):
+            is_touched = word.start < span.end and span.start < word.end
+            if is_touched and tags[number] == OUTSIDE:
+                tags[number] = next_tag
+                next_tag = INSIDE
     return tags
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from hub_datasets.cleaning import without_accents
-from hub_datasets.sources.source_rows import Note, Reading, SourceRow, read_text
+from hub_datasets.sources.source_rows import Note, Reading, SourceRow
+from turkic_idiom_tasks.csv_files import read_text
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import MalformedError, parse_json, quoted
 

@@ -98,8 +98,8 @@ def test_ids_that_are_numbers_are_the_texts_that_say_them(retrieval):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"corpus": [*CORPUS, {"id": "d1", "text": "öbür"}]}, "T2-tur-corpus: the id 'd1' stands twice"),
-        ({"queries": [*QUERIES, QUERIES[0]]}, "T2-tur-queries: the id 'q1' stands twice"),
+        ({"corpus": [*CORPUS, {"id": "d1", "text": "öbür"}]}, "T2-tur-corpus: the id 'd1' appears twice"),
+        ({"queries": [*QUERIES, QUERIES[0]]}, "T2-tur-queries: the id 'q1' appears twice"),
         ({"corpus": [*CORPUS, {"id": "d4", "text": None}]}, "T2-tur-corpus, id 'd4': the text is None"),
         ({"corpus": [*CORPUS, {"id": "d4", "text": "  "}]}, "T2-tur-corpus, id 'd4': the text is '  '"),
         ({"corpus": [*CORPUS, {"id": None, "text": "a"}]}, "T2-tur-corpus: the id None is neither a text nor"),
@@ -273,14 +273,14 @@ OTHER = ROW | {"id": "s2", "sentence": "Ona göz yumdu.", "tokens": ["Ona", "gö
 @pytest.mark.parametrize(
     ("splits", "message"),
     [
-        ({"test": [ROW, ROW]}, "split test: the id 's1' stands twice"),
-        ({"train": [ROW], "test": [ROW]}, "split test, id 's1': stands in the split train too"),
-        ({"validation": [ROW], "test": [ROW]}, "split test, id 's1': stands in the split validation too"),
+        ({"test": [ROW, ROW]}, "split test: the id 's1' appears twice"),
+        ({"train": [ROW], "test": [ROW]}, "split test, id 's1': is in the split train too"),
+        ({"validation": [ROW], "test": [ROW]}, "split test, id 's1': is in the split validation too"),
         (
             {"train": [ROW], "validation": [ROW], "test": [OTHER]},
-            "split validation, id 's1': stands in the split train",
+            "split validation, id 's1': is in the split train",
         ),
-        ({"train": [ROW], "test": [ROW | {"id": "s2"}]}, "id 's2': its idiom and sentence stand in the split train"),
+        ({"train": [ROW], "test": [ROW | {"id": "s2"}]}, "id 's2': its idiom and sentence are in the split train"),
     ],
 )
 def test_the_test_split_is_nowhere_else(hub_layout, splits, message):
@@ -347,7 +347,7 @@ def test_entries_are_read_with_what_they_have(hub_layout):
         ({"spans": [[5, 99]]}, "span [5, 99] is not inside the example"),
         ({"spans": [[5]]}, "field 'spans' must be a list of [start, end] offsets"),
         ({"gloss": 7}, "must be text, found 7"),
-        ({"status": '{"a": 1, "a": 2}'}, "status is the key 'a' stands twice"),
+        ({"status": '{"a": 1, "a": 2}'}, "field 'status': the key 'a' appears twice"),
         ({"status": 7}, "field 'status' must be text or an object"),
         ({"idiom": "göz\u202e yummak"}, "idiom has U+202E"),
     ],
@@ -398,7 +398,7 @@ def test_entries_stand_once_and_are_needed_for_training(hub_layout):
     assert "holds test queries only (no config such as lexicon-tr)" in message_of(lambda: dataset.lexicon)
     write_config(folder, "lexicon-tr", {"test": [ENTRY, ENTRY]})
     twice = open_dataset(str(folder))
-    assert "concept 'turn-a-blind-eye' stands twice" in message_of(lambda: twice.lexicon)
+    assert "concept 'turn-a-blind-eye' appears twice" in message_of(lambda: twice.lexicon)
 
 
 # files and their README
@@ -408,7 +408,7 @@ def test_entries_stand_once_and_are_needed_for_training(hub_layout):
     ("name", "damage", "message"),
     [
         ("test.jsonl", lambda data: data[:-30], "test.jsonl:2: malformed JSON"),
-        ("test.jsonl", lambda data: data.replace(b'"id"', b'"id": 1, "id"', 1), "the key 'id' stands twice"),
+        ("test.jsonl", lambda data: data.replace(b'"id"', b'"id": 1, "id"', 1), "the key 'id' appears twice"),
         ("test.jsonl", lambda data: b"[1]\n", "test.jsonl:1: not a JSON object"),
         ("test.jsonl", lambda data: b"\xff\n", "test.jsonl:1: not UTF-8"),
         ("test.jsonl", lambda data: data.replace(b"Buna", b"\\ud800", 1), "half of a surrogate pair"),
@@ -467,7 +467,7 @@ PATH = "configs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    pa
         ("configs: []\nconfigs: []", "repeated key"),
         (
             "configs:\n- &c {config_name: a, data_files: data/x.jsonl}\n- {config_name: a, data_files: data/x.jsonl}",
-            "stands twice",
+            "appears twice",
         ),
         ("a: .nan", "is no number"),
     ],

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from tests.dataset.conftest import CONCEPTS, DEVELOPMENT, TEST, TRAIN
@@ -13,10 +14,14 @@ from turkic_idiom_tasks.dataset.retrieval import (
     build_retrieval,
     concept_of,
     find_task,
+    is_literal,
     queries_with_shared_stem,
 )
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.support import supported
+from turkic_idiom_tasks.results.predictions import Rankings
+from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.splits import retrieval_split
 
 
@@ -30,6 +35,7 @@ def test_subsets_are_those_of_the_paper():
         "T1": ("tur-azj", "tur-tuk", "tur-gag", "tur-uzn"),
         "T2": ("tur", "azj", "tuk", "gag", "uzn"),
         "T3": ("tur-azj", "tur-tuk", "tur-gag", "tur-uzn"),
+        "T4": ("tur", "azj", "uzn", "tuk"),  # not of the paper; the languages with literal paraphrases
     }
 
 
@@ -135,6 +141,57 @@ def test_a_pool_gives_every_id_a_position(lexicon):
     assert concept_of("no-colon") == "no-colon"
 
 
+@pytest.fixture
+def with_gagauz(lexicon):
+    """The lexicon with Gagauz entries of all six test concepts and a training concept; each has another reason.
+
+    TEST[0] is attested, TEST[1] has its image in Azerbaijani, TEST[2] in attested Uzbek, TEST[3] in Uzbek that is not
+    attested, TEST[4] and TEST[5] in Turkish alone.
+    """
+    forms = ["ligaları akmaa", "qulaq tutmaa", "til tutmaa", "diş tutmaa", "burun tutmaa", "yüz tutmaa"]
+    gagauz = [Entry(concept, form, f"maana {form}") for concept, form in zip(TEST, forms, strict=True)]
+    gagauz[0] = dataclasses.replace(gagauz[0], attested="a memoir, p. 2")
+    gagauz[1] = dataclasses.replace(gagauz[1], idiom="baş sallamaa")
+    turkish = [dataclasses.replace(lexicon.of("tr")[concept], idiom=f"söz {n}") for n, concept in enumerate(TEST)]
+    azerbaijani = [Entry(concept, "huşunu itirmək", f"mənası {n}") for n, concept in enumerate(TEST)]
+    azerbaijani[1] = dataclasses.replace(azerbaijani[1], idiom="baş sallamaq")
+    uzbek = [Entry(TEST[2], "til tutmoq", "maʼno", attested="a dictionary"), Entry(TEST[3], "tish tutmoq", "maʼno 3")]
+    turkish[4:] = [
+        Entry(concept, form.replace("maa", "mak"), f"anlam {form}")
+        for concept, form in zip(TEST[4:], forms[4:], strict=True)
+    ]
+    other = changed(changed(changed(lexicon, "tr", *turkish), "az", *azerbaijani), "uz", *uzbek)
+    rows = {entry.concept: entry for entry in [*gagauz, Entry(TRAIN[0], "göz yummaa", "maana göz")]}
+    return dataclasses.replace(other, entries=dict(other.entries) | {"gag": rows})
+
+
+def test_gagauz_entries_without_support_are_documents_and_no_test_queries(with_gagauz):
+    assert supported(with_gagauz, "gag") == set(TEST[:3])
+    data = build_retrieval(with_gagauz, "T2", "gag")
+    assert set(data.queries) == {f"gag:{concept}" for concept in TEST[:3]}
+    assert len(data.documents) == 7
+    for task in ("T1", "T3"):
+        crossing = build_retrieval(with_gagauz, task, "tur-gag")
+        assert set(crossing.queries) == {f"tur:{concept}" for concept in TEST[:3]}
+        assert len(crossing.documents) == 7
+    everything = build_retrieval(with_gagauz, "T2", "gag", with_unsupported=True)
+    assert set(everything.queries) == {f"gag:{concept}" for concept in TEST}
+    assert len(build_retrieval(with_gagauz, "T1", "tur-azj").queries) == 6  # only Gagauz needs support
+
+
+def test_an_entry_judged_to_mean_the_same_lends_no_support(with_gagauz):
+    judged = dataclasses.replace(with_gagauz, equivalents={(TEST[0], TEST[5]): "same"})
+    data = build_retrieval(judged, "T1", "tur-gag")
+    assert f"tur:{TEST[5]}" not in data.queries
+    assert set(data.qrels[f"tur:{TEST[0]}"]) == {f"gag:{TEST[0]}", f"gag:{TEST[5]}"}
+
+
+def test_a_lexicon_that_records_no_sources_in_gagauz_needs_no_support(with_gagauz):
+    entry = dataclasses.replace(with_gagauz.of("gag")[TEST[0]], attested=None)
+    other = changed(with_gagauz, "gag", entry)
+    assert set(build_retrieval(other, "T2", "gag").queries) == {f"gag:{concept}" for concept in TEST}
+
+
 def test_queries_that_share_a_word_with_their_document(lexicon):
     data = build_retrieval(lexicon, "T1", "tur-azj")
     shared = queries_with_shared_stem(data, "T1", "tur-azj")
@@ -144,10 +201,47 @@ def test_queries_that_share_a_word_with_their_document(lexicon):
     assert queries_with_shared_stem(data, "T1", "tur-azj") == frozenset(data.queries) - {f"tur:{TEST[0]}"}
 
 
+def test_t4_asks_a_sentence_for_its_paraphrase_among_sentences_with_the_same_words():
+    words = {
+        "example": "Bu habere kulak astı.",
+        "paraphrase": "Bu habere önem verdi.",
+        "literal_paraphrase": "Bu habere küpe taktı.",
+        "literal_example": "Duvara kulak biçimli bir süs astı.",
+    }
+    complete = Entry(TEST[0], "kulak asmak", "önem vermek", **words)
+    train = Entry(TRAIN[0], "göz atmak", "bakmak", example="Göz attı.", paraphrase="Baktı.", literal_paraphrase="Attı.")
+    partial = Entry(TEST[1], "el atmak", "girişmek", example="El attı.", paraphrase="Başladı.")
+    entries = {entry.concept: entry for entry in (complete, train, partial)}
+    lexicon = Lexicon({concept: Concept(concept, "") for concept in entries}, {"tr": entries}, revision="0" * 40)
+    data = build_retrieval(lexicon, "T4", "tur")
+    assert data.queries == {f"tur:{TEST[0]}": "Bu habere kulak astı."}
+    assert sorted(data.documents.values()) == sorted(
+        [words["paraphrase"], words["literal_paraphrase"], words["literal_example"], "Baktı.", "Attı.", "Başladı."]
+    )
+    ((relevant, judgement),) = data.qrels[f"tur:{TEST[0]}"].items()
+    assert (data.documents[relevant], judgement) == (words["paraphrase"], 1)
+    literal = {data.documents[document] for document in data.documents if is_literal(document)}
+    assert literal == {words["literal_paraphrase"], words["literal_example"], "Attı."}
+    assert build_retrieval(lexicon, "T4", "azj") is None
+
+
+def test_the_share_of_literal_sentences_that_come_first_splits_ties():
+    dataset = open_dataset()
+    pool = dataset.pool("T4", "tur")
+    literal = np.array([is_literal(document) for document in pool.documents])
+    everything_ties = Rankings.from_similarities(pool, np.zeros((len(pool.queries), len(pool.documents))))
+    assert score_subset(everything_ties).scores["literal_first"] == pytest.approx(literal.mean())
+    perfect = np.zeros((len(pool.queries), len(pool.documents)))
+    for row, columns in enumerate(pool.relevant):
+        perfect[row, columns] = 1.0
+    scores = score_subset(Rankings.from_similarities(pool, perfect)).scores
+    assert (scores["literal_first"], scores["ndcg"]) == (0.0, 1.0)
+
+
 def test_unknown_task():
     assert find_task("t3").name == "TurkicIdiomT3"
-    with pytest.raises(InputError, match=r"unknown task 'T4'; known: TurkicIdiomT1 \(T1\)") as caught:
-        find_task("T4")
+    with pytest.raises(InputError, match=r"unknown task 'T5'; known: TurkicIdiomT1 \(T1\)") as caught:
+        find_task("T5")
     assert caught.value.exit_code == 2
 
 

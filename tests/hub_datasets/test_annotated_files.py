@@ -108,7 +108,7 @@ BAD = [
     (row(id=1), "in.jsonl:3: id 1 is also that of line 1; give it its own"),
     (row(score=float("nan")), "in.jsonl:3: NaN is no number"),
     (row(note="\ud800"), "in.jsonl:3: half of a surrogate pair"),
-    ('{"id": 1, "id": 2}', "in.jsonl:3: the key 'id' stands twice"),
+    ('{"id": 1, "id": 2}', "in.jsonl:3: the key 'id' appears twice"),
     ("[" * 100_000, "in.jsonl:3: brackets nested more than 32 deep"),
     ('{"id": 1' + "0" * 10_000 + "}", "in.jsonl:3: a number with thousands of digits"),
 ]

@@ -118,7 +118,7 @@ def test_a_damaged_account_of_the_readings_is_named(bundled, tmp_path):
         ('{"by_language": {"tr": {"written": null}}}', "damaged"),
         ('{"by_language": {"tr": {"written": "1"}}}', "damaged"),
         ('{"note": ["a"]}', r"damaged \('note'"),
-        ('{"note": "a", "note": "b"}', "stands twice"),
+        ('{"note": "a", "note": "b"}', "appears twice"),
     ]:
         (tmp_path / "readings.json").write_text(text)
         with pytest.raises(InputError, match=rf"readings\.json: .*{message}"):

@@ -133,8 +133,8 @@ def test_who_may_not_write_is_told_what_to_do(online_dataset, hub, lexicon):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (409, "somebody else changed it meanwhile (409); run the same command again, which plans anew"),
-        (503, "the Hub failed (503); run the same command again, it goes on where it stopped"),
+        (409, "somebody else changed it meanwhile (409); run the same command again, which makes a new plan"),
+        (503, "the Hub failed (503); run the same command again, which continues where it stopped"),
         (CUT, "the connection to the Hub broke ("),
     ],
 )
@@ -286,7 +286,7 @@ name, sha = sys.argv[1:]
 dataset = open_dataset(f"{name}@{sha}")
 test = load_dataset(name, "span-uz", split="test", revision=sha)
 retrieval = {}
-for task in ("T1", "T2", "T3"):
+for task in ("T1", "T2", "T3", "T4"):
     for subset in dataset.subsets(task):
         data = dataset.retrieval(task, subset)
         retrieval[f"{task} {subset}"] = [data.queries, data.documents, data.qrels]

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from hub_datasets.importing import FORMATS, import_source
 from hub_datasets.sources import paper, turkish, uzbek
-from hub_datasets.sources.source_rows import Reading, read_table
+from hub_datasets.sources.source_rows import Reading
 from hub_datasets.sources.turkish import Sense, split_senses
+from turkic_idiom_tasks.csv_files import read_table
 from turkic_idiom_tasks.errors import InputError
 
 UZ_HEADER = "idiom,syntax_markers,meaning_uz,meaning_number,homonym_number,variants,example_uz"
@@ -88,7 +89,7 @@ def test_paper_malformed_line_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"TR-Deyim": "a", "TR-Deyim": "b"}', "the key 'TR-Deyim' stands twice"),
+        ('{"TR-Deyim": "a", "TR-Deyim": "b"}', "the key 'TR-Deyim' appears twice"),
         ('{"TR-Deyim": "\\ud800"}', "half of a surrogate pair"),
         ('{"TR-Deyim": ' + "[" * 5000, "nested more than 32 deep"),
         ('{"TR-Deyim": ' + "1" * 5000 + "}", "thousands of digits"),
@@ -398,7 +399,7 @@ def test_tables_that_csv_wrote_are_read_back(tmp_path, rows, delimiter):
 
 def test_a_column_that_stands_twice_is_refused(tmp_path):
     path = write(tmp_path, "Deyimler;Türkçe Anlamı;İngilizce Anlamı;deyimler", "a;b;c;d")
-    with pytest.raises(InputError, match="the column Deyimler stands twice"):
+    with pytest.raises(InputError, match="the column Deyimler appears twice"):
         list(turkish.read_kevser(path))
 
 

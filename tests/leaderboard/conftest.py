@@ -11,6 +11,7 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.site import build_site
 from leaderboard.submission import METADATA_FILE, Metadata, slug, submission_files
+from tests.hub_datasets.conftest import _session_hub, _warm, hub, session_online  # noqa: F401
 from tests.leaderboard.boards_for_tests import make_data, make_submissions
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS

@@ -13,11 +13,11 @@ SPACE, MODEL, DATASET = "org/leaderboard", "org/model", "org/turkic-idioms"
 
 
 @pytest.fixture
-def leaderboard(command, online):
+def leaderboard(_warm, hub, tmp_path):
     """Runs `turkic-idiom leaderboard`; the token must never be in the output."""
 
     def run(*arguments):
-        done = command("turkic-idiom", "leaderboard", *arguments, **online)
+        done = _warm.run("leaderboard", *arguments, cwd=tmp_path)
         assert TOKEN not in done.stdout + done.stderr
         assert "Traceback" not in done.stderr
         return done

@@ -1,17 +1,21 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from leaderboard.board import make_board
+from leaderboard.items import board_data
 from leaderboard.site import KIND, build_site, check_out
 from tests.killing import all_at_once, every_kill
 from tests.leaderboard.boards_for_tests import make_data, make_scored
+from turkic_idiom_tasks.dataset import BUNDLED_PATH, LexiconDataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import commit_folder, finish_commit
+from turkic_idiom_tasks.lexicon.reviews import parse_review
 
 
 @pytest.fixture
@@ -209,6 +213,23 @@ def test_an_empty_leaderboard_is_a_site_too(small_board, tmp_path):
     build_site(make_board([], small_board.data), tmp_path)
     assert "No submissions yet" in (tmp_path / "index.html").read_text("utf-8")
     assert "paper-reported" in (tmp_path / "index.html").read_text("utf-8")
+
+
+def test_the_page_of_the_bundled_data_says_how_many_entries_speakers_have_reviewed(submission_dataset, tmp_path):
+    lexicon = submission_dataset.lexicon
+    row = {"language": "tr", "lexicon_revision": "a" * 40, "verdicts": {"form": "ok", "concept": "ok"}}
+    row |= {"reviewer": "AB", "date": "2026-01-31"}
+    reviews = []
+    for entry in list(lexicon.of("tr").values())[:2]:
+        reviews.append(parse_review(row | {"concept": entry.concept, "idiom": entry.idiom}))
+    n_entries = sum(len(entries) for entries in lexicon.entries.values())
+    texts = []
+    for number, some in enumerate(([], reviews)):
+        data = board_data(LexiconDataset(replace(lexicon, reviews=some), BUNDLED_PATH))
+        build_site(make_board([], data), tmp_path / str(number))
+        texts.append((tmp_path / str(number) / "data.html").read_text("utf-8"))
+    assert "native speakers have not reviewed them yet" in texts[0]
+    assert f"native speakers have reviewed 2 of the {n_entries} entries" in texts[1]
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "a\nb", "a" * 101, "ü", "a b"])

@@ -87,7 +87,7 @@ def rows_of(path):
 
 
 def by_concept(rows):
-    """Return concept -> row without the optional fields that say nothing; a concept that stands twice fails."""
+    """Return concept -> row without the optional fields that say nothing; a concept that appears twice fails."""
     found = {}
     for row in rows:
         assert row["concept"] not in found

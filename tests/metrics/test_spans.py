@@ -12,7 +12,16 @@ from seqeval.scheme import IOB2
 from sklearn.metrics import precision_recall_fscore_support as per_tag
 
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
-from turkic_idiom_tasks.metrics.spans import span_counts, span_f1_interval, span_scores, token_accuracy, token_scores
+from turkic_idiom_tasks.metrics.spans import (
+    joint_scores,
+    sequence_accuracy,
+    span_counts,
+    span_f1_interval,
+    span_scores,
+    token_accuracy,
+    token_scores,
+    word_scores,
+)
 from turkic_idiom_tasks.spans import LABELS
 
 O, B, I = LABELS  # noqa: E741
@@ -138,7 +147,37 @@ def test_undefined_token_scores_and_interval():
     assert math.isnan(none.low)
 
 
-@pytest.mark.parametrize("score", [span_scores, token_scores, token_accuracy])
+def test_whole_sentences_counted_by_hand():
+    gold = [tags("BIO"), tags("OBO"), tags("BOB"), tags("OOO"), tags("OOO")]
+    predicted = [tags("BIO"), tags("OOO"), tags("BOO"), tags("OOO"), tags("BOO")]
+    # right, missed, one of two spans, rightly unmarked, invented: sentences 1 and 4 are right
+    assert sequence_accuracy(gold, predicted) == 2 / 5
+    # marked are 1, 3 and 5, idioms are in 1, 2 and 3; only 1 is right in both respects
+    joint = joint_scores(gold, predicted)
+    assert (joint.precision, joint.recall, joint.f1) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+    # spans: 4 in gold, 3 predicted, 2 right, so F1 is 4/7; sqrt(4/7 * 2/5) = .478
+    scores = word_scores(gold, predicted)
+    assert scores["f1_and_sequence_mean"] == pytest.approx((4 / 7 * 2 / 5) ** 0.5) == pytest.approx(0.478, abs=1e-3)
+    assert (scores["joint_f1"], scores["sequence_accuracy"]) == pytest.approx((1 / 3, 2 / 5))
+
+
+def test_a_span_with_a_wrong_end_makes_the_sentence_wrong_although_tags_are_right():
+    assert joint_scores([tags("BIOB")], [tags("BIIB")]).f1 == 0
+    assert sequence_accuracy([tags("BIOB")], [tags("BIIB")]) == 0
+    # an I at the beginning is a span in default mode, but another tag
+    assert joint_scores([tags("BI")], [tags("II")]).f1 == 1
+    assert sequence_accuracy([tags("BI")], [tags("II")]) == 0
+
+
+def test_undefined_scores_of_whole_sentences():
+    nothing = [tags("OOO")]
+    assert math.isnan(joint_scores(nothing, nothing).f1)
+    assert sequence_accuracy(nothing, nothing) == 1
+    assert math.isnan(sequence_accuracy([], []))
+    assert math.isnan(word_scores(nothing, nothing)["f1_and_sequence_mean"])
+
+
+@pytest.mark.parametrize("score", [span_scores, token_scores, token_accuracy, joint_scores, sequence_accuracy])
 def test_gold_and_prediction_must_be_of_one_length(score):
     with pytest.raises(ValueError, match="sentence 1 has 3 tags in gold, 2 predicted"):
         score([tags("O"), tags("OBI")], [tags("O"), tags("OB")])

@@ -172,12 +172,12 @@ def test_a_ranking_that_is_none_is_named(dataset, predictions, ranking, problem)
         (b'{"task":"T2","subset":"tur","documents":["x"]}', "ids of its pool, sorted"),
         (b'{"task":"T2","subset":"tur"}', "the head of a T2 subset has the keys"),
         (b'{"subset":"tur","documents":[]}', "the task None is unknown"),
-        (b'{"task":"T1","subset":"tur-azj","documents":HERE}', "stands twice"),
+        (b'{"task":"T1","subset":"tur-azj","documents":HERE}', "appears twice"),
         (b"[]", "neither the head of a subset nor a prediction"),
         (b"7", "neither the head of a subset nor a prediction"),
         (b"", "malformed JSON"),
         (b"\xff", "not UTF-8"),
-        (b'{"sentence":"x","tags":"O","tags":"B"}', "stands twice"),
+        (b'{"sentence":"x","tags":"O","tags":"B"}', "appears twice"),
     ],
 )
 def test_a_line_that_does_not_belong_there_is_named(dataset, predictions, line, problem):
@@ -193,7 +193,7 @@ def test_missing_and_repeated_predictions_are_named(dataset, predictions):
     _, faults = read_lines([head, *lines[1:]], dataset)
     assert "1 predictions are missing, such as the one for" in str(faults[0])
     _, faults = read_lines([head, *lines, lines[0]], dataset)
-    assert "stands twice" in str(faults[0])
+    assert "appears twice" in str(faults[0])
     _, faults = read_lines(lines, dataset)
     assert "before the head line" in str(faults[0])
     _, faults = read_lines([], dataset)

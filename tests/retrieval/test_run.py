@@ -302,7 +302,7 @@ def test_scores_of_other_data_are_not_overwritten(turkic, small_lexicon, other_l
     assert set(by_subset(json.loads(view.read_text()))) == {"tur-azj", "tur-uzn"}
 
 
-def test_subsets_that_stock_mteb_computed_are_kept(turkic, stock_mteb, tmp_path, small_lexicon):
+def test_subsets_that_stock_mteb_computed_are_kept(turkic, stock_mteb, tmp_path, small_lexicon, abstention_scores):
     stock_mteb("run", "-m", RANDOM, "-t", "TurkicIdiomT2", "--output-folder", tmp_path / "results", data=small_lexicon)
     before = by_subset(result_of("results", "mteb__baseline-random-encoder", "TurkicIdiomT2"))
     assert set(before) == {"tur", "azj", "uzn"}
@@ -411,9 +411,8 @@ def test_a_terminal_sees_how_far_the_work_is(tmp_path, small_lexicon, minilm):
 
 def test_nothing_but_scores_is_printed(command, small_lexicon, minilm):
     """No bar or warning of any library, with a model of each kind."""
-    run = command(
-        "turkic-idiom", "run", "-m", minilm, "-m", "mteb/baseline-bm25s", "-m", BASELINE, "--data", small_lexicon
-    )
+    models = ("-m", minilm, "-m", "mteb/baseline-bm25s", "-m", BASELINE)
+    run = command("turkic-idiom", "run", *models, "-t", "T1", "-l", "az", "--data", small_lexicon)
     assert run.returncode == 0
     assert run.stderr == ""
     assert run.stdout.startswith("nDCG over the whole pool")

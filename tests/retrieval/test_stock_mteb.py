@@ -1,6 +1,7 @@
 """The stock `mteb` command and API, unmodified: in a process of its own where the process itself matters.
 
-The first test starts it as a user does; the others that need a process get a child of one that has its imports done.
+The tests that need a process get a child of one that has its imports done; tests/integrations/test_wheel.py starts the
+command as a user does.
 """
 
 import json
@@ -62,10 +63,10 @@ def assert_one_line_error(run, *parts):
         assert str(part) in line
 
 
-def test_run_scores_the_whole_pool_as_trec_eval_does(command, tmp_path, small_lexicon, small_dataset):
+def test_run_scores_the_whole_pool_as_trec_eval_does(mteb_process, tmp_path, small_lexicon, small_dataset):
     folders = ("--output-folder", tmp_path / "out", "--prediction-folder", tmp_path / "predictions")
     tasks = ("TurkicIdiomT1", "TurkicIdiomT2")
-    run = command("mteb", "run", "-m", RANDOM, "-t", *tasks, *folders, data=small_lexicon)
+    run = mteb_process("run", "-m", RANDOM, "-t", *tasks, *folders, data=small_lexicon)
     assert run.returncode == 0, run.stderr
     result = results(tmp_path / "out", "TurkicIdiomT1")
     assert result["dataset_revision"] == small_dataset.revision

@@ -1,13 +1,8 @@
-"""The stock `lm-eval` command in a subprocess, and lm-eval's own API, with nothing of ours replaced.
-
-The command reads fourteen thousand task files at every start, so it starts here with few of them, and with all of them
-once, in tests/integrations/test_wheel.py.
-"""
+"""lm-eval's own API in this process, with nothing of ours replaced; its command is in test_lm_eval_command.py."""
 
 import json
 import math
 import warnings
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -18,15 +13,11 @@ from seqeval.metrics import accuracy_score, f1_score, precision_score, recall_sc
 from seqeval.scheme import IOB2
 from sklearn.metrics import precision_recall_fscore_support as per_tag
 
-import turkic_idiom_tasks
-from hub_datasets.explanations import read_explanations
-from tests.dataset.conftest import concepts_of
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations.lm_eval_model import TokenClassifierLM
 from turkic_idiom_tasks.integrations.lm_eval_plugin import TASK_FOLDER
-from turkic_idiom_tasks.integrations.lm_eval_private import PRIVATE_NAMES
+from turkic_idiom_tasks.integrations.private_names import LM_EVAL
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
 from turkic_idiom_tasks.results.predictions import Tags
@@ -42,17 +33,6 @@ def named(letters):
     return [NAMES[letter] for letter in letters]
 
 
-def results_of(folder):
-    """(results, task -> samples) of one run."""
-    (path,) = folder.rglob("results_*.json")
-    result = json.loads(path.read_text())
-    samples = {}
-    for file in folder.rglob("samples_*.jsonl"):
-        task = file.name.removeprefix("samples_").rpartition("_")[0]
-        samples[task] = [json.loads(line) for line in file.read_text().splitlines()]
-    return result, samples
-
-
 def assert_scores_are_seqevals(row, samples, name):
     """The scores of a task against seqeval and scikit-learn, from the documents and the filtered answers alone."""
     rows = [sample for sample in samples if sample["filter"] == name]
@@ -60,6 +40,8 @@ def assert_scores_are_seqevals(row, samples, name):
     found = [json.loads(sample["filtered_resps"][0])["tags"] for sample in rows]
     assert [len(tags) for tags in gold] == [len(tags) for tags in found]
     expected = {"token_accuracy": accuracy_score(gold, found), "n_sentences": len(rows)}
+    exact = sum(tags == words for tags, words in zip(gold, found, strict=True)) / len(rows)
+    expected["sequence_accuracy"] = exact
     expected["n_idioms"] = len({sample["doc"]["idiom"] for sample in rows})
     expected["small_sample"] = float(len(rows) < 30)
     expected["format_error"] = sum(json.loads(s["filtered_resps"][0])["format_error"] for s in rows) / len(rows)
@@ -70,6 +52,7 @@ def assert_scores_are_seqevals(row, samples, name):
                 expected[f"span_{metric}{suffix}"] = score(gold, found, **mode)
         flat = ([tag for tags in part for tag in tags] for part in (gold, found))
         words = per_tag(*flat, labels=[B, I], average="micro", zero_division=0)[:3]
+    expected["f1_and_sequence_mean"] = math.sqrt(expected["span_f1"] * exact)
     expected |= dict(zip(("token_precision", "token_recall", "token_f1"), words, strict=True))
     for metric, value in expected.items():
         ours = row[f"{metric},{name}"]
@@ -101,93 +84,6 @@ def assert_tags_of_first_letters(sample):
     assert json.loads(sample["filtered_resps"][0])["tags"] == named(wanted)
 
 
-def assert_one_line_error(run, *parts):
-    assert run.returncode in (1, 2), run.stderr
-    assert "Traceback" not in run.stderr
-    (line,) = [line for line in run.stderr.splitlines() if "error:" in line]
-    for part in parts:
-        assert str(part) in line
-
-
-@pytest.mark.slow
-def test_the_stock_command_with_classifier_examples_limit_and_other_data(
-    command, tmp_path, few_tasks, turkish_only, first_letter_classifier
-):
-    run = command(
-        "lm-eval", "run", "--model", "token-classifier", "--model_args", f"pretrained={first_letter_classifier}",
-        "--tasks", "turkic_idiom_span", "turkic_idiom_span_tr_xml", "turkic_idiom_span_tr_native", "--limit", "3",
-        "--num_fewshot", "2", "--batch_size", "32", "--output_path", tmp_path / "out", "--log_samples",
-        data=turkish_only, PYTHONPATH=few_tasks,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    result, samples = results_of(tmp_path / "out")
-    assert set(samples) == {"turkic_idiom_span_tr", "turkic_idiom_span_tr_xml", "turkic_idiom_span_tr_native"}
-    assert result["group_subtasks"]["turkic_idiom_span"] == ["turkic_idiom_span_tr"]  # Azerbaijani is not annotated
-    dataset = open_dataset(str(turkish_only))
-    rows = dataset.sentences("tr")
-    for task, found in samples.items():
-        assert Counter(sample["filter"] for sample in found) == {"strict": 3, "flexible": 3}
-        for sample in found:
-            prompt = sample["arguments"]["gen_args_0"]["arg_0"]
-            shown = [one.id for rest in rows.values() for one in rest if one.sentence in prompt]
-            examples = set(shown) - {sample["doc"]["id"]}
-            assert len(examples) == 2
-            assert examples <= set(concepts_of("train", 5))
-            assert prompt.count(sample["doc"]["sentence"]) == 1
-            assert_tags_of_first_letters(sample)
-        for name in FILTERS:
-            assert_scores_are_seqevals(result["results"][task], found, name)
-            assert_subword_scores(result["results"][task], found, name)
-            assert result["results"][task][f"small_sample,{name}"] == 1
-    said = " ".join((run.stdout + run.stderr).split())
-    assert f"{turkish_only} has no span sentences in az, tk, gag, uz; left out of the groups" in said
-    assert f"turkic_idiom_span_tr: only 4 test sentences in {turkish_only}; read the interval, not the score" in said
-    # what decided the result stands in it
-    for task in samples:
-        config = result["configs"][task]
-        assert config["metadata"]["data"] == str(turkish_only)
-        assert config["metadata"]["data_revision"] == dataset.revision
-        assert config["metadata"]["turkic_idiom_tasks"] == turkic_idiom_tasks.__version__
-        assert config["generation_kwargs"]["until"] == []
-    settings = result["config"]
-    assert (settings["model"], settings["model_dtype"]) == ("token-classifier", "torch.float32")
-    assert settings["model_sha"] == folder_revision(first_letter_classifier)
-    assert settings["model_max_length"] == 512
-
-
-@pytest.mark.slow
-def test_without_the_hook_the_folder_is_included(command, tmp_path, few_tasks):
-    run = command(
-        "lm-eval", "run", "--model", "dummy", "--include_path", TASK_FOLDER, "--limit", "1", "--log_samples",
-        "--tasks", "turkic_idiom_span_uz,turkic_idiom_span_gag_native,turkic_idiom_explain_uz",
-        "--output_path", tmp_path / "out",
-        TURKIC_IDIOM_NO_HOOK="1", PYTHONPATH=few_tasks,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    result, samples = results_of(tmp_path / "out")
-    assert set(samples) == {"turkic_idiom_span_uz", "turkic_idiom_span_gag_native", "turkic_idiom_explain_uz"}
-    assert result["results"]["turkic_idiom_span_uz"]["format_error,strict"] == 1
-    assert result["results"]["turkic_idiom_explain_uz"]["answered,none"] == 1
-    assert "turkic-idiom judge DIR" in run.stderr
-    (case,) = read_explanations([tmp_path / "out"])
-    assert (case.group, case.texts["answer"]) == ("uz alone", "lol")  # what lm-eval's dummy model says
-
-
-@pytest.mark.slow
-def test_an_absent_language_is_one_line_and_the_built_in_tasks_stay(command, tmp_path, few_tasks, turkish_only):
-    # lm-eval looks for all names before it loads a task; xwinograd_en, which it has built in, would come second
-    run = command(
-        "lm-eval", "run", "--model", "dummy", "--tasks", "turkic_idiom_span_az,xwinograd_en", "--limit", "1",
-        "--output_path", tmp_path / "out", data=turkish_only, PYTHONPATH=few_tasks,
-    )  # fmt: skip
-    assert_one_line_error(run, turkish_only, "no annotated test sentence in Azerbaijani (az)", "have some: tr")
-    assert "xwinograd_en" not in run.stderr.splitlines()[-1]
-    assert not list(tmp_path.glob("out/**/*.json"))
-
-
-# lm-eval's API in this process, with our folder alone: starts at once
-
-
 @pytest.fixture(autouse=True)
 def no_list_of_packages(monkeypatch):
     """lm-eval starts `pip list` for each result, a second of the two that an evaluation takes; the commands keep it."""
@@ -196,6 +92,7 @@ def no_list_of_packages(monkeypatch):
 
 @pytest.fixture(scope="module")
 def manager():
+    """The tasks of our folder alone: starts at once."""
     return TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
 
 
@@ -299,7 +196,7 @@ def test_every_language_variant_and_group_is_known_beside_the_folders_of_the_use
     assert str(manager.include_path) == str(tmp_path / "tasks")  # as the user gave it
 
 
-@pytest.mark.parametrize("name", PRIVATE_NAMES, ids=str)
+@pytest.mark.parametrize("name", LM_EVAL.private_names, ids=str)
 def test_each_private_name_of_lm_eval_is_there(name):
     assert name.is_there(), f"lm-eval has no {name} any more, which was {name.reason}"
     gone = replace(name, **{"used_in" if name.used_in else "name": f"{name.name}_no_more"})
@@ -314,8 +211,9 @@ def test_a_model_that_is_always_right_has_full_marks(manager, group, answer):
         for name in FILTERS:
             assert [row[f"{metric},{name}"] for metric in (
                 "span_f1", "span_precision", "span_recall", "span_f1_strict", "span_f1_ci_low", "span_f1_ci_high",
-                "token_f1", "token_accuracy", "format_error", "unmatched_spans",
-            )] == [1] * 8 + [0, 0]  # fmt: skip
+                "token_f1", "token_accuracy", "joint_f1", "sequence_accuracy", "f1_and_sequence_mean",
+                "format_error", "unmatched_spans",
+            )] == [1] * 11 + [0, 0]  # fmt: skip
             assert math.isnan(row[f"subword_f1,{name}"])  # a language model has no sub-words that are scored
     assert found["groups"][f"turkic_idiom_span{group}"]["span_f1,strict"] == 1
 

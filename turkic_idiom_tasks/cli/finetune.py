@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data, Models
+from turkic_idiom_tasks.cli.options import Data, Models, Revision
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
@@ -144,9 +144,7 @@ def retrieval(
         typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-REGIME-…-SEED]"),
     ] = None,
     data: Data = "",
-    revision: Annotated[
-        str | None, typer.Option("--revision", metavar="COMMIT", help="Revision of the model on the Hub.")
-    ] = None,
+    revision: Revision = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of everything random.")] = 42,
     epochs: Epochs = 1,
     batch_size: BatchSize = 16,

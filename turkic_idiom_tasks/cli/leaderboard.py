@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data
+from turkic_idiom_tasks.cli.options import Data, Publish
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def submit(
 ) -> None:
     """Pack the predictions of finished runs for the leaderboard, which computes every score itself.
 
-    RESULTS are those of turkic-idiom run, finetune and grid run, of mteb run --prediction-folder and of lm-eval run
-    --log_samples. What they say about the model is taken from them.
+    RESULTS are those of turkic-idiom run, finetune and grid run, of mteb run --prediction-folder, of lm-eval run
+    --log_samples and of inspect eval. What they say about the model is taken from them.
     """
     from leaderboard.submit import SubmitOptions, submit
     from turkic_idiom_tasks.cli.submission_output import print_scores
@@ -160,10 +160,12 @@ def build(
     """
     from leaderboard.board import make_board
     from leaderboard.items import board_data
-    from leaderboard.scores import LeftOut, OtherEdition, load_submissions
+    from leaderboard.language_models import language_model_board
+    from leaderboard.scores import LeftOut, OtherEdition, check_ids, load_submissions, of_tasks
     from leaderboard.site import build_site, check_out, read_ids
     from leaderboard.submission import submission_folders
     from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.results.predictions import TASK_NAMES
 
     check_out(out, submissions, overwrite=overwrite)
     reproduced_ids = read_ids(reproduced) if reproduced else []
@@ -185,9 +187,13 @@ def build(
             scored.append(submission)
     names_left_out = {entry.folder.name for entry in left_out} | {other.id for other in other_editions}
     reproduced_ids = [name for name in reproduced_ids if name not in names_left_out]
-    board = make_board(scored, board_data(dataset), reproduced=reproduced_ids, other_editions=other_editions)
-    files = build_site(board, out, overwrite=overwrite)
-    sys.stdout.write(f"{len(board.submissions)} submissions, {len(files)} files\n")
+    check_ids(reproduced_ids, scored)
+    encoders = of_tasks(scored, TASK_NAMES)
+    of_encoders = [name for name in reproduced_ids if any(name == submission.id for submission in encoders)]
+    board = make_board(encoders, board_data(dataset), reproduced=of_encoders, other_editions=other_editions)
+    language_models = language_model_board(scored, dataset, reproduced=reproduced_ids)
+    files = build_site(board, out, language_models=language_models, overwrite=overwrite)
+    sys.stdout.write(f"{len(scored)} submissions, {len(files)} files\n")
     for other in other_editions:
         edition = f"predicts edition {other.metadata.edition} of the lexicon; listed without scores"
         sys.stdout.write(f"{printable(other.id)}: {edition}\n")
@@ -202,7 +208,7 @@ def build(
 def publish(
     site: Annotated[Path, typer.Argument(metavar="SITE", help="Folder that leaderboard build wrote.")],
     space: Annotated[str, typer.Option(metavar="ORG/NAME", help="Created if there is none.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Publish; without it only the plan is shown.")] = False,
+    yes: Publish = False,
 ) -> None:
     """Show what would change in a static Space on the Hub and, with --yes, change it in one commit.
 

@@ -101,6 +101,7 @@ from turkic_idiom_tasks.cli import (  # noqa: E402, F401
     grid,
     judge,
     leaderboard,
+    lm,
     review,
     run,
 )

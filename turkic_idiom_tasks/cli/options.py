@@ -28,6 +28,8 @@ Data = Annotated[
         "Default: the bundled lexicon.",
     ),
 ]
+Revision = Annotated[str | None, typer.Option("--revision", metavar="COMMIT", help="Revision of the model on the Hub.")]
+Publish = Annotated[bool, typer.Option("--yes", help="Publish; without it only the plan is shown.")]
 Models = Annotated[
     list[str],
     typer.Option(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data, Format, Models
+from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision
 
 DEFAULT_OUTPUT = Path("results")
 
@@ -46,9 +46,7 @@ def run_command(
     ] = DEFAULT_OUTPUT,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Compute finished results again.")] = False,
     output_format: Annotated[Format, typer.Option("--format", help="Format of the printed scores.")] = Format.table,
-    revision: Annotated[
-        str | None, typer.Option("--revision", metavar="COMMIT", help="Revision of the model on the Hub.")
-    ] = None,
+    revision: Revision = None,
     device: Annotated[
         str | None,
         typer.Option("--device", metavar="DEVICE", help="cpu, cuda, cuda:1, mps. Default: the best there is."),

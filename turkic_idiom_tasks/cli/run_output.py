@@ -13,8 +13,9 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from turkic_idiom_tasks.experiments.frame import MACRO
 from turkic_idiom_tasks.experiments.run import LogReporter, ModelRun, Reporter
-from turkic_idiom_tasks.experiments.run_frame import IS_RELIABLE, MACRO, overall
+from turkic_idiom_tasks.experiments.run_frame import IS_RELIABLE, overall
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, UNRELIABLE_NOTE
 from turkic_idiom_tasks.reading import printable
 

@@ -9,16 +9,55 @@ from rich.text import Text
 
 from leaderboard.board import Board, make_board
 from leaderboard.items import board_data
-from leaderboard.scores import ScoredSubmission, corrected
+from leaderboard.language_models import KIND_LABELS, item_board_data
+from leaderboard.scores import ScoredSubmission, corrected, of_tasks
 from leaderboard.tables import TASK_LABELS, shown_score
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE, Interval
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
+from turkic_idiom_tasks.results.predictions import TASK_NAMES
 
 WIDE = 120  # columns of a terminal from which the table has all its columns
 
 
 def print_scores(submission: ScoredSubmission, dataset: Dataset) -> None:
-    """Print the chance-corrected scores by which a submission is ranked, a row for each task."""
+    """Print the chance-corrected scores by which a submission is ranked, a row for each task or kind of items."""
+    for of_encoder in of_tasks([submission], TASK_NAMES):
+        _print_tasks(of_encoder, dataset)
+    for of_language_model in of_tasks([submission], ITEM_TASKS):
+        _print_items(of_language_model, dataset)
+
+
+def _print_items(submission: ScoredSubmission, dataset: Dataset) -> None:
+    """Print the scores of answers to items: a row for each kind, with the mean over its languages or directions."""
+    board = make_board([submission], item_board_data(dataset))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    for title in ("Items", "Score", "uncorrected", "unreadable", "sets", "n"):
+        table.add_column(title, no_wrap=True, justify="left" if title == "Items" else "right")
+    for standing in board.overall.values():
+        table.add_row("All", _shown(standing.score, standing.interval, " "), *[""] * 4)
+    for task in board.data.tasks:
+        scores = submission.of_task(task)
+        if not scores:
+            continue
+        of_task = board.by_task[task].get(submission.id)
+        n_items = sum(score.n for score in scores)
+        n_unreadable = sum(score.scores["unreadable"] * score.n for score in scores)
+        table.add_row(
+            KIND_LABELS[task],
+            "-" if of_task is None else _shown(of_task.score, of_task.interval, " "),
+            _plain(sum(score.main for score in scores) / len(scores)),
+            _plain(n_unreadable / n_items),
+            f"{len(scores)} of {len(board.data.of_task(task))}",
+            str(n_items),
+        )
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.print(table)
+    console.print(Text("Answers to items: chance-corrected means over all sets; below each its 95% interval."))
+    console.print()
+
+
+def _print_tasks(submission: ScoredSubmission, dataset: Dataset) -> None:
     board = make_board([submission], board_data(dataset))
     console = Console(highlight=False, markup=False, emoji=False)
     is_wide = console.width >= WIDE

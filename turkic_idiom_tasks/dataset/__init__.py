@@ -1,4 +1,4 @@
-"""The data of the benchmark, opened once and passed on: retrieval subsets, tagged sentences, entries, revision."""
+"""Data of the benchmark, opened once and passed on: retrieval subsets, tagged sentences, entries, revision."""
 
 from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.dataset.dataset import BUNDLED_PATH, LexiconDataset, open_dataset

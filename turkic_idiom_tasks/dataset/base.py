@@ -1,4 +1,4 @@
-"""`Dataset`: what every task, experiment and leaderboard takes its data from, wherever it was read."""
+"""`Dataset`: the interface through which every task, experiment and leaderboard gets its data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, SentencePairs, lexicon_pairs
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -27,6 +28,7 @@ class Dataset(ABC):
     def __init__(self) -> None:
         self._pools: dict[tuple[str, str], Pool] = {}
         self._test_sentences: dict[str, TestSentences] = {}
+        self._pairs: dict[str, SentencePairs | None] = {}
 
     @abstractmethod
     def subsets(self, task: str) -> tuple[str, ...]:
@@ -37,13 +39,13 @@ class Dataset(ABC):
         """Return the test queries, pool and judgements of one of those subsets.
 
         Raises:
-            InputError: the data lacks it, or it is malformed.
+            InputError: the data does not have it, or it is malformed.
         """
 
     @property
     @abstractmethod
     def span_languages(self) -> tuple[str, ...]:
-        """Codes of the languages with an annotated test sentence."""
+        """Return the codes of the languages with an annotated test sentence."""
 
     @abstractmethod
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
@@ -56,29 +58,57 @@ class Dataset(ABC):
     @property
     @abstractmethod
     def lexicon(self) -> Lexicon:
-        """Entries that training pairs are made of.
+        """Return the entries that training pairs are made of.
 
         Raises:
             InputError: this data holds test queries only.
         """
 
     def pool(self, task: str, subset: str) -> Pool:
-        """Return a retrieval subset with its ids in a fixed order, which rankings are written and scored by."""
+        """Return a retrieval subset with its ids in a fixed order; rankings are written and scored in this order."""
         if (task, subset) not in self._pools:
             self._pools[task, subset] = Pool(task, subset, self.retrieval(task, subset))
         return self._pools[task, subset]
 
     def test_sentences(self, language: str) -> TestSentences:
-        """Return the test sentences of a language in a fixed order, which tags are written and scored by."""
+        """Return the test sentences of a language in a fixed order; tags are written and scored in this order."""
         if language not in self._test_sentences:
             self._test_sentences[language] = TestSentences(language, self.sentences(language)[TEST])
         return self._test_sentences[language]
 
-    def check_task(self, task: str) -> None:
-        """Make sure that a retrieval task (short name) has at least one subset here.
+    @property
+    def similarity_languages(self) -> tuple[str, ...]:
+        """Codes of the languages with a test entry that gives sentence pairs.
 
         Raises:
-            InputError: it has none; says what the task would need.
+            InputError: this data holds no entries.
+        """
+        return tuple(code for code in SIMILARITY_LANGUAGES if self._find_pairs(code) is not None)
+
+    def similarity(self, language: str) -> SentencePairs:
+        """Return the sentence pairs of the test entries of a language.
+
+        Raises:
+            InputError: it has none, or this data holds no entries.
+        """
+        pairs = self._find_pairs(language)
+        if pairs is None:
+            raise InputError(
+                f"{self.path}: no test entry in {LANGUAGES[language].name} ({language}) has an example, a paraphrase "
+                "and a literal_paraphrase, which sentence pairs are made of"
+            )
+        return pairs
+
+    def _find_pairs(self, language: str) -> SentencePairs | None:
+        if language not in self._pairs:
+            self._pairs[language] = lexicon_pairs(self.lexicon, language)
+        return self._pairs[language]
+
+    def check_task(self, task: str) -> None:
+        """Check that this data has at least one subset of a retrieval task (short name).
+
+        Raises:
+            InputError: it has none; says what the task needs.
         """
         if self.subsets(task):
             return

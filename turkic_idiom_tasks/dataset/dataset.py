@@ -1,4 +1,4 @@
-"""The data of the benchmark, opened by name: a lexicon, or a dataset in the Hub layout, here or on the Hub."""
+"""Data of the benchmark, opened by name: a lexicon, or a dataset in the Hub layout, here or on the Hub."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED, is_lexicon_directory, load_lexicon
 from turkic_idiom_tasks.splits import TEST
 
-BUNDLED_PATH = "turkic-idiom-tasks/lexicon"  # what results name as the dataset when nothing else is asked for
+BUNDLED_PATH = "turkic-idiom-tasks/lexicon"  # name of the bundled lexicon in results
 
 
 class LexiconDataset(Dataset):
-    """Everything derived from a lexicon."""
+    """Data of the tasks, derived from a lexicon."""
 
     def __init__(self, lexicon: Lexicon, path: str | None = None) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class LexiconDataset(Dataset):
 
     @property
     def lexicon(self) -> Lexicon:
-        """Entries that training pairs are made of."""
+        """Return the entries that training pairs are made of."""
         return self._lexicon
 
     def subsets(self, task: str) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class LexiconDataset(Dataset):
 
     @property
     def span_languages(self) -> tuple[str, ...]:
-        """Codes of the languages with an annotated test sentence."""
+        """Return the codes of the languages with an annotated test sentence."""
         return tuple(code for code, splits in self._sentences.items() if splits[TEST])
 
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:

@@ -1,4 +1,4 @@
-"""`HubDataset`: the data of the tasks from files in the Hub layout; whatever does not fit together is refused."""
+"""`HubDataset`: data of the tasks from files in the Hub layout; files that do not fit together are refused."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class HubDataset(Dataset):
 
     @property
     def span_languages(self) -> tuple[str, ...]:
-        """Codes of the languages with an annotated test sentence."""
+        """Return the codes of the languages with an annotated test sentence."""
         return tuple(code for code in LANGUAGES if self._files.has(f"span-{code}", TEST))
 
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
@@ -91,7 +91,7 @@ class HubDataset(Dataset):
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """Entries of the configs ``lexicon-tr`` and so on.
+        """Return the entries of the configs ``lexicon-tr`` and so on.
 
         Raises:
             InputError: there are none, or a row is malformed.
@@ -108,7 +108,7 @@ class HubDataset(Dataset):
             entries[code] = {}
             for entry, concept in self._read_entries(code):
                 if entry.concept in entries[code]:
-                    raise InputError(f"{self.path}, config lexicon-{code}: concept {entry.concept!r} stands twice")
+                    raise InputError(f"{self.path}, config lexicon-{code}: concept {entry.concept!r} appears twice")
                 entries[code][entry.concept] = entry
                 concepts.setdefault(concept.id, concept)
         return Lexicon(
@@ -161,12 +161,12 @@ class HubDataset(Dataset):
             for sentence in splits[split]:
                 known = split_of_id.setdefault(sentence.id, split)
                 if known != split:
-                    raise InputError(f"{place}, id {quoted(sentence.id)}: stands in the split {known} too; remove one")
+                    raise InputError(f"{place}, id {quoted(sentence.id)}: is in the split {known} too; remove one")
                 known = split_of_text.setdefault((sentence.idiom, sentence.sentence), split)
                 if known != split:
                     raise InputError(
-                        f"{place}, id {quoted(sentence.id)}: its idiom and sentence stand in the split {known} too; "
-                        "remove one of them, or the test is no test"
+                        f"{place}, id {quoted(sentence.id)}: its idiom and sentence are in the split {known} too; "
+                        "remove one of them, because splits must not share sentences"
                     )
         if not splits[TEST]:
             raise InputError(f"{self.path}, config {config}: no annotated test sentence; add some or delete it")
@@ -182,7 +182,7 @@ class HubDataset(Dataset):
         for row in _rows(columns):
             sentence = _tagged_sentence(row, language, place=place)
             if sentence.id in sentences:
-                raise InputError(f"{place}: the id {quoted(sentence.id)} stands twice; give every sentence its own")
+                raise InputError(f"{place}: the id {quoted(sentence.id)} appears twice; give every sentence its own")
             sentences[sentence.id] = sentence
         return list(sentences.values())
 
@@ -193,13 +193,15 @@ class HubDataset(Dataset):
         entries = []
         for row in _rows(columns):
             gloss = row.pop("gloss")
-            about = {"id": row["concept"], "gloss": "" if gloss is None else gloss}
-            about |= {name: row.pop(name) for name in CONCEPT_COLUMNS}
+            concept_row = {"id": row["concept"], "gloss": "" if gloss is None else gloss}
+            concept_row |= {name: row.pop(name) for name in CONCEPT_COLUMNS}
             entry, problems = _entry(row, LANGUAGES[language])
-            problem = problems[0] if problems else concept_problem(about, {})
+            problem = problems[0] if problems else concept_problem(concept_row, {})
             if entry is None or problem:
                 raise InputError(f"{self.path}, config {config}, concept {quoted(row['concept'])}: {problem}")
-            concept = Concept(entry.concept, about["gloss"], about["pos"], tuple(about["aliases"] or ()))
+            concept = Concept(
+                entry.concept, concept_row["gloss"], concept_row["pos"], tuple(concept_row["aliases"] or ())
+            )
             entries.append((entry, concept))
         return entries
 
@@ -217,7 +219,7 @@ def _texts_by_id(ids: Sequence[Any], texts: Sequence[Any], *, place: str) -> dic
         if not isinstance(text, str) or not text.strip():
             raise InputError(f"{place}, id {quoted(identifier)}: the text is {quoted(text)}; every id needs a text")
         if identifier in by_id:
-            raise InputError(f"{place}: the id {quoted(identifier)} stands twice; ids must be unique")
+            raise InputError(f"{place}: the id {quoted(identifier)} appears twice; ids must be unique")
         by_id[identifier] = text
     return by_id
 
@@ -255,7 +257,7 @@ def _entry(row: Mapping[str, Any], language: Language) -> tuple[Entry | None, li
         try:
             status = parse_json(status.encode("utf-8"))
         except MalformedError as error:
-            return None, [f"status is {error}"]
+            return None, [f"field 'status': {error}"]
     return parse_entry({**row, "status": status}, language)
 
 
@@ -282,7 +284,7 @@ def _row_problem(row: Mapping[str, Any]) -> str | None:
         return f"needs as many tokens as ner_tags, and at least one; found {len(tokens)} and {len(tags)}"
     for token in tokens:
         if not isinstance(token, str):
-            return f"token {quoted(token)} is no text"
+            return f"token {quoted(token)} is not a text"
     known = (*range(len(LABELS)), *LABELS)
     for tag in tags:
         if isinstance(tag, bool) or tag not in known:

@@ -1,7 +1,7 @@
 """Datasets in the Hub layout: files that a README declares as configs and splits, in a local folder or on the Hub.
 
-The files are read as they stand. The `datasets` library would keep them in a cache by folder name, and could answer for
-one dataset with the content of another.
+The files are read directly. The `datasets` library would keep them in a cache by the name of their folder, and could
+return the content of another dataset.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from turkic_idiom_tasks.hub_client import explanation, quiet_client
 from turkic_idiom_tasks.reading import (
     MalformedError,
     decode_text,
+    first_fault,
     inner_path,
     parse_json,
     parse_yaml,
@@ -54,7 +55,7 @@ class _DeclaredConfig(BaseModel):
 
 
 class _DeclaredConfigs(BaseModel):
-    """What of the YAML block of a README says where data stands; the rest of the block does not matter here."""
+    """Part of the YAML block of a README that says where the data files are; the rest of the block is ignored."""
 
     configs: list[_DeclaredConfig] | None = None
 
@@ -65,10 +66,10 @@ class HubFiles:
 
     Attributes:
         path: the folder, or the name on the Hub.
-        folder: where the files stand.
+        folder: folder of the files.
         revision: the content hash of a local dataset, or the commit on the Hub; 40 hexadecimal digits.
         configs: config -> split -> its files, in parquet or JSON lines.
-        digests: SHA-1 of the local files that the revision is of; none for a commit on the Hub, which never changes.
+        digests: local file -> SHA-1 when the revision was computed; empty for a commit on the Hub, which never changes.
     """
 
     path: str
@@ -89,8 +90,8 @@ class HubFiles:
         Args:
             config: its name.
             split: its name.
-            wanted: names of columns that must be there.
-            optional: names of columns whose values are None where they are not there.
+            wanted: names of required columns.
+            optional: names of further columns, whose values are None if the column is missing.
 
         Raises:
             InputError: the config has no such split, cannot be read, lacks a column, or was changed meanwhile.
@@ -114,7 +115,7 @@ class HubFiles:
         return values
 
     def _check_unchanged(self, path: Path) -> None:
-        """Raise if a local file is not the one that the revision is of: data are read when they are needed."""
+        """Raise InputError if a local file was changed after the dataset was opened; files are read when needed."""
         if path in self.digests and _digest(path.read_bytes()) != self.digests[path]:
             raise InputError(f"{path}: was changed since {self.path} was opened; start the command again")
 
@@ -179,7 +180,7 @@ def download(name: str) -> HubFiles:
         name: ``ORG/NAME`` or ``ORG/NAME@REVISION``.
 
     Raises:
-        InputError: it is no such name, or cannot be read.
+        InputError: the name is malformed, or the dataset cannot be read.
     """
     match = HUB_NAME.fullmatch(name)
     if not match:
@@ -200,8 +201,8 @@ def download(name: str) -> HubFiles:
 def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, dict[str, tuple[Path, ...]]]:
     """Return config -> split -> files, as the YAML block of the folder's README.md declares them.
 
-    Files of other formats are left out, and so are splits and configs that have no others; without a README there is
-    none.
+    Files of other formats are left out, and so are splits and configs with such files only. Without a README the
+    result is empty.
 
     Args:
         folder: of the README.
@@ -221,14 +222,12 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
         configs: dict[str, dict[str, tuple[Path, ...]]] = {}
         for config in declared:
             if config.config_name in configs:
-                raise MalformedError(f"the config {shown(config.config_name)} stands twice")
+                raise MalformedError(f"the config {shown(config.config_name)} appears twice")
             splits = _declared_splits(folder, config.data_files, cache=cache)
             if splits:
                 configs[config.config_name] = splits
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{readme}: its YAML block is malformed: {shown(place)}: {first['msg']}") from error
+        raise InputError(f"{readme}: its YAML block is malformed: {first_fault(error)}") from error
     except MalformedError as error:
         raise InputError(f"{readme}: its YAML block is malformed: {error}") from error
     return configs
@@ -250,7 +249,7 @@ def _declared_splits(
 
 
 def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
-    """Return the data files that a pattern of the README means; none may stand outside the folder."""
+    """Return the data files that match a pattern of the README; none may be outside the folder."""
     relative_parts(pattern)
     paths = set()
     try:

@@ -1,4 +1,4 @@
-"""From entries to queries, corpus and relevance judgements (qrels) of the three retrieval tasks."""
+"""Queries, documents and relevance judgements (qrels) of the retrieval tasks, built from entries."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, complete_entries
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, Language
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.support import supported
 from turkic_idiom_tasks.orthography import share_stem
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, retrieval_split
 
@@ -20,20 +22,24 @@ class RetrievalTask:
     Attributes:
         name: class and task name in mteb.
         short: ``T1``, used on the command line, in results and in config names of the Hub layout.
-        document: the field of an entry that is retrieved; the query is always an idiom.
+        document: the field of an entry that is retrieved.
         cross_lingual: whether the queries are Turkish for every target language, or in the language of the documents.
+        query: the field of an entry that is the query.
+        languages: codes of the languages of a task within a language.
     """
 
     name: str
     short: str
-    document: Literal["idiom", "meaning"]
+    document: Literal["idiom", "meaning", "paraphrase"]
     cross_lingual: bool
+    query: Literal["idiom", "example"] = "idiom"
+    languages: tuple[str, ...] = tuple(LANGUAGES)
 
     @property
     def subsets(self) -> dict[str, tuple[Language, Language]]:
-        """Subset name -> (language of the queries, language of the documents)."""
+        """Return subset name -> (language of the queries, language of the documents)."""
         if not self.cross_lingual:
-            return {language.subset: (language, language) for language in LANGUAGES.values()}
+            return {LANGUAGES[code].subset: (LANGUAGES[code], LANGUAGES[code]) for code in self.languages}
         pivot = LANGUAGES[PIVOT]
         return {f"{pivot.subset}-{LANGUAGES[code].subset}": (pivot, LANGUAGES[code]) for code in TARGETS}
 
@@ -42,7 +48,17 @@ TASKS: dict[str, RetrievalTask] = {
     "T1": RetrievalTask("TurkicIdiomT1", "T1", document="idiom", cross_lingual=True),
     "T2": RetrievalTask("TurkicIdiomT2", "T2", document="meaning", cross_lingual=False),
     "T3": RetrievalTask("TurkicIdiomT3", "T3", document="meaning", cross_lingual=True),
+    "T4": RetrievalTask(
+        "TurkicIdiomT4",
+        "T4",
+        document="paraphrase",
+        cross_lingual=False,
+        query="example",
+        languages=SIMILARITY_LANGUAGES,
+    ),
 }
+LITERAL_FIELDS = ("literal_paraphrase", "literal_example")  # of an entry: documents of T4 that are traps
+PAPER_TASKS = ("T1", "T2", "T3")  # of the paper; what commands evaluate unless they are asked for others
 SUBSETS: dict[str, tuple[str, ...]] = {short: tuple(task.subsets) for short, task in TASKS.items()}
 
 
@@ -95,14 +111,17 @@ class Pool:
         self.strictly_relevant = self._positions(data.qrels if data.strict_qrels is None else data.strict_qrels)
 
     def _positions(self, qrels: Mapping[str, Mapping[str, int]]) -> list[list[int]]:
-        return [sorted(self.column[document] for document in qrels[query]) for query in self.queries]
+        positions = []
+        for query in self.queries:
+            positions.append(sorted(self.column[document] for document in qrels[query]))
+        return positions
 
 
 def find_task(name: str) -> RetrievalTask:
     """Return a task by its full or short name, in any case.
 
     Raises:
-        InputError: there is none of that name; lists the known ones.
+        InputError: there is no such task; lists the known ones.
     """
     for task in TASKS.values():
         if name.lower() in (task.name.lower(), task.short.lower()):
@@ -121,25 +140,31 @@ def concept_of(identifier: str) -> str:
     return identifier.partition(":")[2] or identifier
 
 
-def build_retrieval(lexicon: Lexicon, task: str, subset: str, *, split: str = TEST) -> RetrievalData | None:
+def build_retrieval(
+    lexicon: Lexicon, task: str, subset: str, *, split: str = TEST, with_unsupported: bool = False
+) -> RetrievalData | None:
     """Return queries, pool and judgements of one subset, or None when the lexicon has nothing for it.
 
     The queries are the idioms of the concepts in `split`. For the test split the pool is ALL entries of the target
     language, as in the paper; for the development split it is the entries outside the test split, which training may
     not see. Entries with equal texts are one document, queries with equal texts one query; a query's relevant
     documents are those of every concept of the pool that its idiom expresses, and of every concept that was judged to
-    mean the same as one of these. Entries marked as collocations are documents, but no queries.
+    mean the same as one of these. Entries marked as collocations are documents, but no queries. A concept whose entry
+    in the target language needs support and has none (`lexicon.support`) is no test query.
 
     Args:
         lexicon: the entries.
         task: short name, ``T1``.
         subset: one of `SUBSETS[task]`.
         split: ``test`` or ``development``.
+        with_unsupported: take concepts without support as test queries too, to count them.
     """
     if split not in (TEST, DEVELOPMENT):
         raise ValueError(f"queries come from the test or the development split, not from {split!r}")
     spec = TASKS[task]
     source, target = spec.subsets[subset]
+    if spec.query == "example":
+        return _build_paraphrase_retrieval(lexicon, target, split=split)
     pool = dict(sorted(lexicon.of(target.code).items()))
     if split != TEST:
         pool = {concept: entry for concept, entry in pool.items() if retrieval_split(concept) != TEST}
@@ -150,13 +175,15 @@ def build_retrieval(lexicon: Lexicon, task: str, subset: str, *, split: str = TE
         if concept in document_of:
             concepts_of.setdefault(entry.idiom, []).append(concept)
 
+    asks_all = split != TEST or with_unsupported
+    askable = document_of.keys() if asks_all else document_of.keys() & supported(lexicon, target.code)
     same = lexicon.judged(SAME)
     queries: dict[str, str] = {}
     qrels: dict[str, dict[str, int]] = {}
     strict_qrels: dict[str, dict[str, int]] = {}
     seen: set[str] = set()
     for concept, entry in sorted(lexicon.of(source.code).items()):
-        if retrieval_split(concept) != split or concept not in document_of or entry.idiom in seen or entry.collocation:
+        if retrieval_split(concept) != split or concept not in askable or entry.idiom in seen or entry.collocation:
             continue
         seen.add(entry.idiom)
         query = f"{source.subset}:{concept}"
@@ -169,12 +196,45 @@ def build_retrieval(lexicon: Lexicon, task: str, subset: str, *, split: str = TE
     return RetrievalData(queries, documents, qrels, strict_qrels) if queries else None
 
 
+def _build_paraphrase_retrieval(lexicon: Lexicon, language: Language, *, split: str) -> RetrievalData | None:
+    """Return sentences with an idiom as queries, and their paraphrases among sentences with literal words.
+
+    The documents are all paraphrases, literal paraphrases and literal examples of the language, equal texts once. The
+    relevant document of a query is its own paraphrase; the sentences with the same words are traps (after IdioLink,
+    arXiv 2605.22247).
+    """
+    documents: dict[str, str] = {}
+    by_text: dict[str, str] = {}
+    for concept, entry in sorted(lexicon.of(language.code).items()):
+        if split != TEST and retrieval_split(concept) == TEST:
+            continue
+        for field in ("paraphrase", *LITERAL_FIELDS):
+            text = getattr(entry, field)
+            if text is not None and text not in by_text:
+                by_text[text] = f"{language.subset}:{concept}/{field}"
+                documents[by_text[text]] = text
+    queries: dict[str, str] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for concept, entry in sorted(complete_entries(lexicon, language.code, split=split).items()):
+        if entry.example in queries.values():
+            continue
+        query = f"{language.subset}:{concept}"
+        queries[query] = entry.example or ""
+        qrels[query] = {by_text[entry.paraphrase or ""]: 1}
+    return RetrievalData(queries, documents, qrels) if queries else None
+
+
+def is_literal(document: str) -> bool:
+    """Return whether a document id of T4 names a sentence with the literal words of an idiom."""
+    return document.rpartition("/")[2] in LITERAL_FIELDS
+
+
 def check_retrieval(data: RetrievalData, *, place: str) -> None:
-    """Make sure that queries, documents and judgements fit together.
+    """Check that queries, documents and judgements fit together.
 
     Args:
         data: one subset, from a dataset that somebody else made.
-        place: where it was read, for the message.
+        place: name of the place from which it was read, for the message.
 
     Raises:
         InputError: a judgement names an unknown id, a query has no relevant document, or there are no queries.

@@ -1,4 +1,4 @@
-"""Tagged sentences: the examples of a lexicon, cut into words that carry the tags of their spans."""
+"""Tagged sentences: the examples of a lexicon, split into words, each with the tag that its spans give it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TaggedSentence:
     tags: tuple[str, ...]
 
     def spans(self) -> tuple[Span, ...]:
-        """Return where the tagged idioms stand in the sentence."""
+        """Return the spans of the tagged idioms in the sentence."""
         return tagged_spans(self.tags, locate(self.tokens, self.sentence))
 
     def document(self) -> dict[str, Any]:
@@ -56,16 +56,17 @@ class TaggedSentence:
 
 
 class TestSentences:
-    """The test sentences of one language, sorted by id, so that a position stands for a sentence.
+    """Test sentences of one language, sorted by id, so that a position stands for a sentence.
 
     Attributes:
-        language: its code.
+        language: code of the language.
         rows: the sentences.
         row: id -> position.
-        concepts: for each sentence what names its idiom in every language; resampled together.
+        concepts: for each sentence the name of its idiom, from `idiom_clusters`; sentences with the same name are
+            resampled together.
     """
 
-    __test__ = False  # no test class, whatever pytest thinks of its name
+    __test__ = False  # pytest would otherwise collect it as a test class
 
     def __init__(self, language: str, sentences: Sequence[TaggedSentence]) -> None:
         self.language = language
@@ -76,12 +77,12 @@ class TestSentences:
 
 
 def words(sentence: str) -> list[Span]:
-    """Return where the words of an NFC sentence stand, in order; every punctuation mark is a word of its own."""
+    """Return the spans of the words of an NFC sentence, in order; every punctuation mark is a word of its own."""
     return [Span(*match.span()) for match in _WORD.finditer(sentence)]
 
 
 def locate(tokens: Sequence[str], sentence: str) -> list[Span]:
-    """Return where given tokens stand in their sentence, each after the one before it.
+    """Return the spans of given tokens in their sentence; each token is searched behind the one before it.
 
     Raises:
         ValueError: a token is empty or not in the rest of the sentence; names it.
@@ -108,7 +109,7 @@ def tag_sentence(
 
 
 def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedSentence]]:
-    """Return split -> the annotated examples of a language, by concept; every split is there, empty or not."""
+    """Return split -> the annotated examples of a language, by concept; a split may be empty."""
     sentences: dict[str, list[TaggedSentence]] = {split: [] for split in SPAN_SPLITS}
     for concept, entry in sorted(lexicon.of(language).items()):
         if entry.example is not None and entry.spans is not None:
@@ -118,11 +119,11 @@ def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedS
 
 
 def idiom_clusters(sentences: Sequence[TaggedSentence]) -> Mapping[str, str]:
-    """Return sentence id -> what names its idiom in every language: the id of the idiom's first sentence.
+    """Return sentence id -> a name of its idiom: the smallest id among the sentences of the idiom.
 
-    In a lexicon that is the concept, so sentences of one concept in several languages are resampled together.
+    In a lexicon this is the concept, so that sentences of one concept in several languages are resampled together.
     """
-    first: dict[str, str] = {}
+    smallest_id: dict[str, str] = {}  # idiom -> id
     for sentence in sentences:
-        first[sentence.idiom] = min(sentence.id, first.get(sentence.idiom, sentence.id))
-    return {sentence.id: first[sentence.idiom] for sentence in sentences}
+        smallest_id[sentence.idiom] = min(sentence.id, smallest_id.get(sentence.idiom, sentence.id))
+    return {sentence.id: smallest_id[sentence.idiom] for sentence in sentences}

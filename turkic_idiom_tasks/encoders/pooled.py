@@ -45,7 +45,6 @@ class PooledEncoder:
 
     Attributes:
         model_id: name or path, for messages.
-        revision: Hub commit, if one was given.
         dtype: dtype of the weights and the forward pass: float32, bfloat16 or float16. Vectors are always float32.
         max_length: longer texts are cut to this many tokens.
         first_layer: index of the hidden states that first_last takes as the first layer.
@@ -59,12 +58,10 @@ class PooledEncoder:
         tokenizer: Any,
         *,
         model_id: str,
-        revision: str | None = None,
         max_length: int | None = None,
         first_layer: int = FIRST_LAYER,
     ) -> None:
         self.model_id = model_id
-        self.revision = revision
         self.dtype = str(model.dtype).removeprefix("torch.")
         self.first_layer = first_layer
         self.max_length = _smallest_limit(tokenizer, model, max_length)
@@ -100,7 +97,7 @@ class PooledEncoder:
         """
         model = load_checkpoint(name_or_path, revision=revision, device=device, dtype=dtype)
         return cls.from_sentence_transformer(
-            model, model_id=name_or_path, revision=revision, max_length=max_length, first_layer=first_layer
+            model, model_id=name_or_path, max_length=max_length, first_layer=first_layer
         )
 
     @classmethod
@@ -109,7 +106,6 @@ class PooledEncoder:
         model: SentenceTransformer,
         *,
         model_id: str | None = None,
-        revision: str | None = None,
         max_length: int | None = None,
         first_layer: int = FIRST_LAYER,
     ) -> PooledEncoder:
@@ -117,8 +113,7 @@ class PooledEncoder:
 
         Args:
             model: a model that begins with a stock ``Transformer`` module.
-            model_id: name for messages and `describe`; None takes the path of the weights.
-            revision: Hub commit, for `describe`.
+            model_id: name for messages; None takes the path of the weights.
             max_length: longest text in tokens; None is the model's own limit, at most 512.
             first_layer: index of the hidden states that counts as the first layer.
 
@@ -131,20 +126,9 @@ class PooledEncoder:
             transformer.model,
             transformer.tokenizer,
             model_id=model_id or str(transformer.model.name_or_path),
-            revision=revision,
             max_length=max_length,
             first_layer=first_layer,
         )
-
-    def describe(self) -> dict[str, Any]:
-        """Return everything that decides the vectors: model, revision, dtype, max_length, first_layer."""
-        return {
-            "model": self.model_id,
-            "revision": self.revision,
-            "dtype": self.dtype,
-            "max_length": self.max_length,
-            "first_layer": self.first_layer,
-        }
 
     @property
     def dimension(self) -> int:

@@ -19,13 +19,13 @@ import pandas as pd
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, find_task
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.experiments.frame import MACRO
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
 from turkic_idiom_tasks.results.predictions import SPANS, Key, Rankings, usual_order
 from turkic_idiom_tasks.results.record import Header, Record, find_records, read_header, read_record
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record
 
-MACRO = "mean"  # the row over the languages of a task
 SIDES = ("A", "B")
 ALPHA = round(1 - LEVEL, 9)  # a smaller p, after Holm, shows a difference
 _DECIMALS = 6  # as mteb rounds
@@ -220,9 +220,9 @@ def _check_same(names: Sequence[set[Any]], places: Sequence[Path]) -> None:
     for here, there in ((0, 1), (1, 0)):
         only = sorted(names[here] - names[there])
         if only:
-            what = only[0] if isinstance(only[0], str) else ", ".join(only[0])
+            name = only[0] if isinstance(only[0], str) else ", ".join(only[0])
             raise InputError(
-                f"{what} is only in {SIDES[here]} ({places[here]}), not in {places[there]}; run what is missing, or "
+                f"{name} is only in {SIDES[here]} ({places[here]}), not in {places[there]}; run what is missing, or "
                 "choose what both have with --task"
             )
 
@@ -253,8 +253,12 @@ def _read_system(
             if task == SPANS and by_size and record.header.training is not None:
                 task = f"{SPANS}-{record.header.training.size}"
             scored.setdefault((task, subset.subset), []).append((record, subset))
-    keys = sorted(scored, key=lambda key: (usual_order((scored[key][0][1].task, key[1])), key[0]))
-    return {key: _mean_over_seeds(scored[key], key) for key in keys}
+
+    def place(key: Key) -> tuple[tuple[int, int], str]:
+        _, subset = scored[key][0]
+        return usual_order((subset.task, subset.subset)), key[0]
+
+    return {key: _mean_over_seeds(scored[key], key) for key in sorted(scored, key=place)}
 
 
 def _check_exact(record: Record, subset: ScoredSubset) -> None:

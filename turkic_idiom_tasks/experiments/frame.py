@@ -19,6 +19,7 @@ from turkic_idiom_tasks.results.scored import score_record
 IDENTITY = ["model", "regime", "language", "seed", "pooling", "size"]  # columns that identify a result
 SCORE_COLUMNS = [*IDENTITY, "task", "subset", "measure", "value"]
 QUERY_COLUMNS = [*IDENTITY, "task", "subset", "query", "concept", "ndcg"]
+MACRO = "mean"  # name of the macro average over the languages of a task, among its subsets
 
 UNTUNED_KEPT = "untuned_kept"  # a measure: 1 if a training ended with the untuned weights, else 0
 BEST_EPOCH = "best_epoch"  # a measure: the epoch whose weights were kept

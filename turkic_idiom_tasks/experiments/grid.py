@@ -22,7 +22,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.experiments.cells import CHECKPOINTS, Cell, Kind, Part, Work, cell_name
 from turkic_idiom_tasks.files import LOCK, check_writable, locked, write_json
-from turkic_idiom_tasks.reading import read_json
+from turkic_idiom_tasks.reading import first_fault, read_json
 from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, read_header, write_record
 
 DONE, FAILED, MISSING = STATES = ("done", "failed", "missing")
@@ -321,8 +321,7 @@ def _read_model(model: type[Any], path: Path) -> Any:
     try:
         return model.model_validate(read_json(path))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InputError(f"{path}: damaged ({first['msg']}); delete it and run the grid again") from error
+        raise InputError(f"{path}: damaged ({first_fault(error)}); delete it and run the grid again") from error
 
 
 def _free_memory(seconds: float) -> None:

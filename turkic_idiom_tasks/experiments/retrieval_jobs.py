@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS, target_language
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, target_language
 from turkic_idiom_tasks.encoders.names import PRETRAINED
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.errors import InputError
@@ -89,13 +89,13 @@ def _rank(
         InputError: there is no such subset.
     """
     subsets = []
-    for task in TASKS:
+    for task in PAPER_TASKS:
         for subset in dataset.subsets(task):
             if language in (None, target_language(task, subset).code):
                 subsets.append((task, subset))
     if not subsets:
         raise InputError(f"{dataset.path}: no retrieval task with documents in {language or 'any language'}")
-    encoder = PooledEncoder.from_sentence_transformer(trainee.model, model_id=trainee.name, revision=trainee.revision)
+    encoder = PooledEncoder.from_sentence_transformer(trainee.model, model_id=trainee.name)
     return encode_and_rank(encoder, dataset, subsets, poolings=poolings, prompts=trainee.task_prompts)
 
 

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from turkic_idiom_tasks.experiments.frame import MEASURES
+from turkic_idiom_tasks.experiments.frame import MACRO, MEASURES
 from turkic_idiom_tasks.experiments.run import ModelRun
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, mean, resample
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
-MACRO = "mean"  # name of the macro average among the subsets
 SIZES = ("n_queries", "n_documents")
 OVERLAP = ("ndcg_shared_stem", "ndcg_no_shared_stem", "n_no_shared_stem")
 INTERVAL = ("ndcg_low", "ndcg_high")

@@ -179,7 +179,9 @@ class ModelScorer:
         for short, prompt in prompts.items():
             if any(prompt.values()):
                 self._reporter.note(f"{loaded.meta.name}, {TASKS[short].name}: prompts {prompt}")
-        missing = {(unit.task.short, subset) for unit in units for subset in unit.missing}
+        missing: set[Key] = set()
+        for unit in units:
+            missing.update((unit.task.short, subset) for subset in unit.missing)
         ranked = rank_by_task(
             encoder,
             self._dataset,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS, find_task
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, find_task
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, POOLINGS, check_dtype
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import get_language
@@ -98,7 +98,7 @@ def make_options(
             raise usage_error(f"unknown pooling {name!r}; known: {', '.join(POOLINGS)}, all (or leave it out)")
         chosen += POOLINGS if name == ALL else [name]
     options = RunOptions(
-        tasks=tuple(dict.fromkeys(find_task(name).short for name in tasks or TASKS)),
+        tasks=tuple(dict.fromkeys(find_task(name).short for name in tasks or PAPER_TASKS)),
         languages=tuple(get_language(code).code for code in languages),
         poolings=tuple(dict.fromkeys(chosen)),
         **others,

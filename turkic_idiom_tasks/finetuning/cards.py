@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from huggingface_hub import ModelCardData
 
@@ -22,12 +22,14 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.files import check_writable, new_folder, write_json, write_text
 from turkic_idiom_tasks.finetuning.config import COSINE, RetrievalConfig
 from turkic_idiom_tasks.finetuning.regimes import RegimeData
-from turkic_idiom_tasks.finetuning.retrieval import TunedEncoder
-from turkic_idiom_tasks.finetuning.trainee import Trainee
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.record import installed_versions
 from turkic_idiom_tasks.span_detection.classifier import TokenClassifier
+
+if TYPE_CHECKING:  # these modules import mteb, which `finetune span` does not need
+    from turkic_idiom_tasks.finetuning.retrieval import TunedEncoder
+    from turkic_idiom_tasks.finetuning.trainee import Trainee
 
 RETRIEVAL_RECORD = "retrieval_finetuning.json"
 SPAN_RECORD = "span_finetuning.json"

@@ -101,7 +101,7 @@ def fine_tune(
         classifier: untuned, or tuned on another language; its weights are changed.
         train: sentences to learn from.
         validation: sentences to choose the epoch by; may be empty.
-        config: how.
+        config: settings of the training.
         seed: seed of the order of the sentences and of dropout.
 
     Raises:

@@ -9,13 +9,16 @@ from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
 
 
-def current_dataset() -> Dataset:
+def current_dataset(name: str = "") -> Dataset:
     """Return the data that TURKIC_IDIOM_DATA names, or the bundled lexicon; each is opened once per process.
+
+    Args:
+        name: the data to open instead, where a harness can pass it.
 
     Raises:
         InputError: the data cannot be used.
     """
-    return _open_once(os.environ.get(DATA_VARIABLE, ""))
+    return _open_once(name or os.environ.get(DATA_VARIABLE, ""))
 
 
 @lru_cache(maxsize=4)

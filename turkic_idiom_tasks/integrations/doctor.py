@@ -12,12 +12,12 @@ import os
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from turkic_idiom_tasks.integrations import DATA_VARIABLE, hook
-from turkic_idiom_tasks.integrations.private_names import PrivateName
+from turkic_idiom_tasks.integrations.private_names import LM_EVAL, MTEB, Harness
 from turkic_idiom_tasks.integrations.versions import DISTRIBUTION, installed_version, pip_command, wrong_versions
 
 PACKAGES = (  # always listed with their versions, and imported in this order, so that the culprit comes first
@@ -190,7 +190,6 @@ def _look_at_mteb(diagnosis: Diagnosis) -> None:
     from mteb.models.model_implementations import MODEL_REGISTRY
 
     from turkic_idiom_tasks.dataset.retrieval import TASKS
-    from turkic_idiom_tasks.integrations import mteb_private
 
     task_names = {task.metadata.name for task in mteb.get_tasks()}
     benchmark_names = {benchmark.name for benchmark in mteb.get_benchmarks()}
@@ -205,7 +204,7 @@ def _look_at_mteb(diagnosis: Diagnosis) -> None:
         BENCHMARK_NAME in benchmark_names, detail=f"mteb benchmark {BENCHMARK_NAME}: {state}", advice=REGISTER
     )
     diagnosis.check(n_models > 0, detail=f"mteb models: {n_models} registered", advice=REGISTER)
-    _note_missing_names(diagnosis, "mteb", mteb_private.missing_names(), versions=mteb_private.VERSIONS)
+    _note_missing_names(diagnosis, MTEB)
 
 
 def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
@@ -213,26 +212,26 @@ def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
     from lm_eval.api.registry import model_registry
     from lm_eval.tasks.manager import TaskManager
 
-    from turkic_idiom_tasks.integrations import lm_eval_private
     from turkic_idiom_tasks.integrations.lm_eval_plugin import GROUPS, MODEL_NAME, TASK_FOLDER
+    from turkic_idiom_tasks.integrations.lm_eval_yaml import ALL
 
     advice = f"pass --include_path {TASK_FOLDER} to lm-eval"
     known = TaskManager(include_defaults=False).all_groups
-    for name in GROUPS:
+    for name in (*GROUPS, ALL):
         state = "registered" if name in known else "MISSING"
         diagnosis.check(name in known, detail=f"lm-eval group {name}: {state}", advice=advice)
     state = "registered" if MODEL_NAME in model_registry else "MISSING"
     diagnosis.check(MODEL_NAME in model_registry, detail=f"lm-eval model {MODEL_NAME}: {state}", advice=advice)
-    _note_missing_names(diagnosis, "lm-eval", lm_eval_private.missing_names(), versions=lm_eval_private.VERSIONS)
+    _note_missing_names(diagnosis, LM_EVAL)
 
 
-def _note_missing_names(diagnosis: Diagnosis, harness: str, names: Iterable[PrivateName], *, versions: str) -> None:
-    for name in names:
+def _note_missing_names(diagnosis: Diagnosis, harness: Harness) -> None:
+    for name in harness.missing_names():
         diagnosis.check(
             False,
-            detail=f"{harness} has no {name}, which is needed: {name.reason}",
-            problem=f"this {harness} lacks {name}",
-            advice=f"pip install '{harness}{versions}'",
+            detail=f"{harness.name} has no {name}, which is needed: {name.reason}",
+            problem=f"this {harness.name} lacks {name}",
+            advice=f"pip install '{harness.name}{harness.versions}'",
         )
 
 

@@ -1,7 +1,7 @@
-"""Extension of lm-eval by the start-up hook: the folder of the span tasks, the token classifier, provenance.
+"""Extension of lm-eval by the start-up hook: the folder of our tasks, the token classifier, provenance.
 
 lm-eval has no documented way yet for another package to add a folder of tasks, so some undocumented names are used:
-`lm_eval_private` lists them.
+`private_names` lists them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import functools
 import logging
 import os
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,7 @@ from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.integrations.current_data import current_dataset
+from turkic_idiom_tasks.integrations.lm_eval_yaml import PREFIX, groups, tasks
 from turkic_idiom_tasks.languages import LANGUAGES
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -27,15 +29,19 @@ MODEL_NAME = "token-classifier"
 MODEL_TARGET = "turkic_idiom_tasks.integrations.lm_eval_model:TokenClassifierLM"
 VARIANTS = ("", "_xml", "_native")  # endings of task and group names, one for each kind of prompt
 GROUPS = tuple(f"turkic_idiom_span{variant}" for variant in VARIANTS)
+ITEM_GROUPS = groups()
+ITEM_TASKS = {task.name: task for task in tasks()}
 
 
 def add_tasks(module: ModuleType) -> None:
     """Make every `TaskManager` of `lm_eval.tasks.manager` read our folder after the built-in tasks.
 
-    Languages that the data lacks are left out of the groups. If lm-eval finds our folder by its entry point, the folder
-    is not added again.
+    What the data lacks is left out of the groups: languages of the span tasks at once, items of language models when a
+    group is asked for, because they take time to make. If lm-eval finds our folder by its entry point, the folder is
+    not added again.
     """
     original = module.TaskManager.__init__
+    load_spec = module.TaskManager._load_spec
 
     @functools.wraps(original)
     def __init__(  # noqa: N807
@@ -45,7 +51,14 @@ def add_tasks(module: ModuleType) -> None:
         manager.include_path = include_path
         _leave_out_absent_languages(manager)
 
+    @functools.wraps(load_spec)
+    def _load_spec(manager: Any, spec: Any) -> Any:
+        if isinstance(spec, str) and spec in ITEM_GROUPS:
+            _leave_out_absent_items(manager, spec)
+        return load_spec(manager, spec)
+
     module.TaskManager.__init__ = __init__
+    module.TaskManager._load_spec = _load_spec
 
 
 def with_our_folder(include_path: Any, module: ModuleType) -> list[Any]:
@@ -78,7 +91,7 @@ def add_provenance(module: ModuleType) -> None:
     def simple_evaluate(*args: Any, **options: Any) -> Any:
         results = original(*args, **options)
         for name, config in (results or {}).get("configs", {}).items():
-            if name.startswith(GROUPS[0]):
+            if name.startswith(PREFIX):
                 dataset = current_dataset()
                 provenance = {"data": dataset.path, "data_revision": dataset.revision}
                 provenance["turkic_idiom_tasks"] = __version__
@@ -115,9 +128,59 @@ def _leave_out_absent_languages(manager: Any) -> None:
         return
     log.warning("%s has no span sentences in %s; left out of the groups", dataset.path, ", ".join(absent))
     for group, variant in zip(GROUPS, VARIANTS, strict=True):
-        entry = manager.task_index.get(group)
-        if entry is not None and entry.yaml_path and Path(entry.yaml_path).parent.resolve() == TASK_FOLDER.resolve():
-            absent_tasks = [f"turkic_idiom_span_{code}{variant}" for code in absent]
-            tasks = [task for task in entry.cfg["task"] if task not in absent_tasks]
-            entry.cfg = {**entry.cfg, "task": tasks}
-            entry.yaml_path = None  # otherwise lm-eval would read the file again instead of cfg
+        absent_tasks = [f"turkic_idiom_span_{code}{variant}" for code in absent]
+        _shorten(manager, group, absent_tasks)
+
+
+def _leave_out_absent_items(manager: Any, group: str) -> None:
+    """Shorten a group, and the groups in it, by the tasks that the data has no items for.
+
+    The mean of a shortened group is undefined, so it has none. Groups that would be empty stay as they are: their tasks
+    raise an error that says what is missing.
+    """
+    if not os.environ.get(DATA_VARIABLE):  # the bundled lexicon has items for every task
+        return
+    from turkic_idiom_tasks.integrations.lm_eval_items import items_of  # late, because it loads lm-eval itself
+
+    try:
+        dataset = current_dataset()
+        absent = []
+        for name in _tasks_of(group):
+            task = ITEM_TASKS[name]
+            if not items_of(dataset, task.kind, *task.languages):
+                absent.append(name)
+    except InputError:
+        return  # as above
+    if not absent or len(absent) == len(_tasks_of(group)):
+        return
+    log.warning(
+        "%s has no items for %s; left out of the groups, which then have no mean", dataset.path, ", ".join(absent)
+    )
+    for name in (group, *ITEM_GROUPS[group]):
+        if name in ITEM_GROUPS:
+            empty = [member for member in ITEM_GROUPS[name] if set(_tasks_of(member)) <= set(absent)]
+            _shorten(manager, name, empty, has_mean=False)
+
+
+def _tasks_of(name: str) -> list[str]:
+    """Return the names of the tasks in a group, or the name of a task itself."""
+    if name in ITEM_TASKS:
+        return [name]
+    names = []
+    for member in ITEM_GROUPS[name]:
+        names += _tasks_of(member)
+    return names
+
+
+def _shorten(manager: Any, group: str, absent: Collection[str], *, has_mean: bool = True) -> None:
+    """Take members out of a group of ours; a group of the same name that the user has made stays as it is."""
+    entry = manager.task_index.get(group)
+    if entry is None or not entry.yaml_path or TASK_FOLDER.resolve() not in Path(entry.yaml_path).resolve().parents:
+        return
+    members = [member for member in entry.cfg["task"] if member not in absent]
+    if members == entry.cfg["task"]:
+        return
+    entry.cfg = {**entry.cfg, "task": members}
+    if not has_mean:
+        entry.cfg.pop("aggregate_metric_list", None)
+    entry.yaml_path = None  # otherwise lm-eval would read the file again instead of cfg

@@ -8,6 +8,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations.hook import put_finder
 from turkic_idiom_tasks.integrations.report import show_input_errors_as_one_line
 
@@ -21,16 +22,23 @@ def _finished_tasks() -> ModuleType | None:
     return mteb_tasks if hasattr(mteb_tasks, "TASK_CLASSES") else None
 
 
+def _finished_classes() -> dict[str, Any]:
+    """Return name -> class of all our tasks; empty while one of their modules is being imported."""
+    from turkic_idiom_tasks.integrations import mteb_similarity, mteb_tasks  # late, as above
+
+    if not hasattr(mteb_tasks, "TASK_CLASSES") or not hasattr(mteb_similarity, "SIMILARITY_CLASSES"):
+        return {}
+    return {**mteb_tasks.TASK_CLASSES, **mteb_similarity.SIMILARITY_CLASSES}
+
+
 def add_tasks(module: ModuleType) -> None:
     """Add our task classes to `mteb.tasks`, whose names mteb collects next; a task that mteb has stays mteb's."""
-    mteb_tasks = _finished_tasks()
-    if mteb_tasks is None:
-        return
+    classes = _finished_classes()
     known = {}
     for value in vars(module).values():
         if isinstance(value, type) and hasattr(value, "metadata"):
             known[value.metadata.name] = value
-    for name, task in mteb_tasks.TASK_CLASSES.items():
+    for name, task in classes.items():
         if name not in known:
             setattr(module, task.__name__, task)
         elif known[name] is not task:
@@ -66,12 +74,32 @@ def guard_cached_results(module: ModuleType) -> None:
     @functools.wraps(original)
     def load_task_result(cache: Any, task_name: str, *args: Any, **kwargs: Any) -> Any:
         result = original(cache, task_name, *args, **kwargs)
-        mteb_tasks = _finished_tasks()
-        if result is not None and mteb_tasks is not None and task_name in mteb_tasks.TASK_CLASSES:
-            mteb_tasks.refuse_other_data(result, place=str(cache.cache_path))
+        task = _finished_classes().get(task_name)
+        if result is not None and task is not None:
+            _refuse_other_data(result, *task.data_in_use(), place=str(cache.cache_path))
         return result
 
     module.ResultCache.load_task_result = load_task_result
+
+
+def _refuse_other_data(result: Any, path: str, revision: str, *, place: str) -> None:
+    """Raise if a finished result was computed on other data than the data in use.
+
+    Args:
+        result: an mteb TaskResult of one of our tasks.
+        path: the data in use.
+        revision: its revision.
+        place: the output folder, for the message.
+
+    Raises:
+        InputError: the revisions differ.
+    """
+    if result.dataset_revision != revision:
+        raise InputError(
+            f"{place} holds {result.task_name} scores of other data (revision {result.dataset_revision[:12]}; the data "
+            f"in use is {path}, revision {revision[:12]}); choose another output folder, or overwrite them with "
+            "--overwrite-strategy always (mteb) or --overwrite (turkic-idiom)"
+        )
 
 
 def register_now() -> list[str]:
@@ -80,10 +108,8 @@ def register_now() -> list[str]:
     put_finder()  # for modules that mteb has not imported yet
     import mteb  # noqa: F401  # if the finder was installed before, this registers everything
 
-    from turkic_idiom_tasks.integrations import mteb_tasks
-
     add_late()  # for modules that mteb has imported already
-    return list(mteb_tasks.TASK_CLASSES)
+    return list(_finished_classes())
 
 
 def add_late() -> None:
@@ -108,11 +134,8 @@ def add_late() -> None:
 
 
 def _add_late_tasks(get_tasks: ModuleType) -> None:
-    mteb_tasks = _finished_tasks()
-    if mteb_tasks is None:
-        return
     new = {}
-    for name, task in mteb_tasks.TASK_CLASSES.items():
+    for name, task in _finished_classes().items():
         if name not in get_tasks._TASKS_REGISTRY:
             new[name] = task
     if new:

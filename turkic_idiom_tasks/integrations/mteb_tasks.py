@@ -21,7 +21,7 @@ from mteb.abstasks.task_metadata import TaskMetadata
 from mteb.benchmarks.benchmark import Benchmark
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, Pool, RetrievalData
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.integrations.current_data import current_dataset
@@ -126,6 +126,16 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         super().unload_data()
         self.metadata = self._metadata_of_data
 
+    @classmethod
+    def data_in_use(cls) -> tuple[str, str]:
+        """Return the path and revision of the data that the stock command would evaluate on.
+
+        Raises:
+            InputError: the data in TURKIC_IDIOM_DATA cannot be used.
+        """
+        dataset = current_dataset()
+        return dataset.path, dataset.revision
+
     def _evaluate_subset(self, model: Any, data_split: RetrievalSplitData, **kwargs: Any) -> Any:
         self._top_k = len(data_split["corpus"])  # the paper's nDCG has no cut-off: rank the whole pool
         return super()._evaluate_subset(model, data_split, **kwargs)
@@ -152,32 +162,13 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         return dict(score_subset(rankings).scores)
 
 
-def refuse_other_data(result: Any, *, place: str) -> None:
-    """Raise if a finished result file was computed on other data than the data in use.
-
-    Args:
-        result: an mteb TaskResult of one of these tasks.
-        place: the output folder, for the message.
-
-    Raises:
-        InputError: the dataset revisions differ.
-    """
-    dataset = current_dataset()
-    if result.dataset_revision != dataset.revision:
-        raise InputError(
-            f"{place} holds {result.task_name} scores of other data (revision {result.dataset_revision[:12]}; the data "
-            f"in use is {dataset.path}, revision {dataset.revision[:12]}); choose another output folder, or overwrite "
-            "them with --overwrite-strategy always (mteb) or --overwrite (turkic-idiom)"
-        )
-
-
 def make_benchmark() -> Benchmark:
     """Return the benchmark of the three tasks, on the data in use when it is made."""
     return Benchmark(
         name=BENCHMARK_NAME,
         aliases=("TurkicIdiom",),
         display_name="Turkic idioms",
-        tasks=tuple(task() for task in TASK_CLASSES.values()),
+        tasks=tuple(TASK_CLASSES[TASKS[short].name]() for short in PAPER_TASKS),
         description=(
             "Idiom retrieval in Turkish, Azerbaijani, Turkmen, Gagauz and Uzbek: idiom to idiom across languages, "
             "idiom to meaning, and idiom to meaning across languages."
@@ -286,10 +277,23 @@ class TurkicIdiomT3(TurkicIdiomRetrieval):
     )
 
 
+class TurkicIdiomT4(TurkicIdiomRetrieval):
+    """Sentence with an idiom -> the sentence with the idiom replaced by what it means."""
+
+    short = "T4"
+    metadata = _metadata(
+        "T4",
+        "Given a sentence with an idiom in Turkish, Azerbaijani, Uzbek or Turkmen, retrieve its paraphrase from all "
+        "paraphrases and all sentences with the literal words of idioms in the same language.",
+        prompt="Given a sentence with an idiom, retrieve the sentence that says the same without the idiom",
+    )
+
+
 TASK_CLASSES: dict[str, type[TurkicIdiomRetrieval]] = {
     "TurkicIdiomT1": TurkicIdiomT1,
     "TurkicIdiomT2": TurkicIdiomT2,
     "TurkicIdiomT3": TurkicIdiomT3,
+    "TurkicIdiomT4": TurkicIdiomT4,
 }
 
 extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running

@@ -1,83 +1,113 @@
-"""Items: one question to a language model with its options, made from the lexicon by code.
+"""Items of a dataset: which sets there are, and the items of each.
 
-Every item is derived from entries of a lexicon, chosen by a stable hash and never by a random generator, so the same
-lexicon always gives the same items, and a larger one moves an item only if its own entries or traps changed.
+What an item is stands in `item_types`; the kinds are made in `choice_kinds`, `usage` and `cloze`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from turkic_idiom_tasks.dataset.base import Dataset
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.language_models.choice_kinds import equivalent_items, meaning_items, usage_items
+from turkic_idiom_tasks.language_models.cloze import cloze_items
+from turkic_idiom_tasks.language_models.item_types import (
+    CLOZE,
+    EQUIVALENT,
+    FIGURATIVE,
+    KINDS,
+    LETTERS,
+    LEXICAL,
+    LITERAL,
+    MEANING,
+    N_OPTIONS,
+    NEAR,
+    RANDOM,
+    TRAPS,
+    USAGE,
+    Item,
+    ItemSet,
+    Option,
+)
+from turkic_idiom_tasks.languages import LANGUAGES, get_language
+from turkic_idiom_tasks.splits import TEST, TRAIN
 
-KINDS = MEANING, EQUIVALENT, USAGE, CLOZE = ("meaning", "equivalent", "usage", "cloze")
-TRAPS = NEAR, LEXICAL, RANDOM = ("near", "lexical", "random")
-FIGURATIVE, LITERAL = "figurative", "literal"
-LETTERS = "ABCD"
-N_OPTIONS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One answer to choose from.
-
-    Attributes:
-        text: what the model is shown.
-        concept: the concept that the text belongs to; empty in `usage`, whose options are the two senses.
-        trap: why it looks right, one of `TRAPS`; None for the right answer, and in `usage`.
-    """
-
-    text: str
-    concept: str = ""
-    trap: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One question.
-
-    Attributes:
-        id: name of the set, concept and, for `usage`, sense: ``usage_tr/<concept>/literal``.
-        kind: one of `KINDS`.
-        language: code of the language of the idiom and of the text.
-        target: code of the language of the options; the same as `language` except for `equivalent`.
-        concept: the unit that is resampled; both sentences of a pair share it.
-        idiom: citation form; in `cloze` what is to be found.
-        text: what the question is about: the idiom, or the sentence (in `cloze` with the idiom replaced by a blank).
-        options: answers to choose from: four, or two senses in `usage`.
-        gold: position of the right answer in `options`.
-        shares_stem: whether the idiom and the right option share a word stem; only in `equivalent`, elsewhere None.
-    """
-
-    id: str
-    kind: str
-    language: str
-    target: str
-    concept: str
-    idiom: str
-    text: str
-    options: tuple[Option, ...]
-    gold: int
-    shares_stem: bool | None = None
+__all__ = [
+    "CLOZE",
+    "EQUIVALENT",
+    "FIGURATIVE",
+    "KINDS",
+    "LETTERS",
+    "LEXICAL",
+    "LITERAL",
+    "MEANING",
+    "NEAR",
+    "N_OPTIONS",
+    "RANDOM",
+    "TRAPS",
+    "USAGE",
+    "Item",
+    "ItemSet",
+    "Option",
+    "available",
+    "build_items",
+    "item_sets",
+]
 
 
-@dataclass(frozen=True, slots=True)
-class ItemSet:
-    """Items that are asked and scored together: a kind in one language, or in one direction.
+def build_items(
+    dataset: Dataset, kind: str, language: str, target: str | None = None, *, split: str = TEST
+) -> list[Item]:
+    """Return the items of one set, sorted by id; none if the dataset has nothing for it.
 
-    Attributes:
+    Args:
+        dataset: a lexicon, or a dataset in the Hub layout with its entries.
         kind: one of `KINDS`.
         language: code of the language of the idiom.
-        target: code of the language of the options.
-        n_items: number of test items.
+        target: code of the language of the options; only for `equivalent`, which needs it.
+        split: ``test``, or ``train`` for examples in a prompt.
+
+    Raises:
+        InputError: an argument is unknown, the languages do not fit the kind, or the dataset has no entries.
     """
+    if kind not in KINDS:
+        raise usage_error(f"unknown kind of items {kind!r}; known: {', '.join(KINDS)}")
+    if split not in (TEST, TRAIN):
+        raise usage_error(f"items are of the split {TEST} or {TRAIN}, not of {split!r}")
+    source = get_language(language).code
+    other = get_language(target).code if target is not None else source
+    if (kind == EQUIVALENT) == (other == source):
+        needed = "two different languages" if kind == EQUIVALENT else "one language"
+        raise usage_error(f"items of kind {kind} need {needed}, not language {language!r} with target {target!r}")
+    lexicon = dataset.lexicon
+    if kind == EQUIVALENT:
+        return equivalent_items(lexicon, source, other, split=split)
+    if kind == MEANING:
+        return meaning_items(lexicon, source, split=split)
+    if kind == USAGE:
+        return usage_items(lexicon, source, split=split)
+    return cloze_items(lexicon, source, split=split)
 
-    kind: str
-    language: str
-    target: str
-    n_items: int
 
-    @property
-    def name(self) -> str:
-        """Name of the set in tasks, results and configs: ``meaning_tr`` or ``equivalent_tr_uz``."""
-        if self.kind == EQUIVALENT:
-            return f"{self.kind}_{self.language}_{self.target}"
-        return f"{self.kind}_{self.language}"
+def item_sets() -> list[ItemSet]:
+    """Return every set that a dataset may have, without counts, in a fixed order."""
+    sets = []
+    for kind in KINDS:
+        for language in LANGUAGES:
+            targets = [code for code in LANGUAGES if code != language] if kind == EQUIVALENT else [language]
+            for target in targets:
+                sets.append(ItemSet(kind, language, target, 0))
+    return sets
+
+
+def available(dataset: Dataset) -> list[ItemSet]:
+    """Return the sets of which a dataset has at least one test item, with their sizes.
+
+    Raises:
+        InputError: the dataset has no entries.
+    """
+    sets = []
+    for empty in item_sets():
+        target = empty.target if empty.kind == EQUIVALENT else None
+        n_items = len(build_items(dataset, empty.kind, empty.language, target))
+        if n_items:
+            sets.append(ItemSet(empty.kind, empty.language, empty.target, n_items))
+    return sets

@@ -1,1 +1,1 @@
-"""The aligned lexicon: its records, its files, its checks."""
+"""Aligned lexicon: its entries, its files, its editions, and the reviews of native speakers."""

@@ -3,7 +3,7 @@
 Format: a directory with one ``<lang>.jsonl`` per language, an entry a line, and ``concepts.jsonl``, which joins them.
 An entry has the keys ``concept``, ``idiom``, ``meaning``, ``example`` and ``spans``; null stands where something is
 not known. ``equivalents.jsonl``, if it is there, says which concepts mean the same or nearly the same, and
-``reviews.jsonl`` what native speakers said of the entries.
+``reviews.jsonl`` what native speakers said about the entries.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OPTIONAL_KEYS = ("variants", *OPTIONAL_TEXTS, "source", "attested", "collocation
 TEXT_KEYS = ("concept", "idiom", "meaning", "example", *OPTIONAL_TEXTS, "source", "attested")
 PARTS_OF_SPEECH = ("verb", "noun", "adjective", "adverb", "clause")
 JUDGEMENTS = SAME, NEAR = ("same", "near")
-_MOST_CHARACTERS = 2**31  # of an example, as far as an offset may claim
+_MOST_CHARACTERS = 2**31  # a larger offset into an example is refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Lexicon:
         revision: content hash, 40 hexadecimal digits; the same for the same lines in any order.
         source: what it was read from, as shown to the user.
         equivalents: pairs of concept ids, each sorted -> ``same`` (interchangeable) or ``near``, sorted by the ids.
-        reviews: what native speakers said, sorted by language, concept and reviewer; no part of the revision.
+        reviews: what native speakers said, sorted by language, concept and reviewer; not part of the revision.
     """
 
     concepts: Mapping[str, Concept]
@@ -130,7 +130,7 @@ class Lexicon:
         return self.entries.get(language, {})
 
     def reviews_of(self, language: str) -> dict[str, list[Review]]:
-        """Return concept -> its reviews; those of an idiom that reads otherwise by now are left out."""
+        """Return concept -> its reviews; reviews of an idiom that was changed afterwards are left out."""
         entries = self.of(language)
         reviews: dict[str, list[Review]] = {}
         for review in self.reviews:
@@ -149,14 +149,14 @@ class Lexicon:
 
     @property
     def is_reviewed(self) -> bool:
-        """Whether a native speaker has judged any entry as it reads now."""
+        """Return whether a native speaker has judged any entry as it reads now."""
         return any(self.reviewed(code) for code in self.entries)
 
     def judged(self, *judgements: str) -> dict[str, set[str]]:
-        """Return concept -> the concepts that were judged so beside it; concepts without any are left out.
+        """Return concept -> the concepts that were judged to mean the same, or nearly so; empty sets are left out.
 
         Args:
-            judgements: ``same``, ``near`` or both.
+            judgements: the judgements that count: ``same``, ``near`` or both.
         """
         partners: dict[str, set[str]] = {}
         for (first, second), judgement in self.equivalents.items():
@@ -167,7 +167,7 @@ class Lexicon:
 
 
 def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:
-    """Return the entry that a decoded JSON line stands for, or None, and everything that is wrong with it."""
+    """Return the entry in a decoded JSON line (None if anything is wrong), and everything that is wrong with it."""
     problems = _shape_problems(row)
     if problems:
         return None, problems
@@ -241,14 +241,13 @@ def _shape_problems(row: Any) -> list[str]:
 def _spans_shape_problems(spans: Any, *, has_example: bool) -> list[str]:
     if not has_example:
         return ["spans without an example; write null"]
-    is_list_of_pairs = isinstance(spans, list) and len(spans) > 0
-    if is_list_of_pairs:
-        for pair in spans:
-            if not (isinstance(pair, list) and len(pair) == 2 and _is_offset(pair[0]) and _is_offset(pair[1])):
-                is_list_of_pairs = False
-    if is_list_of_pairs:
+    if isinstance(spans, list) and spans and all(_is_pair_of_offsets(pair) for pair in spans):
         return []
     return [f"field 'spans' must be a list of [start, end] offsets, found {quoted(spans)}; null if not annotated"]
+
+
+def _is_pair_of_offsets(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and _is_offset(value[0]) and _is_offset(value[1])
 
 
 def _is_offset(value: Any) -> bool:

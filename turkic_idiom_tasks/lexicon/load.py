@@ -1,11 +1,11 @@
-"""Reading, checking and writing lexicon directories."""
+"""Reading, checking and writing of lexicon directories."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from turkic_idiom_tasks.lexicon.entries import (
     unseen_problem,
 )
 from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, Review, newest_reviews, parse_review
-from turkic_idiom_tasks.reading import MalformedError, quoted, read_json_lines
+from turkic_idiom_tasks.reading import MAX_BYTES, MalformedError, quoted, read_json_lines
 
 BUNDLED = Path(__file__).parent / "data"
 CONCEPTS_FILE = "concepts.jsonl"
@@ -69,7 +69,7 @@ def load_lexicon(directory: Path = BUNDLED) -> Lexicon:
 
 
 def read_lexicon(directory: Path) -> tuple[Lexicon, list[Problem]]:
-    """Return the lexicon in a directory, mistaken lines left out, and every mistake in it.
+    """Return the lexicon in a directory, without the lines that have a mistake, and every mistake in it.
 
     Raises:
         InputError: the directory does not exist or holds no language file, or others write to it all the time.
@@ -129,7 +129,7 @@ def lexicon_files(directory: Path) -> dict[str, Path]:
 
 
 def _missing_files(directory: Path) -> list[Problem]:
-    """Return the files that we wrote and that are gone, and what stands where a file belongs but is none."""
+    """Return a problem for each file that we wrote and that is gone, and for each one that is not a regular file."""
     problems = []
     written = our_files(directory) or {}
     for name in FILES:
@@ -161,9 +161,9 @@ def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
 
 
 def content_revision(directory: Path) -> str:
-    """Return the SHA-1 of the lexicon's lines, 40 hexadecimal digits, whatever their order, ends and blank lines.
+    """Return the SHA-1 of the lexicon's lines, 40 hexadecimal digits; order, line ends and blank lines do not matter.
 
-    Reviews are no part of it, because they change no score.
+    Reviews are left out, because they change no score.
     """
     digest = hashlib.sha1(usedforsecurity=False)
     paths = [*lexicon_files(directory).values(), directory / CONCEPTS_FILE, directory / EQUIVALENTS_FILE]
@@ -174,12 +174,12 @@ def content_revision(directory: Path) -> str:
 
 
 def check_target(directory: Path, *, overwrite: bool) -> None:
-    """Make sure, before any work is done, that a lexicon may be written to a directory.
+    """Check, before any work is done, that a lexicon may be written to a directory.
 
-    What a killed process left behind is no obstacle: `write_lexicon` then goes on.
+    A write that was cut off by a kill is allowed in it: `write_lexicon` completes it.
 
     Raises:
-        InputError: it holds something and `overwrite` is off, or it is no directory.
+        InputError: it is not empty and `overwrite` is off, or it is not a directory.
     """
     if directory.exists() and not directory.is_dir():
         raise InputError(f"{directory}: is not a directory; choose another --out")
@@ -201,22 +201,22 @@ def write_lexicon(
     others: Mapping[str, bytes] | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write a lexicon directory, all files at once, entries and concepts in the order of concept ids.
+    """Write a lexicon directory, all files in one step, entries and concepts in the order of concept ids.
 
-    The reviews of a lexicon that is replaced are kept: they are work of people, and those that the new entries do not
-    fit do not count.
+    The reviews of a lexicon that is replaced are kept, because they are the work of people; those that do not fit the
+    new entries are not counted.
 
     Args:
         directory: created when missing.
         concepts: every concept that an entry names.
         entries: language code -> entries; languages without entries are not written.
-        equivalents: as in `Lexicon`; the file is not written where there are none.
+        equivalents: as in `Lexicon`; without any, the file is not written.
         reviews: as in `Lexicon`; added to those that are kept.
-        others: name -> content of files that belong to it, such as the report of an import.
-        overwrite: whether a lexicon that is there is replaced.
+        others: name -> content of further files of the directory, such as the report of an import.
+        overwrite: whether an earlier lexicon in the directory is replaced.
 
     Raises:
-        InputError: see `check_target`; the reviews that are there are damaged, or the directory cannot be written.
+        InputError: see `check_target`; the earlier reviews are damaged, or the directory cannot be written.
     """
     files: dict[str, bytes] = dict(others or {})
     for code, rows in entries.items():
@@ -225,17 +225,18 @@ def write_lexicon(
             files[f"{code}.jsonl"] = _as_lines(entry.to_json() for entry in sorted(rows, key=lambda row: row.concept))
     files[CONCEPTS_FILE] = _as_lines(concept.to_json() for concept in sorted(concepts, key=lambda row: row.id))
     if equivalents:
-        files[EQUIVALENTS_FILE] = _as_lines(
-            json.dumps({"concepts": pair, "judgement": judgement}) for pair, judgement in sorted(equivalents.items())
-        )
+        equivalent_lines = []
+        for pair, judgement in sorted(equivalents.items()):
+            equivalent_lines.append(json.dumps({"concepts": pair, "judgement": judgement}))
+        files[EQUIVALENTS_FILE] = _as_lines(equivalent_lines)
     check_target(directory, overwrite=overwrite)
-    kept = _kept_reviews(directory) if overwrite else []
-    if kept or reviews:
-        files[REVIEWS_FILE] = _review_lines([*kept, *reviews])
+    kept_reviews = _kept_reviews(directory) if overwrite else []
+    if kept_reviews or reviews:
+        files[REVIEWS_FILE] = _review_lines([*kept_reviews, *reviews])
     if is_committing(directory) and not overwrite:
         finish_commit(directory)
         if our_files(directory) == {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}:
-            return  # the same command was killed when all was written
+            return  # the same command was killed after it had written everything
         raise _not_empty(directory, next(iter(files)))
     commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=FILES if overwrite else ())
 
@@ -244,9 +245,9 @@ def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) ->
     """Add reviews to a lexicon directory; of two by one reviewer on one entry, the newer one stays.
 
     Args:
-        directory: a lexicon; nothing but its reviews is written.
-        reviews: checked against the entries.
-        revision: of the lexicon that they were checked against.
+        directory: a lexicon; only its reviews are written.
+        reviews: reviews that were checked against the entries.
+        revision: revision of the lexicon that they were checked against.
 
     Raises:
         InputError: the lexicon was changed meanwhile, its reviews are damaged, or it cannot be written.
@@ -255,7 +256,7 @@ def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) ->
     def updated() -> bytes:
         if content_revision(directory) != revision:
             raise InputError(f"{directory}: was changed by another command meanwhile; run the same command again")
-        return _review_lines([*_sound_reviews(directory), *reviews])
+        return _review_lines([*_valid_reviews(directory), *reviews])
 
     update_file(directory, REVIEWS_FILE, updated, kind=KIND)
 
@@ -264,12 +265,17 @@ def _kept_reviews(directory: Path) -> list[Review]:
     """Return the reviews of a lexicon that is about to be replaced."""
     if not directory.is_dir():
         return []
-    with contextlib.suppress(InputError):  # a cut-off write whose files are lost is replaced all the same
+    with contextlib.suppress(InputError):  # a write that was cut off and whose files are lost is replaced too
         finish_commit(directory)
-    return _sound_reviews(directory)
+    return _valid_reviews(directory)
 
 
-def _sound_reviews(directory: Path) -> list[Review]:
+def _valid_reviews(directory: Path) -> list[Review]:
+    """Return the reviews of a lexicon directory.
+
+    Raises:
+        InputError: a line is damaged; names the first one.
+    """
     reviews, problems = _read_reviews(directory / REVIEWS_FILE)
     if problems:
         raise InputError(f"{problems[0]}; correct the line or remove it")
@@ -358,18 +364,37 @@ def _read_equivalents(path: Path, concepts: Mapping[str, Concept]) -> tuple[dict
 
 
 def _read_reviews(path: Path) -> tuple[list[Review], list[Problem]]:
-    """Return the reviews of a file, sorted, and its mistakes; entries that are gone may have reviews."""
+    """Return the reviews of a lexicon, sorted, and the mistakes of the file; entries that are gone may have reviews."""
+    if not path.is_file():
+        return [], []
+    reviews, problems = read_review_file(path)
+    return newest_reviews(reviews), problems
+
+
+def read_review_file(
+    path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], None] | None = None
+) -> tuple[list[Review], list[Problem]]:
+    """Return the reviews of a file in its order, and everything that is wrong with it.
+
+    Args:
+        path: JSON lines, a review a line.
+        limit: bytes; a larger file is refused.
+        check: raises MalformedError if a review cannot be used.
+
+    Raises:
+        InputError: the file cannot be read; names it.
+    """
     first_line: dict[tuple[str, str, str], int] = {}
     reviews: list[Review] = []
     problems: list[Problem] = []
-    if not path.is_file():
-        return reviews, problems
-    for line in read_json_lines(path):
+    for line in read_json_lines(path, limit=limit):
         if line.problem:
             problems.append(Problem(path, line.number, line.problem))
             continue
         try:
             review = parse_review(line.value)
+            if check is not None:
+                check(review)
         except MalformedError as error:
             problems.append(Problem(path, line.number, str(error)))
             continue
@@ -379,7 +404,7 @@ def _read_reviews(path: Path) -> tuple[list[Review], list[Problem]]:
         else:
             first_line[review.key] = line.number
             reviews.append(review)
-    return newest_reviews(reviews), problems
+    return reviews, problems
 
 
 def equivalent_problem(row: Any, concepts: Mapping[str, Concept]) -> str | None:

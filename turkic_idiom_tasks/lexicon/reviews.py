@@ -1,4 +1,4 @@
-"""What native speakers said of the entries.
+"""Reviews: what native speakers said about the entries.
 
 ``reviews.jsonl`` stands beside the entries and has one line per language, concept and reviewer. A review counts while
 the idiom of its entry reads as it did when it was reviewed; the others are history and stay in the file.
@@ -26,7 +26,7 @@ MOST_CHARACTERS = 1000  # of a text that a reviewer writes
 INITIALS = (2, 4)  # fewest and most letters
 
 
-def _seen(text: str) -> str:
+def _visible_text(text: str) -> str:
     character = first_unseen(text)
     if character:
         raise ValueError(f"has U+{ord(character):04X}, which cannot be seen; remove it")
@@ -64,8 +64,8 @@ def _iso_date(text: str) -> str:
     return text
 
 
-def _whole(verdicts: dict[str, str]) -> dict[str, str]:
-    """Return the verdicts in the order of `FIELDS`; the fields that every entry has are judged."""
+def _complete_verdicts(verdicts: dict[str, str]) -> dict[str, str]:
+    """Return the verdicts in the order of `FIELDS`; a verdict on each field that every entry has must be there."""
     for name in (FORM, CONCEPT):
         if name not in verdicts:
             raise ValueError(f"has no verdict on {name!r}")
@@ -74,25 +74,25 @@ def _whole(verdicts: dict[str, str]) -> dict[str, str]:
     return {name: verdicts[name] for name in FIELDS if name in verdicts}
 
 
-_Text = Annotated[str, StringConstraints(max_length=MOST_CHARACTERS), AfterValidator(_seen)]
+_Text = Annotated[str, StringConstraints(max_length=MOST_CHARACTERS), AfterValidator(_visible_text)]
 _Verdicts = dict[Literal["form", "meaning", "concept", "example"], Literal["ok", "wrong", "unknown"]]
 
 
 class Review(BaseModel):
-    """What one reviewer said of one entry, one line of ``reviews.jsonl``.
+    """What one reviewer said about one entry, one line of ``reviews.jsonl``.
 
     Attributes:
-        format: of this line.
-        lexicon_revision: of the lexicon that the reviewer saw.
-        language: code.
-        concept: id.
-        idiom: as it read when it was reviewed.
+        format: version of the format of this line.
+        lexicon_revision: revision of the lexicon that the reviewer saw.
+        language: code of the language.
+        concept: id of the concept.
+        idiom: the idiom as it read when it was reviewed.
         verdicts: field of `FIELDS` -> ``ok`` or ``wrong``, or ``unknown`` for all fields when the reviewer does not
-            know the idiom; without the texts that the entry does not have.
+            know the idiom; fields that the entry does not have are left out.
         comment: free text.
-        correction: how it should read, in the reviewer's opinion.
-        reviewer: initials.
-        date: of the verdicts, such as 2026-01-31.
+        correction: text that the reviewer proposes.
+        reviewer: initials of the reviewer.
+        date: date of the verdicts, such as 2026-01-31.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -102,7 +102,7 @@ class Review(BaseModel):
     language: Annotated[str, AfterValidator(_known_language)]
     concept: Annotated[str, AfterValidator(_concept_id)]
     idiom: _Text
-    verdicts: Annotated[_Verdicts, AfterValidator(_whole)]
+    verdicts: Annotated[_Verdicts, AfterValidator(_complete_verdicts)]
     comment: _Text = ""
     correction: _Text = ""
     reviewer: Annotated[str, AfterValidator(_initials)]
@@ -110,12 +110,12 @@ class Review(BaseModel):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Language, concept and reviewer: what there is one review of."""
+        """Return language, concept and reviewer; a lexicon keeps one review for each such key."""
         return self.language, self.concept, self.reviewer
 
     @property
     def knows_idiom(self) -> bool:
-        """Whether the reviewer knew the idiom, and so judged the entry."""
+        """Return whether the reviewer knew the idiom, and so could judge the entry."""
         return UNKNOWN not in self.verdicts.values()
 
     def to_json(self) -> str:
@@ -124,10 +124,10 @@ class Review(BaseModel):
 
 
 def parse_review(row: Any) -> Review:
-    """Return the review that a decoded JSON line stands for.
+    """Return the review in a decoded JSON line.
 
     Raises:
-        MalformedError: it is none; names the first field that is wrong, and its value.
+        MalformedError: it is not a review; names the first field that is wrong, and its value.
     """
     if not isinstance(row, dict):
         raise MalformedError(f"expected a JSON object, found {type(row).__name__}")

@@ -142,13 +142,12 @@ def compare(strata: Mapping[str, Paired], *, seed: int = SEED) -> Comparison:
     """
     first, second = _resample_pairs(strata, seed)
     gap = difference(second, first)
-    sums = _sum_pairs(strata)
-    parts = _parts_in_difference(sums)
+    parts = _parts_in_difference(_sum_pairs(strata))
     tests = {}
     if len(parts) >= SMALL_N:
         tests = {
             "effect": rank_biserial(parts),
-            "p": _sign_flip_p(sums, seed),
+            "p": sign_flip_p(strata, seed=seed),
             "p_pratt": _wilcoxon_p(parts, "pratt"),
             "p_wilcox": _wilcoxon_p(parts, "wilcox"),
         }
@@ -173,7 +172,17 @@ def sign_flip_p(strata: Mapping[str, Paired], *, seed: int = SEED) -> float:
         strata: language (subset) -> the scores of both systems.
         seed: seed of the random exchanges.
     """
-    return _sign_flip_p(_sum_pairs(strata), seed)
+    sums = _sum_pairs(strata)
+    middle = (sums.first + sums.second).sum(axis=1) / 2
+    half = (sums.second - sums.first) / 2
+    observed = abs(float(_macro_score(sums.second.sum(axis=1)) - _macro_score(sums.first.sum(axis=1))))
+    signs = np.stack([_signs_of_concept(concept, seed) for concept in sums.concepts]).astype(np.float64)
+    n_languages = len(half)
+    moved = (signs.T @ half.transpose(1, 0, 2).reshape(len(signs), -1)).reshape(RESAMPLES, n_languages, 2)
+    differences = np.abs(_macro_score(middle + moved) - _macro_score(middle - moved))
+    # Rounding must not make an equal difference less extreme; an undefined score (NaN) counts as extreme.
+    extreme = int((~(differences < observed - 10.0**-_SAME)).sum())
+    return (extreme + 1) / (RESAMPLES + 1)
 
 
 def rank_biserial(differences: npt.NDArray[np.floating]) -> float | None:
@@ -211,6 +220,7 @@ def _resample_pairs(strata: Mapping[str, Paired], seed: int) -> tuple[Resampled,
 
 
 def _sum_pairs(strata: Mapping[str, Paired]) -> _Sums:
+    """Return the sums of both systems for each language, in sorted order, and each concept; 0 where it is missing."""
     names: set[str] = set()
     for pairs in strata.values():
         names.update(pairs.concepts)
@@ -237,19 +247,6 @@ def _parts_in_difference(sums: _Sums) -> Floats:
     n_languages, n_concepts = shortfall_first.shape
     weights = n_concepts / (n_languages * sizes)
     return np.asarray(np.round(weights @ (shortfall_first - shortfall_second), _SAME))
-
-
-def _sign_flip_p(sums: _Sums, seed: int) -> float:
-    middle = (sums.first + sums.second).sum(axis=1) / 2
-    half = (sums.second - sums.first) / 2
-    observed = abs(float(_macro_score(sums.second.sum(axis=1)) - _macro_score(sums.first.sum(axis=1))))
-    signs = np.stack([_signs_of_concept(concept, seed) for concept in sums.concepts]).astype(np.float64)
-    n_languages = len(half)
-    moved = (signs.T @ half.transpose(1, 0, 2).reshape(len(signs), -1)).reshape(RESAMPLES, n_languages, 2)
-    differences = np.abs(_macro_score(middle + moved) - _macro_score(middle - moved))
-    # Rounding must not make an equal difference less extreme; an undefined score (NaN) counts as extreme.
-    extreme = int((~(differences < observed - 10.0**-_SAME)).sum())
-    return (extreme + 1) / (RESAMPLES + 1)
 
 
 def _macro_score(sums: Floats) -> Floats:

@@ -90,15 +90,50 @@ def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
     return _share(correct, len(pairs))
 
 
+def joint_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
+    """Return scores of sentences, where one is correct if it is known to hold an idiom and every span is exact.
+
+    This is the joint scoring of MultiIdiom (2026): is there an idiom, and where exactly? Both must be right. A sentence
+    counts as predicted if anything is marked in it, and as gold if it holds an idiom. Spans are those of seqeval's
+    default mode.
+
+    Raises:
+        ValueError: a sentence has another number of tags than in gold.
+    """
+    counts = span_counts(gold, predicted)
+    correct = n_predicted = n_gold = 0
+    for n_correct_spans, n_predicted_spans, n_gold_spans in counts.tolist():
+        correct += n_gold_spans > 0 and n_correct_spans == n_predicted_spans == n_gold_spans
+        n_predicted += n_predicted_spans > 0
+        n_gold += n_gold_spans > 0
+    return Scores.of_counts(correct, n_predicted, n_gold)
+
+
+def sequence_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
+    """Return the share of sentences of which every tag is correct, in [0, 1]; NaN without any sentence.
+
+    A sentence without an idiom counts, and is correct if nothing is marked in it.
+
+    Raises:
+        ValueError: a sentence has another number of tags than in gold.
+    """
+    _check_lengths(gold, predicted)
+    correct = sum(tuple(gold_tags) == tuple(tags) for gold_tags, tags in zip(gold, predicted, strict=True))
+    return _share(correct, len(gold))
+
+
 def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
     """Return name -> score of the tags of words, with the names of results; NaN if undefined.
 
     ``span_*`` counts whole spans in seqeval's default mode, ``span_*_strict`` in its strict mode, ``token_*`` tags.
+    ``f1_and_sequence_mean`` is the geometric mean of ``span_f1`` and ``sequence_accuracy`` (Matheny, Nguyen and Nguyen,
+    2026, arXiv 2603.22799), low if either of them is.
 
     Args:
         gold: tags of each sentence.
         predicted: tags of each sentence, as many as in gold.
     """
+    accuracy = sequence_accuracy(gold, predicted)
     spans = span_scores(gold, predicted)
     strict = span_scores(gold, predicted, strict=True)
     tokens = token_scores(gold, predicted)
@@ -113,6 +148,9 @@ def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, fl
         "token_precision": tokens.precision,
         "token_recall": tokens.recall,
         "token_accuracy": token_accuracy(gold, predicted),
+        "joint_f1": joint_scores(gold, predicted).f1,
+        "sequence_accuracy": accuracy,
+        "f1_and_sequence_mean": math.sqrt(spans.f1 * accuracy),
     }
 
 

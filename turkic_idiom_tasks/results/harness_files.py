@@ -1,6 +1,6 @@
-"""One reader of what can be submitted: finished results of our commands, of stock mteb and of stock lm-eval.
+"""Reading of everything that can be submitted: finished results of our commands, of mteb, lm-eval and Inspect.
 
-They are files of the person who runs the command: the first mistake ends the reading, with the file named.
+The files belong to the person who runs the command, so reading ends at the first mistake, and the error names the file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, TR_ONLY
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import PIVOT
-from turkic_idiom_tasks.results import lm_eval_files, mteb_files
+from turkic_idiom_tasks.results import inspect_files, lm_eval_files, mteb_files
 from turkic_idiom_tasks.results.model_predictions import (
     ALL,
     FEW_SHOT,
@@ -36,10 +36,10 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
 
     Args:
         places: files, or folders that are searched at any depth.
-        dataset: what was predicted.
+        dataset: the data that was predicted.
 
     Raises:
-        InputError: a place does not exist or holds nothing of the kind, or a file is damaged or of other data.
+        InputError: a place does not exist, there are no predictions in any, or a file is damaged or of other data.
     """
     files = _all_files(places)
     metas = mteb_files.model_metas(files)
@@ -51,11 +51,17 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
             results.append(mteb_files.read_predictions(path, metas, dataset))
         elif lm_eval_files.SAMPLES.fullmatch(path.name):
             results.append(lm_eval_files.read_samples(path, dataset))
+        elif lm_eval_files.ITEM_SAMPLES.fullmatch(path.name):
+            results.append(lm_eval_files.read_item_samples(path, dataset))
+        elif path.name.endswith(inspect_files.SUFFIX):
+            of_log = inspect_files.read_log(path, dataset)
+            results += [of_log] if of_log else []
     if not results:
         raise InputError(
             f"{', '.join(map(str, places))}: nothing to submit; expected *{SUFFIX} of turkic-idiom run, finetune or "
-            f"grid run, *{mteb_files.PREDICTIONS_SUFFIX} of mteb run --prediction-folder, or "
-            "samples_turkic_idiom_span_*.jsonl of lm-eval run --log_samples"
+            f"grid run, *{mteb_files.PREDICTIONS_SUFFIX} of mteb run --prediction-folder, "
+            f"samples_turkic_idiom_*.jsonl of lm-eval run --log_samples, or *{inspect_files.SUFFIX} of inspect eval "
+            "turkic_idiom_tasks/..."
         )
     return [item for item in results if not _is_lone_source(item, results)]
 
@@ -63,7 +69,7 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
 def find_scores(place: Path) -> list[StatedScores]:
     """Return the retrieval scores that the records and the stock mteb results in a folder, or one file, state.
 
-    Beside its records `turkic-idiom run` writes the same scores in mteb's format: they are returned once.
+    `turkic-idiom run` writes the same scores twice, in its records and in mteb's format; they are returned once.
 
     Raises:
         InputError: there is no such place, or a file is damaged.
@@ -129,8 +135,8 @@ def _of_ranker(path: Path, header: Header, predictions: Predictions) -> ModelPre
 def _of_classifier(path: Path, header: Header, predictions: Predictions) -> Iterator[ModelPredictions]:
     """Yield the tags of a token classifier, once for each regime that they stand for.
 
-    Tags in the language that was trained on stand for the checkpoint both as it is (0 examples of other languages) and
-    in the set of checkpoints each of which has seen all sentences of its own language.
+    Tags in the language that was trained on are yielded twice: for the checkpoint as it is (0 examples of other
+    languages), and as one of a set of checkpoints each of which was trained on all sentences of its own language.
     """
     ((_, language),) = predictions
     training = header.training
@@ -160,7 +166,7 @@ def _of_classifier(path: Path, header: Header, predictions: Predictions) -> Iter
 
 
 def _is_lone_source(item: ModelPredictions, results: Sequence[ModelPredictions]) -> bool:
-    """Return whether a source language stands for a set of checkpoints in which no other language is."""
+    """Return whether predictions in a source language are the only ones of their set of checkpoints."""
     if not item.is_classifier or item.regime != CROSS_LINGUAL:
         return False
     languages: set[Key] = set()

@@ -1,4 +1,4 @@
-"""What is known of predictions and scores that a finished evaluation left behind, whichever harness ran it."""
+"""Predictions and scores of finished evaluations of any harness, with what is known about the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.reading import first_fault, shown
 from turkic_idiom_tasks.results.predictions import Predictions
 
 BASELINE, ENCODER, SENTENCE_ENCODER, TOKEN_CLASSIFIER, LLM = MODEL_TYPES = (
@@ -37,21 +37,21 @@ _LOCAL = "local/"  # what the name of a checkpoint in a folder begins with
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelPredictions:
-    """What one model predicted, and what is known of it; None is not known.
+    """Predictions of one model, and what is known about it; None means not known.
 
     Attributes:
         path: the file.
         predictions: (task, subset) -> rankings or tags of the data in use.
-        name: of the model, without its pooling.
-        revision: of the model.
-        n_parameters: of the model.
+        name: name of the model, without its pooling.
+        revision: revision of the model.
+        n_parameters: number of parameters of the model.
         type: one of `MODEL_TYPES`.
-        regime: one of `KNOWN_REGIMES`: which supervision by idioms it had.
+        regime: one of `KNOWN_REGIMES`, the supervision by idioms that the model had.
         pooling: one of `POOLINGS`.
-        few_shot: examples of the target language that it saw.
-        seed: of the training.
-        is_classifier: whether a token classifier made them, whose weights are its own even where an encoder that ranks
-            was tuned from the same model.
+        few_shot: number of examples of the target language that the model saw.
+        seed: seed of the training.
+        is_classifier: whether a token classifier made the predictions; it has other weights than an encoder for
+            retrieval that was tuned from the same model.
         versions: package -> version.
     """
 
@@ -77,9 +77,9 @@ class StatedScores:
         path: the file.
         task: short name.
         subset: ``tur-azj``.
-        data_revision: of the data that was scored.
+        data_revision: revision of the data that was scored.
         main: the main score.
-        floor: that of a random ranking; None where it is not stated.
+        floor: main score of a random ranking; None if it is not stated.
     """
 
     path: Path
@@ -99,7 +99,7 @@ def describe_encoder(
     pooling: JsonValue = None,
     is_native: bool = True,
 ) -> ModelPredictions:
-    """Return predictions with what the name of an encoder says.
+    """Return predictions with what the name of an encoder says about it.
 
     Args:
         path: the file.
@@ -107,7 +107,7 @@ def describe_encoder(
         revision: as results state it.
         predictions: rankings.
         pooling: as results state it.
-        is_native: whether that is the pooling of a sentence encoder as it comes, and no choice of the experimenter.
+        is_native: whether the model was scored with its own pooling, rather than one that the user chose.
     """
     match = _POOLED.fullmatch(name)
     base = match["base"] if match else name
@@ -127,12 +127,12 @@ def describe_encoder(
 
 
 def known_revision(revision: str | None) -> str | None:
-    """Return a revision, or None where results only say that there is none."""
+    """Return a revision, or None if the results only say that there is none."""
     return None if revision in (None, "", NO_REVISION) else revision
 
 
 def regime_of_untuned(name: str) -> str | None:
-    """Return the regime of an encoder that was taken as it is; a checkpoint in a folder may have been tuned."""
+    """Return the regime of an encoder that we did not tune; None for a folder, whose checkpoint may have been tuned."""
     return None if name.startswith(_LOCAL) else PRETRAINED
 
 
@@ -142,7 +142,7 @@ def known_regime(regime: str) -> str:
 
 
 def check_data(path: Path, revision: str, dataset: Dataset) -> None:
-    """Make sure that predictions are of the data in use.
+    """Check that predictions are of the data in use.
 
     Raises:
         InputError: they are of other data; names both revisions.
@@ -155,14 +155,12 @@ def check_data(path: Path, revision: str, dataset: Dataset) -> None:
 
 
 def validated(model: type[_Model], value: Any, path: Path) -> _Model:
-    """Return a value from a file as a model.
+    """Return a value from a file as a pydantic model.
 
     Raises:
-        InputError: it is something else; names the file and the field.
+        InputError: the value does not fit the model; names the file and the field.
     """
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: damaged ({shown(place)}: {first['msg']}); compute it again") from error
+        raise InputError(f"{path}: damaged ({first_fault(error)}); compute it again") from error

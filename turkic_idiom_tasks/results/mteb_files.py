@@ -1,4 +1,4 @@
-"""What the stock ``mteb run`` writes: predictions with ``--prediction-folder``, scores in its output folder."""
+"""Files that the stock ``mteb run`` writes: predictions (``--prediction-folder``), and scores in its output folder."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Path], dataset:
     Args:
         path: one of `PREDICTION_FILES`.
         metas: from `model_metas`; they say which data and model the predictions are of.
-        dataset: what was predicted.
+        dataset: the data that was predicted.
 
     Raises:
         InputError: the file is damaged, of other data, or the results of the same run are missing.
@@ -120,9 +120,12 @@ def _rankings(splits: Any, task: RetrievalTask, subset: str, *, dataset: Dataset
         raise InputError(f"{place}: holds no similarities of the {TEST} split; compute it again") from error
     missing = [query for query in pool.queries if not rows.get(query)]
     unknown = sorted(set(rows) - set(pool.queries))
-    if missing or unknown:
-        what = f"no prediction for the query {shown(missing[0])}" if missing else f"no query {shown(unknown[0])}"
-        raise InputError(f"{place}: {'there is' if missing else 'the data has'} {what}; compute it again on this data")
+    if missing:
+        raise InputError(
+            f"{place}: there is no prediction for the query {shown(missing[0])}; compute it again on this data"
+        )
+    if unknown:
+        raise InputError(f"{place}: the data has no query {shown(unknown[0])}; compute it again on this data")
     similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)
     n_listed = np.empty(len(pool.queries), dtype=np.int32)
     for row, query in enumerate(pool.queries):

@@ -1,18 +1,20 @@
-"""What a model predicted for one subset: rankings or tags, and the lines of JSON in which they are written down.
+"""Predictions of a model: rankings, tags or answers of each subset, and the JSON lines in which they are stored.
 
-A head line begins a subset, a line for each item follows:
+A subset begins with a head line, and a line for each item follows:
 
 ``{"task": "T1", "subset": "tur-azj", "documents": [...]}``
     The ids of the whole pool, sorted; then ``{"query": id, "ranking": [5, 17, [3, 9], ...]}``: positions in that list,
-    best first, documents that tie in a list of their own. A ranking that is cut lists the best documents only, and
-    states where the relevant ones among the rest stand: ``"beyond": [[position, above, tied], ...]`` with the number of
-    documents above and the number at the same place. Whatever else is left out ties behind those that are listed.
+    best first; documents that tie are a list inside it. A ranking that is cut lists only the best documents, and gives
+    the places of the relevant documents behind them as ``"beyond": [[position, above, tied], ...]``: the number of
+    documents above, and the number at the same place. All other documents that are left out tie behind the listed ones.
 ``{"task": "spans", "subset": "tr"}``
     Then ``{"sentence": id, "tags": "OOBIO"}`` with a letter for each word.
 
+The answers of a language model to items: see `item_answers`.
+
 In a file of one task the heads leave it out: ``{"subset": "tur-azj", "documents": [...]}`` or ``{"language": "tr"}``.
 
-Nothing in a file is believed: every id must be known, every item must be there once, and the reader names each fault.
+Nothing in a file is trusted: every id must be known, every item must be there once, and the reader names each fault.
 """
 
 from __future__ import annotations
@@ -33,12 +35,22 @@ from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.ranking import RelevantPositions
 from turkic_idiom_tasks.reading import MalformedError, parse_json, shown
+from turkic_idiom_tasks.results.item_answers import (
+    ITEM_TASKS,
+    AnswerSection,
+    ItemAnswers,
+    all_item_subsets,
+    answer_rows,
+    find_items,
+    item_subsets,
+)
 from turkic_idiom_tasks.spans import LABELS
 
-SPANS = "spans"  # the name of span detection among the tasks
-TASK_NAMES = (*SUBSETS, SPANS)
-MAX_DEPTH = 4  # of brackets in a line; the format needs three
-MAX_FAULTS = 20  # of a file that are named
+SPANS = "spans"  # name of span detection among the tasks
+TASK_NAMES = (*SUBSETS, SPANS)  # tasks of encoders and taggers; those of language models are `ITEM_TASKS`
+ALL_TASK_NAMES = (*TASK_NAMES, *ITEM_TASKS)
+MAX_DEPTH = 4  # brackets inside brackets in a line; the format needs three
+MAX_FAULTS = 20  # number of faults of a file that are named
 LETTERS = {label[0]: label for label in LABELS}  # letter of a tag -> tag
 
 Ints = npt.NDArray[np.int32]
@@ -59,8 +71,8 @@ class Rankings:
     Attributes:
         pool: the queries and documents, whose order the arrays follow.
         above: (Q, N) int32, how many documents rank strictly higher; equal values tie.
-        n_listed: (Q,) int32, documents that each ranking lists; None if every one lists all. What is not listed ties
-            behind.
+        n_listed: (Q,) int32, number of documents that each ranking lists; None if every one lists all. Documents that
+            are not listed tie behind those that are.
         beyond: (query position, document position) -> (above, tied) of relevant documents that are not listed.
     """
 
@@ -75,10 +87,10 @@ class Rankings:
 
         Args:
             pool: queries and documents.
-            similarities: (Q, N) in the order of the pool, higher is nearer; -inf for what was not retrieved.
+            similarities: (Q, N) in the order of the pool, higher is nearer; -inf for documents that were not retrieved.
 
         Raises:
-            ValueError: a similarity is NaN: the model's vectors are not finite.
+            ValueError: a similarity is NaN, because the model's vectors are not finite.
         """
         if np.isnan(similarities).any():
             row = int(np.isnan(similarities).any(axis=1).argmax())
@@ -95,12 +107,12 @@ class Rankings:
 
     @property
     def cut(self) -> int | None:
-        """Documents that the shortest ranking lists; None if every ranking lists all."""
+        """Return the number of documents that the shortest ranking lists; None if every ranking lists all."""
         return None if self.n_listed is None else int(self.n_listed.min())
 
     @property
     def has_all_places(self) -> bool:
-        """Whether the place of every relevant document is known, so that all scores are exact."""
+        """Return whether the place of every relevant document is known, so that all scores are exact."""
         if self.n_listed is None:
             return True
         for row, columns in enumerate(self.pool.relevant):
@@ -110,7 +122,7 @@ class Rankings:
         return True
 
     def positions(self, *, strict: bool = False) -> RelevantPositions:
-        """Return where the relevant documents stand; with `strict`, those of the queries' own concepts alone."""
+        """Return the places of the relevant documents; with `strict`, only of those of the queries' own concepts."""
         counts, above, tied = [], [], []
         for row, columns in enumerate(self.pool.strictly_relevant if strict else self.pool.relevant):
             counts.append(len(columns))
@@ -145,8 +157,8 @@ class Tags:
     """A model's tags of the test sentences of one language.
 
     Attributes:
-        sentences: which, and in which order.
-        letters: for each sentence a letter (O, B, I) per word.
+        sentences: the sentences, in the order of `letters`.
+        letters: for each sentence a text with a letter (O, B, I) per word.
     """
 
     sentences: TestSentences
@@ -154,15 +166,19 @@ class Tags:
 
     def labels(self) -> list[list[str]]:
         """Return the tags of each sentence as labels (``B-IDIOM``)."""
-        return [[LETTERS[letter] for letter in sentence] for sentence in self.letters]
+        labels = []
+        for letters in self.letters:
+            labels.append([LETTERS[letter] for letter in letters])
+        return labels
 
 
-Predictions = Mapping[Key, Rankings | Tags]
+Prediction = Rankings | Tags | ItemAnswers
+Predictions = Mapping[Key, Prediction]
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong with predictions; `line` is 0 when it concerns all of them."""
+    """A mistake in predictions; `line` is 0 when it concerns all of them."""
 
     line: int
     message: str
@@ -175,7 +191,7 @@ def to_lines(predictions: Predictions, *, top_k: int | None = None, default_task
     """Yield the lines of predictions; the same predictions give the same lines.
 
     Args:
-        predictions: (task, subset) -> rankings or tags.
+        predictions: (task, subset) -> rankings, tags or answers.
         top_k: documents per query that are listed; a group of ties is never cut. None lists all.
         default_task: the one task of the file, which its head lines leave out; None for a file of several.
     """
@@ -187,6 +203,11 @@ def to_lines(predictions: Predictions, *, top_k: int | None = None, default_task
             yield _dump(head)
             for sentence, letters in zip(subset_predictions.sentences.rows, subset_predictions.letters, strict=True):
                 yield _dump({"sentence": sentence.id, "tags": letters})
+        elif isinstance(subset_predictions, ItemAnswers):
+            how = {"prompt": subset_predictions.prompt, "method": subset_predictions.method}
+            yield _dump(head | {"subset": subset} | how)
+            for row in answer_rows(subset_predictions):
+                yield _dump(row)
         else:
             yield _dump(head | {"subset": subset, "documents": list(subset_predictions.pool.documents)})
             yield from _ranking_lines(subset_predictions, top_k=top_k)
@@ -199,15 +220,15 @@ def read_lines(
     first_line: int = 1,
     default_task: str | None = None,
     max_line: int | None = None,
-) -> tuple[dict[Key, Rankings | Tags], list[Fault]]:
+) -> tuple[dict[Key, Prediction], list[Fault]]:
     """Return the predictions of a file's lines, and everything that is wrong with them.
 
     Args:
-        lines: as `to_lines` makes them, from anybody.
-        dataset: what was predicted.
+        lines: lines in the format of `to_lines`, from an untrusted file.
+        dataset: the data that was predicted.
         first_line: number of the first line, for the faults.
-        default_task: the one task of the file, as in submissions; None where every head line names its task.
-        max_line: bytes that a line may have; None for any number.
+        default_task: the one task of the file, as in submissions; None if every head line names its task.
+        max_line: largest number of bytes of a line; None for no limit.
     """
     reader = _Reader(dataset, default_task)
     number = first_line - 1
@@ -225,14 +246,14 @@ def read_lines(
 
 
 def usual_order(key: Key) -> tuple[int, int]:
-    """Return where a (task, subset) stands in the order of the tasks and of their subsets, to sort by."""
+    """Return a key that sorts (task, subset) pairs in the order of the tasks and of their subsets."""
     task, subset = key
-    subsets: Sequence[str] = tuple(LANGUAGES) if task == SPANS else SUBSETS[task]
-    return TASK_NAMES.index(task), subsets.index(subset)
+    subsets: Sequence[str] = (all_item_subsets() | SUBSETS | {SPANS: tuple(LANGUAGES)})[task]
+    return ALL_TASK_NAMES.index(task), subsets.index(subset)
 
 
 class _Reader:
-    """The subsets of a file, line by line."""
+    """Reader of the subsets of a file, line by line."""
 
     def __init__(self, dataset: Dataset, default_task: str | None) -> None:
         self.faults: list[Fault] = []
@@ -240,9 +261,9 @@ class _Reader:
         self._default_task = default_task
         self._subset_key = "language" if default_task == SPANS else "subset"
         self._head_keys = {self._subset_key, "documents"}
-        self._sections: dict[Key, _RankingSection | _TagSection] = {}
-        self._current: _RankingSection | _TagSection | None = None
-        self._is_lost = False  # after a wrong head, what follows cannot be read
+        self._sections: dict[Key, _Section] = {}
+        self._current: _Section | None = None
+        self._is_lost = False  # after a wrong head line, the lines of its subset cannot be read
 
     def add(self, line: bytes) -> None:
         """Read one line.
@@ -258,7 +279,7 @@ class _Reader:
             self._current, self._is_lost = None, True
             self._begin(row, keys)
             self._is_lost = False
-        elif keys in ({"query", "ranking"}, {"query", "ranking", "beyond"}, {"sentence", "tags"}):
+        elif keys in ({"query", "ranking"}, {"query", "ranking", "beyond"}, {"sentence", "tags"}, {"item", "answer"}):
             if self._current is not None:
                 self._current.add(row)
             elif not self._is_lost:
@@ -266,7 +287,7 @@ class _Reader:
         else:
             raise MalformedError(f"neither the head of a subset nor a prediction; its keys are {shown(sorted(keys))}")
 
-    def finish(self) -> dict[Key, Rankings | Tags]:
+    def finish(self) -> dict[Key, Prediction]:
         """Return what was read, and note what is missing."""
         if not self._sections and not self.faults:
             self.faults.append(Fault(0, "no subset in it; leave the file out"))
@@ -279,33 +300,47 @@ class _Reader:
 
     def _begin(self, row: dict[str, Any], keys: set[str]) -> None:
         task = row.get("task") if self._default_task is None else self._default_task
-        if not isinstance(task, str) or task not in TASK_NAMES:
-            raise MalformedError(f"the task {shown(task)} is unknown; known: {', '.join(TASK_NAMES)}")
-        expected = {self._subset_key} if task == SPANS else {self._subset_key, "documents"}
+        if not isinstance(task, str) or task not in ALL_TASK_NAMES:
+            raise MalformedError(f"the task {shown(task)} is unknown; known: {', '.join(ALL_TASK_NAMES)}")
+        expected = {self._subset_key}
+        if task in SUBSETS:
+            expected.add("documents")
+        elif task in ITEM_TASKS:
+            expected |= {"prompt", "method"}
         if self._default_task is None:
             expected.add("task")
         if keys != expected:
             names = ", ".join(sorted(expected))
             raise MalformedError(f"the head of a {task} subset has the keys {names}, not {shown(sorted(keys))}")
-        known = self._dataset.span_languages if task == SPANS else self._dataset.subsets(task)
         subset = row[self._subset_key]
-        if not isinstance(subset, str) or subset not in known:
-            raise MalformedError(
-                f"the data has no {task} {self._subset_key} {shown(subset)}; it has {', '.join(known) or 'none'}"
-            )
+        if not isinstance(subset, str) or not self._has(task, subset):
+            known = ", ".join(self._known_subsets(task)) or "none"
+            raise MalformedError(f"the data has no {task} {self._subset_key} {shown(subset)}; it has {known}")
         if (task, subset) in self._sections:
-            raise MalformedError(f"{task}, {subset} stands twice")
+            raise MalformedError(f"{task}, {subset} appears twice")
         if task == SPANS:
             self._current = _TagSection(self._dataset.test_sentences(subset))
+        elif items := find_items(self._dataset, task, subset):
+            self._current = AnswerSection(items, prompt=row["prompt"], method=row["method"])
         else:
             pool = self._dataset.pool(task, subset)
             _check_documents(row["documents"], pool)
             self._current = _RankingSection(pool)
         self._sections[task, subset] = self._current
 
+    def _has(self, task: str, subset: str) -> bool:
+        if task in ITEM_TASKS:  # to list them all would take a while
+            return find_items(self._dataset, task, subset) is not None
+        return subset in self._known_subsets(task)
+
+    def _known_subsets(self, task: str) -> tuple[str, ...]:
+        if task == SPANS:
+            return self._dataset.span_languages
+        return item_subsets(self._dataset, task) if task in ITEM_TASKS else self._dataset.subsets(task)
+
 
 class _RankingSection:
-    """The rankings of one subset, line by line."""
+    """Reader of the rankings of one subset, line by line."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -316,10 +351,10 @@ class _RankingSection:
         self._text_length = len(",".join(map(str, range(len(pool.documents)))))
 
     def add_plain(self, line: bytes) -> bool:
-        """Read a line that ranks the whole pool, as most do; False, and nothing done, if it is anything else.
+        """Read a line that ranks the whole pool, as most lines do; for any other line, change nothing and return False.
 
-        Faster than JSON, and sound: only a permutation of all positions, none with a leading zero, has that length and
-        leaves no document without a place.
+        This is faster than parsing JSON, and as strict: only a permutation of all positions, none of them with a
+        leading zero, has that length and gives every document a place.
         """
         match = _PLAIN_RANKING.fullmatch(line)
         if match is None:
@@ -345,14 +380,14 @@ class _RankingSection:
         """Read any ranking.
 
         Raises:
-            MalformedError: an unknown or repeated query or document, or no ranking at all.
+            MalformedError: a query or document is unknown or repeated, or there is no ranking.
         """
         query, ranking = line.get("query"), line.get("ranking")
         row = self._pool.row.get(query) if isinstance(query, str) else None
         if row is None:
             raise MalformedError(f"{self._pool.subset} has no query {shown(query)}")
         if row in self._seen:
-            raise MalformedError(f"query {shown(query)} stands twice")
+            raise MalformedError(f"query {shown(query)} appears twice")
         self._seen.add(row)
         if not isinstance(ranking, list) or not ranking:
             raise MalformedError(f"query {shown(query)}: the ranking must be a list of positions, not {shown(ranking)}")
@@ -411,7 +446,7 @@ class _RankingSection:
 
 
 class _TagSection:
-    """The tags of one language, line by line."""
+    """Reader of the tags of one language, line by line."""
 
     def __init__(self, sentences: TestSentences) -> None:
         self._sentences = sentences
@@ -421,14 +456,14 @@ class _TagSection:
         """Read the tags of one sentence.
 
         Raises:
-            MalformedError: an unknown or repeated sentence, or tags that do not fit its words.
+            MalformedError: the sentence is unknown or repeated, or the tags do not fit its words.
         """
         sentence, tags = line.get("sentence"), line.get("tags")
         position = self._sentences.row.get(sentence) if isinstance(sentence, str) else None
         if position is None:
             raise MalformedError(f"{self._sentences.language} has no test sentence {shown(sentence)}")
         if self._letters[position] is not None:
-            raise MalformedError(f"sentence {shown(sentence)} stands twice")
+            raise MalformedError(f"sentence {shown(sentence)} appears twice")
         n_words = len(self._sentences.rows[position].tokens)
         is_sound = isinstance(tags, str) and len(tags) == n_words and set(tags) <= set(LETTERS)
         self._letters[position] = tags if is_sound else ""
@@ -447,8 +482,11 @@ class _TagSection:
         return Tags(self._sentences, tuple(letters or "" for letters in self._letters))
 
 
+_Section = _RankingSection | _TagSection | AnswerSection
+
+
 def _ranking_lines(rankings: Rankings, *, top_k: int | None) -> Iterator[str]:
-    """Yield a line for each query; the text is put together by hand, as there are millions of positions."""
+    """Yield a line for each query; the text is built without json, because there are millions of positions."""
     pool = rankings.pool
     n_documents = len(pool.documents)
     names = [str(position) for position in range(n_documents)]

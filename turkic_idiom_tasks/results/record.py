@@ -1,8 +1,8 @@
 """Records: one file per finished result, with everything that decided it, its scores and its predictions.
 
 A record is JSON lines packed by gzip. The first line is the header; the lines of the predictions follow (see
-`predictions`). The file is written at once, so it is either there and whole or not there: its existence is the only
-mark that a result is finished. `turkic-idiom run` writes one per model, task and subset, the grid one per cell.
+`predictions`). The file is written in one step, so it is either complete or missing, and a result is finished if its
+file exists. `turkic-idiom run` writes one per model, task and subset, the grid one per cell.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,12 +23,12 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import write_bytes
 from turkic_idiom_tasks.lexicon.editions import edition_of
-from turkic_idiom_tasks.reading import MalformedError, parse_json, read_file, shown, unpack_gzip
+from turkic_idiom_tasks.reading import MalformedError, first_fault, parse_json, read_file, shown, unpack_gzip
 from turkic_idiom_tasks.results.predictions import TASK_NAMES, Predictions, read_lines, to_lines
 
-RESULT_FORMAT = 2  # raised when the same predictions or settings come to mean something else
+RESULT_FORMAT = 2  # increased when the same predictions or settings get another meaning
 SUFFIX = ".record.jsonl.gz"
-MAX_PACKED = 64 * 1024 * 1024  # bytes of a file
+MAX_PACKED = 64 * 1024 * 1024  # bytes of the file
 MAX_UNPACKED = 512 * 1024 * 1024  # bytes
 
 OWN_PACKAGE = "turkic-idiom-tasks"
@@ -41,7 +42,7 @@ class OtherFormatError(InputError):
 
 
 class DataName(BaseModel):
-    """What was predicted: the path that results call it by, its revision, and the edition of the bundled lexicon."""
+    """Data that was predicted: its path as results name it, its revision, and the edition of the bundled lexicon."""
 
     model_config = _STRICT
 
@@ -56,7 +57,7 @@ class DataName(BaseModel):
 
 
 class ModelName(BaseModel):
-    """Which model predicted: its name, its revision (commit, content hash, or None), its size where known."""
+    """Model that predicted: its name, its revision (commit, content hash, or None), its size if known."""
 
     model_config = _STRICT
 
@@ -69,12 +70,12 @@ class Training(BaseModel):
     """How a model was tuned before it predicted.
 
     Attributes:
-        regime: of supervision, such as ``tr-only``.
-        language: code of the language that was trained on, or of the meanings; None where the regime says it.
-        seed: of everything random.
+        regime: regime of supervision, such as ``tr-only``.
+        language: code of the language that was trained on, or of the meanings; None if the regime says it.
+        seed: seed of everything random.
         size: training sentences of the tested language: 0, a number, or ``all``; None for retrieval.
         config: settings of the training.
-        outcome: what the training reports, such as its best epoch or its development scores.
+        outcome: figures that the training reports, such as its best epoch or its development scores.
     """
 
     model_config = _STRICT
@@ -88,7 +89,7 @@ class Training(BaseModel):
 
 
 class SubsetScores(BaseModel):
-    """The scores of one subset, by name; None is undefined."""
+    """Scores of one subset, by name; None is undefined."""
 
     model_config = _STRICT
 
@@ -98,17 +99,17 @@ class SubsetScores(BaseModel):
 
 
 class Header(BaseModel):
-    """The first line of a record: everything that decides a result, and its scores.
+    """First line of a record: everything that decides a result, and its scores.
 
     Attributes:
-        format: `RESULT_FORMAT` when it was written.
-        data: what was predicted.
-        model: who predicted.
-        settings: how, such as pooling, dtype and prompts.
-        training: how the model was tuned; None for one that was taken as it is.
+        format: value of `RESULT_FORMAT` when the record was written.
+        data: the data that was predicted.
+        model: the model that predicted.
+        settings: settings of the prediction, such as pooling, dtype and prompts.
+        training: how the model was tuned; None if it was not tuned.
         versions: package -> version.
         subsets: the scores of each subset, in the order of the predictions.
-        seconds: how long it took.
+        seconds: duration of the computation.
     """
 
     model_config = _STRICT
@@ -140,7 +141,7 @@ class Record:
 
     Attributes:
         path: its file.
-        header: what decided it, and its scores.
+        header: everything that decided it, and its scores.
         predictions: (task, subset) -> rankings or tags.
     """
 
@@ -156,11 +157,11 @@ def subset_scores(task: str, subset: str, scores: Mapping[str, float]) -> Subset
 
 
 def write_record(path: Path, header: Header, predictions: Predictions, *, top_k: int | None = None) -> None:
-    """Write a record at once; from then on the result is finished.
+    """Write a record in one step; the result is finished when the file exists.
 
     Args:
         path: ends in `SUFFIX`.
-        header: what decided the result, and its scores.
+        header: everything that decided the result, and its scores.
         predictions: (task, subset) -> rankings or tags, of the subsets in the header.
         top_k: documents per query that are listed; None lists the whole pool.
 
@@ -246,26 +247,29 @@ def _parse_header(path: Path, line: bytes) -> Header:
     except MalformedError as error:
         raise InputError(f"{path}: {error}; delete the file and compute it again") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(
-            f"{path}: damaged ({shown(place)}: {first['msg']}); delete the file and compute it again"
-        ) from error
+        raise InputError(f"{path}: damaged ({first_fault(error)}); delete the file and compute it again") from error
 
 
 def installed_versions() -> dict[str, str]:
     """Return package -> version of the packages that decide what a model computes, as far as they are installed."""
     versions = {}
     for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
+        installed = _installed_version(package)
+        if installed is not None:
+            versions[package] = installed
     return versions
 
 
+@cache  # reading the metadata of a package takes milliseconds, and every record asks for it
+def _installed_version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
 def differing_majors(versions: Mapping[str, str]) -> list[str]:
-    """Return the libraries whose major version now is another one, such as ``transformers 4.57.1 (now 5.0.0)``.
+    """Return the libraries whose installed major version is another one: ``transformers 4.57.1 (now 5.0.0)``.
 
     Args:
         versions: package -> version that a result was computed with.

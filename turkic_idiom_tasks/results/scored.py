@@ -1,4 +1,4 @@
-"""From predictions to scores: the one way in which a prediction becomes a number, whoever asks for it."""
+"""Scores of rankings and tags, and a check that a record states the scores that its predictions give."""
 
 from __future__ import annotations
 
@@ -8,34 +8,39 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from turkic_idiom_tasks.dataset.retrieval import TASKS, is_literal
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.metrics.spans import span_f1_sums, word_scores
-from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers
+from turkic_idiom_tasks.results.predictions import SPANS, Prediction, Rankings, Tags
 from turkic_idiom_tasks.results.record import Record
 
-MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", SPANS: "span_f1"}
+MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", "T4": "ndcg", SPANS: "span_f1"}
+MAIN_SCORES |= dict.fromkeys(ITEM_TASKS, "accuracy") | {CLOZE_OPEN: "accepted"}
 _TOLERANCE = 1e-9  # between a stored score and the same score computed again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredSubset:
-    """The scores of one subset, and what each of its items adds to the main score.
+    """Scores of one subset, and what each of its items adds to the main score.
 
     The main score is the sum of the numerators over the sum of the denominators: a mean of nDCG (each query adds its
-    nDCG and 1), or a micro-averaged span F1 (each sentence adds twice its correct spans, and its predicted plus gold
-    spans).
+    nDCG and 1), a micro-averaged span F1 (each sentence adds twice its correct spans, and its predicted plus gold
+    spans), or an accuracy (each item adds 1 if it is right, and 1).
 
     Attributes:
         task: short name.
-        subset: ``tur-azj`` for retrieval, the language code for spans.
-        language: code of the language of the documents or sentences.
-        items: (n,) ids of the queries or sentences, sorted.
+        subset: ``tur-azj`` for retrieval, ``tr-uz`` for `equivalent`, else the language code.
+        language: code of the language of the documents, sentences or options.
+        items: (n,) ids of the queries, sentences or items, sorted.
         concepts: (n,) the concept of each; items of one concept are resampled together.
         sums: (n, 2) float64, numerator and denominator of each item.
-        floor: main score of a random ranking; 0 for spans.
+        floor: main score of a random ranking or choice; 0 for spans and open answers.
         scores: name -> value as result files name them; NaN where undefined.
-        cut: the fewest documents that a ranking lists; None if every one lists all.
+        cut: number of documents that the shortest ranking lists; None if every one lists all.
+        answers: what a language model answered; None for rankings and tags.
     """
 
     task: str
@@ -47,20 +52,23 @@ class ScoredSubset:
     floor: float
     scores: Mapping[str, float]
     cut: int | None = None
+    answers: ItemAnswers | None = None
 
     @property
     def main(self) -> float:
-        """Uncut nDCG, or span F1."""
+        """Return nDCG without a cut-off, span F1, accuracy, or the share of accepted answers."""
         return self.scores[MAIN_SCORES[self.task]]
 
     @property
     def n(self) -> int:
-        """Queries or sentences."""
+        """Return the number of queries, sentences or items."""
         return len(self.items)
 
 
-def score_subset(predictions: Rankings | Tags) -> ScoredSubset:
+def score_subset(predictions: Prediction) -> ScoredSubset:
     """Return the scores of a model's predictions for one subset."""
+    if isinstance(predictions, ItemAnswers):
+        return _score_answers(predictions)
     return _score_tags(predictions) if isinstance(predictions, Tags) else _score_rankings(predictions)
 
 
@@ -97,6 +105,8 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     means = scores.means()
     strict = score_positions(rankings.positions(strict=True)).means()
     means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
+    if TASKS[pool.task].query == "example":
+        means["literal_first"] = _share_of_literal_first(rankings)
     return ScoredSubset(
         task=pool.task,
         subset=pool.subset,
@@ -108,6 +118,16 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         scores=means | {"n_queries": len(pool.queries), "n_documents": len(pool.documents)},
         cut=rankings.cut,
     )
+
+
+def _share_of_literal_first(rankings: Rankings) -> float:
+    """Return the share of queries whose first document has the literal words of an idiom; expected value over ties."""
+    literal = np.array([is_literal(document) for document in rankings.pool.documents])
+    shares = []
+    for above in rankings.above:
+        first = above == 0
+        shares.append(literal[first].mean())
+    return float(np.mean(shares))
 
 
 def _score_tags(tags: Tags) -> ScoredSubset:
@@ -127,4 +147,20 @@ def _score_tags(tags: Tags) -> ScoredSubset:
         sums=span_f1_sums(gold, predicted),
         floor=0.0,
         scores=scores,
+    )
+
+
+def _score_answers(answers: ItemAnswers) -> ScoredSubset:
+    items = answers.items
+    right = np.array(answers.are_right(), dtype=np.float64)
+    return ScoredSubset(
+        task=items.task,
+        subset=items.subset,
+        language=items.language,
+        items=tuple(item.id for item in items.rows),
+        concepts=items.concepts,
+        sums=np.stack([right, np.ones(len(right))], axis=1),
+        floor=items.chance,
+        scores=answers.scores(),
+        answers=answers,
     )

@@ -1,1 +1,1 @@
-"""From texts to rankings: an encoder on the three retrieval tasks."""
+"""Rankings of the three retrieval tasks by an encoder."""

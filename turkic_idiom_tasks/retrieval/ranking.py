@@ -1,4 +1,4 @@
-"""From an encoder to its rankings of every task and subset, with no text encoded twice."""
+"""Rankings of every task and subset by an encoder; no text is encoded twice."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.results.predictions import Key, Rankings
 
 QUERY, DOCUMENT = ROLES = ("query", "document")  # of a text
-Prompts = Mapping[str, Mapping[str, str]]  # task -> role -> what stands before the texts
+Prompts = Mapping[str, Mapping[str, str]]  # task -> role -> prompt before the texts
 
 Vectors = npt.NDArray[np.float32]
 
 
 class Progress(Protocol):
-    """Hears how far the work on a task is."""
+    """Receives the progress of the work on a task."""
 
     def __call__(self, task: str, n_done: int, n_all: int, *, unit: str) -> None:
-        """Take note that `n_done` of `n_all` ``texts`` are encoded, or ``subsets`` ranked."""
+        """Report that `n_done` of `n_all` texts are encoded or subsets ranked; `unit` is ``texts`` or ``subsets``."""
         ...
 
 
@@ -53,7 +53,7 @@ def encode_and_rank(
         pooling -> (task, subset) -> rankings.
 
     Raises:
-        InputError: the data lacks a subset, the model cannot be pooled in this way, or a vector is not finite.
+        InputError: the data does not have a subset, the model cannot be pooled in this way, or a vector is not finite.
     """
     by_pooling: dict[str, dict[Key, Rankings]] = {pooling: {} for pooling in poolings}
     ranked = rank_by_task(
@@ -104,7 +104,7 @@ def rank_by_task(
 
 
 class _Memory:
-    """Keeps the vectors of every text so far, under each pooling."""
+    """Vectors of every text so far, under each pooling."""
 
     def __init__(self, encoder: PooledEncoder, poolings: Sequence[str], *, batch_size: int) -> None:
         self._encoder = encoder
@@ -114,7 +114,7 @@ class _Memory:
         self._vectors = {pooling: np.zeros((0, encoder.dimension), np.float32) for pooling in poolings}
 
     def add(self, texts: Sequence[str], *, task: str, progress: Progress | None) -> None:
-        """Encode the texts that are new, all in one go, so that batches hold texts of the same length."""
+        """Encode the new texts in one call, so that batches hold texts of similar length."""
         new = [text for text in dict.fromkeys(texts) if text not in self._row_of_text]
         if not new:
             return
@@ -135,7 +135,7 @@ class _Memory:
 
 
 def _prompted_texts(pool: Pool, data: RetrievalData, prompt: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Return the texts of the queries and of the documents, in the order of the pool, as the model reads them."""
+    """Return the texts of the queries and of the documents, in the order of the pool, with their prompts."""
     queries = [prompt.get(QUERY, "") + data.queries[query] for query in pool.queries]
     documents = [prompt.get(DOCUMENT, "") + data.documents[document] for document in pool.documents]
     return queries, documents

@@ -13,13 +13,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.metrics.spans import span_f1_interval, subword_scores, word_scores
 from turkic_idiom_tasks.results.predictions import LETTERS, Tags
-from turkic_idiom_tasks.span_detection.classifier import Prediction
 from turkic_idiom_tasks.span_detection.subwords import project_tags
+
+if TYPE_CHECKING:  # the module loads sentence-transformers, which lm-eval's tasks do not need
+    from turkic_idiom_tasks.span_detection.classifier import Prediction
 
 Sample = Sequence[str]
 Score = Callable[[Sequence[Sample | None]], float]
@@ -55,6 +58,11 @@ def score_predictions(sentences: TestSentences, predictions: Sequence[Prediction
         gold = project_tags(sentence.tags, prediction.owners)
         subword_samples.append((concept, _letters(gold), _letters(prediction.subword_tags)))
     return {**_word_scores(tuple(word_samples)), **_subword_scores(tuple(subword_samples))}
+
+
+def score_samples(samples: Iterable[Sample]) -> Mapping[str, float]:
+    """Return name -> score of the words of samples, the names of `WORD_METRICS`; NaN if undefined."""
+    return _word_scores(tuple((concept, gold, predicted) for concept, gold, predicted in samples))
 
 
 @lru_cache(maxsize=4)  # lm-eval computes one metric at a time
@@ -113,6 +121,9 @@ token_f1: Score = partial(_score, _word_scores, "token_f1")
 token_precision: Score = partial(_score, _word_scores, "token_precision")
 token_recall: Score = partial(_score, _word_scores, "token_recall")
 token_accuracy: Score = partial(_score, _word_scores, "token_accuracy")
+joint_f1: Score = partial(_score, _word_scores, "joint_f1")
+sequence_accuracy: Score = partial(_score, _word_scores, "sequence_accuracy")
+f1_and_sequence_mean: Score = partial(_score, _word_scores, "f1_and_sequence_mean")
 n_sentences: Score = partial(_score, _word_scores, "n_sentences")
 n_idioms: Score = partial(_score, _word_scores, "n_idioms")
 small_sample: Score = partial(_score, _word_scores, "small_sample")
@@ -124,6 +135,7 @@ subword_accuracy: Score = partial(_score, _subword_scores, "subword_accuracy")
 WORD_METRICS = (
     "span_f1", "span_precision", "span_recall", "span_f1_ci_low", "span_f1_ci_high",
     "span_f1_strict", "span_precision_strict", "span_recall_strict",
-    "token_f1", "token_precision", "token_recall", "token_accuracy", "n_sentences", "n_idioms", "small_sample",
+    "token_f1", "token_precision", "token_recall", "token_accuracy",
+    "joint_f1", "sequence_accuracy", "f1_and_sequence_mean", "n_sentences", "n_idioms", "small_sample",
 )  # fmt: skip
 SUBWORD_METRICS = ("subword_f1", "subword_precision", "subword_recall", "subword_accuracy")

@@ -1,0 +1,91 @@
+"""Reading of AStitchInLanguageModels and ChengyuSTS."""
+
+import pytest
+
+from tests.similarity.conftest import CORRECT, INCORRECT, OTHER, SENTENCE, write_csv
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.similarity.astitch import AStitchData
+from turkic_idiom_tasks.similarity.chengyu import chengyu_path, read_chengyu
+
+
+def test_an_incorrect_pair_has_the_gold_score_of_the_reworded_pair(astitch):
+    pairs = AStitchData(astitch).pairs("eng")
+    kinds = [row.kind for row in pairs.rows]
+    assert kinds == ["correct", "reference", "incorrect", "correct", "general", "general"]
+    incorrect = pairs.rows[2]
+    assert (incorrect.sentence1, incorrect.sentence2, incorrect.gold) == (SENTENCE, INCORRECT, None)
+    reference = pairs.rows[pairs.other[2]]
+    assert (reference.sentence1, reference.sentence2) == (CORRECT, INCORRECT)
+    assert pairs.correct.tolist() == [-1, -1, 0, -1, -1, -1]
+    assert pairs.concepts[3] == "night owl"
+    assert pairs.rows[3].sentence1 == OTHER
+
+
+def test_the_real_data_is_read_whole(outside_data):
+    """Counted with grep in the files: rows whose sim is 1 or None, and 400 general pairs in each."""
+    data = AStitchData(outside_data / "astitch")
+    counts = {}
+    for subset in ("eng", "por"):
+        for split in ("dev", "test"):
+            pairs = data.pairs(subset, split=split)
+            incorrect = sum(row.kind == "incorrect" for row in pairs.rows)
+            counts[subset, split] = (
+                int(pairs.is_idiom.sum()),
+                incorrect,
+                int((pairs.is_scored & ~pairs.is_idiom).sum()),
+            )
+            assert (pairs.correct >= 0).sum() == incorrect
+    assert counts == {
+        ("eng", "dev"): (521, 189, 400),
+        ("eng", "test"): (590, 190, 400),
+        ("por", "dev"): (454, 217, 400),
+        ("por", "test"): (458, 224, 400),
+    }
+    assert (len(data.triplets("eng")), len(data.triplets("por"))) == (1957, 806)
+    rows = data.labelled("eng", subtask="A", part="train_zero_shot", context=True)
+    assert (len(rows), {row.label for row in rows}) == (3327, {0, 1})
+
+
+def test_braces_mark_the_idiom_of_a_chinese_row(chengyu):
+    pairs = read_chengyu(chengyu / "test.csv")
+    assert [row.kind for row in pairs.rows] == ["incorrect", "reference", "correct", "general"]
+    assert pairs.rows[0].sentence2 == "他大笑不止走了"
+    assert pairs.rows[1].sentence1 == "他一笑了之走了"
+    assert {row.concept for row in pairs.rows[:3]} == {"付之一笑"}
+    assert pairs.rows[3].gold == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "part"),
+    [
+        (("他{付之一笑}", "他笑", "", ""), "both A_c and A_i"),
+        (("他{付之一笑}", "", "", "1"), "A_c or A_i"),
+        (("他{付之一笑}", "他笑", "", "viel"), "'viel'"),
+        (("他{付之一笑}", "他笑", "", "7"), "between 0 and 1"),
+    ],
+)
+def test_a_row_without_a_part_is_named(tmp_path, row, part):
+    path = write_csv(tmp_path / "test.csv", [("S", "A_c", "A_i", "sim"), row])
+    with pytest.raises(InputError, match=part) as caught:
+        read_chengyu(path)
+    assert f"{path}:2" in str(caught.value)
+
+
+def test_data_that_is_not_there_is_named_with_its_source(tmp_path, monkeypatch):
+    monkeypatch.delenv("ASTITCH_DATA", raising=False)
+    monkeypatch.delenv("CHENGYU_STS_DATA", raising=False)
+    with pytest.raises(InputError, match="H-TayyarMadabushi/AStitchInLanguageModels"):
+        AStitchData()
+    with pytest.raises(InputError, match="Task2"):
+        AStitchData(tmp_path)
+    with pytest.raises(InputError, match="CHENGYU_STS_DATA"):
+        chengyu_path("test")
+
+
+def test_a_pair_without_its_rewordings_is_named(astitch):
+    path = astitch / "Dataset/Task2/CreateEvaluationData/EN/NoResults/evalData/test_rawSimData.csv"
+    text = path.read_text(encoding="utf-8").replace(f"{CORRECT},{INCORRECT}", f"{CORRECT},None")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="needs a correct and an incorrect sentence") as caught:
+        AStitchData(astitch).pairs("eng")
+    assert f"{path}:3" in str(caught.value)

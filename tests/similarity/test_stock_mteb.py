@@ -1,0 +1,77 @@
+"""The similarity tasks under the stock `mteb` command and its API."""
+
+import json
+
+import mteb
+import numpy as np
+import pytest
+
+from turkic_idiom_tasks import AStitchIdiomSTS, ChengyuSTS, TurkicIdiomSTS
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import write_lexicon
+from turkic_idiom_tasks.metrics.similarity import similarity_scores
+
+BASELINE = "turkic-idiom/char-ngrams"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Scores of one run of mteb on the Turkic pairs."""
+    results = mteb.evaluate(mteb.get_model(BASELINE), mteb.get_task("TurkicIdiomSTS"), cache=None)
+    return results.task_results[0]
+
+
+def test_the_scores_are_ours_on_the_cosine_similarities(finished):
+    rows = {row["hf_subset"]: row for row in finished.scores["test"]}
+    assert sorted(rows) == ["azj", "tuk", "tur", "uzn"]
+    dataset = open_dataset()
+    for code, subset in (("tr", "tur"), ("uz", "uzn")):
+        pairs = dataset.similarity(code)
+        vectors = encode_texts(pairs.texts, LANGUAGES[code])
+        position = {text: number for number, text in enumerate(pairs.texts)}
+        similarities = []
+        for pair in pairs.rows:
+            one, other = vectors[position[pair.sentence1]], vectors[position[pair.sentence2]]
+            similarities.append(float(one @ other))  # vectors of length 1
+        expected = similarity_scores(pairs, np.array(similarities))
+        for name in ("spearman", "spearman_idiom", "affinity", "accuracy", "n_pairs"):
+            assert rows[subset][name] == pytest.approx(expected[name], abs=1e-6), (subset, name)
+        assert rows[subset]["main_score"] == rows[subset]["spearman"]
+
+
+def test_the_stock_command_runs_all_three(command, astitch, chengyu, tmp_path):
+    tasks = ("TurkicIdiomSTS", "AStitchIdiomSTS", "ChengyuSTS")
+    run = command(
+        "mteb", "run", "-m", BASELINE, "-t", *tasks, "--output-folder", tmp_path / "out",
+        ASTITCH_DATA=str(astitch), CHENGYU_STS_DATA=str(chengyu),
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    for task in tasks:
+        (path,) = (tmp_path / "out").rglob(f"{task}.json")
+        result = json.loads(path.read_text())
+        assert len(result["dataset_revision"]) == 40
+        for row in result["scores"]["test"]:
+            assert -1 <= row["main_score"] <= 1
+
+
+def test_without_the_data_the_tasks_are_listed_and_say_what_is_missing(monkeypatch):
+    monkeypatch.delenv("ASTITCH_DATA", raising=False)
+    monkeypatch.delenv("CHENGYU_STS_DATA", raising=False)
+    assert {task.metadata.name for task in mteb.get_tasks(tasks=["AStitchIdiomSTS", "ChengyuSTS"])} == {
+        "AStitchIdiomSTS",
+        "ChengyuSTS",
+    }
+    for task, part in ((AStitchIdiomSTS(), "ASTITCH_DATA"), (ChengyuSTS(), "CHENGYU_STS_DATA")):
+        with pytest.raises(InputError, match=part):
+            task.load_data()
+
+
+def test_a_lexicon_without_paraphrases_is_named(tmp_path, monkeypatch):
+    write_lexicon(tmp_path / "lexicon", [Concept("a", "b")], {"tr": [Entry("a", "göz yummak", "anlam")]})
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(tmp_path / "lexicon"))
+    with pytest.raises(InputError, match="no test entry"):
+        TurkicIdiomSTS().load_data()

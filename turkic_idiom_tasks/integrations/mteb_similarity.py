@@ -1,0 +1,259 @@
+"""Task classes of mteb for idiomatic similarity: Turkic pairs from the lexicon, AStitchInLanguageModels, ChengyuSTS.
+
+As `mteb_tasks`, this module imports submodules of mteb, never names from ``mteb``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import Any
+
+import datasets
+import mteb  # noqa: F401  # complete before its parts are used, unless it is mteb that imports us
+import numpy as np
+from mteb.abstasks.sts import AbsTaskSTS
+from mteb.abstasks.task_metadata import TaskMetadata
+
+from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, SentencePairs
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.integrations import DATA_VARIABLE
+from turkic_idiom_tasks.integrations.current_data import current_dataset
+from turkic_idiom_tasks.integrations.hook import extend_late
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
+from turkic_idiom_tasks.metrics.similarity import similarity_scores
+from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES, ASTITCH_SOURCE, ASTITCH_VARIABLE, AStitchData
+from turkic_idiom_tasks.similarity.chengyu import CHENGYU_SUBSET, CHENGYU_VARIABLE, chengyu_path, read_chengyu
+from turkic_idiom_tasks.splits import TEST
+
+MAIN_SCORE = "spearman"
+UNREADABLE = "unreadable"  # in place of the revision, as long as the data was not read
+
+
+class IdiomSTS(AbsTaskSTS):
+    """Similarity of sentence pairs, whose gold score may be the model's own similarity of another pair.
+
+    The rows that mteb encodes are all pairs, also those that only serve as the gold score of others.
+    """
+
+    metadata: TaskMetadata
+    data_loaded: bool
+    min_score = 0
+    max_score = 1
+    abstask_prompt = "Retrieve semantically similar text."
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Read the data; listing tasks works without it, and `load_data` raises what is wrong."""
+        self._pairs: dict[str, SentencePairs] = {}
+        self._problem: InputError | None = None
+        source = {"path": self.source_path(), "revision": UNREADABLE}
+        try:
+            self._pairs = self.read_pairs()
+            source["revision"] = content_digest(self._pairs)
+        except InputError as error:
+            self._problem = error
+        eval_langs = type(self).metadata.eval_langs
+        changes: dict[str, Any] = {"dataset": source}
+        if self._pairs:
+            changes["eval_langs"] = {subset: eval_langs[subset] for subset in self._pairs}
+        self.metadata = type(self).metadata.model_copy(update=changes)
+        self._metadata_of_data = self.metadata
+        super().__init__(*args, **kwargs)
+
+    def read_pairs(self) -> dict[str, SentencePairs]:
+        """Return subset -> test pairs.
+
+        Raises:
+            InputError: the data cannot be used.
+        """
+        raise NotImplementedError
+
+    def source_path(self) -> str:
+        """Return what results name as the data."""
+        raise NotImplementedError
+
+    @classmethod
+    def data_in_use(cls) -> tuple[str, str]:
+        """Return the path and revision of the data that the stock command would evaluate on."""
+        source = cls().metadata.dataset
+        return source["path"], source["revision"]
+
+    def load_data(self, num_proc: int | None = None, *, timer: Any = None, **kwargs: Any) -> None:
+        """Load the pairs of the chosen subsets.
+
+        Raises:
+            InputError: the data cannot be used.
+        """
+        if self.data_loaded:
+            return
+        if self._problem is not None:
+            raise self._problem
+        self.dataset = {}
+        for subset in self.hf_subsets:
+            rows = self._pairs[subset].rows
+            columns = {
+                "sentence1": [row.sentence1 for row in rows],
+                "sentence2": [row.sentence2 for row in rows],
+                "score": [0.0 if row.gold is None else row.gold for row in rows],
+            }
+            self.dataset[subset] = {TEST: datasets.Dataset.from_dict(columns)}
+        self.data_loaded = True
+
+    def unload_data(self) -> None:
+        """Free the memory of the data; keep the metadata, which mteb would reset to those of the class."""
+        super().unload_data()
+        self.metadata = self._metadata_of_data
+
+    def _evaluate_subset(self, model: Any, data_split: Any, **options: Any) -> Any:
+        self._subset = options["hf_subset"]  # which pairs `_calculate_scores` is asked for
+        return super()._evaluate_subset(model, data_split, **options)
+
+    def _calculate_scores(self, scores: Any, normalized_scores: list[float]) -> Any:
+        """Return our scores from the cosine similarities that mteb's evaluator computed; they replace mteb's.
+
+        Raises:
+            InputError: a similarity is NaN.
+        """
+        similarities = np.array(scores["cosine_scores"], dtype=np.float64)
+        if not np.isfinite(similarities).all():
+            row = self._pairs[self._subset].rows[int((~np.isfinite(similarities)).argmax())]
+            raise InputError(
+                f"{self.metadata.name}, {self._subset}: the similarity of the pair {row.id!r} is not a number; load "
+                "the model in float32"
+            )
+        return similarity_scores(self._pairs[self._subset], similarities)
+
+
+def content_digest(pairs_by_subset: dict[str, SentencePairs]) -> str:
+    """Return 40 hexadecimal digits that are the same for the same pairs."""
+    digest = hashlib.sha256()
+    for subset in sorted(pairs_by_subset):
+        for row in pairs_by_subset[subset].rows:
+            fields = [subset, row.id, row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept]
+            digest.update(json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:40]
+
+
+def _metadata(name: str, description: str, **fields: Any) -> TaskMetadata:
+    return TaskMetadata(
+        name=name,
+        description=description,
+        type="STS",
+        category="t2t",
+        modalities=["text"],
+        eval_splits=[TEST],
+        main_score=MAIN_SCORE,
+        domains=["Written"],
+        task_subtypes=[],
+        dialect=[],
+        bibtex_citation=None,
+        contributed_by="turkic-idiom-tasks",
+        **fields,
+    )
+
+
+class TurkicIdiomSTS(IdiomSTS):
+    """Sentences with Turkic idioms, and the same sentences reworded, from the lexicon."""
+
+    metadata = _metadata(
+        "TurkicIdiomSTS",
+        "Idiomatic semantic textual similarity in Turkish, Azerbaijani, Uzbek and Turkmen: a sentence with an idiom "
+        "should be as similar to its paraphrase as can be, and to a literal rewording as the paraphrase is.",
+        reference="https://aclanthology.org/2021.findings-emnlp.294",
+        dataset={"path": BUNDLED_PATH, "revision": content_revision(BUNDLED)},
+        eval_langs={LANGUAGES[code].subset: [LANGUAGES[code].script_code] for code in SIMILARITY_LANGUAGES},
+        date=("2026-01-01", "2026-12-31"),
+        license="cc-by-4.0",
+        annotations_creators="LM-generated",
+        sample_creation="LM-generated and verified",
+    )
+
+    def __init__(self, *args: Any, dataset: Dataset | None = None, **kwargs: Any) -> None:
+        """Make the task on a dataset; without one, on the data that TURKIC_IDIOM_DATA names, or the bundled lexicon."""
+        self._source = dataset
+        super().__init__(*args, **kwargs)
+
+    def read_pairs(self) -> dict[str, SentencePairs]:
+        """Return subset -> pairs of the languages that the data has.
+
+        Raises:
+            InputError: the data has no entry with all three sentences.
+        """
+        source = self._source or current_dataset()
+        pairs = {LANGUAGES[code].subset: source.similarity(code) for code in source.similarity_languages}
+        if not pairs:
+            source.similarity(SIMILARITY_LANGUAGES[0])  # raises
+        return pairs
+
+    def source_path(self) -> str:
+        """Return what results name as the data."""
+        return self._source.path if self._source else os.environ.get(DATA_VARIABLE) or BUNDLED_PATH
+
+
+class AStitchIdiomSTS(IdiomSTS):
+    """English and Portuguese sentences with idiomatic noun compounds, from AStitchInLanguageModels."""
+
+    metadata = _metadata(
+        "AStitchIdiomSTS",
+        "Idiomatic semantic textual similarity of AStitchInLanguageModels, Task 2, mixed with general pairs.",
+        reference="https://aclanthology.org/2021.findings-emnlp.294",
+        dataset={"path": ASTITCH_SOURCE, "revision": UNREADABLE},
+        eval_langs={"eng": ["eng-Latn"], "por": ["por-Latn"]},
+        date=("2020-01-01", "2021-12-31"),
+        license="gpl-3.0",
+        annotations_creators="human-annotated",
+        sample_creation="found",
+    )
+
+    def read_pairs(self) -> dict[str, SentencePairs]:
+        """Return the test pairs from the folder that ASTITCH_DATA names.
+
+        Raises:
+            InputError: it is not there, or malformed.
+        """
+        data = AStitchData()
+        return {subset: data.pairs(subset) for subset in ASTITCH_LANGUAGES}
+
+    def source_path(self) -> str:
+        """Return what results name as the data."""
+        return os.environ.get(ASTITCH_VARIABLE) or ASTITCH_SOURCE
+
+
+class ChengyuSTS(IdiomSTS):
+    """Chinese sentences with four-character idioms."""
+
+    metadata = _metadata(
+        "ChengyuSTS",
+        "Idiomatic semantic textual similarity of Chinese sentences with chengyu, mixed with general pairs.",
+        reference=None,
+        dataset={"path": "ChengyuSTS", "revision": UNREADABLE},
+        eval_langs={CHENGYU_SUBSET: ["cmn-Hans"]},
+        date=("2024-01-01", "2025-12-31"),
+        license="not specified",
+        annotations_creators="LM-generated and reviewed",
+        sample_creation="found",
+    )
+
+    def read_pairs(self) -> dict[str, SentencePairs]:
+        """Return the test pairs from the folder that CHENGYU_STS_DATA names.
+
+        Raises:
+            InputError: it is not there, or malformed.
+        """
+        return {CHENGYU_SUBSET: read_chengyu(chengyu_path(TEST))}
+
+    def source_path(self) -> str:
+        """Return what results name as the data."""
+        return os.environ.get(CHENGYU_VARIABLE) or "ChengyuSTS"
+
+
+SIMILARITY_CLASSES: dict[str, type[IdiomSTS]] = {
+    "TurkicIdiomSTS": TurkicIdiomSTS,
+    "AStitchIdiomSTS": AStitchIdiomSTS,
+    "ChengyuSTS": ChengyuSTS,
+}
+
+extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running

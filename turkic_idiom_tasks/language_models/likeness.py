@@ -1,0 +1,119 @@
+"""Likeness: how much an idiom looks like another one, for lexical traps.
+
+Within a language two idioms look alike if they have a content word in common, in any of its forms. Across languages
+they do if a word of the one is spelt like, or nearly like, a word of the other in the common orthography.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+
+from turkic_idiom_tasks.annotation.stems import normalise, stems
+from turkic_idiom_tasks.dataset.sentences import words
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.orthography import content_stems, to_common
+
+NEARLY_SPELT = 0.75  # similarity from 0 to 1, from which two words are nearly spelt alike
+_NGRAM = 3  # letters
+_SHARED_PREFIX = 3  # letters that make two words alike too, as in `orthography.share_stem`
+
+
+class SharedWords:
+    """The content words of texts of one language, by concept."""
+
+    def __init__(self, texts: Mapping[str, str], *, language: str) -> None:
+        self._language = language
+        self._concepts: dict[str, set[str]] = {}  # stem -> concepts with a word that may be a form of it
+        for concept, text in texts.items():
+            for word in word_stems(text, language):
+                for stem in word:
+                    self._concepts.setdefault(stem, set()).add(concept)
+
+    def with_words_of(self, idiom: str) -> dict[str, float]:
+        """Return concept -> number of content words of an idiom of this language that its text has too, above 0."""
+        likeness: dict[str, float] = {}
+        for word in word_stems(idiom, self._language):
+            sharing: set[str] = set()
+            for stem in word:
+                sharing |= self._concepts.get(stem, set())
+            for concept in sharing:
+                likeness[concept] = likeness.get(concept, 0.0) + 1
+        return likeness
+
+
+class SimilarSpelling:
+    """The content words of texts of one language, by concept, in the common orthography."""
+
+    def __init__(self, texts: Mapping[str, str], *, language: str) -> None:
+        self._concepts: dict[str, set[str]] = {}  # word -> concepts
+        for concept, text in texts.items():
+            for word in content_stems(text, LANGUAGES[language]):
+                self._concepts.setdefault(word, set()).add(concept)
+
+    def to_words_of(self, idiom: str, language: str) -> dict[str, float]:
+        """Return concept -> how well its text spells the content words of an idiom of another language, above 0.
+
+        The sum over the words of the idiom of the similarity of the most similar word, if it is at least
+        `NEARLY_SPELT`.
+        """
+        likeness: dict[str, float] = {}
+        for word in dict.fromkeys(content_stems(idiom, LANGUAGES[language])):
+            best: dict[str, float] = {}
+            for other, similarity in _similar(word, self._concepts).items():
+                for concept in self._concepts[other]:
+                    best[concept] = max(similarity, best.get(concept, 0.0))
+            for concept, similarity in best.items():
+                likeness[concept] = likeness.get(concept, 0.0) + similarity
+        return likeness
+
+
+@lru_cache(maxsize=1 << 13)
+def word_stems(text: str, language: str) -> tuple[frozenset[str], ...]:
+    """Return for each content word of a text the stems that it may be a form of; see `annotation.stems`."""
+    content = []
+    for span in words(text):
+        word = span.of(text)
+        if content_stems(word, LANGUAGES[language]):
+            costs = stems(normalise(word, LANGUAGES[language]), language)
+            content.append(frozenset(stem for stem, cost in costs.items() if not cost))
+    return tuple(content)
+
+
+def letter_overlap(first: str, second: str, first_language: str, second_language: str) -> float:
+    """Return the Dice coefficient of the three-letter sequences of two texts in the common orthography, in [0, 1]."""
+    ours, theirs = _ngrams(first, first_language), _ngrams(second, second_language)
+    return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours or theirs else 0.0
+
+
+def letters_kept(idiom: str, sentence: str, language: str) -> float:
+    """Return the share of the three-letter sequences of an idiom that stand in a sentence, in [0, 1]."""
+    ours = _ngrams(idiom, language)
+    return len(ours & _ngrams(sentence, language)) / len(ours) if ours else 0.0
+
+
+@lru_cache(maxsize=1 << 14)
+def _ngrams(text: str, language: str) -> frozenset[str]:
+    """Return every three letters in a row of a text, blanks at either end included."""
+    padded = f" {to_common(text, LANGUAGES[language])} "
+    return frozenset(padded[start : start + _NGRAM] for start in range(len(padded) - _NGRAM + 1))
+
+
+def _similar(word: str, others: Collection[str]) -> dict[str, float]:
+    """Return the words of `others` that are spelt like or nearly like a word, with their similarity.
+
+    Of words with fewer than three letters only the same word is alike.
+    """
+    matches = process.extract(
+        word, tuple(others), scorer=Levenshtein.normalized_similarity, score_cutoff=NEARLY_SPELT, limit=None
+    )
+    similar = {other: similarity for other, similarity, _ in matches}
+    if len(word) < _SHARED_PREFIX:
+        return {word: 1.0} if word in similar else {}
+    for other in others:
+        if other.startswith(word[:_SHARED_PREFIX]):
+            similar.setdefault(other, NEARLY_SPELT)
+    return {other: similarity for other, similarity in similar.items() if len(other) >= _SHARED_PREFIX}

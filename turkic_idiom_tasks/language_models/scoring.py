@@ -1,0 +1,212 @@
+"""Scores of answers to items: one scorer for lm-eval, Inspect and the leaderboard."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from turkic_idiom_tasks.annotation.annotate import annotate
+from turkic_idiom_tasks.annotation.stems import normalise, stems
+from turkic_idiom_tasks.dataset.sentences import words
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.language_models.cloze import BLANK, blanked, can_be_blanked
+from turkic_idiom_tasks.language_models.item_types import FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
+from turkic_idiom_tasks.metrics.choice import PAIR_SCORES, choice_scores, cloze_scores, pair_scores
+from turkic_idiom_tasks.orthography import clean, fold
+
+SUMMED = ("n_items", "n_concepts")
+NO_MACRO = ("_ci_low", "_ci_high")  # the mean of interval ends is the end of no interval
+
+
+def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
+    """Return name -> score of the chosen options of the items of one set; see `metrics.choice`.
+
+    Args:
+        items: of one kind and language; `usage` has the scores of pairs besides.
+        answers: for each item the position of the chosen option, or None if the answer could not be read.
+
+    Raises:
+        ValueError: there are more or fewer answers than items, or an answer is no position of an option.
+    """
+    scores = _choice_scores(items, answers)
+    if items and all(item.kind == USAGE for item in items):
+        concepts = [item.concept for item in items]
+        right = [answer == item.gold for item, answer in zip(items, answers, strict=True)]
+        is_figurative = [item.options[item.gold].text == FIGURATIVE for item in items]
+        scores |= pair_scores(right, concepts=concepts, is_figurative=is_figurative)
+    return scores
+
+
+def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
+    """Return name -> score of idioms that were filled into the blanks of `cloze` items; see `metrics.choice`.
+
+    An answer is exact if it is the form that stood in the sentence, whatever its letter case; it has the lemma if its
+    words have the stems of that form, one by one; it is accepted if it is either, or if the annotator places the idiom,
+    one of its variants, or an idiom that was judged to mean the same, where the blank is.
+
+    Args:
+        items: of one language.
+        answers: for each item the text that was filled in, or None if the answer could not be read.
+        lexicon: the one that the items were made from.
+
+    Raises:
+        ValueError: there are more or fewer answers than items.
+        InputError: the lexicon lacks the example of an item.
+    """
+    if len(answers) != len(items):
+        raise ValueError(f"{len(answers)} answers to {len(items)} items")
+    same = lexicon.judged(SAME)
+    exact, accepted, lemma = [], [], []
+    for item, answer in zip(items, answers, strict=True):
+        entry = lexicon.of(item.language).get(item.concept)
+        if entry is None or not can_be_blanked(entry) or blanked(entry) != item.text:
+            raise InputError(
+                f"{lexicon.source or 'the lexicon'}: has no example for {item.id!r} with the text {item.text!r}; score "
+                "answers with the data that the items were made from"
+            )
+        text = clean(answer, LANGUAGES[item.language]) if answer is not None else ""
+        alike = [entry]
+        for concept in sorted(same.get(item.concept, ())):
+            if concept in lexicon.of(item.language):
+                alike.append(lexicon.of(item.language)[concept])
+        exact.append(_is_exact(text, entry, item.language))
+        lemma.append(exact[-1] or _has_stems(text, entry, item.language))
+        accepted.append(lemma[-1] or any(_is_placed(text, item, other) for other in alike))
+    return cloze_scores(
+        exact,
+        accepted,
+        lemma,
+        unreadable=[answer is None for answer in answers],
+        concepts=[item.concept for item in items],
+    )
+
+
+def macro(scores_by_set: Mapping[str, Mapping[str, float] | None]) -> dict[str, float]:
+    """Return name -> mean over sets, each with the same weight; NaN where a set has no such score.
+
+    Numbers of items and concepts are added up, `small_sample` is 1 if any set is small. Ends of intervals are left out.
+
+    Args:
+        scores_by_set: name of a set -> its scores; None for a set that belongs to the mean but was not answered.
+    """
+    names: dict[str, None] = {}
+    for scores in scores_by_set.values():
+        names |= dict.fromkeys(scores or ())
+    means = {}
+    for name in names:
+        if name.endswith(NO_MACRO):
+            continue
+        values = [math.nan if scores is None else scores.get(name, math.nan) for scores in scores_by_set.values()]
+        if name == "small_sample":
+            means[name] = math.nan if any(map(math.isnan, values)) else max(values)
+        else:
+            means[name] = sum(values) if name in SUMMED else sum(values) / len(values)
+    return means
+
+
+def score_prompts(
+    answers_by_prompt: Mapping[str, tuple[Sequence[Item], Sequence[Any]]], *, lexicon: Lexicon | None = None
+) -> dict[str, float]:
+    """Return name -> score of the same items asked under one or several prompts.
+
+    With one prompt these are its scores. With several they are the means over the prompts; ``accuracy_spread`` (open
+    cloze: ``accepted_spread``) is the highest minus the lowest of them. The interval is that of the mean and resamples
+    concepts, each with all its answers; that of the pairs is NaN.
+
+    Args:
+        answers_by_prompt: prompt -> items of one set and their answers, as `score_items` and `score_open_cloze` take
+            them.
+        lexicon: given for the open cloze, the lexicon of the items.
+
+    Raises:
+        InputError, ValueError: see `score_items` and `score_open_cloze`.
+    """
+    scores_by_prompt: dict[str, dict[str, float]] = {}
+    all_items: list[Item] = []
+    all_answers: list[Any] = []
+    for prompt, (items, answers) in answers_by_prompt.items():
+        scores_by_prompt[prompt] = (
+            score_items(items, answers) if lexicon is None else score_open_cloze(items, answers, lexicon)
+        )
+        all_items.extend(items)
+        all_answers.extend(answers)
+    main = "accuracy" if lexicon is None else "accepted"
+    if len(scores_by_prompt) == 1:
+        (scores,) = scores_by_prompt.values()
+        return scores | {f"{main}_spread": math.nan}
+    pooled = (
+        _choice_scores(all_items, all_answers) if lexicon is None else score_open_cloze(all_items, all_answers, lexicon)
+    )
+    mains = [scores[main] for scores in scores_by_prompt.values()]
+    return (
+        dict.fromkeys(PAIR_SCORES, math.nan)
+        | pooled
+        | macro(scores_by_prompt)
+        | {
+            f"{main}_spread": max(mains) - min(mains),
+            "n_items": max(scores["n_items"] for scores in scores_by_prompt.values()),
+            "n_concepts": pooled["n_concepts"],
+        }
+    )
+
+
+def _choice_scores(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
+    traps = []
+    for item in items:
+        traps.append([option.trap for option in item.options])
+    return choice_scores([item.gold for item in items], answers, concepts=[item.concept for item in items], traps=traps)
+
+
+def _blanked_form(entry: Entry) -> str:
+    if entry.example is None or entry.spans is None:
+        raise ValueError(f"the entry of {entry.concept!r} has no example with spans")
+    return entry.spans[0].of(entry.example)
+
+
+def _is_exact(answer: str, entry: Entry, language: str) -> bool:
+    return fold(answer, LANGUAGES[language]) == fold(_blanked_form(entry), LANGUAGES[language])
+
+
+def _has_stems(answer: str, entry: Entry, language: str) -> bool:
+    """Return whether each word of an answer shares a stem with the word at its place in the form that was blanked."""
+    ours, theirs = _words(answer, language), _words(_blanked_form(entry), language)
+    if len(ours) != len(theirs) or not ours:
+        return False
+    for word, other in zip(ours, theirs, strict=True):
+        if word != other and _stems(word, language).isdisjoint(_stems(other, language)):
+            return False
+    return True
+
+
+def _words(text: str, language: str) -> list[str]:
+    normalised = [normalise(span.of(text), LANGUAGES[language]) for span in words(text)]
+    return [word for word in normalised if word[:1].isalnum()]
+
+
+def _stems(word: str, language: str) -> set[str]:
+    return {stem for stem, cost in stems(word, language).items() if not cost}
+
+
+def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
+    """Return whether an idiom stands in the sentence where the answer was filled in, from its first word to its last.
+
+    A span may not reach out of the answer, so an answer that repeats half of the sentence is not accepted.
+    """
+    if not answer:
+        return False
+    start = item.text.index(BLANK)
+    end = start + len(answer)
+    sentence = item.text.replace(BLANK, answer, 1)
+    spans = annotate(entry.idiom, sentence, LANGUAGES[item.language], variants=entry.variants).spans
+    inside = [span for span in spans if start <= span.start and span.end <= end]
+    if not inside or len(inside) != len(spans):
+        return False
+    outer = [words(answer)[0].start + start, max(span.end for span in words(answer)) + start]
+    return inside[0].start == outer[0] and inside[-1].end >= outer[1] - _n_closing_signs(answer)
+
+
+def _n_closing_signs(answer: str) -> int:
+    return len(answer) - len(answer.rstrip(" .,;:!?…\"'»”)"))

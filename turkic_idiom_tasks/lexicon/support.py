@@ -1,0 +1,63 @@
+"""Which entries of a doubtful language have support outside the knowledge of those who wrote them.
+
+Gagauz is close to Turkish and little of it is written, so a Gagauz form may be nothing but a Turkish idiom in Gagauz
+spelling. Such an entry is supported if
+
+1. a public source attests its form (`Entry.attested`), or
+2. a related language has the same image for the same concept: every content word of either idiom (or of a variant) has
+   one in the other that begins alike in the common orthography (`orthography.have_same_stems`). Turkmen and Uzbek
+   count only where their entry is attested itself, Azerbaijani always, because no Azerbaijani entry records a source.
+   Turkish does not count: whether the form was taken from Turkish is just what is in doubt.
+
+Entries without support stay in the lexicon, in training and among the documents, but decide no test query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.orthography import have_same_stems
+
+DOUBTFUL = ("gag",)  # languages whose entries need support
+_NEED_A_SOURCE = ("tk", "uz")  # languages that support another one where their own entry is attested
+_ALWAYS_SUPPORT = ("az",)
+
+
+def needs_support(lexicon: Lexicon, code: str) -> bool:
+    """Return whether the entries of a language need support to be asked for.
+
+    A lexicon that states no source for any entry of the language, such as one that somebody else made, does not record
+    attestation at all; its entries need none.
+    """
+    return code in DOUBTFUL and any(entry.attested for entry in lexicon.of(code).values())
+
+
+def supported(lexicon: Lexicon, code: str) -> frozenset[str]:
+    """Return the concepts whose entry in a language is supported; all of them in a language that needs no support."""
+    entries = lexicon.of(code)
+    if not needs_support(lexicon, code):
+        return frozenset(entries)
+    concepts = set()
+    for concept, entry in entries.items():
+        if entry.attested or _has_same_image_elsewhere(lexicon, entry, code):
+            concepts.add(concept)
+    return frozenset(concepts)
+
+
+def _has_same_image_elsewhere(lexicon: Lexicon, entry: Entry, code: str) -> bool:
+    for other_code, other in _witnesses(lexicon, entry.concept):
+        for form in (entry.idiom, *entry.variants):
+            for other_form in (other.idiom, *other.variants):
+                if have_same_stems(form, LANGUAGES[code], other_form, LANGUAGES[other_code]):
+                    return True
+    return False
+
+
+def _witnesses(lexicon: Lexicon, concept: str) -> Iterator[tuple[str, Entry]]:
+    """Yield language code and entry of the languages that may support the form of another one."""
+    for code in (*_NEED_A_SOURCE, *_ALWAYS_SUPPORT):
+        entry = lexicon.of(code).get(concept)
+        if entry is not None and (code in _ALWAYS_SUPPORT or entry.attested):
+            yield code, entry

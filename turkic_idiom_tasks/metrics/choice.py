@@ -1,0 +1,174 @@
+"""Scores of answers to questions with options, and of words filled into a blank.
+
+Accuracy counts an answer that could not be read as wrong. It is chance-corrected as (accuracy - chance) / (1 - chance),
+0 for guessing and 1 for no error, where chance is the mean of 1 / number of options. Intervals are 95% bootstrap
+intervals that resample concepts, see `bootstrap`. A score without any cases is NaN: every score if there are no items,
+the shares of trap types if nothing readable was wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from turkic_idiom_tasks.metrics.bootstrap import SEED, SMALL_N, Interval, Stratum, resample
+
+TRAP_TYPES = ("near", "lexical", "random")
+CHOICE_SCORES = (
+    "accuracy", "accuracy_corrected", "accuracy_ci_low", "accuracy_ci_high",
+    "near_share", "lexical_share", "random_share", "unreadable", "n_items", "n_concepts", "small_sample",
+)  # fmt: skip
+PAIR_SCORES = ("pair_accuracy", "pair_accuracy_ci_low", "pair_accuracy_ci_high", "recall_figurative", "recall_literal")
+CLOZE_SCORES = (
+    "exact", "accepted", "lemma", "accepted_ci_low", "accepted_ci_high", "unreadable",
+    "n_items", "n_concepts", "small_sample",
+)  # fmt: skip
+
+
+def choice_scores(
+    gold: Sequence[int],
+    answers: Sequence[int | None],
+    *,
+    concepts: Sequence[str],
+    traps: Sequence[Sequence[str | None]],
+    seed: int = SEED,
+) -> dict[str, float]:
+    """Return name -> score of chosen options, the names of `CHOICE_SCORES`.
+
+    ``near_share``, ``lexical_share`` and ``random_share`` are the parts of the wrong and readable answers that chose a
+    trap of that type.
+
+    Args:
+        gold: position of the right option of each item.
+        answers: position of the chosen option; None if the answer could not be read.
+        concepts: what is resampled.
+        traps: for each item the trap type of each of its options, None for those that have none.
+        seed: seed of the draws.
+
+    Raises:
+        ValueError: the sequences differ in length, or an answer is no position of an option.
+    """
+    _check(answers, gold=gold, concepts=concepts, traps=traps)
+    n_options = [len(types) for types in traps]
+    for number, (answer, count) in enumerate(zip(answers, n_options, strict=True)):
+        if answer is not None and not 0 <= answer < count:
+            raise ValueError(f"answer {answer} of item {number} is no position of its {count} options")
+    right = [answer == position for answer, position in zip(answers, gold, strict=True)]
+    wrong_types = []
+    for answer, is_right, types in zip(answers, right, traps, strict=True):
+        if answer is not None and not is_right:
+            wrong_types.append(types[answer])
+    chance = _mean([1 / count for count in n_options])
+    accuracy = _mean(right)
+    interval = _interval(right, concepts, seed=seed)
+    scores = {
+        "accuracy": accuracy,
+        "accuracy_corrected": (accuracy - chance) / (1 - chance) if chance != 1 else math.nan,
+        "accuracy_ci_low": interval.low,
+        "accuracy_ci_high": interval.high,
+    }
+    is_typed = any(kind is not None for types in traps for kind in types)
+    for trap in TRAP_TYPES:
+        scores[f"{trap}_share"] = _mean([kind == trap for kind in wrong_types]) if is_typed else math.nan
+    return scores | {"unreadable": _mean([answer is None for answer in answers])} | _sizes(concepts)
+
+
+def pair_scores(
+    right: Sequence[bool], *, concepts: Sequence[str], is_figurative: Sequence[bool], seed: int = SEED
+) -> dict[str, float]:
+    """Return name -> score of pairs of a figurative and a literal sentence, the names of `PAIR_SCORES`.
+
+    A pair counts only if both of its answers are right; a constant answer scores 0, random answers 1/4. A recall is the
+    accuracy on the sentences of one sense.
+
+    Args:
+        right: whether each answer is right.
+        concepts: the concept of each sentence; two sentences of one concept, one of each sense, are a pair.
+        is_figurative: whether the sentence uses the idiom figuratively.
+        seed: seed of the draws.
+
+    Raises:
+        ValueError: the sequences differ in length, or a concept has two sentences of one sense.
+    """
+    _check(right, concepts=concepts, is_figurative=is_figurative)
+    answers_of: dict[str, dict[bool, bool]] = {}
+    recalls: dict[bool, list[bool]] = {True: [], False: []}
+    for is_right, concept, sense in zip(right, concepts, is_figurative, strict=True):
+        senses = answers_of.setdefault(concept, {})
+        if sense in senses:
+            raise ValueError(f"concept {concept!r} has two sentences of one sense; a pair has one of each")
+        senses[sense] = is_right
+        recalls[sense].append(is_right)
+    pairs = {concept: all(senses.values()) for concept, senses in answers_of.items() if len(senses) == 2}
+    interval = _interval(list(pairs.values()), list(pairs), seed=seed)
+    return {
+        "pair_accuracy": _mean(list(pairs.values())),
+        "pair_accuracy_ci_low": interval.low,
+        "pair_accuracy_ci_high": interval.high,
+        "recall_figurative": _mean(recalls[True]),
+        "recall_literal": _mean(recalls[False]),
+    }
+
+
+def cloze_scores(
+    exact: Sequence[bool],
+    accepted: Sequence[bool],
+    lemma: Sequence[bool],
+    *,
+    unreadable: Sequence[bool],
+    concepts: Sequence[str],
+    seed: int = SEED,
+) -> dict[str, float]:
+    """Return name -> score of answers to an open cloze, the names of `CLOZE_SCORES`.
+
+    Args:
+        exact: whether each answer is the form that was blanked out.
+        accepted: whether it is the idiom, or one that means the same, in any form.
+        lemma: whether it has the stems of the form that was blanked out.
+        unreadable: whether the answer could not be read; such an answer must count as wrong in the others.
+        concepts: what is resampled.
+        seed: seed of the draws.
+
+    Raises:
+        ValueError: the sequences differ in length, or an unreadable answer counts as right.
+    """
+    _check(exact, accepted=accepted, lemma=lemma, unreadable=unreadable, concepts=concepts)
+    for number, is_unreadable in enumerate(unreadable):
+        if is_unreadable and (exact[number] or accepted[number] or lemma[number]):
+            raise ValueError(f"answer {number} could not be read but counts as right")
+    interval = _interval(accepted, concepts, seed=seed)
+    return {
+        "exact": _mean(exact),
+        "accepted": _mean(accepted),
+        "lemma": _mean(lemma),
+        "accepted_ci_low": interval.low,
+        "accepted_ci_high": interval.high,
+        "unreadable": _mean(unreadable),
+    } | _sizes(concepts)
+
+
+def _sizes(concepts: Sequence[str]) -> dict[str, float]:
+    return {
+        "n_items": float(len(concepts)),
+        "n_concepts": float(len(set(concepts))),
+        "small_sample": float(len(concepts) < SMALL_N),
+    }
+
+
+def _interval(right: Sequence[bool], concepts: Sequence[str], *, seed: int) -> Interval:
+    if not right:
+        return Interval(math.nan, math.nan)
+    sums = np.array([[float(is_right), 1.0] for is_right in right])
+    return resample({"items": Stratum(concepts, sums)}, seed=seed).interval()
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
+
+
+def _check(values: Sequence[object], **others: Sequence[object]) -> None:
+    for name, sequence in others.items():
+        if len(sequence) != len(values):
+            raise ValueError(f"{name} has {len(sequence)} values for {len(values)} items")

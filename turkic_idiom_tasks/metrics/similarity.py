@@ -1,0 +1,167 @@
+"""Scores of idiomatic similarity: how well the similarities of sentence pairs agree with what the idioms mean.
+
+For a sentence E with an idiom, E_c with the idiom replaced by what it means, and E_i with the idiom replaced by what it
+does not mean, sim(E, E_c) should be 1, and sim(E, E_i) should equal sim(E_c, E_i). The gold score of the second pair is
+therefore the model's own similarity of another pair (Tayyar Madabushi et al., 2021, section 3.3.2; the evaluator of
+SemEval-2022 Task 2 B computes the same). The main score is Spearman's correlation over all pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from turkic_idiom_tasks.dataset.similarity import NOWHERE, SentencePairs
+from turkic_idiom_tasks.metrics.bootstrap import RESAMPLES, SEED, SMALL_N, Floats, Resampled, poisson_counts
+
+_DRAWS_AT_ONCE = 500  # which limits the memory
+
+
+def similarity_scores(pairs: SentencePairs, similarities: Floats) -> dict[str, float]:
+    """Return name -> score; NaN where undefined, as Spearman's correlation is for a constant model.
+
+    - ``spearman``, ``spearman_idiom``, ``spearman_general``: over all pairs, those with idioms, those without; in
+      [-1, 1], higher is better. ``spearman_ci_low`` and ``spearman_ci_high``: 95% interval of the first.
+    - ``affinity``: mean of sim(E, E_c) - sim(E, E_i), in [-2, 2]; above 0 is better than below (He et al., 2025).
+    - ``scaled_similarity``: the same as a share of the room above sim(E, E_i): the sum of sim(E, E_c) - sim(E, E_i)
+      over the sum of 1 - sim(E, E_i). He et al. (2025) put random words in the place of the idiom; here E_i does that.
+    - ``accuracy``: share of sentences with sim(E, E_c) > sim(E, E_i); a tie counts one half.
+    - ``n_pairs``, ``n_idioms``, ``small_sample``: scored pairs, idioms among them, 1 if these are fewer than 30.
+
+    Args:
+        pairs: P pairs.
+        similarities: (P,) float64, of the model.
+
+    Raises:
+        ValueError: a similarity is NaN or infinite.
+    """
+    similarities = np.asarray(similarities, dtype=np.float64)
+    if similarities.shape != pairs.gold.shape or not np.isfinite(similarities).all():
+        raise ValueError(f"{len(pairs.concepts)} pairs need as many finite similarities")
+    targets = target_similarities(pairs, similarities)
+    idioms = pairs.is_scored & pairs.is_idiom
+    general = pairs.is_scored & ~pairs.is_idiom
+    interval = resampled_spearman(pairs, similarities).interval()
+    n_idioms = len({pairs.concepts[position] for position in np.flatnonzero(idioms)})
+    return {
+        "spearman": spearman(targets[pairs.is_scored], similarities[pairs.is_scored]),
+        "spearman_ci_low": interval.low,
+        "spearman_ci_high": interval.high,
+        "spearman_idiom": spearman(targets[idioms], similarities[idioms]),
+        "spearman_general": spearman(targets[general], similarities[general]),
+        **_triple_scores(pairs, similarities),
+        "n_pairs": float(pairs.is_scored.sum()),
+        "n_idioms": float(n_idioms),
+        "small_sample": float(n_idioms < SMALL_N),
+    }
+
+
+def target_similarities(pairs: SentencePairs, similarities: Floats) -> Floats:
+    """Return (P,) float64, the gold score of every pair, with the model's own similarity where another pair counts."""
+    return np.where(pairs.other == NOWHERE, pairs.gold, similarities[pairs.other])
+
+
+def spearman(first: Floats, second: Floats) -> float:
+    """Return Spearman's rank correlation in [-1, 1], with mean ranks for ties; NaN if either side is constant."""
+    if len(first) == 0:
+        return math.nan
+    return float(weighted_spearman(first, second, np.ones((1, len(first))))[0])
+
+
+def weighted_spearman(first: Floats, second: Floats, weights: Floats) -> Floats:
+    """Return Spearman's correlation of N values under D weightings; a weight of 2 means that the pair occurs twice.
+
+    Args:
+        first: (N,) values.
+        second: (N,) values.
+        weights: (D, N), not negative.
+
+    Returns:
+        (D,) float64 in [-1, 1]; NaN where a side is constant.
+    """
+    first_ranks = _weighted_ranks(first, weights)
+    second_ranks = _weighted_ranks(second, weights)
+    totals = np.maximum(weights.sum(axis=1, keepdims=True), 1)
+    first_centred = first_ranks - (weights * first_ranks).sum(axis=1, keepdims=True) / totals
+    second_centred = second_ranks - (weights * second_ranks).sum(axis=1, keepdims=True) / totals
+    covariance = (weights * first_centred * second_centred).sum(axis=1)
+    spread = (weights * first_centred**2).sum(axis=1) * (weights * second_centred**2).sum(axis=1)
+    is_constant = spread <= 1e-9  # ranks are multiples of one half
+    return np.where(is_constant, np.nan, covariance / np.sqrt(np.where(is_constant, 1.0, spread)))
+
+
+def resampled_spearman(pairs: SentencePairs, similarities: Floats, *, seed: int = SEED) -> Resampled:
+    """Return Spearman's correlation over all scored pairs, with its values under every draw of concepts.
+
+    The influence of a concept is the change of the correlation when its pairs are left out.
+    """
+    scored = np.flatnonzero(pairs.is_scored)
+    first = target_similarities(pairs, similarities)[scored]
+    second = similarities[scored]
+    concepts = [pairs.concepts[position] for position in scored]
+    names = tuple(sorted(set(concepts)))
+    row_of = {name: row for row, name in enumerate(names)}
+    rows = np.array([row_of[name] for name in concepts], dtype=np.int64)
+    counts = poisson_counts(names, seed)
+    draws = np.empty(RESAMPLES)
+    for start in range(0, RESAMPLES, _DRAWS_AT_ONCE):
+        block = counts[:, start : start + _DRAWS_AT_ONCE].T.astype(np.float64)
+        draws[start : start + _DRAWS_AT_ONCE] = weighted_spearman(first, second, block[:, rows])
+    score = spearman(first, second)
+    without = weighted_spearman(first, second, (1.0 - np.eye(len(names)))[:, rows])
+    influence = np.nan_to_num(score - without)
+    return Resampled(
+        score=score,
+        draws=draws,
+        concepts=names,
+        influence=influence - influence.mean(),
+        reach=2 / len(names),
+        seed=seed,
+    )
+
+
+def _weighted_ranks(values: Floats, weights: Floats) -> Floats:
+    """Return (D, N) mean ranks, counted from 0, of (N,) values among (D, N) weighted ones."""
+    _, group_of = np.unique(values, return_inverse=True)
+    order = np.argsort(group_of, kind="stable")
+    starts = np.flatnonzero(np.diff(group_of[order], prepend=-1))
+    weight_of_group = np.add.reduceat(weights[:, order], starts, axis=1)
+    below = np.cumsum(weight_of_group, axis=1) - weight_of_group
+    return np.asarray((below + (weight_of_group - 1) / 2)[:, group_of], dtype=np.float64)
+
+
+def _triple_scores(pairs: SentencePairs, similarities: Floats) -> dict[str, float]:
+    incorrect = np.flatnonzero(pairs.correct != NOWHERE)
+    if len(incorrect) == 0:
+        return {"affinity": math.nan, "scaled_similarity": math.nan, "accuracy": math.nan}
+    of_correct = similarities[pairs.correct[incorrect]]
+    of_incorrect = similarities[incorrect]
+    gain = of_correct - of_incorrect
+    room = float((1 - of_incorrect).sum())
+    return {
+        "affinity": float(gain.mean()),
+        "scaled_similarity": float(gain.sum()) / room if abs(room) > 1e-9 else math.nan,
+        "accuracy": float(((gain > 0) + 0.5 * (gain == 0)).mean()),
+    }
+
+
+def constant_similarities(n_pairs: int, value: float) -> Floats:
+    """Return (P,) the similarities of a model that finds every pair equally similar: a baseline that must lose."""
+    return np.full(n_pairs, value)
+
+
+def character_overlap(first: Sequence[str], second: Sequence[str]) -> Floats:
+    """Return (P,) the share of character trigrams that two texts have in common (Dice), in [0, 1]: a baseline."""
+    overlaps = []
+    for one_text, other_text in zip(first, second, strict=True):
+        one_set, other_set = _trigrams(one_text), _trigrams(other_text)
+        shared = len(one_set & other_set)
+        overlaps.append(2 * shared / max(len(one_set) + len(other_set), 1))
+    return np.array(overlaps, dtype=np.float64)
+
+
+def _trigrams(text: str) -> set[str]:
+    padded = f" {text} "
+    return {padded[start : start + 3] for start in range(len(padded) - 2)}

@@ -1,0 +1,1 @@
+"""Idiomatic similarity: sentence pairs of other data sets in English, Portuguese and Chinese."""

@@ -1,0 +1,215 @@
+"""Reader of AStitchInLanguageModels (Tayyar Madabushi et al., 2021): sentence pairs, triplets and labelled sentences.
+
+The data has the licence GPL-3 and is not part of this package. The reader takes a copy of its repository,
+https://github.com/H-TayyarMadabushi/AStitchInLanguageModels, or the folder ``Dataset`` in it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from turkic_idiom_tasks.csv_files import read_cells, read_table
+from turkic_idiom_tasks.dataset.similarity import CORRECT, GENERAL, INCORRECT, REFERENCE, SentencePair, SentencePairs
+from turkic_idiom_tasks.errors import InputError
+
+ASTITCH_VARIABLE = "ASTITCH_DATA"
+ASTITCH_LANGUAGES = {"eng": "EN", "por": "PT"}  # subset -> the folder's name
+ASTITCH_SPLITS = ("dev", "test")
+ASTITCH_SOURCE = "https://github.com/H-TayyarMadabushi/AStitchInLanguageModels"
+SETUPS = ("zero_shot", "one_shot", "few_shot")
+_MISSING = ("", "none")
+_PAIR_COLUMNS = ("sent_idiom", "sent_other", "sim", "idiom", "correct", "incorrect")
+_TRIPLET_COLUMNS = ("original", "correct", "incorrect", "idiom")
+_LABEL_COLUMNS = ("label", "sentence1", "sentence2")
+
+
+@dataclass(frozen=True, slots=True)
+class Triplet:
+    """A sentence with an idiom, and the two sentences that training compares it with.
+
+    Attributes:
+        original: sentence with the idiom.
+        correct: the same with the idiom replaced by what it means; None if there is none.
+        incorrect: the same with the idiom replaced by what it does not mean; None if there is none.
+        idiom: citation form.
+    """
+
+    original: str
+    correct: str | None
+    incorrect: str | None
+    idiom: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSentence:
+    """A row of Task 1.
+
+    Attributes:
+        label: in subtask A 1 where the expression is NOT idiomatic; in subtask B 1 where the second sentence means the
+            same as the expression.
+        sentence1: the sentence, with its neighbours where the context is included.
+        sentence2: the expression, or a candidate for its meaning; empty if it is excluded.
+    """
+
+    label: int
+    sentence1: str
+    sentence2: str
+
+
+class AStitchData:
+    """A local copy of AStitchInLanguageModels.
+
+    Attributes:
+        root: folder that holds ``Task1`` and ``Task2``.
+    """
+
+    def __init__(self, path: Path | str | None = None) -> None:
+        """Find the data.
+
+        Args:
+            path: a copy of the repository; None for the folder that ``ASTITCH_DATA`` names.
+
+        Raises:
+            InputError: it is not there; says where it can be obtained.
+        """
+        name = path if path is not None else os.environ.get(ASTITCH_VARIABLE, "")
+        if not str(name):
+            raise InputError(
+                f"AStitchInLanguageModels is not part of this package (licence GPL-3); clone {ASTITCH_SOURCE} and set "
+                f"{ASTITCH_VARIABLE} to its folder"
+            )
+        folder = Path(name)
+        for candidate in (folder, folder / "Dataset"):
+            if (candidate / "Task2").is_dir():
+                self.root = candidate
+                return
+        raise InputError(
+            f"{folder}: has neither Task2 nor Dataset/Task2; {ASTITCH_VARIABLE} must name a clone of {ASTITCH_SOURCE}"
+        )
+
+    def pairs(self, subset: str, *, split: str = "test") -> SentencePairs:
+        """Return the idiom pairs and general pairs of Task 2.
+
+        An incorrect pair has the gold score of the pair (E_c, E_i), as the column ``incorrect`` says; rows that repeat
+        an earlier one are left out.
+
+        Args:
+            subset: ``eng`` or ``por``.
+            split: ``dev`` or ``test``.
+
+        Raises:
+            InputError: a file is missing, or a row of it is malformed.
+        """
+        folder = ASTITCH_LANGUAGES[subset]
+        path = self.root / "Task2" / "CreateEvaluationData" / folder / "NoResults" / "evalData"
+        rows = _idiom_pairs(path / f"{split}_rawSimData.csv")
+        general = f"{folder.lower()}_{split}_Eval_STS_Data.csv"
+        rows += _general_pairs(self.root / "Task2" / "CreateEvaluationData" / "EvalSTSData" / general)
+        return SentencePairs(subset, rows)
+
+    def triplets(self, subset: str) -> list[Triplet]:
+        """Return the training triplets of Task 2 B.
+
+        Raises:
+            InputError: the file is missing, or a row of it is malformed.
+        """
+        folder = self.root / "Task2" / "SubtaskB-Fine_Tune" / "CreateFineTuneData" / ASTITCH_LANGUAGES[subset]
+        path = folder / "trainData" / "trainToPredict.csv"
+        triplets = []
+        for line, cells in _usable(path, _TRIPLET_COLUMNS):
+            if not cells["original"].strip():
+                raise InputError(f"{path}:{line}: the column original is empty; it needs a sentence")
+            correct, incorrect = _text_or_none(cells["correct"]), _text_or_none(cells["incorrect"])
+            triplets.append(Triplet(cells["original"], correct, incorrect, cells["idiom"]))
+        return triplets
+
+    def labelled(
+        self, subset: str, *, subtask: str, part: str, context: bool, idiom: bool = True
+    ) -> list[LabelledSentence]:
+        """Return the rows of a file of Task 1.
+
+        Args:
+            subset: ``eng`` or ``por``.
+            subtask: ``A`` (is it idiomatic?) or ``B`` (does the second sentence say what it means?).
+            part: ``dev``, ``test``, or ``train_`` and one of `SETUPS`.
+            context: whether the neighbouring sentences are included; subtask B has no such files.
+            idiom: whether the expression is the second sentence; of no effect in subtask B.
+
+        Raises:
+            InputError: the file is missing, or a row of it is malformed.
+        """
+        variant = "ContextIncluded" if context and subtask == "A" else "ContextExcluded"
+        if subtask == "A":
+            variant += "_IdiomIncluded" if idiom else "_IdiomExcluded"
+        path = self.root / "Task1" / f"SubTask{subtask}" / ASTITCH_LANGUAGES[subset] / variant / f"{part}.csv"
+        required = _LABEL_COLUMNS if subtask == "B" or idiom else _LABEL_COLUMNS[:2]
+        sentences = []
+        for line, cells in _usable(path, required):
+            label = cells["label"].strip()
+            if label not in ("0", "1"):
+                raise InputError(f"{path}:{line}: the label is {label!r}; it must be 0 or 1")
+            sentences.append(LabelledSentence(int(label), cells["sentence1"], cells.get("sentence2", "")))
+        return sentences
+
+
+def _idiom_pairs(path: Path) -> list[SentencePair]:
+    rows: list[SentencePair] = []
+    references: dict[tuple[str, str], str] = {}
+    seen: set[tuple[str, str]] = set()
+    for line, cells in _usable(path, _PAIR_COLUMNS):
+        sentence, other, idiom = cells["sent_idiom"], cells["sent_other"], cells["idiom"]
+        if (sentence, other) in seen:
+            continue
+        seen.add((sentence, other))
+        if cells["sim"].strip().lower() not in _MISSING:
+            rows.append(
+                SentencePair(str(line), sentence, other, CORRECT, _score(path, line, cells["sim"]), None, idiom, idiom)
+            )
+            continue
+        both = (cells["correct"], cells["incorrect"])
+        if any(text.strip().lower() in _MISSING for text in both):
+            raise InputError(f"{path}:{line}: a pair without sim needs a correct and an incorrect sentence")
+        if both not in references:
+            references[both] = f"{line}/{REFERENCE}"
+            rows.append(SentencePair(references[both], *both, REFERENCE, 0.0, None, idiom, idiom))
+        rows.append(SentencePair(str(line), sentence, other, INCORRECT, None, references[both], idiom, idiom))
+    return rows
+
+
+def _general_pairs(path: Path) -> list[SentencePair]:
+    rows = []
+    for line, cells in read_cells(path):
+        if len(cells) != 3:
+            raise InputError(f"{path}:{line}: {len(cells)} cells; a row has a score and two sentences")
+        name = f"sts/{line}"
+        rows.append(SentencePair(name, cells[1], cells[2], GENERAL, _score(path, line, cells[0]), None, name))
+    return rows
+
+
+def _usable(path: Path, required: tuple[str, ...]) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """Yield the line and the cells of every record of a table.
+
+    Raises:
+        InputError: a record is malformed.
+    """
+    for record in read_table(path, required):
+        if record.cells is None:
+            raise InputError(f"{path}:{record.line}: {record.problem}: {record.value[:80]!r}; correct the file")
+        yield record.line, record.cells
+
+
+def _score(path: Path, line: int, text: str) -> float:
+    try:
+        score = float(text)
+    except ValueError as error:
+        raise InputError(f"{path}:{line}: the similarity {text!r} is not a number") from error
+    if not 0 <= score <= 1:
+        raise InputError(f"{path}:{line}: the similarity {score} is not between 0 and 1")
+    return score
+
+
+def _text_or_none(text: str) -> str | None:
+    return None if text.strip().lower() in _MISSING else text
