@@ -133,9 +133,10 @@ def similarity(
     if not is_first_process():
         return
     save_similarity(tuned, folder, similarity_record(trainee, triplets, tuned, config=config))
+    n_pairs = int(triplets.development.is_scored.sum())
     sys.stdout.write(
         f"{printable(triplets.path)}: {len(triplets.training)} training triplets, "
-        f"{int(triplets.development.is_scored.sum())} development pairs of other idioms; {triplets.n_left_out} triplets\n"
+        f"{n_pairs} development pairs of other idioms; {triplets.n_left_out} triplets\n"
         "left out for an idiom of the test or development pairs\n"
     )
     if triplets.seen:
