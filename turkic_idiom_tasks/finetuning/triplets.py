@@ -35,7 +35,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.regimes import text_key
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
-from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES, AStitchData, read_triplets
+from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES, AStitchData, read_general_pairs, read_triplets
 from turkic_idiom_tasks.similarity.chengyu import CHENGYU_SUBSET, chengyu_path, read_chengyu, read_chengyu_triplets
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_development_idiom
 
@@ -60,6 +60,7 @@ class TripletData:
         test: subset -> the pairs of the similarity task; empty for a file of triplets.
         seen: names of the test idioms that are trained on, because the caller keeps them.
         n_left_out: triplets that were left out because of a test or development idiom.
+        general: pairs without idioms and their gold scores, which the regression also learns from.
     """
 
     path: str
@@ -69,6 +70,7 @@ class TripletData:
     test: Mapping[str, SentencePairs]
     seen: tuple[str, ...] = ()
     n_left_out: int = 0
+    general: tuple[SentencePair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +90,9 @@ class _Source:
     n_left_out: int = 0
 
 
-def build_triplets(data: str = "", *, languages: Sequence[str] = (), seen_idioms: SeenIdioms = REFUSE) -> TripletData:
+def build_triplets(
+    data: str = "", *, languages: Sequence[str] = (), seen_idioms: SeenIdioms = REFUSE, general: Path | None = None
+) -> TripletData:
     """Return the triplets, development pairs and test pairs that a name stands for.
 
     Args:
@@ -98,6 +102,8 @@ def build_triplets(data: str = "", *, languages: Sequence[str] = (), seen_idioms
         languages: subsets of AStitch (``eng``, ``por``) or codes of a lexicon's languages; empty for all of them.
         seen_idioms: what is done with triplets whose idiom is in the test pairs of their subset: ``refuse`` the data,
             ``leave-out`` the triplets, or ``keep`` them.
+        general: table without a header line, with a score in [0, 1] and two sentences in each row; a pair that is also
+            a test pair is left out.
 
     Raises:
         InputError: the data or a language is unknown, malformed or too small, or test idioms occur in training.
@@ -126,15 +132,17 @@ def build_triplets(data: str = "", *, languages: Sequence[str] = (), seen_idioms
             f"{path}: too few triplets: {len(training)} to train on and {sum(map(len, development.values()))} of "
             f"development idioms; needed are {MIN_TRIPLETS}, and a complete one to choose by. Add sentences"
         )
+    pairs = () if general is None else _general(general, sources)
     test = {subset: source.test for subset, source in sources.items() if source.test is not None}
     return TripletData(
         path=path,
-        revision=_digest(training, rows, test),
+        revision=_digest(training, [*rows, *pairs], test),
         training=tuple(training),
         development=SentencePairs(DEVELOPMENT, rows),
         test=test,
         seen=tuple(sorted(seen)) if seen_idioms == KEEP else (),
         n_left_out=n_left_out,
+        general=pairs,
     )
 
 
@@ -168,6 +176,14 @@ def development_rows(triplets_by_subset: Mapping[str, Sequence[Triplet]]) -> lis
                     SentencePair(f"{name}/{GENERAL}", triplet.original, other.original, GENERAL, 0.0, None, *idiom)
                 )
     return rows
+
+
+def _general(path: Path, sources: Mapping[str, _Source]) -> tuple[SentencePair, ...]:
+    tested = set()
+    for source in sources.values():
+        if source.test is not None:
+            tested |= {(row.sentence1, row.sentence2) for row in source.test.rows}
+    return tuple(row for row in read_general_pairs(path) if (row.sentence1, row.sentence2) not in tested)
 
 
 def _next_of_another_idiom(triplets: Sequence[Triplet], number: int) -> Triplet | None:
