@@ -117,10 +117,8 @@ def explanation_judge(judges: str | list[str] = "", prompt: int | None = None) -
             votes.append({"model": str(model), "prompt": text.label, **await _vote(model, messages)})
         quality = majority([vote["quality"] for vote in votes if vote["quality"] is not None])
         if quality is None:
-            return Score(
-                value={"high": float("nan"), "at_least_medium": float("nan")},  # skipped by metrics
-                reason="no readable verdict",
-                metadata={"votes": votes},
+            return Score.unscored(
+                reason="no readable verdict", answer=state.output.completion, metadata={"votes": votes}
             )
         return Score(
             value={"high": float(quality == HIGH), "at_least_medium": float(quality in (HIGH, MEDIUM))},

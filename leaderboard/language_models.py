@@ -18,7 +18,7 @@ from leaderboard.tables import Row, ShownScore, badges, distinctions, task_rows,
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.language_models.items import TRAPS, Item
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, option_texts
-from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, TestItems, find_items, item_subsets
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer, TestItems, find_items, item_subsets
 
 N_MISSED = 5  # items of each task that are shown
 KIND_TITLES = {
@@ -210,29 +210,27 @@ def _missed(board: Board) -> list[MissedItem]:
     """Return the items of each task that most models answer wrongly, the same number of each task."""
     missed = []
     for task in board.data.tasks:
-        items: dict[str, tuple[Item, list[tuple[ItemAnswers, int]]]] = {}
-        n_wrong: Counter[str] = Counter()
+        items: dict[str, Item] = {}
+        n_models: Counter[str] = Counter()
+        wrong_answers: dict[str, list[Answer]] = {}
         for submission in board.submissions:
             for score in submission.of_task(task):
                 if score.answers is None:
                     continue
-                for position, item in enumerate(score.answers.items.rows):
-                    items.setdefault(item.id, (item, []))[1].append((score.answers, position))
-                    n_wrong[item.id] += score.sums[position, 0] == 0
-        ordered = sorted(items, key=lambda name: (-n_wrong[name] / len(items[name][1]), name))
+                rows = zip(score.answers.items.rows, score.answers.answers, score.sums[:, 0].tolist(), strict=True)
+                for item, answer, right in rows:
+                    items[item.id] = item
+                    n_models[item.id] += 1
+                    if not right:
+                        wrong_answers.setdefault(item.id, []).append(answer)
+        ordered = sorted(wrong_answers, key=lambda name: (-len(wrong_answers[name]) / n_models[name], name))
         for name in ordered[:N_MISSED]:
-            if n_wrong[name]:
-                item, places = items[name]
-                missed.append(_missed_item(item, task, places, n_missed=n_wrong[name]))
+            missed.append(_missed_item(items[name], task, wrong_answers[name], n_models=n_models[name]))
     return missed
 
 
-def _missed_item(item: Item, task: str, places: Sequence[tuple[ItemAnswers, int]], *, n_missed: int) -> MissedItem:
-    chosen: Counter[int | str] = Counter()
-    for answers, position in places:
-        answer = answers.answers[position]
-        if answer is not None and answer != item.gold:
-            chosen[answer] += 1
+def _missed_item(item: Item, task: str, wrong_answers: Sequence[Answer], *, n_models: int) -> MissedItem:
+    chosen = Counter(answer for answer in wrong_answers if answer is not None)
     wrong = min(chosen, key=lambda answer: (-chosen[answer], str(answer))) if chosen else ""
     text, trap = str(wrong), ""
     if isinstance(wrong, int):
@@ -245,6 +243,6 @@ def _missed_item(item: Item, task: str, places: Sequence[tuple[ItemAnswers, int]
         right=_right(item, task),
         chosen=text,
         trap=trap,
-        n_missed=n_missed,
-        n_models=len(places),
+        n_missed=len(wrong_answers),
+        n_models=n_models,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from hypothesis import settings
 
 os.environ["OMP_NUM_THREADS"] = "1"  # read when torch is imported: models as small as these only wait for their threads
 
@@ -25,8 +26,17 @@ REPOSITORY = Path(__file__).parent.parent
 OUTSIDE_DATA = Path(os.environ.get("TURKIC_IDIOM_OUTSIDE_DATA", REPOSITORY.parent / "shared" / "data"))
 
 
+settings.register_profile("suite", deadline=None)  # which an example would miss where other work loads the machine
+settings.load_profile("suite")
+
 # Each call of our command in this process would build the options of all its commands anew, which takes 0.06 s.
 typer.main.get_command = cache(typer.main.get_command)
+
+
+def pytest_collection_modifyitems(items):
+    """Moves files with slow tests to the front: begun last, one of them would leave the other workers idle."""
+    slow_files = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow_files)
 
 
 def pytest_collection_finish():

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from hub_datasets.sources.source_rows import Reading, SourceRow, read_table
+from hub_datasets.sources.source_rows import Reading, SourceRow
+from turkic_idiom_tasks.csv_files import read_table
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.reading import quoted

@@ -78,6 +78,7 @@ def stand_ins(command, tmp_path, monkeypatch):
     return stand_ins
 
 
+@pytest.mark.slow
 def test_doctor_begins_with_the_verdict(command):
     run = command("turkic-idiom", "doctor")
     assert run.returncode == 0, run.stdout
@@ -98,7 +99,7 @@ def test_a_reader_that_stops_reading_is_no_traceback(monkeypatch):
 
 
 def test_doctor_without_the_hook_finds_nothing_registered(stand_ins):
-    stand_ins.leave_out("sentence_transformers", "lm_eval")
+    stand_ins.leave_out("torch", "transformers", "sentence_transformers", "lm_eval")
     details = stand_ins.run("doctor", TURKIC_IDIOM_NO_HOOK="1").stdout.splitlines()
     assert "mteb benchmark TurkicIdiom(v1): MISSING" in details
     assert "mteb models: 0 registered" in details

@@ -17,7 +17,7 @@ pytest.importorskip("inspect_ai", reason="pip install 'turkic-idiom-tasks[inspec
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-from tests.items_for_tests import chat_endpoint
+from tests.language_models.model_server import Recorded, running_model
 from turkic_idiom_tasks.integrations import inspect_tasks
 
 
@@ -178,14 +178,15 @@ def test_the_stock_command_finds_the_task_and_its_log_is_a_submission(command, d
     gold = {prompt(item): f"The answer is ({LETTERS[item.gold]})." for item in items}
     wrong = prompt(items[0])
     gold[wrong] = LETTERS[1 - min(items[0].gold, 1)]
-    with chat_endpoint(gold.__getitem__) as (url, requests):
+    model = Recorded(gold.__getitem__)
+    with running_model(model) as url:
         run = command(
             "inspect", "eval", "turkic_idiom_tasks/meaning", "-T", "language=az", "--log-dir", "logs",
             "--model", "openai-api/local/some-model", "--display", "plain",
             data=item_lexicon, LOCAL_API_KEY="none", LOCAL_BASE_URL=url,
         )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr
-    assert len(requests) == len(items)
+    assert len(model.requests) == len(items)
     said = ("submit", "logs", "--contact", "@me", "--training-data", "unknown", "--data", str(item_lexicon))
     submitted = command("turkic-idiom", *said)
     assert submitted.returncode == 0, submitted.stdout + submitted.stderr

@@ -28,6 +28,14 @@ class Oracle:
         return self.answers[item.language](item, right)
 
 
+class Recorded:
+    """Answers every question as a function says; takes the place of an `Oracle` where questions are not of items."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.requests, self.failures = [], []
+
+
 def gold(item, right):
     return right
 
@@ -76,8 +84,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(429)
 
     def _chat(self, body):
-        message = {"role": "assistant", "content": self.oracle.answer(body["messages"][-1]["content"])}
-        return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+        content = body["messages"][-1]["content"]
+        text = content if isinstance(content, str) else content[0]["text"]
+        message = {"role": "assistant", "content": self.oracle.answer(text)}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        head = {"id": "c1", "object": "chat.completion", "created": 1, "model": body["model"]}
+        return head | {"choices": [choice], "usage": usage}
 
     def _completions(self, body):
         choices = []

@@ -21,9 +21,11 @@ from tests.language_models.model_server import (
     running_model,
 )
 from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.cloze import surface_form
 from turkic_idiom_tasks.language_models.items import build_items
 from turkic_idiom_tasks.language_models.prompts import open_prompt, prompt
+from turkic_idiom_tasks.results.lm_eval_files import read_item_samples
 
 LIMIT = 40
 
@@ -118,6 +120,9 @@ def test_chat_models_that_are_right_near_lucky_and_useless(command, tmp_path, fe
         assert not request["stop"]
     metadata = result["configs"]["turkic_idiom_cloze_open_tr"]["metadata"]
     dataset = open_dataset()
+    for file in (tmp_path / "out").rglob("samples_*.jsonl"):  # submissions read them, and refuse a part of the items
+        with pytest.raises(InputError, match="without --limit"):
+            read_item_samples(file, dataset)
     assert (metadata["data"], metadata["data_revision"]) == (dataset.path, dataset.revision)
 
 
@@ -139,6 +144,9 @@ def test_completions_with_likelihoods(command, tmp_path, few_tasks, byte_tokeniz
         )  # fmt: skip
     assert run.returncode == 0, run.stderr
     result, _ = results_of(tmp_path / "out")
+    for file in (tmp_path / "out").rglob("samples_*.jsonl"):
+        with pytest.raises(InputError, match="without --limit"):
+            read_item_samples(file, open_dataset())
     rows = result["results"]
     usage = rows["turkic_idiom_usage_tr"]
     assert [usage[f"{name},none"] for name in ("accuracy", "pair_accuracy", "recall_figurative", "recall_literal")] == [

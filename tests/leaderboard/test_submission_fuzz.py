@@ -15,11 +15,11 @@ from tests.leaderboard.conftest import make_submission, read_lines, write_lines
 from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import MalformedError, parse_json
-from turkic_idiom_tasks.results.predictions import MAX_FAULTS, TASK_NAMES
+from turkic_idiom_tasks.results.predictions import MAX_FAULTS, SPANS
 from turkic_idiom_tasks.results.predictions import read_lines as read_predictions
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-FILES = [METADATA_FILE, *(PREDICTION_FILES[task] for task in TASK_NAMES)]  # those of the sound submission
+FILES = [METADATA_FILE, *(PREDICTION_FILES[task] for task in ("T1", "T2", "T3", SPANS))]  # of the sound submission
 NUMBERS = st.integers(-3, 25) | st.integers() | st.booleans() | st.none() | st.floats() | st.text(max_size=3)
 VALUES = st.recursive(
     NUMBERS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=3)

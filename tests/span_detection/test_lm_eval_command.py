@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 import turkic_idiom_tasks
+from hub_datasets.explanations import read_explanations
 from tests.dataset.conftest import concepts_of
 from tests.span_detection.test_stock_lm_eval import (
     FILTERS,
@@ -111,13 +112,18 @@ def test_the_stock_command_with_classifier_examples_limit_and_other_data(
 def test_without_the_hook_the_folder_is_included(command, tmp_path, few_tasks):
     run = command(
         "lm-eval", "run", "--model", "dummy", "--include_path", TASK_FOLDER, "--limit", "1", "--log_samples",
-        "--tasks", "turkic_idiom_span_uz,turkic_idiom_span_gag_native", "--output_path", tmp_path / "out",
+        "--tasks", "turkic_idiom_span_uz,turkic_idiom_span_gag_native,turkic_idiom_explain_uz",
+        "--output_path", tmp_path / "out",
         TURKIC_IDIOM_NO_HOOK="1", PYTHONPATH=few_tasks,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     result, samples = results_of(tmp_path / "out")
-    assert set(samples) == {"turkic_idiom_span_uz", "turkic_idiom_span_gag_native"}
+    assert set(samples) == {"turkic_idiom_span_uz", "turkic_idiom_span_gag_native", "turkic_idiom_explain_uz"}
     assert result["results"]["turkic_idiom_span_uz"]["format_error,strict"] == 1
+    assert result["results"]["turkic_idiom_explain_uz"]["answered,none"] == 1
+    assert "turkic-idiom judge DIR" in run.stderr
+    (case,) = read_explanations([tmp_path / "out"])
+    assert (case.group, case.texts["answer"]) == ("uz alone", "lol")  # what lm-eval's dummy model says
 
 
 @pytest.mark.slow

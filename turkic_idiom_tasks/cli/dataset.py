@@ -20,6 +20,7 @@ from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
+    from hub_datasets.hub_export import HubLayout
     from turkic_idiom_tasks.lexicon.entries import Lexicon
 
 dataset_app = typer.Typer(
@@ -52,6 +53,13 @@ class SourceFormat(StrEnum):
     dodiom = "dodiom"
 
 
+class Kind(StrEnum):
+    """What can be exported and published: the lexicon with the retrieval and span tasks, or the items."""
+
+    lexicon = "lexicon"
+    language_models = "language-models"
+
+
 Directory = Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Lexicon directory; default: the bundled one.")]
 Source = Annotated[Path, typer.Argument(metavar="FILE", show_default=False)]
 Licence = Annotated[
@@ -61,6 +69,16 @@ Licence = Annotated[
         "--license",
         metavar="ID",
         help="For the README, as the Hub names it.  [default: cc-by-4.0 for the bundled lexicon, otherwise unknown]",
+    ),
+]
+
+
+KindOption = Annotated[
+    Kind,
+    typer.Option(
+        "--kind",
+        help="lexicon: the entries with the retrieval and span tasks; language-models: the items, as Inspect and "
+        "EuroEval read them.",
     ),
 ]
 
@@ -269,11 +287,12 @@ def export(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New, empty, or an earlier export.")],
     directory: Directory = None,
     licence: Licence = None,
+    kind: KindOption = Kind.lexicon,
 ) -> None:
-    """Write a lexicon as a dataset in the layout of the Hub."""
-    from hub_datasets.hub_export import export_hub_layout, hub_layout
+    """Write a lexicon, or the items for language models, as a dataset in the layout of the Hub."""
+    from hub_datasets.hub_export import export_hub_layout
 
-    layout = hub_layout(_lexicon(directory), licence=licence)
+    layout = _layout(directory, kind, licence=licence)
     export_hub_layout(layout, out)
     _print_left_out(layout.left_out)
     sys.stdout.write(printable(f"{out}: {len(layout.configs)} configs, {sum(layout.configs.values())} rows\n"))
@@ -291,20 +310,23 @@ def publish(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Publish; without it only the plan is shown.")] = False,
     licence: Licence = None,
+    kind: KindOption = Kind.lexicon,
 ) -> None:
-    """Publish a lexicon in a dataset repository on the Hub, in the layout that export writes.
+    """Publish a lexicon, or the items for language models, in a dataset repository on the Hub, as export writes it.
 
     Show what would change in the repository and, with --yes, change it in one commit. Nothing in it is ever deleted:
     files that are no longer part of the data are listed and stay there. The token is that of `hf auth login`, or
     HF_TOKEN.
     """
-    from hub_datasets.hub_export import hub_layout, publish_dataset
+    from hub_datasets.hub_export import publish_dataset
 
-    layout = hub_layout(_lexicon(directory), licence=licence)
+    layout = _layout(directory, kind, licence=licence)
     _print_left_out(layout.left_out)
     published = publish_dataset(layout, repo, version=version, confirmed=yes, write=sys.stdout.write)
-    if published:
+    if published and kind is Kind.lexicon:
         sys.stdout.write(f"{DATA_VARIABLE}={repo}@{published.commit}\n")
+    elif published:
+        sys.stdout.write(f"inspect eval hf/{repo}@{published.commit} --model MODEL\n")
 
 
 @dataset_app.command(
@@ -371,6 +393,16 @@ def _lexicon(directory: Path | None) -> Lexicon:
     from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 
     return load_lexicon(directory or BUNDLED)
+
+
+def _layout(directory: Path | None, kind: Kind, *, licence: str | None) -> HubLayout:
+    from hub_datasets.hub_export import hub_layout
+    from hub_datasets.item_export import item_layout
+
+    lexicon = _lexicon(directory)
+    if kind is Kind.language_models:
+        return item_layout(lexicon, licence=licence)
+    return hub_layout(lexicon, licence=licence)
 
 
 def _print_left_out(left_out: Sequence[str]) -> None:

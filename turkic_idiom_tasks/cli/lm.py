@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -145,6 +145,66 @@ def baselines(data: Data = "", kind: Kinds = None, lang: Languages = None, as_js
     console.print(table)
     options = "" if is_wide else f"; {OPTIONS}: the highest of {', '.join(OPTION_ONLY)}, apart with {WIDE} columns"
     console.print(f"\nAccuracy in percent{options}{_small_note(any(row.is_small for row in rows))}")
+
+
+@lm_app.command(epilog="Example: turkic-idiom lm cost --kind usage --shots 5 --tokenizer ./my-model")
+def cost(
+    data: Data = "",
+    kind: Kinds = None,
+    lang: Languages = None,
+    shots: Annotated[int, typer.Option("--shots", min=0, help="Examples in each prompt (--num_fewshot).")] = 0,
+    tokenizer: Annotated[
+        str,
+        typer.Option("--tokenizer", metavar="MODEL", help="Count the tokens of this model.  [default: estimate]"),
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Print how many requests and tokens of prompts each task of lm-eval costs, under the first English prompt.
+
+    By likelihood there is one request for each option, in writing one for each item.
+    """
+    from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.language_models.cost import Cost, by_characters, costs
+
+    count = _token_counter(tokenizer) if tokenizer else by_characters
+    prices: list[Cost] = []
+    for name, members in _build(open_dataset(data), kind, lang).items():
+        prices += costs(name, members, shots=shots, count=count)
+    if as_json:
+        sys.stdout.write(json.dumps([asdict(price) for price in prices], indent=2) + "\n")
+        return
+    columns = ["items", "requests", "tokens", "requests (_gen)", "tokens (_gen)"]
+    table = _table(columns)
+    totals = [0] * len(columns)
+    for price in prices:
+        figures = list(asdict(price).values())[1:]
+        totals = [total + figure for total, figure in zip(totals, figures, strict=True)]
+        table.add_row(price.task, *(f"{figure:,}" for figure in figures))
+    table.add_row("all", *(f"{total:,}" for total in totals))
+    console = _console()
+    console.print(table)
+    how = "as the tokenizer counts them" if tokenizer else "estimated from characters"
+    console.print(f"\nTokens of prompts, {how}; the tokens of written answers come on top")
+
+
+def _token_counter(name: str) -> Callable[[str], float]:
+    """Return a function that counts the tokens of a text as a model's tokenizer does."""
+    from transformers import AutoTokenizer
+
+    from turkic_idiom_tasks.encoders.checkpoints import load_error
+    from turkic_idiom_tasks.encoders.folders import is_local, local_path
+
+    try:
+        encode = AutoTokenizer.from_pretrained(
+            local_path(name), trust_remote_code=False, local_files_only=is_local(name)
+        )
+    except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
+        raise load_error(name, error) from error
+
+    def count(text: str) -> float:
+        return len(encode(text)["input_ids"])
+
+    return count
 
 
 def _build(

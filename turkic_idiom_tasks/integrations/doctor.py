@@ -213,10 +213,11 @@ def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
     from lm_eval.tasks.manager import TaskManager
 
     from turkic_idiom_tasks.integrations.lm_eval_plugin import GROUPS, MODEL_NAME, TASK_FOLDER
+    from turkic_idiom_tasks.integrations.lm_eval_yaml import ALL
 
     advice = f"pass --include_path {TASK_FOLDER} to lm-eval"
     known = TaskManager(include_defaults=False).all_groups
-    for name in GROUPS:
+    for name in (*GROUPS, ALL):
         state = "registered" if name in known else "MISSING"
         diagnosis.check(name in known, detail=f"lm-eval group {name}: {state}", advice=advice)
     state = "registered" if MODEL_NAME in model_registry else "MISSING"

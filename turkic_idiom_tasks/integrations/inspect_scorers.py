@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 from inspect_ai.scorer import (
     CORRECT,
     INCORRECT,
     Metric,
+    MetricProtocol,
     SampleScore,
     Score,
     Scorer,
@@ -82,7 +84,7 @@ def concept_stderr() -> Metric:
     With several sets the values are centred in their sets and weighted, so that their mean is the macro average and
     their deviations are those of its linear approximation.
     """
-    clustered = stderr(cluster=CONCEPT)
+    clustered = cast(MetricProtocol, stderr(cluster=CONCEPT))
 
     def compute(scores: list[SampleScore]) -> Value:
         as_number = value_to_float()

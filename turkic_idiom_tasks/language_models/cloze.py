@@ -32,6 +32,7 @@ from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.spans import Span
 
 BLANK = "_____"
+HIGHEST_CLOSENESS = 0.2  # of a trap: an idiom that is closer in meaning would often fit the sentence too
 _FEWEST_FORMS = 12  # inflected alike, from which the options are chosen; with fewer they are citation forms
 _LINKED = re.compile("^I?(yor|[pb]$)")  # endings that begin with a vowel after a consonant
 
@@ -40,7 +41,7 @@ def cloze_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
     """Return items that ask which of four idioms stood in a sentence."""
     asked = [entry for entry in asked_entries(lexicon, language, split=split) if can_be_blanked(entry)]
     idioms, relations = idioms_of(lexicon, language), Relations(lexicon)
-    citations = Pools(lexicon, idioms, relations, language=language)
+    citations = Pools(lexicon, idioms, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
     inflected = _inflected_pools(lexicon, relations, language=language)
     own = OwnConcepts(lexicon.of(language), relations, language=language)
     idiom_words = SharedWords(idioms, language=language)
@@ -92,7 +93,7 @@ def _inflected_pools(lexicon: Lexicon, relations: Relations, *, language: str) -
     pools = {}
     for key, members in candidates.items():
         if len(members) >= _FEWEST_FORMS:
-            pools[key] = Pool(members, relations, language=language)
+            pools[key] = Pool(members, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
     return pools
 
 

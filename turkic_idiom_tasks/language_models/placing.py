@@ -67,9 +67,9 @@ def make_items(questions: Sequence[Question], *, kind: str, language: str, targe
     n_shorter = balanced(list(by_key), N_OPTIONS, purpose="length")
     traps: dict[str, tuple[Option, ...]] = {}
     for key, question in sorted(by_key.items()):
-        wrong_options = _traps(question, key, n_shorter[key])
-        if wrong_options is not None:
-            traps[key] = wrong_options
+        chosen = _traps(question, key, n_shorter[key])
+        if chosen is not None:
+            traps[key] = chosen
     if kind != EQUIVALENT:  # where shared letters are what is asked about
         _balance_overlap(by_key, traps, n_shorter, language=language, target=target)
     positions = balanced(list(traps), N_OPTIONS, purpose="position")

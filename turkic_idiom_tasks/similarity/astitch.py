@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_cells, read_table
-from turkic_idiom_tasks.dataset.similarity import CORRECT, GENERAL, INCORRECT, REFERENCE, SentencePair, SentencePairs
+from turkic_idiom_tasks.dataset.similarity import (
+    CORRECT,
+    GENERAL,
+    INCORRECT,
+    REFERENCE,
+    SentencePair,
+    SentencePairs,
+    Triplet,
+)
 from turkic_idiom_tasks.errors import InputError
 
 ASTITCH_VARIABLE = "ASTITCH_DATA"
@@ -24,23 +32,6 @@ _MISSING = ("", "none")
 _PAIR_COLUMNS = ("sent_idiom", "sent_other", "sim", "idiom", "correct", "incorrect")
 _TRIPLET_COLUMNS = ("original", "correct", "incorrect", "idiom")
 _LABEL_COLUMNS = ("label", "sentence1", "sentence2")
-
-
-@dataclass(frozen=True, slots=True)
-class Triplet:
-    """A sentence with an idiom, and the two sentences that training compares it with.
-
-    Attributes:
-        original: sentence with the idiom.
-        correct: the same with the idiom replaced by what it means; None if there is none.
-        incorrect: the same with the idiom replaced by what it does not mean; None if there is none.
-        idiom: citation form.
-    """
-
-    original: str
-    correct: str | None
-    incorrect: str | None
-    idiom: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +108,7 @@ class AStitchData:
             InputError: the file is missing, or a row of it is malformed.
         """
         folder = self.root / "Task2" / "SubtaskB-Fine_Tune" / "CreateFineTuneData" / ASTITCH_LANGUAGES[subset]
-        path = folder / "trainData" / "trainToPredict.csv"
-        triplets = []
-        for line, cells in _usable(path, _TRIPLET_COLUMNS):
-            if not cells["original"].strip():
-                raise InputError(f"{path}:{line}: the column original is empty; it needs a sentence")
-            correct, incorrect = _text_or_none(cells["correct"]), _text_or_none(cells["incorrect"])
-            triplets.append(Triplet(cells["original"], correct, incorrect, cells["idiom"]))
-        return triplets
+        return read_triplets(folder / "trainData" / "trainToPredict.csv")
 
     def labelled(
         self, subset: str, *, subtask: str, part: str, context: bool, idiom: bool = True
@@ -153,6 +137,21 @@ class AStitchData:
                 raise InputError(f"{path}:{line}: the label is {label!r}; it must be 0 or 1")
             sentences.append(LabelledSentence(int(label), cells["sentence1"], cells.get("sentence2", "")))
         return sentences
+
+
+def read_triplets(path: Path) -> list[Triplet]:
+    """Return the triplets of a table with the columns original, correct, incorrect and idiom.
+
+    Raises:
+        InputError: the file cannot be read, or a row of it is malformed.
+    """
+    triplets = []
+    for line, cells in _usable(path, _TRIPLET_COLUMNS):
+        if not cells["original"].strip():
+            raise InputError(f"{path}:{line}: the column original is empty; it needs a sentence")
+        correct, incorrect = _text_or_none(cells["correct"]), _text_or_none(cells["incorrect"])
+        triplets.append(Triplet(cells["original"], correct, incorrect, cells["idiom"]))
+    return triplets
 
 
 def _idiom_pairs(path: Path) -> list[SentencePair]:

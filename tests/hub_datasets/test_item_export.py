@@ -1,0 +1,143 @@
+"""The items as a second dataset on the Hub, read by the stock commands that know nothing of this package."""
+
+import json
+import os
+import subprocess
+from io import BytesIO
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from hub_datasets.item_export import item_layout
+from tests.language_models.model_server import Recorded, running_model
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.language_models.items import LETTERS, available, build_items
+from turkic_idiom_tasks.language_models.prompts import option_texts, question
+from turkic_idiom_tasks.lexicon.load import load_lexicon
+
+REPO = "org/turkic-idiom-items"
+EUROEVAL = "TURKIC_IDIOM_EUROEVAL_PYTHON"  # names an interpreter of Python 3.12 or newer that has EuroEval
+
+
+@pytest.fixture(scope="module")
+def layout(item_lexicon):
+    return item_layout(load_lexicon(item_lexicon))
+
+
+@pytest.fixture(scope="module")
+def item_data(item_lexicon):
+    return open_dataset(str(item_lexicon))
+
+
+def rows(layout, config, split="test"):
+    return pd.read_parquet(BytesIO(layout.contents[f"data/{config}/{split}.parquet"]))
+
+
+def test_every_set_is_a_config_that_begins_with_its_language(layout, item_data):
+    names = []
+    for item_set in available(item_data):
+        parts = [item_set.language, item_set.kind]
+        if item_set.kind == "equivalent":
+            parts.insert(1, item_set.target)
+        names.append("_".join(parts))
+        assert len(rows(layout, names[-1])) == item_set.n_items
+    assert list(layout.configs) == names
+    assert "gag_usage" in layout.left_out
+    assert not set(names) & set(layout.left_out)
+
+
+def test_a_row_has_the_question_the_options_the_letter_and_the_traps(layout, item_data):
+    for item, row in zip(
+        build_items(item_data, "equivalent", "az", "uz"), rows(layout, "az_uz_equivalent").itertuples(), strict=False
+    ):
+        assert row.id == item.id
+        assert row.options[LETTERS.index(row.answer)] == item.options[item.gold].text
+        assert list(row.traps) == [option.trap or "" for option in item.options]
+        assert row.traps[item.gold] == ""
+        assert row.question.startswith("Which Uzbek idiom means the same as the Azerbaijani idiom?")
+        assert item.idiom in row.question_native
+        assert row.lexicon_revision == item_data.revision
+    usage = rows(layout, "tr_usage").iloc[0]
+    assert sorted(usage.options) == ["figuratively", "literally"]
+    assert sorted(usage.options_native) == ["gerçek anlamda", "mecaz anlamda"]
+    test_concepts = set(rows(layout, "tr_meaning").concept)
+    assert not test_concepts & set(rows(layout, "tr_meaning", "train").concept)
+
+
+def test_the_same_lexicon_gives_the_same_bytes_and_the_commands_write_and_plan_them(
+    layout, item_lexicon, dataset, tmp_path
+):
+    out = tmp_path / "out"
+    arguments = ("--kind", "language-models", item_lexicon)
+    code, _, err = dataset("export", *arguments, "--out", out)
+    assert code == 0
+    assert "gag_usage" in err
+    for path, content in layout.contents.items():
+        assert (out / path).read_bytes() == content
+    entries = yaml.safe_load(layout.contents["eval.yaml"])["tasks"]
+    assert [entry["id"] for entry in entries] == list(layout.configs)
+
+
+@pytest.mark.slow
+def test_stock_inspect_reads_and_scores_it_from_the_hub(
+    online_dataset, hub, session_online, command, item_lexicon, item_data, tmp_path
+):
+    inspect_log = pytest.importorskip("inspect_ai.log", reason="pip install 'turkic-idiom-tasks[inspect]'")
+    arguments = ("publish", item_lexicon, "--kind", "language-models", "--repo", REPO, "--yes")
+    published = online_dataset(*arguments)
+    assert published.returncode == 0, published.stderr
+    assert published.stdout.endswith(f"inspect eval hf/{REPO}@{hub.repository(REPO).main} --model MODEL\n")
+    items = build_items(item_data, "usage", "uz")
+    right = {question(item): LETTERS[item.gold] for item in items}
+
+    def answer(prompt):
+        return "ANSWER: " + next(letter for text, letter in right.items() if text in prompt)
+
+    model = Recorded(answer)
+    with running_model(model) as url:
+        run = command(
+            "inspect", "eval", f"hf/{REPO}/uz_usage", "--model", "openai-api/local/m", "--log-dir", "logs",
+            "--display", "plain", LOCAL_API_KEY="none", LOCAL_BASE_URL=url, **session_online,
+        )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert len(model.requests) == len(items)
+    (path,) = (tmp_path / "logs").glob("*.eval")
+    log = inspect_log.read_eval_log(str(path))
+    assert log.results.scores[0].metrics["accuracy"].value == 1.0
+    assert [sample.metadata["id"] for sample in log.samples] == [item.id for item in items]
+    shown = model.requests[0]["messages"][-1]["content"]
+    for text in option_texts(items[0]):
+        assert text in shown
+
+
+@pytest.mark.slow
+def test_euroeval_reads_it_from_the_hub(online_dataset, hub, session_online, item_lexicon, item_data, tmp_path):
+    """EuroEval needs Python 3.12, so another interpreter runs it; see `EUROEVAL`."""
+    if EUROEVAL not in os.environ:
+        pytest.skip(f"no {EUROEVAL}, an interpreter with EuroEval")
+    arguments = ("publish", item_lexicon, "--kind", "language-models", "--repo", REPO, "--yes")
+    assert online_dataset(*arguments).returncode == 0
+    run = subprocess.run(
+        [os.environ[EUROEVAL], str(Path(__file__).with_name("euroeval_reads.py")), REPO, str(tmp_path / "cache")],
+        env=os.environ | session_online, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    described = json.loads(run.stdout)
+    assert sorted(described) == sorted(item_layout(load_lexicon(item_lexicon)).configs)
+    names = {"tr": "Turkish", "az": "Azerbaijani", "uz": "Uzbek"}
+    for name, facts in described.items():
+        assert facts["task"] == "multiple-choice"
+        assert facts["languages"] == [names[name.partition("_")[0]]]
+        assert facts["splits"] == ["train", None, "test"]
+        assert facts["prefix"]
+        assert facts["example"].endswith(f"\nAnswer: {facts['label']}")
+    meaning = build_items(item_data, "meaning", "tr")[0]
+    facts = described["tr_meaning"]
+    assert facts["label"] == "abcd"[meaning.gold]
+    assert facts["prompt"].startswith(f"What does the Turkish idiom mean? Idiom: {meaning.idiom}\n")
+    for letter, text in zip("abcd", option_texts(meaning), strict=True):
+        assert f"\n{letter}. {text}\n" in facts["prompt"]
+    assert facts["prompt"].endswith("'d', and nothing else.")
+    assert "'c'" not in described["tr_usage"]["prompt"]
