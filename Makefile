@@ -19,7 +19,7 @@ run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on eve
 
 # Bytecode is written, whatever the environment says: the suite starts dozens of interpreters.
 test: $(VENV)/.installed-dev  ## the whole test suite
-	HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations 10 tests
+	HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 10 tests
 
 test-lowest:  ## the stock commands with the lowest versions that pyproject.toml allows, in a temporary environment
 	$(PYTHON) tests/versions/try_versions.py lowest

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from leaderboard.items import BoardData, SubsetItems
-from leaderboard.scores import RETRIEVAL_TASKS, OtherEdition, ScoredSubmission, check_ids
+from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, OtherEdition, ScoredSubmission, check_ids
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import (
     FEW,
@@ -62,7 +62,7 @@ class Board:
         data: the data that the submissions were scored on.
         submissions: sorted by id.
         intervals: id -> (task, subset) -> the 95% interval of the main score.
-        overall: standings over all tasks, without the submissions that lack a task.
+        overall: standings over all tasks but the extra ones, without the submissions that lack a task.
         retrieval: the same over the retrieval tasks.
         by_task: task -> the same over one task.
         reproduced: ids that the maintainers ran again.
@@ -130,16 +130,19 @@ def make_board(
     check_ids(reproduced, by_id.values())
     resampled = resample_board(list(by_id.values()), data)
     by_task = {}
+    all_scores = []
     retrieval_scores = []
     for task, task_scores in resampled.by_task.items():
         by_task[task] = rank([task_scores])
         if task in RETRIEVAL_TASKS:
             retrieval_scores.append(task_scores)
+        if task not in EXTRA_TASKS:
+            all_scores.append(task_scores)
     return Board(
         data=data,
         submissions=tuple(by_id.values()),
         intervals=resampled.intervals,
-        overall=rank(list(resampled.by_task.values())),
+        overall=rank(all_scores),
         retrieval=rank(retrieval_scores),
         by_task=by_task,
         reproduced=frozenset(reproduced),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
-from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, queries_with_shared_stem
 from turkic_idiom_tasks.language_models.prompts import option_texts
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
@@ -31,6 +31,8 @@ class SubsetItems:
         texts: id -> text of the queries or sentences, sorted by id.
         answers: id -> right answer: the texts of the relevant documents, or the idiom in the sentence.
         n_right: id -> number of relevant documents, or of idioms in the sentence.
+        shared_stem: queries that share a word stem with a right answer; None where this does not matter, which is
+            everywhere but in the retrieval of idioms.
     """
 
     task: str
@@ -42,6 +44,7 @@ class SubsetItems:
     texts: Mapping[str, str]
     answers: Mapping[str, str]
     n_right: Mapping[str, int]
+    shared_stem: frozenset[str] | None = None
 
     @property
     def key(self) -> str:
@@ -114,10 +117,15 @@ class HardItem:
     result: str
 
 
-def board_data(dataset: Dataset) -> BoardData:
-    """Return the subsets of a dataset with their queries and sentences."""
+def board_data(dataset: Dataset, *, extra: Sequence[str] = ()) -> BoardData:
+    """Return the subsets of a dataset with their queries and sentences.
+
+    Args:
+        dataset: the data.
+        extra: retrieval tasks beside those of the paper.
+    """
     subsets = []
-    for task in PAPER_TASKS:
+    for task in (*PAPER_TASKS, *extra):
         for name in dataset.subsets(task):
             subsets.append(_retrieval_items(dataset, task, name))
     for language in dataset.span_languages:
@@ -138,6 +146,7 @@ def _retrieval_items(dataset: Dataset, task: str, name: str) -> SubsetItems:
         answers[query] = " / ".join(data.documents[document] for document in data.qrels[query])
         n_right[query] = len(data.qrels[query])
         floors.append(random_ndcg(len(data.documents), n_right[query]))
+    finds_idioms = TASKS[task].document == "idiom"
     return SubsetItems(
         task=task,
         name=name,
@@ -148,6 +157,7 @@ def _retrieval_items(dataset: Dataset, task: str, name: str) -> SubsetItems:
         texts=texts,
         answers=answers,
         n_right=n_right,
+        shared_stem=queries_with_shared_stem(data, task, name) if finds_idioms else None,
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from leaderboard.board import Board, make_board
 from leaderboard.items import BoardData, SubsetItems
 from leaderboard.scores import ScoredSubmission, of_tasks
-from leaderboard.tables import Row, ShownScore, badges, distinctions, task_rows
+from leaderboard.tables import Row, ShownScore, badges, distinctions, task_rows, tie_places
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.language_models.items import TRAPS, Item
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, option_texts
@@ -105,6 +105,7 @@ class LanguageModelBoard:
     def overview(self) -> list[Row]:
         """Return a row for every submission: the mean of the kinds, and each kind, chance-corrected."""
         notes = distinctions(self.board.submissions)
+        ties = tie_places(self.board.overall)
         rows = []
         for name in dict.fromkeys([*self.board.overall, *self.board.by_id]):
             submission = self.board.by_id[name]
@@ -121,10 +122,10 @@ class LanguageModelBoard:
                     submission=submission,
                     standing=standing,
                     lacks=tuple(lacks),
-                    languages=tuple(dict.fromkeys(score.language for score in submission.subsets)),
                     scores=tuple(shown),
                     badges=badges(submission, self.board),
                     distinction=notes.get(name, ""),
+                    tie=ties.get(name, ""),
                 )
             )
         return rows

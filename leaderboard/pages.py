@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
@@ -22,85 +22,37 @@ from leaderboard.figures import (
     reported_few_shot_delta,
     score_by_size,
 )
-from leaderboard.items import BoardData, hardest, item_values, items_json
+from leaderboard.items import BoardData, item_values, items_json
+from leaderboard.language_boards import LanguageBoard, Tab, language_boards
 from leaderboard.language_models import KIND_LABELS, KIND_TITLES, LanguageModelBoard
-from leaderboard.scores import ScoredSubmission
+from leaderboard.model_parts import subset_titles, task_part
+from leaderboard.spelling import spelling_splits
 from leaderboard.tables import (
     SIZE_CLASSES,
+    TASK_FORMS,
     TASK_LABELS,
+    TASK_LEADS,
     TASK_TITLES,
     UNKNOWN_SIZE,
-    ShownScore,
     badges,
     column_titles,
     distinctions,
     overview_rows,
-    shown_score,
     task_rows,
-    variant,
 )
+from leaderboard.templating import Markup, environment
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
-from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.charts import Chart
 from turkic_idiom_tasks.language_models.items import TRAPS
-from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
-from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.editions import edition_of
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, UNRELIABLE_NOTE
+from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, SPANS
-from turkic_idiom_tasks.results.scored import ScoredSubset
-
-try:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-except ModuleNotFoundError as error:
-    raise InputError(
-        f"the site needs the package {error.name}: pip install 'turkic-idiom-tasks[leaderboard]'"
-    ) from error
 
 SITE_NAME = "Turkic Idiom Benchmark"
 
 _SIZE_NAMES = (*(name for name, _, _ in SIZE_CLASSES), UNKNOWN_SIZE)
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
-_LEADS = {
-    "T1": "Given a Turkish idiom, find an idiom with the same meaning among all idioms of another language.",
-    "T2": "Given an idiom, find its meaning among all meanings in the same language.",
-    "T3": "Given a Turkish idiom, find its meaning among all meanings in another language.",
-    SPANS: "Given a sentence, mark the words of the idiom in it.",
-}
-_RETRIEVAL_COLUMNS = {
-    "ndcg_floor": "floor",
-    "ndcg_corrected": "corrected",
-    "ndcg_strict": "strict",
-    "ndcg_at_10": "nDCG@10",
-    "mrr": "MRR",
-    "recall_at_1": "recall@1",
-    "recall_at_5": "recall@5",
-    "recall_at_10": "recall@10",
-}
-_SPAN_COLUMNS = {
-    "span_precision": "precision",
-    "span_recall": "recall",
-    "token_f1": "token F1",
-    "token_accuracy": "token accuracy",
-}
-_CHOICE_COLUMNS = {
-    "accuracy_corrected": "corrected",
-    "near_share": "near traps",
-    "lexical_share": "lexical traps",
-    "random_share": "random traps",
-    "unreadable": "unreadable",
-}
-_ITEM_COLUMNS = {
-    "usage": {
-        "accuracy_corrected": "corrected",
-        "pair_accuracy": "both right",
-        "recall_figurative": "recall, figurative",
-        "recall_literal": "recall, literal",
-        "unreadable": "unreadable",
-    },
-    CLOZE_OPEN: {"exact": "exact form", "lemma": "lemma", "unreadable": "unreadable"},
-}
 _LANGUAGE_MODELS = "language-models.html"
 
 
@@ -132,18 +84,6 @@ class Place:
     n_ranked: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SubsetRow:
-    """One subset on the page of a submission; `floor` is that of the main score, and `cut` is as in `ScoredSubset`."""
-
-    title: str
-    n: int
-    cut: int | None
-    floor: float
-    main: ShownScore
-    others: tuple[float, ...]
-
-
 class Pages:
     """Files of a site.
 
@@ -156,7 +96,7 @@ class Pages:
         self.board = board
         self.language_models = language_models
         self._data: BoardData = board.data
-        self._environment = _environment()
+        self._environment = environment()
         self._charts: dict[str, Chart] = {}
         self._distinctions = distinctions(board.submissions)
         tasks = [Link(_task_file(task), TASK_LABELS[task]) for task in self._data.tasks]
@@ -165,6 +105,7 @@ class Pages:
             tasks.append(Link(_LANGUAGE_MODELS, "Language models"))
         self._links = (
             Link("index.html", "Overview"),
+            *(Link(_language_file(code), LANGUAGES[code].name) for code in self._data.languages),
             *tasks,
             Link("compare.html", "Compare"),
             Link("data.html", "Data"),
@@ -176,6 +117,8 @@ class Pages:
         yield "index.html", self._overview()
         for task in self._data.tasks:
             yield _task_file(task), self._task(task)
+        for language_board in language_boards(self.board):
+            yield from self._language_files(language_board)
         for name in dict.fromkeys(name for board in self._boards for name in board.by_id):
             yield f"models/{name}.html", self._model(name)
         if self.language_models:
@@ -196,6 +139,7 @@ class Pages:
             yield f"static/{path.name}", path.read_bytes()
 
     def _page(self, template: str, *, title: str, file: str | None = None, root: str = "", **values: Any) -> bytes:
+        values = {"current": file or template} | values
         text = self._environment.get_template(template).render(
             site_name=SITE_NAME,
             version=version("turkic-idiom-tasks"),
@@ -206,6 +150,8 @@ class Pages:
             data=self._data,
             languages=self._data.languages,
             unreliable_note=UNRELIABLE_NOTE,
+            forms=TASK_FORMS,
+            leads=TASK_LEADS,
             **values,
         )
         return text.encode()
@@ -235,13 +181,43 @@ class Pages:
             "task.html",
             file=_task_file(task),
             title=f"{TASK_LABELS[task]}: {TASK_TITLES[task]}" if task != SPANS else TASK_TITLES[task],
-            lead=_LEADS[task],
+            lead=TASK_LEADS[task],
             task=task,
             subsets=self._data.of_task(task),
             columns=column_titles(self.board, task),
             rows=task_rows(self.board, task),
+            splits=spelling_splits(self.board, task),
             sizes=_SIZE_NAMES,
             charts=self._figures({f"{task.lower()}-languages": bars_by_language(self.board, task)}),
+        )
+
+    def _language_files(self, of_language: LanguageBoard) -> Iterator[tuple[str, bytes]]:
+        """Yield the page of a language with its default tab and, if there are several, a page for each tab."""
+        code = of_language.code
+        yield _language_file(code), self._language(of_language, of_language.default, file=_language_file(code))
+        if len(of_language.tabs) > 1:
+            for tab in of_language.tabs:
+                file = _language_file(code, tab)
+                yield file, self._language(of_language, tab, file=file)
+
+    def _language(self, of_language: LanguageBoard, tab: Tab | None, *, file: str) -> bytes:
+        code = of_language.code
+        splits = []
+        if tab is not None:
+            for task in tab.tasks:
+                splits += spelling_splits(of_language.board, task)
+        return self._page(
+            "language.html",
+            file=file,
+            current=_language_file(code),
+            title=LANGUAGES[code].name,
+            code=code,
+            tab=tab,
+            tabs=[(each, _language_file(code, each)) for each in of_language.tabs],
+            rows=of_language.rows(tab) if tab else [],
+            subsets={subset.task: subset for subset in of_language.board.data.subsets},
+            splits=splits,
+            sizes=_SIZE_NAMES,
         )
 
     @property
@@ -256,7 +232,7 @@ class Pages:
         parts = []
         for board in boards:
             of_board = board.by_id[name]
-            parts += [_part(of_board, board, task) for task in ALL_TASK_NAMES if of_board.of_task(task)]
+            parts += [task_part(of_board, board, task) for task in ALL_TASK_NAMES if of_board.of_task(task)]
         places: list[Place] = []
         for board in boards:
             places += self._places(name, board)
@@ -303,7 +279,7 @@ class Pages:
                 kind_titles=KIND_TITLES,
                 traps=TRAPS,
                 sizes=_SIZE_NAMES,
-                titles_of={task: _subset_titles(models.board.data, task) for task in models.board.data.tasks},
+                titles_of={task: subset_titles(models.board.data, task) for task in models.board.data.tasks},
             ),
         )
         yield "language-models.csv", to_csv(models.board).encode()
@@ -323,65 +299,13 @@ class Pages:
         for name, chart in charts.items():
             if chart is not None:
                 self._charts[name] = chart
-                svg = Markup(chart.svg())  # noqa: S704  (vl-convert escapes what it writes)
+                svg = Markup(chart.svg())
                 figures.append(Figure(chart.title, chart.description, svg, f"figures/{name}.vl.json"))
         return figures
 
 
-def _part(submission: ScoredSubmission, board: Board, task: str) -> dict[str, Any]:
-    """Return one task on the page of a submission."""
-    main, columns, words = _columns(task)
-    scores = submission.of_task(task)
-    rows = []
-    for score in scores:
-        row = SubsetRow(
-            title=_subset_title(score.task, score.subset, score.language),
-            n=score.n,
-            cut=score.cut,
-            floor=score.floor,
-            main=ShownScore(score.main, board.interval(submission, score), small=score.n < SMALL_N),
-            others=tuple(score.scores.get(name, float("nan")) for name in columns),
-        )
-        rows.append(row)
-    return {
-        "task": task,
-        "columns": (main, *columns.values()),
-        "rows": rows,
-        "asked": _how_asked(scores),
-        "words": words,
-        "hardest": hardest(scores, board.data),
-    }
-
-
-def _columns(task: str) -> tuple[str, dict[str, str], tuple[str, str, str]]:
-    """Return the main score of a task, the other scores with their titles, and words for item, text and answer."""
-    if task == SPANS:
-        return "span F1", _SPAN_COLUMNS, ("sentences", "Sentence", "Idiom in it")
-    if task in KIND_TITLES:
-        main = "accepted" if task == CLOZE_OPEN else "accuracy"
-        return main, _ITEM_COLUMNS.get(task, _CHOICE_COLUMNS), ("items", "Item", "Right answer")
-    return "nDCG", _RETRIEVAL_COLUMNS, ("queries", "Idiom", "Right answer")
-
-
-def _how_asked(scores: Sequence[ScoredSubset]) -> str:
-    """Return the prompts and methods of the answers to items, such as ``prompt en1, generation``; empty for others."""
-    ways: dict[str, None] = {}
-    for score in scores:
-        if score.answers is not None:
-            ways[f"prompt {score.answers.prompt}, {score.answers.method}"] = None
-    return "; ".join(ways)
-
-
-def _subset_title(task: str, subset: str, language: str) -> str:
-    source, _, target = subset.partition("-")
-    if not target:
-        return LANGUAGES[language].name
-    asked = LANGUAGES[source].name if task in KIND_TITLES else LANGUAGES[PIVOT].name
-    return f"{asked} → {LANGUAGES[language].name}"
-
-
-def _subset_titles(data: BoardData, task: str) -> list[str]:
-    return [_subset_title(task, subset.name, subset.language) for subset in data.of_task(task)]
+def _language_file(code: str, tab: Tab | None = None) -> str:
+    return f"{code}-{tab.name}.html" if tab else f"{code}.html"
 
 
 def _task_file(task: str) -> str:
@@ -390,48 +314,3 @@ def _task_file(task: str) -> str:
 
 def _json(value: Any) -> bytes:
     return (json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def _environment() -> Environment:
-    """Return the environment of the templates, in which every value is escaped."""
-    environment = Environment(
-        loader=PackageLoader("leaderboard"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
-        "score": shown_score,
-        "parameters": _shown_parameters,
-        "task_name": (TASK_LABELS | KIND_LABELS).__getitem__,
-        "language": lambda code: LANGUAGES[code].name,
-        "reported": _shown_figure,
-        "sentence": _enumeration,
-        "variant": variant,
-    }
-    return environment
-
-
-def _shown_figure(value: float | str | None) -> str:
-    """Return a figure of the paper with the same two or three digits as in the paper."""
-    if value is None or isinstance(value, str):
-        return value or "–"
-    digits = 2 if round(value, 2) == value else 3
-    return f"{value:.{digits}f}".replace("-", "−")
-
-
-def _shown_parameters(number: int | None) -> str:
-    """Return ``278M`` or ``1.3B``; a dash if the number is not known."""
-    if number is None:
-        return "–"
-    for unit, divisor in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
-        if number >= divisor:
-            return f"{number / divisor:.3g}{unit}"
-    return str(number)
-
-
-def _enumeration(names: Sequence[str]) -> str:
-    """Return ``Turkish, Azerbaijani and Uzbek``."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -18,6 +18,7 @@ from turkic_idiom_tasks.results.predictions import SPANS, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 
 RETRIEVAL_TASKS = PAPER_TASKS
+EXTRA_TASKS = ("T4",)  # ranked by themselves alone; nobody needs them for a rank over all tasks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +100,14 @@ def load_submissions(
             yield LeftOut(folder, str(error))
         else:
             yield score_submission(submission)
+
+
+def extra_tasks(submissions: Iterable[ScoredSubmission]) -> list[str]:
+    """Return the extra tasks that somebody submitted."""
+    submitted: set[str] = set()
+    for submission in submissions:
+        submitted.update(score.task for score in submission.subsets)
+    return [task for task in EXTRA_TASKS if task in submitted]
 
 
 def check_ids(names: Iterable[str], submissions: Iterable[ScoredSubmission]) -> None:

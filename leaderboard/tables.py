@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from leaderboard.board import Board, Standing
+from leaderboard.board import Board, Standing, Standings
 from leaderboard.items import SubsetItems
-from leaderboard.scores import RETRIEVAL_TASKS, ScoredSubmission, corrected
+from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, ScoredSubmission, corrected
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -18,9 +18,24 @@ TASK_TITLES = {
     "T1": "Cross-lingual idiom retrieval",
     "T2": "Idiom to meaning, one language",
     "T3": "Idiom to meaning, across languages",
+    "T4": "Sentence to paraphrase",
     SPANS: "Idiom span detection",
 }
-TASK_LABELS = {"T1": "T1", "T2": "T2", "T3": "T3", SPANS: "Spans"}
+TASK_LABELS = {"T1": "T1", "T2": "T2", "T3": "T3", "T4": "T4", SPANS: "Spans"}
+TASK_FORMS = {
+    "T1": "idiom → idiom",
+    "T2": "idiom → meaning",
+    "T3": "idiom → meaning across languages",
+    "T4": "sentence → paraphrase",
+    SPANS: "idiom in a sentence",
+}
+TASK_LEADS = {
+    "T1": "Given a Turkish idiom, find an idiom with the same meaning among all idioms of another language.",
+    "T2": "Given an idiom, find its meaning among all meanings in the same language.",
+    "T3": "Given a Turkish idiom, find its meaning among all meanings in another language.",
+    "T4": "Given a sentence with an idiom, find its paraphrase among paraphrases and literal traps.",
+    SPANS: "Given a sentence, mark the words of the idiom in it.",
+}
 SIZE_CLASSES = (
     ("under 100M", 0, 100_000_000),
     ("100M to 500M", 100_000_000, 500_000_000),
@@ -71,19 +86,19 @@ class Row:
         submission: the submission.
         standing: None if it has no rank.
         lacks: names of the tasks or languages that were not submitted.
-        languages: codes of the languages with a score.
         scores: one score for each column.
         badges: how the scores were checked.
         distinction: note that tells the submission from others that look the same, or "".
+        tie: place among the rows that share its rank: ``first``, ``middle`` or ``last``; "" if no other does.
     """
 
     submission: ScoredSubmission
     standing: Standing | None
     lacks: tuple[str, ...]
-    languages: tuple[str, ...]
     scores: tuple[ShownScore, ...]
     badges: tuple[str, ...]
     distinction: str
+    tie: str = ""
 
     @property
     def size(self) -> str:
@@ -171,22 +186,23 @@ def overview_rows(board: Board) -> list[Row]:
     Ranked submissions come first, then the others in the order of the retrieval tasks, then in that of each task.
     """
     notes = distinctions(board.submissions)
+    ties = tie_places(board.overall)
     rows = []
     for submission, standing in by_rank(board):
-        shown = [_standing_score(standing), _standing_score(board.retrieval.get(submission.id))]
+        shown = [standing_score(standing), standing_score(board.retrieval.get(submission.id))]
         lacks = []
         for task, standings in board.by_task.items():
-            shown.append(_standing_score(standings.get(submission.id)))
-            if submission.id not in standings:
+            shown.append(standing_score(standings.get(submission.id)))
+            if submission.id not in standings and task not in EXTRA_TASKS:
                 lacks.append(TASK_LABELS[task])
         row = Row(
             submission=submission,
             standing=standing,
             lacks=tuple(lacks),
-            languages=tuple(dict.fromkeys(score.language for score in submission.subsets)),
             scores=(*shown, *_language_scores(submission, board)),
             badges=badges(submission, board),
             distinction=notes.get(submission.id, ""),
+            tie=ties.get(submission.id, ""),
         )
         rows.append(row)
     return rows
@@ -196,6 +212,7 @@ def task_rows(board: Board, task: str) -> list[Row]:
     """Return a row for every submission of a task: the corrected mean and each subset; ranked submissions first."""
     notes = distinctions(board.submissions)
     standings = board.by_task[task]
+    ties = tie_places(standings)
     by_id = board.by_id
     rows = []
     for name in dict.fromkeys([*standings, *by_id]):
@@ -204,7 +221,7 @@ def task_rows(board: Board, task: str) -> list[Row]:
         if not scores:
             continue
         subsets = {score.subset for score in scores}
-        shown = [_standing_score(standings.get(name))]
+        shown = [standing_score(standings.get(name))]
         lacks = []
         for subset in board.data.of_task(task):
             shown.append(_subset_score(board, submission, subset))
@@ -214,10 +231,10 @@ def task_rows(board: Board, task: str) -> list[Row]:
             submission=submission,
             standing=standings.get(name),
             lacks=tuple(lacks),
-            languages=tuple(score.language for score in scores),
             scores=tuple(shown),
             badges=badges(submission, board),
             distinction=notes.get(name, ""),
+            tie=ties.get(name, ""),
         )
         rows.append(row)
     return rows
@@ -232,6 +249,18 @@ def by_rank(board: Board) -> list[tuple[ScoredSubmission, Standing | None]]:
     return [(by_id[name], board.overall.get(name)) for name in names]
 
 
+def tie_places(standings: Standings) -> dict[str, str]:
+    """Return id -> ``first``, ``middle`` or ``last`` among the submissions that share its rank, if there are others."""
+    by_group: dict[int, list[str]] = {}
+    for name, standing in standings.items():
+        by_group.setdefault(standing.group, []).append(name)
+    places = {}
+    for names in by_group.values():
+        if len(names) > 1:
+            places |= dict.fromkeys(names, "middle") | {names[0]: "first", names[-1]: "last"}
+    return places
+
+
 def column_titles(board: Board, task: str) -> list[str]:
     """Return the language of each subset of a task, as ``→ Uzbek`` if the task crosses languages."""
     arrow = "→ " if task in RETRIEVAL_TASKS and task != "T2" else ""
@@ -239,13 +268,13 @@ def column_titles(board: Board, task: str) -> list[str]:
 
 
 def language_means(submission: ScoredSubmission, board: Board) -> Mapping[str, float]:
-    """Return language -> mean over its subsets in all tasks; NaN if the submission lacks one of them."""
+    """Return language -> mean over its subsets in all tasks but the extra ones; NaN if one of them is missing."""
     means = {}
     for code in board.data.languages:
-        n_subsets = sum(subset.language == code for subset in board.data.subsets)
+        n_subsets = sum(subset.language == code and subset.task not in EXTRA_TASKS for subset in board.data.subsets)
         values = []
         for score in sorted(submission.subsets, key=lambda score: (score.task, score.subset)):
-            if score.language == code:
+            if score.language == code and score.task not in EXTRA_TASKS:
                 values.append(corrected(score))
         means[code] = sum(values) / n_subsets if len(values) == n_subsets else math.nan
     return means
@@ -259,7 +288,8 @@ def shown_score(value: float) -> str:
     return re.sub(r"^(-?)0\.", r"\1.", shown).replace("-", "−")
 
 
-def _standing_score(standing: Standing | None) -> ShownScore:
+def standing_score(standing: Standing | None) -> ShownScore:
+    """Return the score and interval of a standing as a page shows them; a missing one for None."""
     return ShownScore(math.nan) if standing is None else ShownScore(standing.score, standing.interval)
 
 

@@ -47,6 +47,7 @@ IMPORTED_LATE = (  # by the commands, once instead of in each of them
     "lm_eval.evaluator",
     "mteb",
     "torch._dynamo",
+    "turkic_idiom_tasks.cli.main",
     "turkic_idiom_tasks.experiments.charts",
     "turkic_idiom_tasks.experiments.run",
     "turkic_idiom_tasks.experiments.span_jobs",

@@ -11,6 +11,7 @@ RETRIEVAL_TEST_SHARE = 0.20  # the paper: 80% training, 20% test
 RETRIEVAL_DEVELOPMENT_SHARE = 0.10  # of the rest; the paper does not say how large its development set is
 SPAN_TEST_SHARE = 0.15  # the paper: 15% test ...
 SPAN_VALIDATION_SHARE = 0.10  # ... and of the rest 90% training, 10% validation
+IDIOM_DEVELOPMENT_SHARE = 0.10  # of the training idioms of data that has no development idioms of its own
 SENSE_SEPARATOR = "--"
 
 
@@ -26,6 +27,11 @@ def span_split(concept: str) -> str:
     if _position(concept, "spans") < SPAN_TEST_SHARE:
         return TEST
     return VALIDATION if _position(concept, "spans/validation") < SPAN_VALIDATION_SHARE else TRAIN
+
+
+def is_development_idiom(idiom: str) -> bool:
+    """Return whether the sentences of a training idiom of other data serve to choose among the trained weights."""
+    return _position(idiom, "idioms/development") < IDIOM_DEVELOPMENT_SHARE
 
 
 def _position(concept: str, purpose: str) -> float:

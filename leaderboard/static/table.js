@@ -1,4 +1,4 @@
-// Search, filters and sorting of the one board of a page; what is chosen stands in the address after #.
+// Search, filters, sorting and pinned models of the one board of a page; what is chosen stands in the address after #.
 (() => {
   "use strict";
   const table = document.querySelector("table.board");
@@ -16,9 +16,13 @@
     values: [...element.cells].map(cell => (cell.dataset.v === undefined ? null : Number(cell.dataset.v))),
   }));
   const isText = headers.map((_, column) => rows.every(row => row.values[column] === null));
-  const names = rows.map(row => row.element.cells[1].textContent.toLowerCase());
+  const names = rows.map(row => row.element.cells[1].querySelector("a").textContent);
+  const fields = ["q", "type", "size", "regime"];
+  const empty = document.getElementById("empty");
   const start = { sort: "rank", order: "ascending" };
   let sorting = { ...start };
+  let pinned = []; // ids, the earlier first
+  let isTyping = false; // whether the last change of the address was one of the search
 
   const first = column => headers[column].dataset.first || "descending";
   const columnOf = key => headers.findIndex(header => header.dataset.key === key);
@@ -30,7 +34,7 @@
         if (x === null || y === null) return (x === null) - (y === null) || a.place - b.place;
         return sign * (x - y) || a.place - b.place;
       };
-    const text = row => (column === 1 ? names[row.place] : row.element.cells[column].textContent);
+    const text = row => (column === 1 ? names[row.place].toLowerCase() : row.element.cells[column].textContent);
     return (a, b) => sign * text(a).localeCompare(text(b), "en") || a.place - b.place;
   }
 
@@ -48,46 +52,98 @@
   function filter() {
     const words = fold(form.elements.q.value).split(/\s+/).filter(Boolean);
     const chosen = ["type", "size", "regime"].map(name => [name, form.elements[name].value]).filter(([, value]) => value);
-    const language = form.elements.language.value;
     let shown = 0;
     for (const row of rows) {
       const fits =
         words.every(word => row.text.includes(word)) &&
-        chosen.every(([name, value]) => row.element.dataset[name] === value) &&
-        (!language || row.element.dataset.languages.split(" ").includes(language));
+        chosen.every(([name, value]) => row.element.dataset[name] === value);
       row.element.hidden = !fits;
       shown += fits;
     }
-    headers.forEach((header, column) => {
-      const hidden = Boolean(language) && "language" in header.dataset && header.dataset.language !== language;
-      if (header.hidden === hidden) return;
-      for (const row of table.rows) row.cells[column].hidden = hidden;
-    });
-    count.textContent = `${shown} of ${rows.length} shown`;
+    const isWhole = shown === rows.length;
+    count.textContent = `${shown} of ${rows.length} shown${isWhole ? "" : "; ranks are those of the whole table"}`;
+    empty.hidden = shown > 0;
   }
 
-  function write() {
+  // Back undoes a step; the letters of one search are one step
+  function write({ typing = false } = {}) {
     const state = new URLSearchParams();
-    for (const name of ["q", "type", "size", "regime", "language"])
-      if (form.elements[name].value) state.set(name, form.elements[name].value);
+    for (const name of fields) if (form.elements[name].value) state.set(name, form.elements[name].value);
     if (sorting.sort !== start.sort || sorting.order !== start.order)
       for (const name of ["sort", "order"]) state.set(name, sorting[name]);
+    if (pinned.length) state.set("pin", pinned.join(" "));
     const hash = `#${state}`;
-    if (hash !== (location.hash || "#")) history.replaceState(null, "", hash);
+    if (hash !== (location.hash || "#")) {
+      if (typing && isTyping) history.replaceState(null, "", hash);
+      else history.pushState(null, "", hash);
+      isTyping = typing;
+    }
   }
 
   function read() {
     const state = new URLSearchParams(location.hash.slice(1));
-    form.elements.q.value = state.get("q") || "";
-    for (const name of ["type", "size", "regime", "language"]) {
-      const select = form.elements[name];
-      select.value = state.get(name) || "";
-      if (select.selectedIndex < 0) select.value = "";
+    for (const name of fields) {
+      const field = form.elements[name];
+      field.value = state.get(name) || "";
+      if (field.selectedIndex < 0) field.value = "";
     }
     const order = state.get("order") === "descending" ? "descending" : "ascending";
     sorting = columnOf(state.get("sort") || "") < 0 ? { ...start } : { sort: state.get("sort"), order };
+    const known = new Set(rows.map(row => row.element.dataset.id));
+    pinned = (state.get("pin") || "").split(" ").filter(id => known.has(id)).slice(0, 2);
+    isTyping = false;
     sort();
     filter();
+    showPins();
+  }
+
+  // Two pinned models can be compared; a third replaces the earlier one
+  const bar = document.createElement("p");
+  bar.className = "pins";
+  bar.setAttribute("role", "status");
+  bar.hidden = true;
+
+  function pin(ids) {
+    pinned = ids.slice(-2);
+    showPins();
+    write();
+  }
+
+  function showPins() {
+    for (const row of rows) {
+      const button = row.element.querySelector(".pin");
+      if (button) button.setAttribute("aria-pressed", String(pinned.includes(row.element.dataset.id)));
+    }
+    const nameOf = id => names[rows.find(row => row.element.dataset.id === id).place];
+    bar.replaceChildren(pinned.map(nameOf).join(" and ") + (pinned.length < 2 ? ": pin one more to compare" : ""));
+    if (pinned.length === 2) {
+      const link = document.createElement("a");
+      link.href = `compare.html?${new URLSearchParams({ a: pinned[0], b: pinned[1] })}`;
+      link.textContent = "Compare";
+      bar.append(link);
+    }
+    const clear = document.createElement("button");
+    clear.type = "button";
+    clear.textContent = "Unpin";
+    clear.addEventListener("click", () => pin([]));
+    bar.append(clear);
+    bar.hidden = !pinned.length;
+  }
+
+  if ("compare" in table.dataset) {
+    rows.forEach(({ element }, place) => {
+      const { id } = element.dataset;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "pin";
+      button.textContent = "Pin";
+      button.setAttribute("aria-label", `Pin ${names[place]} to compare it`);
+      button.addEventListener("click", () =>
+        pin(pinned.includes(id) ? pinned.filter(other => other !== id) : [...pinned, id]),
+      );
+      element.cells[1].querySelector(".line").prepend(button);
+    });
+    empty.after(bar);
   }
 
   headers.forEach((header, column) => {
@@ -103,9 +159,9 @@
       write();
     });
   });
-  form.addEventListener("input", () => {
+  form.addEventListener("input", event => {
     filter();
-    write();
+    write({ typing: event.target.name === "q" });
   });
   form.addEventListener("reset", () =>
     setTimeout(() => {
@@ -116,6 +172,7 @@
     }),
   );
   form.addEventListener("submit", event => event.preventDefault());
+  empty.querySelector("button").addEventListener("click", () => form.reset());
   window.addEventListener("hashchange", read);
   read();
   form.hidden = false;

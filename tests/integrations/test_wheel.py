@@ -11,6 +11,8 @@ import pytest
 
 from tests.conftest import REPOSITORY
 
+pytestmark = pytest.mark.slow
+
 
 def python(executable, *arguments, folder):
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}

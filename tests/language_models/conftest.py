@@ -1,8 +1,46 @@
-"""A tokenizer that loses nothing, and a transformer without training that uses it."""
+"""Small lexicons; a tokenizer that loses nothing, and a transformer without training that uses it."""
 
 import pytest
 
 from tests.span_detection.conftest import few_tasks  # noqa: F401
+from turkic_idiom_tasks.dataset.dataset import LexiconDataset
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+from turkic_idiom_tasks.splits import retrieval_split
+
+NOUNS = (
+    "göz", "baş", "diş", "kulak", "burun", "yüz", "boyun", "kan", "can", "yürek", "gönül", "taş",
+    "su", "yol", "gün", "söz", "el", "ayak", "dil", "bel", "kol", "saç", "diz", "ateş",
+)  # fmt: skip
+VERBS = ("tutmak", "atmak", "çekmek", "vurmak", "bakmak", "kırmak", "açmak")
+
+
+def small_lexicon(n_concepts, *, judgements=None, order=None):
+    """Return a Turkish lexicon whose first half are test concepts, two neighbours with one word of the gloss in common.
+
+    Judgements are by the numbers of two concepts, the order is that of the entries.
+    """
+    test, other = [], []
+    for number in range(400):
+        (test if retrieval_split(f"c-{number}") == "test" else other).append(f"c-{number}")
+    names = [*test[: n_concepts // 2], *other[: n_concepts - n_concepts // 2]]
+    entries = {}
+    for number in order or range(n_concepts):
+        idiom = f"{NOUNS[number % len(NOUNS)]} {VERBS[number % len(VERBS)]}"
+        meaning = f"{'çok ' * (number % 4)}{NOUNS[-number % len(NOUNS)]}lemek"
+        entries[names[number]] = Entry(names[number], idiom, meaning)
+    equivalents = {}
+    for (first, second), judgement in (judgements or {}).items():
+        equivalents[tuple(sorted((names[first], names[second])))] = judgement
+    concepts = {}
+    for number, name in enumerate(names):
+        concepts[name] = Concept(name, f"to {chr(ord('a') + number // 2) * 3}", "verb")
+    return Lexicon(concepts, {"tr": entries}, revision="0" * 40, equivalents=equivalents)
+
+
+@pytest.fixture
+def lexicon_of():
+    """A function that returns a dataset of some number of concepts."""
+    return lambda n_concepts: LexiconDataset(small_lexicon(n_concepts), "small")
 
 
 @pytest.fixture(scope="session")

@@ -27,11 +27,11 @@ HOSTILE = (
 )
 
 
-def make_data(n=40, *, languages=tuple(LANGUAGES), text="{language} idiom {concept}", few=None):
-    """The four tasks with `n` concepts in each language; `few` maps a language to its own number."""
+def make_data(n=40, *, languages=tuple(LANGUAGES), text="{language} idiom {concept}", few=None, extra=()):
+    """The four tasks and extra ones with `n` concepts in each language; `few` maps a language to its own number."""
     few = few or {}
     subsets = []
-    for task in ALL_TASKS:
+    for task in (*ALL_TASKS, *extra):
         for code in languages:
             crosses = task in ("T1", "T3")
             if crosses and code not in TARGETS:
@@ -51,6 +51,9 @@ def make_data(n=40, *, languages=tuple(LANGUAGES), text="{language} idiom {conce
                     texts={f"{prefix}{c}": text.format(language=LANGUAGES[asked].name, concept=c) for c in concepts},
                     answers={f"{prefix}{c}": text.format(language=LANGUAGES[code].name, concept=c) for c in concepts},
                     n_right={f"{prefix}{c}": 1 for c in concepts},
+                    shared_stem=frozenset(f"{prefix}{c}" for c in concepts[: len(concepts) // 4])
+                    if task == "T1"
+                    else None,
                 )
             )
     return BoardData("tests/data", REVISION, tuple(subsets))

@@ -7,12 +7,14 @@ import re
 import pytest
 
 from leaderboard.board import resample_board
+from leaderboard.language_boards import language_boards
 from tests.leaderboard.boards_for_tests import HOSTILE
 from turkic_idiom_tasks.metrics.bootstrap import difference, mean
 from turkic_idiom_tasks.metrics.comparison import Paired, compare
 
-AXE_PAGES = ("index.html", "t2.html", "compare.html?a=model-1&b=model-2", "models/model-1.html")
-PAGES = ("index.html", "t1.html", "t2.html", "t3.html", "spans.html", "data.html", "how-to-read.html")
+AXE_PAGES = ("index.html", "t1.html", "uz-all.html", "compare.html?a=model-1&b=model-2", "models/model-1.html")
+LANGUAGE_PAGES = ("tr.html", "az.html", "uz.html", "uz-retrieval.html", "uz-spans.html", "uz-all.html")
+PAGES = ("index.html", *LANGUAGE_PAGES, "t1.html", "t2.html", "t3.html", "spans.html", "data.html", "how-to-read.html")
 
 
 @pytest.fixture(scope="session")
@@ -128,19 +130,23 @@ def test_search_knows_the_letters_of_the_languages(open_page):
     assert set(names(page)) == {HOSTILE[0]}
 
 
-def test_a_language_leaves_its_column_and_the_models_that_have_it(open_page, site):
-    page = open_page("t2.html")
-    assert "org/turkish" in names(page)
-    page.select_option("select[name=language]", "uz")
+def test_a_language_has_tabs_with_ranks_of_their_own(open_page, shared_site):
+    page = open_page("index.html")
+    page.locator("nav[aria-label=Pages] a", has_text="Uzbek").click()
+    assert page.locator("nav a[aria-current]").first.text_content() == "Uzbek"
+    tabs = page.locator(".tabs a")
+    assert tabs.all_text_contents() == ["Retrieval 4 ranked", "Spans 11 ranked", "All 4 ranked"]
+    assert page.locator(".tabs a[aria-current]").text_content() == "Spans 11 ranked"  # the most complete submissions
+    tabs.first.click()
+    assert page.url.endswith("uz-retrieval.html")
     assert "org/turkish" not in names(page)
-    shown = page.locator(".board thead th:visible").evaluate_all("all => all.map(one => one.dataset.language)")
-    assert [code for code in shown if code] == ["uz"]
-    page.goto(f"{site}/index.html#language=uz")
-    page.reload()
-    assert "org/turkish" not in names(page)  # scores in Turkish alone
-    assert HOSTILE[0] in names(page)  # spans alone, in every language
-    page.goto(f"{site}/t2.html#language=uz")
-    assert page.locator(".board tfoot td:visible").count() == page.locator(".board thead th:visible").count() - 1
+    assert page.locator(".board thead th").evaluate_all("all => all.map(head => head.dataset.key)") == [
+        *("rank", "model", "size", "mean", "T1", "T2", "T3")
+    ]
+    by_language = {one.code: one for one in language_boards(shared_site.board)}
+    standings = by_language["uz"].board.retrieval.values()
+    assert [float(rank) for rank in column(page, "rank")] == [one.rank for one in standings]
+    assert [float(score) for score in column(page, "mean")] == pytest.approx([one.score for one in standings], abs=1e-5)
 
 
 def test_a_link_brings_back_search_filters_and_order(open_page):

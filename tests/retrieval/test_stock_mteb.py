@@ -63,6 +63,7 @@ def assert_one_line_error(run, *parts):
         assert str(part) in line
 
 
+@pytest.mark.slow
 def test_run_scores_the_whole_pool_as_trec_eval_does(mteb_process, tmp_path, small_lexicon, small_dataset):
     folders = ("--output-folder", tmp_path / "out", "--prediction-folder", tmp_path / "predictions")
     tasks = ("TurkicIdiomT1", "TurkicIdiomT2")

@@ -94,7 +94,7 @@ def span(
     part = checked(SpanPart, declared | {"training": checked(SpanConfig, settings)})
     dataset = open_dataset(data)
     _check_targets(part, dataset)
-    repository = _push_target(push, part.models)
+    repository = push_target(push, part.models)
     grid = open_grid([(SpanKind(), part)], dataset, out, writes=is_first_process())
     failures: dict[str, str] = {}
     for outcome in grid.run(run_here, retry_failed=True):
@@ -203,13 +203,13 @@ def retrieval(
     config = checked(RetrievalConfig, settings | {"gradient_checkpointing": gradient_checkpointing})
     dataset = open_dataset(data)
     pairs = build_regime(dataset, regime, language=language)
-    repository = _push_target(push, (model,))
+    repository = push_target(push, (model,))
     # torch is loaded only after everything else is checked
     from turkic_idiom_tasks.finetuning.cards import check_new, save_tuned, tuning_record
     from turkic_idiom_tasks.finetuning.retrieval import fine_tune_retrieval
     from turkic_idiom_tasks.finetuning.trainee import load_trainee
 
-    folder = out or _tuned_folder(model, [regime, language, pooling, seed])
+    folder = out or tuned_folder(model, [regime, language, pooling, seed])
     check_new(folder)
     trainee = load_trainee(model, task=pairs.task, pooling=pooling, revision=revision)
     tuned = fine_tune_retrieval(trainee, pairs, config=config)
@@ -226,10 +226,10 @@ def retrieval(
         f"{tuned.verdict}\n\nModel: {folder}\nScore it: turkic-idiom run -m {folder}\n"
     )
     if repository is not None:
-        _push(folder, repository)
+        push_folder(folder, repository)
 
 
-def _tuned_folder(model: str, parts: list[str | int | None]) -> Path:
+def tuned_folder(model: str, parts: list[str | int | None]) -> Path:
     """Return ``tuned/MODEL-REGIME[-LANGUAGE][-POOLING]-SEED``."""
     names = [model.rstrip("/").split("/")[-1].replace(" ", "-")]
     for part in parts:
@@ -257,7 +257,7 @@ def _check_targets(part: SpanPart, dataset: Dataset) -> None:
             )
 
 
-def _push_target(repository: str | None, models: tuple[str, ...]) -> Target | None:
+def push_target(repository: str | None, models: tuple[str, ...]) -> Target | None:
     """Return the repository that a model is published in, after checking that there is one model, and a token."""
     from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.finetuning.config import is_first_process
@@ -282,10 +282,15 @@ def _push_checkpoints(grid: Grid, part: SpanPart, repository: Target) -> None:
     for seed in part.seeds:
         folder = checkpoint_folder(part, part.models[0], seed, dataset=grid.dataset, folder=grid.folder)
         name = repository.name if len(part.seeds) == 1 else f"{repository.name}-{seed}"
-        _push(folder, Target(name, MODEL))
+        push_folder(folder, Target(name, MODEL))
 
 
-def _push(folder: Path, target: Target) -> None:
+def push_folder(folder: Path, target: Target) -> None:
+    """Publish a saved model.
+
+    Raises:
+        InputError: it could not be sent; says how to send it alone.
+    """
     from turkic_idiom_tasks.errors import InputError
     from turkic_idiom_tasks.hub_upload import folder_files, publish
 

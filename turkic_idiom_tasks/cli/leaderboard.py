@@ -161,7 +161,7 @@ def build(
     from leaderboard.board import make_board
     from leaderboard.items import board_data
     from leaderboard.language_models import language_model_board
-    from leaderboard.scores import LeftOut, OtherEdition, check_ids, load_submissions, of_tasks
+    from leaderboard.scores import LeftOut, OtherEdition, check_ids, extra_tasks, load_submissions, of_tasks
     from leaderboard.site import build_site, check_out, read_ids
     from leaderboard.submission import submission_folders
     from turkic_idiom_tasks.dataset import open_dataset
@@ -190,7 +190,12 @@ def build(
     check_ids(reproduced_ids, scored)
     encoders = of_tasks(scored, TASK_NAMES)
     of_encoders = [name for name in reproduced_ids if any(name == submission.id for submission in encoders)]
-    board = make_board(encoders, board_data(dataset), reproduced=of_encoders, other_editions=other_editions)
+    board = make_board(
+        encoders,
+        board_data(dataset, extra=extra_tasks(encoders)),
+        reproduced=of_encoders,
+        other_editions=other_editions,
+    )
     language_models = language_model_board(scored, dataset, reproduced=reproduced_ids)
     files = build_site(board, out, language_models=language_models, overwrite=overwrite)
     sys.stdout.write(f"{len(scored)} submissions, {len(files)} files\n")

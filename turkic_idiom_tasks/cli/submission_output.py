@@ -10,7 +10,7 @@ from rich.text import Text
 from leaderboard.board import Board, make_board
 from leaderboard.items import board_data
 from leaderboard.language_models import KIND_LABELS, item_board_data
-from leaderboard.scores import ScoredSubmission, corrected, of_tasks
+from leaderboard.scores import EXTRA_TASKS, ScoredSubmission, corrected, extra_tasks, of_tasks
 from leaderboard.tables import TASK_LABELS, shown_score
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE, Interval
@@ -58,7 +58,7 @@ def _print_items(submission: ScoredSubmission, dataset: Dataset) -> None:
 
 
 def _print_tasks(submission: ScoredSubmission, dataset: Dataset) -> None:
-    board = make_board([submission], board_data(dataset))
+    board = make_board([submission], board_data(dataset, extra=extra_tasks([submission])))
     console = Console(highlight=False, markup=False, emoji=False)
     is_wide = console.width >= WIDE
     table = _score_table(submission, board, is_wide=is_wide, between=" ")
@@ -67,7 +67,7 @@ def _print_tasks(submission: ScoredSubmission, dataset: Dataset) -> None:
     console.print(table)
     notes = ["Chance-corrected scores, 0 for a random ranking; below each its 95% interval."]
     if not board.overall:
-        lacks = [task for task in board.data.tasks if not board.by_task[task]]
+        lacks = [task for task in board.data.tasks if not board.by_task[task] and task not in EXTRA_TASKS]
         notes.append(f"No rank over all tasks: not every language of {', '.join(lacks)} is there.")
     if any(not interval.is_reliable for interval in board.intervals[submission.id].values()):
         notes.append(f"* {UNRELIABLE_NOTE}.")

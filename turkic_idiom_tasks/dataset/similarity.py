@@ -107,6 +107,23 @@ class SentencePairs:
         return tuple(sentences)
 
 
+@dataclass(frozen=True, slots=True)
+class Triplet:
+    """A sentence with an idiom, and the two sentences that training compares it with.
+
+    Attributes:
+        original: sentence with the idiom.
+        correct: the same with the idiom replaced by what it means; None if there is none.
+        incorrect: the same with the idiom replaced by what it does not mean; None if there is none.
+        idiom: citation form; empty for a sentence without an idiom.
+    """
+
+    original: str
+    correct: str | None
+    incorrect: str | None
+    idiom: str
+
+
 def lexicon_pairs(lexicon: Lexicon, language: str, *, split: str = TEST) -> SentencePairs | None:
     """Return the pairs of a language, or None if no entry of the split has all three sentences.
 

@@ -20,7 +20,7 @@ from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.files import check_writable, new_folder, write_json, write_text
-from turkic_idiom_tasks.finetuning.config import COSINE, RetrievalConfig
+from turkic_idiom_tasks.finetuning.config import COSINE, SIMCSE, RetrievalConfig, SimilarityConfig
 from turkic_idiom_tasks.finetuning.regimes import RegimeData
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
@@ -29,10 +29,13 @@ from turkic_idiom_tasks.span_detection.classifier import TokenClassifier
 
 if TYPE_CHECKING:  # these modules import mteb, which `finetune span` does not need
     from turkic_idiom_tasks.finetuning.retrieval import TunedEncoder
+    from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity
     from turkic_idiom_tasks.finetuning.trainee import Trainee
+    from turkic_idiom_tasks.finetuning.triplets import TripletData
 
 RETRIEVAL_RECORD = "retrieval_finetuning.json"
 SPAN_RECORD = "span_finetuning.json"
+SIMILARITY_RECORD = "similarity_finetuning.json"
 CARD = "README.md"
 _OS_ERROR = "os error"  # a part of every message of Rust about a file that cannot be written
 _SPAN_SCORES = ("span_f1", "span_precision", "span_recall", "token_f1", "subword_f1", "token_accuracy")
@@ -126,6 +129,105 @@ def save_checkpoint(classifier: TokenClassifier, folder: Path, record: Mapping[s
         classifier.tokenizer.save_pretrained(unfinished)
         write_json(unfinished / SPAN_RECORD, _without_nan(dict(record)))
         write_text(unfinished / CARD, span_card(record))
+
+
+def similarity_record(
+    trainee: Trainee, data: TripletData, tuned: TunedSimilarity, *, config: SimilarityConfig
+) -> dict[str, Any]:
+    """Return everything that decides the weights, and the scores on the development and test pairs.
+
+    Args:
+        trainee: the encoder before training.
+        data: data of the training.
+        tuned: the encoder after training.
+        config: settings of the training.
+    """
+    return {
+        "model": trainee.name,
+        "revision": trainee.revision,
+        "pooling": trainee.pooling,
+        "config": config.model_dump(),
+        "data": {
+            "path": data.path,
+            "revision": data.revision,
+            "triplets": len(data.training),
+            "general_pairs": len(data.general),
+            "examples": tuned.n_examples,
+            "development_pairs": int(data.development.is_scored.sum()),
+            "left_out": data.n_left_out,
+            "test_idioms_seen": list(data.seen),
+        },
+        "untuned_spearman": tuned.untuned.spearman,
+        "tuned_spearman": tuned.tuned.spearman if tuned.tuned else None,
+        "kept_epoch": tuned.kept.epoch,
+        "diverged_at": tuned.diverged_at,
+        "verdict": tuned.verdict,
+        "history": [asdict(score) for score in tuned.history],
+        "untuned_test": dict(tuned.untuned_scores),
+        "test": dict(tuned.scores),
+        "versions": installed_versions(),
+    }
+
+
+def save_similarity(tuned: TunedSimilarity, folder: Path, record: Mapping[str, Any]) -> None:
+    """Write a folder that ``SentenceTransformer(folder)`` loads without code of ours; write all files or none.
+
+    Args:
+        tuned: the encoder to save.
+        folder: must not exist.
+        record: from `similarity_record`.
+
+    Raises:
+        InputError: the folder exists or cannot be written, for example because the disk is full.
+    """
+    with _new_model(folder) as unfinished:
+        tuned.model.save_pretrained(str(unfinished), create_model_card=False)
+        write_json(unfinished / SIMILARITY_RECORD, _without_nan(dict(record)))
+        write_text(unfinished / CARD, similarity_card(record))
+
+
+def similarity_card(record: Mapping[str, Any]) -> str:
+    """Return the model card of an encoder tuned for idiomatic similarity, with the YAML block that the Hub reads.
+
+    Args:
+        record: from `similarity_record`.
+    """
+    data, config = record["data"], record["config"]
+    loss = f"supervised SimCSE, temperature {config['temperature']:g}"
+    if config["loss"] != SIMCSE:
+        loss = "regression on cosine similarity"
+    seen = data["test_idioms_seen"]
+    lines = [
+        "# Idiomatic similarity of sentences",
+        "",
+        f"`{record['model']}` fine-tuned with turkic-idiom-tasks on {data['triplets']} triplets of `{data['path']}`",
+        f"(revision `{data['revision']}`), seed {config['seed']}: {config['epochs']} epochs, batch "
+        f"{config['batch_size']}, learning rate",
+        f"{config['learning_rate']:g}, weight decay {config['weight_decay']:g}, {loss}, pooling "
+        f"{record['pooling'] or 'of the model'}.",
+        f"{len(seen)} idioms of the test pairs were trained on{': ' if seen else ''}{', '.join(seen)}.",
+        "",
+        f"Spearman's correlation on {data['development_pairs']} development pairs: "
+        f"{_shown(record['untuned_spearman'], digits=4)} untuned, {_shown(record['tuned_spearman'], digits=4)} tuned.",
+        f"In this folder: {'the tuned weights' if record['kept_epoch'] else 'the untuned weights'}. "
+        f"{record['verdict'][0].upper()}{record['verdict'][1:]}.",
+        "",
+        "| test pairs | Spearman, untuned | this model | 95% | idiom pairs, untuned | this model |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for subset, scores in record["test"].items():
+        untuned = record["untuned_test"][subset]
+        interval = f"{_shown(scores['spearman_ci_low'])} to {_shown(scores['spearman_ci_high'])}"
+        cells = [_shown(untuned["spearman"]), _shown(scores["spearman"]), interval]
+        cells += [_shown(untuned["spearman_idiom"]), _shown(scores["spearman_idiom"])]
+        lines.append(f"| {subset} | {' | '.join(cells)} |")
+    header = ModelCardData(
+        base_model=_base_model(record),
+        library_name="sentence-transformers",
+        pipeline_tag="sentence-similarity",
+        tags=["sentence-transformers", "idioms", "turkic-idiom-tasks"],
+    )
+    return _card(header, lines)
 
 
 def retrieval_card(record: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.span_detection.subwords import Labelling
 
-MNRL, COSINE = "mnrl", "cosine"
+MNRL, COSINE, SIMCSE = "mnrl", "cosine", "simcse"
 SEEDS = (42, 43, 44)  # the paper has three seeds, but does not name them
 MAX_SEED = 2**32 - 1  # the largest that NumPy takes
 
@@ -102,8 +102,58 @@ class SpanConfig(BaseModel):
     group_by_length: bool = False
 
 
+class SimilarityConfig(BaseModel):
+    """Settings of the training for idiomatic similarity; epochs and temperature are those of ChengyuSTS and SimCSE.
+
+    Attributes:
+        epochs: passes over the triplets.
+        batch_size: triplets, or pairs for the cosine loss, per step and device.
+        learning_rate: learning rate of AdamW, falling linearly to 0.
+        weight_decay: weight decay of AdamW.
+        seed: seed of the order, of the random negatives and of dropout.
+        loss: ``simcse`` (contrastive, over triplets) or ``cosine`` (regression on the similarity of pairs).
+        temperature: temperature of simcse.
+        pooling: one of the five; None is the model's own, for plain encoders the mean.
+        bf16: train in bfloat16 autocast; weights and development scores stay float32.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    epochs: PositiveInt = 4
+    batch_size: PositiveInt = 32
+    learning_rate: LearningRate = 2e-5
+    weight_decay: WeightDecay = 0.01
+    seed: Seed = 42
+    loss: Literal["simcse", "cosine"] = "simcse"
+    temperature: Annotated[FiniteFloat, Field(gt=0)] = 0.05
+    pooling: str | None = None
+    bf16: bool = False
+
+
+class IdiomaticityConfig(BaseModel):
+    """Settings of the training of a classifier of sentences; epochs, learning rate and length are those of AStitch.
+
+    Attributes:
+        epochs: passes over the training sentences of each stage.
+        batch_size: sentences per step and device; the paper does not state it.
+        learning_rate: learning rate of AdamW, falling linearly to 0.
+        weight_decay: weight decay of AdamW.
+        max_length: sub-words of a sentence, or of a pair, that are used.
+        bf16: train in bfloat16 autocast; the weights stay float32.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    epochs: PositiveInt = 9
+    batch_size: PositiveInt = 32
+    learning_rate: LearningRate = 2e-5
+    weight_decay: WeightDecay = 0.01
+    max_length: PositiveInt = 128
+    bf16: bool = False
+
+
 def checked(kind: type[Settings], settings: Mapping[str, object]) -> Settings:
-    """Return settings from the command line as a `RetrievalConfig` or `SpanConfig`.
+    """Return settings from the command line as a `RetrievalConfig`, a `SpanConfig` or another of these classes.
 
     Raises:
         InputError: a setting is unknown or cannot be used; names it and its value.

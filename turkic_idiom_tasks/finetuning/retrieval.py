@@ -10,23 +10,16 @@ from __future__ import annotations
 
 import logging
 import math
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import torch
 from datasets import Dataset
-from sentence_transformers import (
-    SentenceTransformer,
-    SentenceTransformerTrainer,
-    SentenceTransformerTrainingArguments,
-)
-from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainingArguments
 from sentence_transformers.sentence_transformer.losses import (
     CachedMultipleNegativesRankingLoss,
     MultipleNegativesRankingLoss,
@@ -37,9 +30,16 @@ from transformers import TrainerCallback, set_seed
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.finetuning.config import COSINE, MNRL, RetrievalConfig, n_processes
 from turkic_idiom_tasks.finetuning.development import DevelopmentScore, Evaluation
+from turkic_idiom_tasks.finetuning.encoder_trainer import (
+    EncoderTrainer,
+    ScoreEvaluator,
+    check_packages,
+    encoder_arguments,
+    trainer_shell,
+)
 from turkic_idiom_tasks.finetuning.regimes import RegimeData, labelled_pairs
 from turkic_idiom_tasks.finetuning.trainee import Trainee
-from turkic_idiom_tasks.finetuning.training import BestWeights, keep_to_bars
+from turkic_idiom_tasks.finetuning.training import BestWeights
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -124,13 +124,13 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
     score = DevelopmentScore(model, data.development, prompts=trainee.prompts)
     watcher = _Watcher(model, score(step=0), config=config)
     with tempfile.TemporaryDirectory(prefix="turkic-idiom-") as scratch:  # required by the trainer; nothing is kept
-        trainer = _Trainer(
+        trainer = EncoderTrainer(
             watcher,
-            model=_shell(model),
+            model=trainer_shell(model),
             args=_arguments(config, trainee.prompts, loss=loss, scratch=scratch),
             train_dataset=_training_rows(data, loss=loss, config=config),
             loss=partial(_make_loss, name=loss, config=config),
-            evaluator=_Evaluator(score),
+            evaluator=ScoreEvaluator(_NDCG, partial(_scores, score=score)),
         )
         trainer.train()
         if watcher.diverged_at is None and watcher.history[-1].step != trainer.state.global_step:
@@ -148,20 +148,10 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
     )
 
 
-class _Evaluator(SentenceEvaluator):
-    """Score as an evaluator of sentence-transformers; under torchrun only the first process computes it."""
-
-    def __init__(self, score: DevelopmentScore) -> None:
-        super().__init__()
-        self.primary_metric = _NDCG
-        self._score = score
-
-    def __call__(
-        self, model: SentenceTransformer, output_path: str | None = None, epoch: float = -1, steps: int = -1
-    ) -> dict[str, float]:
-        evaluation = self._score(step=steps)
-        by_language = {f"{_NDCG}_{code}": ndcg for code, ndcg in evaluation.by_language.items()}
-        return {_NDCG: evaluation.ndcg} | by_language
+def _scores(step: int, *, score: DevelopmentScore) -> dict[str, float]:
+    evaluation = score(step=step)
+    by_language = {f"{_NDCG}_{code}": ndcg for code, ndcg in evaluation.by_language.items()}
+    return {_NDCG: evaluation.ndcg} | by_language
 
 
 class _Watcher(TrainerCallback):
@@ -218,26 +208,6 @@ class _Watcher(TrainerCallback):
         return len(scores) - 1 - int(np.nanargmax(scores))
 
 
-class _Trainer(SentenceTransformerTrainer):
-    """Stock trainer, changed to stop at a loss that is not finite and to print nothing but progress bars."""
-
-    def __init__(self, watcher: _Watcher, **options: Any) -> None:
-        super().__init__(**options, callbacks=[watcher])
-        self._watcher = watcher
-        keep_to_bars(self)
-
-    def add_model_card_callback(self, *arguments: Any, **options: Any) -> None:
-        """Add no callback, because `cards` writes the card and the stock callback would tokenise all data."""
-
-    def training_step(self, *arguments: Any, **options: Any) -> torch.Tensor:
-        """Return the loss of one step; all processes stop together."""
-        loss: torch.Tensor = super().training_step(*arguments, **options)
-        if not self.accelerator.gather(loss.reshape(1)).isfinite().all():
-            self._watcher.diverged_at = self.state.global_step + 1
-            self.control.should_training_stop = True
-        return loss
-
-
 class _CosineEmbeddingLoss(torch.nn.Module):
     """PyTorch's CosineEmbeddingLoss on the vectors of two columns, with labels 1 and -1."""
 
@@ -253,11 +223,6 @@ class _CosineEmbeddingLoss(torch.nn.Module):
         others = self.model(other_features)["sentence_embedding"]
         loss: torch.Tensor = self._loss(anchors, others, labels.to(anchors.dtype))
         return loss
-
-
-def _shell(model: SentenceTransformer) -> SentenceTransformer:
-    """Return another model with the same modules, for the trainer to wrap for bfloat16; scores stay in float32."""
-    return SentenceTransformer(modules=list(model), device=str(model.device))
 
 
 def _training_rows(data: RegimeData, *, loss: str, config: RetrievalConfig) -> Dataset:
@@ -290,38 +255,22 @@ def _add_adapters(model: SentenceTransformer, *, rank: int) -> None:
 def _arguments(
     config: RetrievalConfig, prompts: Mapping[str, str], *, loss: str, scratch: str
 ) -> SentenceTransformerTrainingArguments:
-    return SentenceTransformerTrainingArguments(
-        output_dir=scratch,
+    return encoder_arguments(
+        scratch,
         num_train_epochs=config.epochs,
         per_device_train_batch_size=config.batch_size,
         learning_rate=config.learning_rate,
         weight_decay=config.weight_decay,
-        optim="adamw_torch_fused",
-        lr_scheduler_type="linear",
         batch_sampler=BatchSamplers.NO_DUPLICATES if loss == MNRL else BatchSamplers.BATCH_SAMPLER,
         prompts={"anchor": prompts["query"], "positive": prompts["document"]} if any(prompts.values()) else None,
         bf16=config.bf16,
-        **(_CHECKPOINTING if config.gradient_checkpointing else {}),
-        use_cpu=not torch.accelerator.is_available(),
         seed=config.seed,
-        data_seed=config.seed,
-        eval_strategy="no",  # the watcher requests evaluations
-        save_strategy="no",
-        logging_strategy="no",
-        logging_nan_inf_filter=False,  # the trainer checks the loss itself
-        report_to="none",
-        disable_tqdm=not sys.stderr.isatty(),
-        dataloader_pin_memory=False,
+        **(_CHECKPOINTING if config.gradient_checkpointing else {}),
     )
 
 
 def _check(config: RetrievalConfig, *, n_pairs: int) -> None:
-    needed = ["accelerate", *(["peft"] if config.lora else [])]
-    missing = [name for name in needed if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"fine-tuning needs {' and '.join(missing)}; install with: pip install 'turkic-idiom-tasks[finetune]'"
-        )
+    check_packages("accelerate", *(["peft"] if config.lora else []))
     if n_processes() > 1 and n_pairs < n_processes() * config.batch_size:  # with several processes, rests are dropped
         raise InputError(
             f"{n_pairs} training pairs are not one batch of {config.batch_size} for each of {n_processes()} "

@@ -53,7 +53,7 @@ def meaning_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
     pools = Pools(lexicon, meanings, relations, language=language)
     own = OwnConcepts(lexicon.of(language), relations, language=language)
     idiom_words = SharedWords(idioms_of(lexicon, language), language=language)
-    meaning_words = SharedWords(meanings, language=language)
+    meaning_words = SimilarSpelling(meanings, language=language)  # much faster than stems
     questions = []
     for entry in asked:
         questions.append(
@@ -63,7 +63,7 @@ def meaning_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
                 text=entry.idiom,
                 gold=Candidate(entry.concept, entry.meaning or ""),
                 source=pools,
-                excluded=own.alike(entry) | meaning_words.with_words_of(entry.idiom).keys(),
+                excluded=own.alike(entry) | meaning_words.to_words_of(entry.idiom, language).keys(),
                 likeness=idiom_words.with_words_of(entry.idiom),
             )
         )

@@ -166,15 +166,17 @@ class Pool:
         barred = {*excluded, *self._relations.alike([gold.concept])}
         barred.update(other for other, value in closeness.items() if value > self._highest_closeness)
         choice = _Choice(gold, barred, n_shorter, key=key, accepts=accepts, language=self._language)
+        related = closeness.keys() | likeness.keys()
         for trap, rank in ((NEAR, closeness), (LEXICAL, likeness), (RANDOM, {})):
             if trap == RANDOM:
-                rank = self._resemblance(choice, related=closeness.keys() | likeness.keys())
+                rank = self._resemblance(choice, related=related)
             ranked = [self._by_concept[concept] for concept in rank if concept in self._by_concept]
             best = choice.best(ranked, rank, is_random=trap == RANDOM)
             if best is None:
-                best, trap = self._random(choice, key), RANDOM
-            if best is None:
-                return None
+                best = self._random(choice, key, related=related)
+                if best is None:
+                    return None
+                trap = _type_of(best, closeness, likeness)
             choice.take(best, trap, alike=self._relations.alike([best.concept]))
         return tuple(choice.options)
 
@@ -196,16 +198,17 @@ class Pool:
                     resemblance[concept] = 2 * len(words & theirs) / (len(words) + len(theirs))
         return resemblance
 
-    def _random(self, choice: _Choice, key: str) -> Candidate | None:
+    def _random(self, choice: _Choice, key: str, *, related: Collection[str]) -> Candidate | None:
         """Return the next candidate on the ring of hashes from the item's own place onwards; None if there is none.
 
-        It has the length that is wanted if there is such. A new candidate takes its place on the ring and leaves the
-        others where they are.
+        It is unrelated to the right option and has the length that is wanted if there is such; the
+        length is given up first. A new candidate takes its place on the ring and leaves the others where they are.
         """
         start = bisect(self._hashes, stable_hash("item", key))
         ordered = self._ring[start:] + self._ring[:start]
-        for needs_length in (True, False):
-            for candidate in ordered:
+        unrelated = [candidate for candidate in ordered if candidate.concept not in related]
+        for candidates, needs_length in ((unrelated, True), (unrelated, False), (ordered, True), (ordered, False)):
+            for candidate in candidates:
                 if choice.fits(candidate, needs_length=needs_length, is_random=True):
                     return candidate
         return None
@@ -341,6 +344,13 @@ class _Choice:
         """Return -1 if a candidate is shorter than the right option, 1 if it is longer, 0 if it is as long."""
         ours, theirs = len(candidate.text), len(self.gold.text)
         return (ours > theirs) - (ours < theirs)
+
+
+def _type_of(candidate: Candidate, closeness: Mapping[str, float], likeness: Mapping[str, float]) -> str:
+    """Return which type of trap a candidate is that was taken for want of others."""
+    if candidate.concept in likeness:
+        return LEXICAL
+    return NEAR if candidate.concept in closeness else RANDOM
 
 
 def part_of_speech(lexicon: Lexicon, concept: str) -> str:

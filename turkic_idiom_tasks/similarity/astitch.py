@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_cells, read_table
-from turkic_idiom_tasks.dataset.similarity import CORRECT, GENERAL, INCORRECT, REFERENCE, SentencePair, SentencePairs
+from turkic_idiom_tasks.dataset.similarity import (
+    CORRECT,
+    GENERAL,
+    INCORRECT,
+    REFERENCE,
+    SentencePair,
+    SentencePairs,
+    Triplet,
+)
 from turkic_idiom_tasks.errors import InputError
 
 ASTITCH_VARIABLE = "ASTITCH_DATA"
@@ -24,23 +32,6 @@ _MISSING = ("", "none")
 _PAIR_COLUMNS = ("sent_idiom", "sent_other", "sim", "idiom", "correct", "incorrect")
 _TRIPLET_COLUMNS = ("original", "correct", "incorrect", "idiom")
 _LABEL_COLUMNS = ("label", "sentence1", "sentence2")
-
-
-@dataclass(frozen=True, slots=True)
-class Triplet:
-    """A sentence with an idiom, and the two sentences that training compares it with.
-
-    Attributes:
-        original: sentence with the idiom.
-        correct: the same with the idiom replaced by what it means; None if there is none.
-        incorrect: the same with the idiom replaced by what it does not mean; None if there is none.
-        idiom: citation form.
-    """
-
-    original: str
-    correct: str | None
-    incorrect: str | None
-    idiom: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +98,7 @@ class AStitchData:
         path = self.root / "Task2" / "CreateEvaluationData" / folder / "NoResults" / "evalData"
         rows = _idiom_pairs(path / f"{split}_rawSimData.csv")
         general = f"{folder.lower()}_{split}_Eval_STS_Data.csv"
-        rows += _general_pairs(self.root / "Task2" / "CreateEvaluationData" / "EvalSTSData" / general)
+        rows += read_general_pairs(self.root / "Task2" / "CreateEvaluationData" / "EvalSTSData" / general)
         return SentencePairs(subset, rows)
 
     def triplets(self, subset: str) -> list[Triplet]:
@@ -117,14 +108,7 @@ class AStitchData:
             InputError: the file is missing, or a row of it is malformed.
         """
         folder = self.root / "Task2" / "SubtaskB-Fine_Tune" / "CreateFineTuneData" / ASTITCH_LANGUAGES[subset]
-        path = folder / "trainData" / "trainToPredict.csv"
-        triplets = []
-        for line, cells in _usable(path, _TRIPLET_COLUMNS):
-            if not cells["original"].strip():
-                raise InputError(f"{path}:{line}: the column original is empty; it needs a sentence")
-            correct, incorrect = _text_or_none(cells["correct"]), _text_or_none(cells["incorrect"])
-            triplets.append(Triplet(cells["original"], correct, incorrect, cells["idiom"]))
-        return triplets
+        return read_triplets(folder / "trainData" / "trainToPredict.csv")
 
     def labelled(
         self, subset: str, *, subtask: str, part: str, context: bool, idiom: bool = True
@@ -155,6 +139,21 @@ class AStitchData:
         return sentences
 
 
+def read_triplets(path: Path) -> list[Triplet]:
+    """Return the triplets of a table with the columns original, correct, incorrect and idiom.
+
+    Raises:
+        InputError: the file cannot be read, or a row of it is malformed.
+    """
+    triplets = []
+    for line, cells in _usable(path, _TRIPLET_COLUMNS):
+        if not cells["original"].strip():
+            raise InputError(f"{path}:{line}: the column original is empty; it needs a sentence")
+        correct, incorrect = _text_or_none(cells["correct"]), _text_or_none(cells["incorrect"])
+        triplets.append(Triplet(cells["original"], correct, incorrect, cells["idiom"]))
+    return triplets
+
+
 def _idiom_pairs(path: Path) -> list[SentencePair]:
     rows: list[SentencePair] = []
     references: dict[tuple[str, str], str] = {}
@@ -179,7 +178,12 @@ def _idiom_pairs(path: Path) -> list[SentencePair]:
     return rows
 
 
-def _general_pairs(path: Path) -> list[SentencePair]:
+def read_general_pairs(path: Path) -> list[SentencePair]:
+    """Return the general pairs of a file without a header line: a score in [0, 1] and two sentences in each row.
+
+    Raises:
+        InputError: the file cannot be read, or a row of it is malformed.
+    """
     rows = []
     for line, cells in read_cells(path):
         if len(cells) != 3:

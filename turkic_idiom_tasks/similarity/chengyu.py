@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_table
-from turkic_idiom_tasks.dataset.similarity import CORRECT, GENERAL, INCORRECT, REFERENCE, SentencePair, SentencePairs
+from turkic_idiom_tasks.dataset.similarity import (
+    CORRECT,
+    GENERAL,
+    INCORRECT,
+    REFERENCE,
+    SentencePair,
+    SentencePairs,
+    Triplet,
+)
 from turkic_idiom_tasks.errors import InputError
 
 CHENGYU_VARIABLE = "CHENGYU_STS_DATA"
@@ -54,6 +62,27 @@ def read_chengyu(path: Path) -> SentencePairs:
             raise InputError(f"{place}: {record.problem}: {record.value[:80]!r}; correct the file")
         rows += _chengyu_pairs(place, str(record.line), record.cells)
     return SentencePairs(CHENGYU_SUBSET, rows)
+
+
+def read_chengyu_triplets(path: Path) -> list[Triplet]:
+    """Return the training triplets of a file of ChengyuSTS: (S, A_c, A_i), of which A_c or A_i may be missing.
+
+    A row with one of the two is left out if another row has the same sentence with both.
+
+    Raises:
+        InputError: the file cannot be read, or a row lacks a sentence.
+    """
+    triplets = []
+    for record in read_table(path, _COLUMNS):
+        if record.cells is None:
+            raise InputError(f"{path}:{record.line}: {record.problem}: {record.value[:80]!r}; correct the file")
+        cells = record.cells
+        sentence, correct, incorrect = (_without_braces(cells[column]) for column in ("s", "a_c", "a_i"))
+        if not sentence or not (correct or incorrect):
+            raise InputError(f"{path}:{record.line}: a row needs S, and A_c or A_i")
+        triplets.append(Triplet(sentence, correct or None, incorrect or None, _in_braces(cells["s"])))
+    complete = {row.original for row in triplets if row.correct and row.incorrect}
+    return [row for row in triplets if (row.correct and row.incorrect) or row.original not in complete]
 
 
 def _chengyu_pairs(place: str, name: str, cells: Mapping[str, str]) -> list[SentencePair]:

@@ -1,0 +1,65 @@
+"""Jinja environment of the pages, in which every value is escaped, and how the pages write numbers and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaderboard.language_models import KIND_LABELS
+from leaderboard.tables import TASK_LABELS, shown_score, variant
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+
+try:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+except ModuleNotFoundError as error:
+    raise InputError(
+        f"the site needs the package {error.name}: pip install 'turkic-idiom-tasks[leaderboard]'"
+    ) from error
+
+__all__ = ["Markup", "environment"]
+
+
+def environment() -> Environment:
+    """Return the environment of the templates, in which every value is escaped."""
+    templates = Environment(
+        loader=PackageLoader("leaderboard"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    templates.filters |= {
+        "score": shown_score,
+        "parameters": _shown_parameters,
+        "task_name": (TASK_LABELS | KIND_LABELS).__getitem__,
+        "language": lambda code: LANGUAGES[code].name,
+        "reported": _shown_figure,
+        "sentence": _enumeration,
+        "variant": variant,
+    }
+    return templates
+
+
+def _shown_figure(value: float | str | None) -> str:
+    """Return a figure of the paper with the same two or three digits as in the paper."""
+    if value is None or isinstance(value, str):
+        return value or "–"
+    digits = 2 if round(value, 2) == value else 3
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def _shown_parameters(number: int | None) -> str:
+    """Return ``278M`` or ``1.3B``; a dash if the number is not known."""
+    if number is None:
+        return "–"
+    for unit, divisor in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= divisor:
+            return f"{number / divisor:.3g}{unit}"
+    return str(number)
+
+
+def _enumeration(names: Sequence[str]) -> str:
+    """Return ``Turkish, Azerbaijani and Uzbek``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

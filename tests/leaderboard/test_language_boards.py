@@ -1,0 +1,103 @@
+"""Boards of single languages, and the split of T1 by spelling."""
+
+import pytest
+
+from leaderboard.board import make_board
+from leaderboard.items import board_data
+from leaderboard.language_boards import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, language_boards
+from leaderboard.spelling import spelling_splits
+from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
+from turkic_idiom_tasks.dataset.retrieval import queries_with_shared_stem
+from turkic_idiom_tasks.results.predictions import SPANS
+
+RETRIEVAL = ("T1", "T2", "T3")
+
+
+def board_of_language(code, data, *submissions):
+    by_code = {one.code: one for one in language_boards(make_board(submissions, data))}
+    return by_code[code]
+
+
+def tab_of(of_language, name):
+    return next(tab for tab in of_language.tabs if tab.name == name)
+
+
+def test_the_ranks_of_a_language_are_its_own():
+    data = make_data(40, languages=("tr", "az"))
+    submissions = [
+        scored_of("turkish", data, {("T2", "tur"): [1] * 40, ("T2", "azj"): [FLOOR] * 40}),
+        scored_of("azeri", data, {("T2", "tur"): [FLOOR] * 40, ("T2", "azj"): [1] * 40}),
+        scored_of("only-tr", data, {("T2", "tur"): [FLOOR] * 20 + [1] * 20}),
+    ]
+    turkish, azerbaijani = (board_of_language(code, data, *submissions) for code in ("tr", "az"))
+    ranks = {name: one.rank for name, one in turkish.default.standings.items()}
+    assert ranks == {"turkish": 1, "only-tr": 2, "azeri": 3}
+    # corrected: (1 + 0) / 2 for the model that has half of the queries right
+    assert turkish.default.standings["only-tr"].score == pytest.approx(0.5)
+    assert {name: one.rank for name, one in azerbaijani.default.standings.items()} == {"azeri": 1, "turkish": 2}
+
+
+def test_a_board_opens_with_the_ranking_that_has_the_most_submissions():
+    data = make_data(30, languages=("tr", "az"))
+    encoders = [make_scored(f"e{n}", data, tasks=RETRIEVAL, seed=n) for n in range(2)]
+    tagger = make_scored("tagger", data, tasks=(SPANS,))
+    whole = make_scored("whole", data)
+    of_language = board_of_language("az", data, *encoders, tagger, whole)
+    assert {tab.name: len(tab.standings) for tab in of_language.tabs} == {RETRIEVAL_TAB: 3, SPANS_TAB: 2, ALL_TAB: 1}
+    assert of_language.default.name == RETRIEVAL_TAB
+    assert board_of_language("az", data, whole).default.name == ALL_TAB  # of equal ones that with the most tasks
+    rows = of_language.rows(tab_of(of_language, ALL_TAB))
+    assert {row.submission.id: row.lacks for row in rows} == {
+        "whole": (),
+        "e0": ("Spans",),
+        "e1": ("Spans",),
+        "tagger": RETRIEVAL,
+    }
+    assert [row.standing is not None for row in rows] == [True, False, False, False]
+
+
+def test_tasks_that_nobody_submitted_have_no_column_and_no_tab():
+    data = make_data(30, languages=("tr", "az"))
+    of_language = board_of_language("az", data, make_scored("one", data, tasks=("T1", "T3")))
+    (tab,) = of_language.tabs
+    assert (tab.name, tab.shown) == (RETRIEVAL_TAB, ("T1", "T3"))
+    (row,) = of_language.rows(tab)
+    assert not any(shown.missing for shown in row.scores)
+    assert len(row.scores) == 3  # the mean of two tasks, and each
+    assert board_of_language("tr", data, make_scored("one", data, tasks=("T1",))).default is None
+
+
+def test_an_extra_task_has_a_column_and_does_not_count():
+    data = make_data(30, languages=("tr", "az"), extra=("T4",))
+    submissions = [
+        make_scored("old", data, tasks=RETRIEVAL),
+        make_scored("new", data, tasks=(*RETRIEVAL, "T4"), seed=1),
+    ]
+    board = make_board(submissions, data)
+    assert list(board.by_task["T4"]) == ["new"]
+    assert set(board.retrieval) == {"old", "new"}
+    tab = board_of_language("az", data, *submissions).default
+    assert (tab.tasks, tab.shown) == (RETRIEVAL, (*RETRIEVAL, "T4"))
+    assert set(tab.standings) == {"old", "new"}
+
+
+def test_the_queries_of_t1_are_split_by_shared_stems():
+    data = make_data(4, languages=("tr", "az"))  # the first of four queries shares a stem
+    one = scored_of("one", data, {("T1", "tur-azj"): [1, 0.25, 0.5, 0.75]})
+    board = make_board([one, make_scored("other", data, tasks=("T2",))], data)
+    (split,) = spelling_splits(board, "T1")
+    shared, other = split.scores("one")
+    assert (shared.value, other.value) == (1, pytest.approx(0.5))  # (.25 + .5 + .75) / 3
+    assert other.interval.low < 0.5 < other.interval.high
+    assert (split.shared.n, split.other.n) == (1, 3)
+    assert split.other.floor == pytest.approx(FLOOR)
+    assert all(shown.missing for shown in split.scores("other"))
+    assert spelling_splits(board, "T2") == []
+
+
+def test_the_groups_are_those_of_the_command_run(submission_dataset):
+    data = board_data(submission_dataset)
+    for subset in data.of_task("T1"):
+        retrieval = submission_dataset.retrieval("T1", subset.name)
+        assert subset.shared_stem == queries_with_shared_stem(retrieval, "T1", subset.name)
+    assert {subset.shared_stem for subset in data.of_task("T3")} == {None}

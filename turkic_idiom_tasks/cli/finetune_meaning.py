@@ -1,0 +1,304 @@
+"""``turkic-idiom finetune similarity`` and ``idiomaticity``: train encoders for what sentences with idioms mean."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from turkic_idiom_tasks.cli.finetune import (
+    BatchSize,
+    Bf16,
+    Epochs,
+    LearningRate,
+    Push,
+    WeightDecay,
+    finetune_app,
+    push_folder,
+    push_target,
+    tuned_folder,
+)
+from turkic_idiom_tasks.cli.options import Revision
+from turkic_idiom_tasks.reading import printable
+
+if TYPE_CHECKING:
+    from turkic_idiom_tasks.finetuning.idiomaticity import SeedScores
+    from turkic_idiom_tasks.finetuning.labelled import LabelledData
+    from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+_COLUMNS = {  # score -> heading
+    "spearman_idiom": "idiom",
+    "spearman_general": "general",
+    "affinity": "affinity",
+    "scaled_similarity": "scaled",
+    "accuracy": "accuracy",
+}
+
+
+@finetune_app.command()
+def similarity(
+    model: Annotated[
+        str,
+        typer.Option("--model", "-m", metavar="MODEL", help="mteb or Hugging Face name, or a local checkpoint."),
+    ],
+    data: Annotated[
+        str,
+        typer.Option(
+            "--data",
+            metavar="astitch|chengyu|LEXICON|FILE",
+            help="astitch (the folder that ASTITCH_DATA names), chengyu (CHENGYU_STS_DATA), a lexicon directory, or a "
+            "table with the columns original, correct, incorrect and idiom.  [default: the bundled lexicon]",
+        ),
+    ] = "",
+    loss: Annotated[
+        str,
+        typer.Option(
+            "--loss",
+            metavar="simcse|cosine",
+            help="Supervised SimCSE over triplets, or regression on the similarity of pairs.",
+        ),
+    ] = "simcse",
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language",
+            metavar="LANG",
+            help="eng or por of AStitch, or a language of the lexicon; may be repeated.  [default: all]",
+        ),
+    ] = None,
+    seen_idioms: Annotated[
+        str,
+        typer.Option(
+            "--seen-idioms",
+            metavar="refuse|leave-out|keep",
+            help="Triplets whose idiom is in the test pairs: refuse the data, leave them out, or keep them, as the "
+            "protocol of AStitch 2B does.",
+        ),
+    ] = "refuse",
+    general: Annotated[
+        Path | None,
+        typer.Option(
+            "--general",
+            metavar="FILE",
+            help="General pairs for the regression (score in [0, 1], two sentences; no header line); "
+            "the paper mixes in those of the STS benchmark.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-similarity-…]"),
+    ] = None,
+    pooling: Annotated[
+        str | None,
+        typer.Option(
+            "--pooling", metavar="POOLING", help="cls, mean, max, first_last or last_four.  [default: the model's own]"
+        ),
+    ] = None,
+    revision: Revision = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of everything random.")] = 42,
+    epochs: Epochs = 4,
+    batch_size: BatchSize = 32,
+    learning_rate: LearningRate = 2e-5,
+    weight_decay: WeightDecay = 0.01,
+    temperature: Annotated[float, typer.Option("--temperature", metavar="X", help="Temperature of simcse.")] = 0.05,
+    bf16: Bf16 = False,
+    push: Push = None,
+) -> None:
+    """Fine-tune an encoder so that a sentence with an idiom is like its paraphrase, not like a literal rewording.
+
+    Save the weights that are best on the development idioms, which may be the untuned ones, and score both on the test
+    pairs of the similarity tasks. Example: turkic-idiom finetune similarity -m ./my-encoder --data lexicon --out mine
+    """
+    from turkic_idiom_tasks.errors import usage_error
+    from turkic_idiom_tasks.finetuning.config import SimilarityConfig, checked, is_first_process
+
+    log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
+    settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+    settings |= {"weight_decay": weight_decay, "seed": seed, "loss": loss, "temperature": temperature}
+    config = checked(SimilarityConfig, settings | {"pooling": pooling, "bf16": bf16})
+    if seen_idioms not in ("refuse", "leave-out", "keep"):
+        raise usage_error(f"--seen-idioms {seen_idioms}: choose refuse, leave-out or keep")
+    if general is not None and loss != "cosine":
+        raise usage_error(f"--general {general}: only --loss cosine learns from pairs with scores; leave it out")
+    repository = push_target(push, (model,))
+    from turkic_idiom_tasks.finetuning.triplets import build_triplets
+
+    triplets = build_triplets(data, languages=language or (), seen_idioms=seen_idioms, general=general)
+    # torch is loaded only after everything else is checked
+    from turkic_idiom_tasks.finetuning.cards import check_new, save_similarity, similarity_record
+    from turkic_idiom_tasks.finetuning.similarity import fine_tune_similarity
+    from turkic_idiom_tasks.finetuning.trainee import load_trainee
+
+    folder = out or tuned_folder(model, ["similarity", loss, pooling, seed])
+    check_new(folder)
+    trainee = load_trainee(model, task="T2", pooling=pooling, revision=revision)
+    tuned = fine_tune_similarity(trainee, triplets, config=config)
+    if not is_first_process():
+        return
+    save_similarity(tuned, folder, similarity_record(trainee, triplets, tuned, config=config))
+    n_pairs = int(triplets.development.is_scored.sum())
+    sys.stdout.write(
+        f"{printable(triplets.path)}: {len(triplets.training)} training triplets, "
+        f"{n_pairs} development pairs of other idioms; {triplets.n_left_out} triplets\n"
+        "left out for an idiom of the test or development pairs\n"
+    )
+    if triplets.seen:
+        sys.stdout.write(f"Test idioms that were trained on: {printable(', '.join(triplets.seen))}\n")
+    sys.stdout.write(f"{tuned.verdict}\n\n")
+    _print_scores(tuned)
+    sys.stdout.write(f"\nModel: {printable(str(folder))}\n")
+    if repository is not None:
+        push_folder(folder, repository)
+
+
+@finetune_app.command()
+def idiomaticity(
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="MODEL", help="Encoder on the Hub, or a local checkpoint.")
+    ],
+    data: Annotated[
+        str,
+        typer.Option(
+            "--data",
+            metavar="astitch|dodiom|LEXICON",
+            help="astitch (the folder that ASTITCH_DATA names), dodiom (the table that DODIOM_DATA names), or a lexicon "
+            "directory.  [default: the bundled lexicon]",
+        ),
+    ] = "lexicon",
+    setup: Annotated[
+        str,
+        typer.Option(
+            "--setup",
+            metavar="zero-shot|one-shot|few-shot",
+            help="Sentences of the test idioms that are trained on: none, one or a few of each use.",
+        ),
+    ] = "zero-shot",
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--inputs",
+            metavar="context|idiom",
+            help="What is given besides the sentence: those around it, the idiom; may be repeated.  [default: idiom]",
+        ),
+    ] = None,
+    only_sentence: Annotated[bool, typer.Option("--only-sentence", help="Give nothing besides the sentence.")] = False,
+    subtask: Annotated[
+        str,
+        typer.Option("--subtask", metavar="A|B", help="A: is the idiom meant? B of astitch: is this its meaning?"),
+    ] = "A",
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language",
+            metavar="LANG",
+            help="eng or por of AStitch, or languages of the lexicon; may be repeated.  [default: eng; all]",
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the classifiers.")] = Path(
+        "idiomaticity"
+    ),
+    revision: Revision = None,
+    seed: Annotated[
+        list[int] | None, typer.Option("--seed", metavar="N", help="May be repeated.  [default: 42 43 44]")
+    ] = None,
+    epochs: Epochs = 9,
+    batch_size: BatchSize = 32,
+    learning_rate: LearningRate = 2e-5,
+    weight_decay: WeightDecay = 0.01,
+    max_length: Annotated[int, typer.Option("--max-length", metavar="N", help="Sub-words that are used.")] = 128,
+    bf16: Bf16 = False,
+) -> None:
+    """Fine-tune classifiers that tell whether an idiom is meant or its words, and score them by macro F1.
+
+    Finished seeds are kept, so the same command continues after an interruption. Epochs, learning rate and length are
+    those of AStitchInLanguageModels.
+    """
+    from turkic_idiom_tasks.errors import usage_error
+    from turkic_idiom_tasks.finetuning.config import SEEDS, IdiomaticityConfig, checked
+    from turkic_idiom_tasks.finetuning.labelled import build_labelled
+
+    log.setLevel(logging.INFO)
+    settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+    settings |= {"weight_decay": weight_decay, "max_length": max_length, "bf16": bf16}
+    config = checked(IdiomaticityConfig, settings)
+    if only_sentence and inputs:
+        raise usage_error("--only-sentence does not go with --inputs; leave one of them out")
+    chosen = () if only_sentence else tuple(dict.fromkeys(inputs or ("idiom",)))
+    rows = build_labelled(data, setup=setup, inputs=chosen, subtask=subtask, languages=language or ())
+    # torch is loaded only after everything else is checked
+    from turkic_idiom_tasks.finetuning.idiomaticity import finished_scores, load_classifier, save_classifier, train_seed
+
+    scores = []
+    for number in seed or SEEDS:
+        folder = out / f"seed-{number}"
+        declared = {"model": model, "revision": revision, "config": config.model_dump(), "seed": number}
+        declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
+        finished = finished_scores(folder, declared)
+        if finished is None:
+            classifier = load_classifier(model, seed=number, revision=revision)
+            finished = train_seed(classifier, rows, config=config, seed=number)
+            save_classifier(classifier, folder, finished, declared)
+        log.info("seed %d: test macro F1 %s", number, _number(finished.test_f1))
+        scores.append(finished)
+    _print_seeds(rows, scores)
+    sys.stdout.write(f"\nClassifiers: {printable(str(out))}\n")
+
+
+def _print_seeds(rows: LabelledData, scores: Sequence[SeedScores]) -> None:
+    """Print a table with macro F1 of every seed, their mean, and the best constant answer."""
+    from turkic_idiom_tasks.metrics.classification import macro_f1
+
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    sizes = " + ".join(str(len(stage)) for stage in rows.stages)
+    console.print(
+        f"{printable(rows.path)}: {sizes} training rows, {len(rows.development)} for development, {len(rows.test)} for "
+        f"the test ({len({row.idiom for row in rows.test})} idioms)"
+    )
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
+    table.add_column("macro F1")
+    for heading in ("best epoch", "development", "test", "95% by idiom"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    gold = [row.label for row in rows.test]
+    constant = max(macro_f1(gold, [label] * len(gold)) for label in (0, 1))
+    table.add_row("one answer for all", "", "", _number(constant), "")
+    for row in scores:
+        cells = [str(row.best_epoch), _number(row.development_f1), _number(row.test_f1)]
+        table.add_row(f"seed {row.seed}", *cells, f"{_number(row.low)}-{_number(row.high)}")
+    table.add_row("mean", "", "", _number(sum(row.test_f1 for row in scores) / len(scores)), "")
+    console.print(table)
+
+
+def _print_scores(tuned: TunedSimilarity) -> None:
+    """Print a table with the scores of the test pairs, before and after training."""
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    if not tuned.scores:
+        console.print("No test pairs: a table of triplets has none.")
+        return
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
+    table.add_column("Spearman")
+    for heading in ("overall", "95%", *_COLUMNS.values()):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for subset, scores in tuned.scores.items():
+        table.add_row(f"{subset} untuned", *_cells(tuned.untuned_scores[subset]))
+        table.add_row(f"{subset} {'tuned' if tuned.kept.epoch else 'kept'}", *_cells(scores))
+    console.print(table)
+    console.print("-: undefined, because one side is constant or there is no such pair")
+
+
+def _cells(scores: Mapping[str, float]) -> list[str]:
+    interval = f"{_number(scores['spearman_ci_low'])}-{_number(scores['spearman_ci_high'])}"
+    return [_number(scores["spearman"]), interval, *(_number(scores[name]) for name in _COLUMNS)]
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3f}"
