@@ -256,7 +256,7 @@ def test_planted_errors_are_counted_and_never_kept(build, bundled, knowledge, tm
 
 
 def test_what_is_planted_is_wrong_and_of_the_kind_that_is_said():
-    spans = (Span(5, 12),)
+    spans = (Span(5, 13),)
     entries = {
         "a": Entry("a", "taş atmak", "birine iğneleyici söz söylemek", "Bana taş attı.", spans),
         "b": Entry("b", "laf sokmak", "birine iğneleyici ve kırıcı söz söylemek"),
