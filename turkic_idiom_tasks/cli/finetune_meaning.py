@@ -27,6 +27,7 @@ from turkic_idiom_tasks.cli.finetune import (
     tuned_folder,
 )
 from turkic_idiom_tasks.cli.options import Revision
+from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def similarity(
         str,
         typer.Option(
             "--data",
+            envvar=DATA_VARIABLE,
             metavar="astitch|chengyu|LEXICON|FILE",
             help="astitch (the folder that ASTITCH_DATA names), chengyu (CHENGYU_STS_DATA), a lexicon directory, or a "
             "table with the columns original, correct, incorrect and idiom.  [default: the bundled lexicon]",
@@ -170,11 +172,12 @@ def idiomaticity(
         str,
         typer.Option(
             "--data",
+            envvar=DATA_VARIABLE,
             metavar="astitch|dodiom|LEXICON",
-            help="astitch (the folder that ASTITCH_DATA names), dodiom (the table that DODIOM_DATA names), or a lexicon "
-            "directory.  [default: the bundled lexicon]",
+            help="astitch (the folder that ASTITCH_DATA names), dodiom (the table that DODIOM_DATA names), or a "
+            "lexicon directory.  [default: the bundled lexicon]",
         ),
-    ] = "lexicon",
+    ] = "",
     setup: Annotated[
         str,
         typer.Option(
@@ -262,7 +265,8 @@ def _print_seeds(rows: LabelledData, scores: Sequence[SeedScores]) -> None:
     sizes = " + ".join(str(len(stage)) for stage in rows.stages)
     console.print(
         f"{printable(rows.path)}: {sizes} training rows, {len(rows.development)} for development, {len(rows.test)} for "
-        f"the test ({len({row.idiom for row in rows.test})} idioms)"
+        f"the test ({len({row.idiom for row in rows.test})} idioms)",
+        soft_wrap=True,
     )
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
     table.add_column("macro F1")

@@ -1,8 +1,9 @@
 """Data of idiomaticity detection: sentences with a label, divided by idiom.
 
 Label 0 is idiomatic and 1 is not, as in AStitchInLanguageModels. There are three sources. AStitch, Task 1, has splits
-of its own. A lexicon gives the example of an entry as idiomatic and its literal example as not. Dodiom gives its sentences
-of the categories ``idiom`` and ``nonidiom``. In the last two an idiom is in one split only, in every language.
+of its own. A lexicon gives the example of an entry as idiomatic and its literal example as not. Dodiom gives its
+sentences of the categories ``idiom`` and ``nonidiom``. In the last two an idiom is in one split only, in every
+language.
 
 In the zero-shot setup no idiom of the test is trained on. In the one-shot and few-shot setups training continues on a
 few sentences of the test and development idioms, as in the paper (appendix B.1). The test sentences are the same in
