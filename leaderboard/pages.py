@@ -27,6 +27,8 @@ from leaderboard.language_boards import LanguageBoard, Tab, language_boards
 from leaderboard.language_models import KIND_LABELS, KIND_TITLES, LanguageModelBoard
 from leaderboard.model_parts import subset_titles, task_part
 from leaderboard.spelling import spelling_splits
+from leaderboard.submission import Metadata
+from leaderboard.submit_page import NOTHING_KNOWN, STEPS, About, bibtex, count_texts
 from leaderboard.tables import (
     SIZE_CLASSES,
     TASK_FORMS,
@@ -52,6 +54,7 @@ from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, SPANS
 SITE_NAME = "Turkic Idiom Benchmark"
 
 _SIZE_NAMES = (*(name for name, _, _ in SIZE_CLASSES), UNKNOWN_SIZE)
+_COMMIT = re.compile("[0-9a-f]{40}")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _LANGUAGE_MODELS = "language-models.html"
 
@@ -90,10 +93,14 @@ class Pages:
     Attributes:
         board: the leaderboard of encoders that they show.
         language_models: the board of submissions that answer items; None if there are none, and no page of them.
+        about: repository and date of the build.
     """
 
-    def __init__(self, board: Board, language_models: LanguageModelBoard | None = None) -> None:
+    def __init__(
+        self, board: Board, language_models: LanguageModelBoard | None = None, *, about: About = NOTHING_KNOWN
+    ) -> None:
         self.board = board
+        self.about = about
         self.language_models = language_models
         self._data: BoardData = board.data
         self._environment = environment()
@@ -108,6 +115,7 @@ class Pages:
             *(Link(_language_file(code), LANGUAGES[code].name) for code in self._data.languages),
             *tasks,
             Link("compare.html", "Compare"),
+            Link("submit.html", "Submit"),
             Link("data.html", "Data"),
             Link("how-to-read.html", "How to read this"),
         )
@@ -128,6 +136,7 @@ class Pages:
             yield f"scores/{submission.id}.json", _json(submission_json(submission, self.board) | values)
         yield "compare.html", self._compare()
         yield from comparison_files(self.board)
+        yield "submit.html", self._submit()
         yield "data.html", self._page("data.html", title="The data", bundled=self._data.path == BUNDLED_PATH)
         yield "how-to-read.html", self._page("how-to-read.html", title="How to read this")
         yield "leaderboard.csv", to_csv(self.board).encode()
@@ -142,6 +151,7 @@ class Pages:
         values = {"current": file or template} | values
         text = self._environment.get_template(template).render(
             site_name=SITE_NAME,
+            about_site=self.about,
             version=version("turkic-idiom-tasks"),
             title=title,
             file=file or template,
@@ -244,7 +254,7 @@ class Pages:
             submission=submission,
             about=metadata,
             distinction=self._distinctions.get(name, ""),
-            hub_link=_HUB_ID.fullmatch(metadata.name) is not None and metadata.revision is not None,
+            hub_link=_is_on_hub(metadata),
             badges=badges(submission, boards[0]),
             places=places,
             is_compared=self.board in boards,
@@ -285,6 +295,15 @@ class Pages:
         yield "language-models.csv", to_csv(models.board).encode()
         yield "language-models.json", _json(to_json(models.board))
 
+    def _submit(self) -> bytes:
+        return self._page(
+            "submit.html",
+            title="Submit a model",
+            steps=STEPS,
+            n_texts=count_texts(self._data),
+            bibtex=bibtex(version("turkic-idiom-tasks")),
+        )
+
     def _compare(self) -> bytes:
         return self._page(
             "compare.html",
@@ -302,6 +321,11 @@ class Pages:
                 svg = Markup(chart.svg())
                 figures.append(Figure(chart.title, chart.description, svg, f"figures/{name}.vl.json"))
         return figures
+
+
+def _is_on_hub(metadata: Metadata) -> bool:
+    """Return whether a model is one of the Hub: built-in baselines have a name of that form, but no commit."""
+    return _HUB_ID.fullmatch(metadata.name) is not None and _COMMIT.fullmatch(metadata.revision or "") is not None
 
 
 def _language_file(code: str, tab: Tab | None = None) -> str:

@@ -9,6 +9,7 @@ from leaderboard.board import Board
 from leaderboard.language_models import LanguageModelBoard
 from leaderboard.pages import Pages
 from leaderboard.scores import ScoredSubmission
+from leaderboard.submit_page import NOTHING_KNOWN, About
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.files import commit_folder, foreign_names, our_files
 from turkic_idiom_tasks.reading import MalformedError, decode_text, read_file, shown
@@ -20,7 +21,12 @@ _MAX_IDS = 1024 * 1024  # bytes of a list of ids
 
 
 def build_site(
-    board: Board, out: Path, *, language_models: LanguageModelBoard | None = None, overwrite: bool = False
+    board: Board,
+    out: Path,
+    *,
+    language_models: LanguageModelBoard | None = None,
+    about: About = NOTHING_KNOWN,
+    overwrite: bool = False,
 ) -> list[Path]:
     """Write all files of the site at once, and return their paths; other files in the folder are left alone.
 
@@ -28,6 +34,7 @@ def build_site(
         board: the leaderboard that the pages show.
         out: folder of the site.
         language_models: the board of submissions that answer items; None if there are none.
+        about: repository and date of the build.
         overwrite: whether to replace a file with a name of the site that an earlier build did not write.
 
     Raises:
@@ -37,7 +44,7 @@ def build_site(
     _check_ids(board.submissions)
     if language_models:
         _check_ids(language_models.board.submissions)
-    contents = dict(Pages(board, language_models).all())
+    contents = dict(Pages(board, language_models, about=about).all())
     commit_folder(out, contents, kind=KIND, overwrite=overwrite)
     return [out / name for name in contents]
 

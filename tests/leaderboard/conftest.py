@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from datetime import date
 from itertools import permutations
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.site import build_site
 from leaderboard.submission import METADATA_FILE, Metadata, slug, submission_files
+from leaderboard.submit_page import About
 from tests.hub_datasets.conftest import _session_hub, _warm, hub, session_online  # noqa: F401
 from tests.leaderboard.boards_for_tests import make_data, make_submissions
 from turkic_idiom_tasks.dataset import open_dataset
@@ -174,5 +176,5 @@ def shared_site(tmp_path_factory):
     data = make_data(40, few={"gag": 12}, text="{language} {concept} <b onclick=1>")
     board = make_board(make_submissions(data), data, reproduced=("model-1",))
     folder = tmp_path_factory.mktemp("site")
-    build_site(board, folder)
+    build_site(board, folder, about=About("https://github.com/org/idioms", date(2026, 11, 30)))
     return SimpleNamespace(board=board, folder=folder)

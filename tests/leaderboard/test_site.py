@@ -2,6 +2,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,12 +11,21 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.items import board_data
 from leaderboard.site import KIND, build_site, check_out
+from leaderboard.submit_page import About, count_texts, site_facts
 from tests.killing import all_at_once, every_kill
-from tests.leaderboard.boards_for_tests import make_data, make_scored
+from tests.leaderboard.boards_for_tests import POOL, make_data, make_scored
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, LexiconDataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import commit_folder, finish_commit
 from turkic_idiom_tasks.lexicon.reviews import parse_review
+
+OUTSIDE = (
+    "https://huggingface.co/",
+    "https://github.com/org/idioms",
+    "https://www.apache.org/licenses/LICENSE-2.0",
+    "https://creativecommons.org/licenses/by/4.0/",
+    "data:,",
+)
 
 
 @pytest.fixture
@@ -45,7 +55,7 @@ class Links(HTMLParser):
 def test_two_builds_in_another_order_are_byte_identical(shared_site, tmp_path):
     board = shared_site.board
     again = make_board(board.submissions[::-1], board.data, reproduced=board.reproduced)
-    build_site(again, tmp_path / "again")
+    build_site(again, tmp_path / "again", about=About("https://github.com/org/idioms", date(2026, 11, 30)))
     assert content(tmp_path / "again") == content(shared_site.folder)
 
 
@@ -147,7 +157,7 @@ def test_a_site_does_not_go_among_the_submissions(tmp_path):
 def test_every_link_leads_somewhere_and_only_to_the_site(site):
     for page in site.rglob("*.html"):
         for link in Links(page.read_text("utf-8")).links:
-            if link.startswith(("https://huggingface.co/", "data:,")):
+            if link.startswith(OUTSIDE):
                 continue
             path, _, fragment = link.partition("?")[0].partition("#")
             target = (page.parent / path).resolve() if path else page
@@ -172,6 +182,45 @@ def test_hostile_text_is_text_on_every_page(site):
 def test_only_names_of_the_hub_become_links_to_it(site):
     assert '<a href="https://huggingface.co/org/middle"' in (site / "models/model-1.html").read_text("utf-8")
     assert "huggingface.co" not in (site / "models/hostile-1.html").read_text("utf-8")
+
+
+def test_a_built_in_baseline_has_no_link_to_the_hub(small_board, tmp_path):
+    data = small_board.data
+    baseline = make_scored("ngrams", data, tasks=("T1",), name="turkic-idiom/char-ngrams", revision="1")
+    build_site(make_board([baseline], data), tmp_path)
+    assert "huggingface.co" not in (tmp_path / "models/ngrams.html").read_text("utf-8")
+
+
+def test_the_footer_names_repository_and_date_where_they_are_known(site, small_board, tmp_path):
+    text = (site / "t1.html").read_text("utf-8")
+    assert 'href="https://github.com/org/idioms/blob/main/CHANGELOG.md"' in text
+    assert "2026-11-30" in text
+    assert 'href="https://github.com/org/idioms/compare"' in (site / "submit.html").read_text("utf-8")
+    build_site(make_board([], small_board.data), tmp_path)
+    for page in tmp_path.glob("*.html"):
+        assert "github.com" not in page.read_text("utf-8")
+        assert "built on" not in page.read_text("utf-8")
+
+
+def test_the_date_of_a_build_comes_from_the_option_or_the_environment():
+    assert site_facts(None, None, {}) == About(None, None)
+    assert site_facts(None, None, {"SOURCE_DATE_EPOCH": "86400"}).built == date(1970, 1, 2)
+    given = site_facts("https://github.com/org/idioms/", "2026-11-30", {"SOURCE_DATE_EPOCH": "86400"})
+    assert given == About("https://github.com/org/idioms", date(2026, 11, 30))
+    for repository, built, epoch in (
+        ("javascript:alert(1)", None, "0"),
+        ("https://github.com/org", None, "0"),
+        (None, "30.11.2026", "0"),
+        (None, None, "soon"),
+        (None, None, "9" * 30),
+    ):
+        with pytest.raises(InputError, match="give"):
+            site_facts(repository, built, {"SOURCE_DATE_EPOCH": epoch})
+
+
+def test_the_texts_that_a_model_encodes_are_counted_once():
+    # queries: 3 Turkish idioms for T1 to T3, 3 Azerbaijani ones for T2; pools: idioms az, meanings tr and az
+    assert count_texts(make_data(3, languages=("tr", "az"))) == 6 + 3 * POOL
 
 
 def test_a_model_page_says_what_was_disclosed_and_where_it_stands(site):

@@ -12,9 +12,26 @@ from tests.leaderboard.boards_for_tests import HOSTILE
 from turkic_idiom_tasks.metrics.bootstrap import difference, mean
 from turkic_idiom_tasks.metrics.comparison import Paired, compare
 
-AXE_PAGES = ("index.html", "t1.html", "uz-all.html", "compare.html?a=model-1&b=model-2", "models/model-1.html")
+AXE_PAGES = (
+    "index.html",
+    "t1.html",
+    "submit.html",
+    "uz-all.html",
+    "compare.html?a=model-1&b=model-2",
+    "models/model-1.html",
+)
 LANGUAGE_PAGES = ("tr.html", "az.html", "uz.html", "uz-retrieval.html", "uz-spans.html", "uz-all.html")
-PAGES = ("index.html", *LANGUAGE_PAGES, "t1.html", "t2.html", "t3.html", "spans.html", "data.html", "how-to-read.html")
+PAGES = (
+    "index.html",
+    *LANGUAGE_PAGES,
+    "t1.html",
+    "t2.html",
+    "t3.html",
+    "spans.html",
+    "submit.html",
+    "data.html",
+    "how-to-read.html",
+)
 
 
 @pytest.fixture(scope="session")
@@ -116,7 +133,7 @@ def test_filters_narrow_and_reset_brings_all_back(open_page):
     page.select_option("select[name=size]", "100M to 500M")
     page.select_option("select[name=regime]", "tr-only")
     assert names(page) == ["org/middle"]
-    assert page.locator("#count").text_content() == f"1 of {len(every)} shown"
+    assert page.locator("#count").text_content() == f"1 of {len(every)} shown; ranks are those of the whole table"
     page.get_by_role("button", name="Reset").click()
     page.locator("#count", has_text=f"{len(every)} of {len(every)}").wait_for()
     assert names(page) == every
@@ -128,6 +145,11 @@ def test_search_knows_the_letters_of_the_languages(open_page):
     assert names(page) == ["org/Küçük-İdiom"]
     page.fill("input[name=q]", "<img")
     assert set(names(page)) == {HOSTILE[0]}
+
+
+def board_of(shared_site, code):
+    """The board of a language."""
+    return {one.code: one for one in language_boards(shared_site.board)}[code].board
 
 
 def test_a_language_has_tabs_with_ranks_of_their_own(open_page, shared_site):
@@ -143,8 +165,7 @@ def test_a_language_has_tabs_with_ranks_of_their_own(open_page, shared_site):
     assert page.locator(".board thead th").evaluate_all("all => all.map(head => head.dataset.key)") == [
         *("rank", "model", "size", "mean", "T1", "T2", "T3")
     ]
-    by_language = {one.code: one for one in language_boards(shared_site.board)}
-    standings = by_language["uz"].board.retrieval.values()
+    standings = board_of(shared_site, "uz").retrieval.values()
     assert [float(rank) for rank in column(page, "rank")] == [one.rank for one in standings]
     assert [float(score) for score in column(page, "mean")] == pytest.approx([one.score for one in standings], abs=1e-5)
 
@@ -165,6 +186,86 @@ def test_a_wrong_link_shows_everything(open_page):
     page = open_page("index.html#type=nothing&sort=<b>&order=x&q=&language=zz")
     assert len(names(page)) == 12
     assert page.locator("th[data-key=rank]").get_attribute("aria-sort") == "ascending"
+
+
+def test_back_undoes_a_filter_and_an_empty_result_offers_reset(open_page):
+    page = open_page("index.html")
+    every = names(page)
+    page.select_option("select[name=type]", "encoder")
+    few = names(page)
+    page.locator("input[name=q]").press_sequentially("zzz")  # one step, however many letters
+    assert names(page) == []
+    assert page.locator("#empty").is_visible()
+    page.go_back()
+    assert (names(page), page.locator("input[name=q]").input_value()) == (few, "")
+    assert page.locator("#empty").is_hidden()
+    page.go_back()
+    assert names(page) == every
+    page.fill("input[name=q]", "zzz")
+    page.locator("#empty button").click()
+    page.locator("#count", has_text=f"{len(every)} of {len(every)}").wait_for()
+    assert names(page) == every
+
+
+def test_rows_are_one_line_and_ties_are_bracketed(open_page, site, shared_site):
+    page = open_page("index.html", viewport={"width": 1440, "height": 900})
+    heights = page.locator(".board tbody tr").evaluate_all("all => all.map(row => row.offsetHeight)")
+    assert max(heights) <= 42
+    page.goto(f"{site}/uz-spans.html")
+    standings = list(board_of(shared_site, "uz").by_task["spans"].values())
+    tied = [one.rank for one in standings if sum(other.rank == one.rank for other in standings) > 1]
+    assert len(tied) > 1
+    cells = page.locator(".board .tie")
+    assert cells.all_text_contents() == [f"{rank} tied" for rank in tied]
+    assert cells.first.get_attribute("title").startswith(f"tied, rank {tied[0]}")
+    assert cells.first.evaluate("cell => getComputedStyle(cell).boxShadow") != "none"
+    page.locator("th[data-key=size] button").click()  # in another order neighbours are not tied
+    assert cells.first.evaluate("cell => getComputedStyle(cell).boxShadow") == "none"
+
+
+def test_the_floor_stays_above_the_models_when_the_table_is_scrolled(open_page):
+    page = open_page("t2.html", viewport={"width": 700, "height": 420})
+    page.locator(".scroll").first.evaluate("one => {one.style.maxHeight = '200px'; one.scrollTop = 40}")
+    on_top = page.evaluate(
+        "[...document.querySelectorAll('.board tfoot th, .board tfoot td')].slice(0, 3).map(cell => {"
+        "cell.scrollIntoView({block: 'nearest'}); const box = cell.getBoundingClientRect();"
+        "return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2).closest('tfoot') !== null})"
+    )
+    assert on_top == [True, True, True]
+
+
+def test_column_heads_explain_themselves(open_page):
+    page = open_page("index.html")
+    head = page.locator("th[data-key=T1]")
+    assert head.inner_text().split("\n")[:2] == ["T1", "idiom → idiom"]
+    assert "Turkish idiom" in head.get_attribute("title")
+
+
+def test_two_pinned_models_lead_to_their_comparison(open_page):
+    page = open_page("t1.html")
+    pins = page.locator(".pin")
+    for place in range(3):
+        pins.nth(place).click()
+    pressed = [pins.nth(place).get_attribute("aria-pressed") for place in range(4)]
+    assert pressed == ["false", "true", "true", "false"]  # a third replaces the first
+    page.go_back()
+    assert pins.first.get_attribute("aria-pressed") == "true"
+    ids = page.locator(".board tbody tr").evaluate_all("all => all.map(row => row.dataset.id)")
+    page.locator(".pins a").click()
+    page.wait_for_selector("#result:visible")
+    assert page.url.endswith(f"compare.html?a={ids[0]}&b={ids[1]}")
+
+
+def test_commands_are_copied_and_without_javascript_they_stand_there(open_page):
+    page = open_page("submit.html", permissions=["clipboard-read", "clipboard-write"])
+    command = page.locator(".steps code").nth(1).text_content()
+    assert command.startswith("turkic-idiom submit ")
+    page.get_by_role("button", name="Copy").nth(1).click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == command
+    plain = open_page("submit.html", java_script_enabled=False)
+    assert plain.locator(".steps code").count() == 3
+    assert plain.locator(".copy").first.is_hidden()
 
 
 def test_csv_and_json_can_be_downloaded(open_page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -152,6 +153,16 @@ def build(
             "--overwrite", help="Write into a folder that is no earlier site; only files of the site are replaced."
         ),
     ] = False,
+    repository: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="GitHub repository that takes submissions; the pages link to it.  [default: no links]"
+        ),
+    ] = None,
+    date: Annotated[
+        str | None,
+        typer.Option(metavar="YYYY-MM-DD", help="Day of the build, for the footer.  [default: SOURCE_DATE_EPOCH]"),
+    ] = None,
     data: Data = "",
 ) -> None:
     """Compute every score and interval from the predictions, rank the models, and write a static site.
@@ -164,9 +175,11 @@ def build(
     from leaderboard.scores import LeftOut, OtherEdition, check_ids, extra_tasks, load_submissions, of_tasks
     from leaderboard.site import build_site, check_out, read_ids
     from leaderboard.submission import submission_folders
+    from leaderboard.submit_page import site_facts
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.results.predictions import TASK_NAMES
 
+    about = site_facts(repository, date, os.environ)
     check_out(out, submissions, overwrite=overwrite)
     reproduced_ids = read_ids(reproduced) if reproduced else []
     dataset = open_dataset(data)
@@ -197,7 +210,7 @@ def build(
         other_editions=other_editions,
     )
     language_models = language_model_board(scored, dataset, reproduced=reproduced_ids)
-    files = build_site(board, out, language_models=language_models, overwrite=overwrite)
+    files = build_site(board, out, language_models=language_models, about=about, overwrite=overwrite)
     sys.stdout.write(f"{len(scored)} submissions, {len(files)} files\n")
     for other in other_editions:
         edition = f"predicts edition {other.metadata.edition} of the lexicon; listed without scores"
