@@ -128,8 +128,6 @@ def similarity(
     settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
     settings |= {"weight_decay": weight_decay, "seed": seed, "loss": loss, "temperature": temperature}
     config = checked(SimilarityConfig, settings | {"pooling": pooling, "bf16": bf16})
-    if seen_idioms not in ("refuse", "leave-out", "keep"):
-        raise usage_error(f"--seen-idioms {seen_idioms}: choose refuse, leave-out or keep")
     if general is not None and loss != "cosine":
         raise usage_error(f"--general {general}: only --loss cosine learns from pairs with scores; leave it out")
     repository = push_target(push, (model,))
@@ -244,7 +242,7 @@ def idiomaticity(
     scores = []
     for number in seed or SEEDS:
         folder = out / f"seed-{number}"
-        declared = {"model": model, "revision": revision, "config": config.model_dump(), "seed": number}
+        declared: dict[str, Any] = {"model": model, "revision": revision, "config": config.model_dump(), "seed": number}
         declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
         finished = finished_scores(folder, declared)
         if finished is None:

@@ -200,7 +200,14 @@ def finished_scores(folder: Path, settings: Mapping[str, Any]) -> SeedScores | N
     if record.get("settings") != dict(settings):
         raise InputError(f"{folder}: holds another training; choose another folder with --out, or remove it")
     values = {name: math.nan if value is None else value for name, value in record["scores"].items()}
-    return SeedScores(**values)
+    return SeedScores(
+        seed=int(values["seed"]),
+        best_epoch=int(values["best_epoch"]),
+        development_f1=values["development_f1"],
+        test_f1=values["test_f1"],
+        low=values["low"],
+        high=values["high"],
+    )
 
 
 class _EpochWatcher(TrainerCallback):

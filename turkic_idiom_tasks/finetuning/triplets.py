@@ -16,7 +16,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from turkic_idiom_tasks.csv_files import read_table
 from turkic_idiom_tasks.dataset import open_dataset
@@ -40,8 +39,7 @@ from turkic_idiom_tasks.similarity.chengyu import CHENGYU_SUBSET, chengyu_path, 
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_development_idiom
 
 ASTITCH, CHENGYU, LEXICON = "astitch", "chengyu", "lexicon"
-REFUSE, LEAVE_OUT, KEEP = "refuse", "leave-out", "keep"
-SeenIdioms = Literal["refuse", "leave-out", "keep"]
+REFUSE, LEAVE_OUT, KEEP = SEEN_IDIOMS = ("refuse", "leave-out", "keep")
 MIN_TRIPLETS = 16
 _FILE_SUBSET = "file"
 _CHENGYU_COLUMNS = {"s", "a_c", "a_i", "sim"}
@@ -91,7 +89,7 @@ class _Source:
 
 
 def build_triplets(
-    data: str = "", *, languages: Sequence[str] = (), seen_idioms: SeenIdioms = REFUSE, general: Path | None = None
+    data: str = "", *, languages: Sequence[str] = (), seen_idioms: str = REFUSE, general: Path | None = None
 ) -> TripletData:
     """Return the triplets, development pairs and test pairs that a name stands for.
 
@@ -108,6 +106,8 @@ def build_triplets(
     Raises:
         InputError: the data or a language is unknown, malformed or too small, or test idioms occur in training.
     """
+    if seen_idioms not in SEEN_IDIOMS:
+        raise usage_error(f"--seen-idioms {seen_idioms}: choose one of {', '.join(SEEN_IDIOMS)}")
     path, sources = _sources(data, languages)
     training: list[Triplet] = []
     seen: set[str] = set()
@@ -233,7 +233,8 @@ def _read_table_of_triplets(path: Path) -> list[Triplet]:
 
 def _by_idiom(triplets: Sequence[Triplet], test: SentencePairs | None) -> _Source:
     """Return triplets divided by a stable hash of their idioms; a sentence without an idiom is for training."""
-    training, development = [], []
+    training: list[Triplet] = []
+    development: list[Triplet] = []
     for triplet in triplets:
         is_development = bool(triplet.idiom) and is_development_idiom(_key(triplet.idiom))
         (development if is_development else training).append(triplet)
