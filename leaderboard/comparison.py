@@ -1,12 +1,13 @@
-"""Data of the page that compares two submissions: sums by concept, and the draws of the resampler.
+"""Data of the page that compares two submissions: sums by concept, draws of the resampler, exchanges of the test.
 
-The page gives the same intervals as `turkic-idiom compare` because it uses the same draws: `metrics.bootstrap` makes
-them from the names of the concepts, and a file of the site holds them. The sums are exact in both places (see
-`bootstrap.sum_by_concept`), so the figures agree to the last digits.
+The page gives the same intervals and p-values as `turkic-idiom compare` because it uses the same draws and exchanges:
+`metrics` makes them from the names of the concepts, and two files of the site hold them. The sums are exact in both places
+(see `bootstrap.sum_by_concept`), so the figures agree to the last digits.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -16,11 +17,22 @@ import numpy.typing as npt
 
 from leaderboard.board import Board
 from leaderboard.items import BoardData, short_number
-from leaderboard.scores import ScoredSubmission
-from turkic_idiom_tasks.metrics.bootstrap import FEW, SMALL_N, UNRELIABLE_NOTE, Stratum, poisson_counts, sum_by_concept
+from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, ScoredSubmission
+from turkic_idiom_tasks.experiments.compare import ALPHA
+from turkic_idiom_tasks.metrics.bootstrap import (
+    FEW,
+    SEED,
+    SMALL_N,
+    UNRELIABLE_NOTE,
+    Stratum,
+    poisson_counts,
+    sum_by_concept,
+)
+from turkic_idiom_tasks.metrics.comparison import signs_of_concept
 from turkic_idiom_tasks.results.predictions import SPANS
 
 DRAWS_FILE = "draws.js"
+SIGNS_FILE = "signs.js"
 
 # A pair of counts below 9 is one character of this list: the one at the position 9 * first count + second count.
 # A pair with a larger count is the mark, then one character for each count.
@@ -55,7 +67,11 @@ def comparison_json(board: Board) -> dict[str, Any]:
         "small": SMALL_N,
         "few": FEW,
         "unreliable_note": UNRELIABLE_NOTE,
+        "whole": [task for task in board.data.tasks if task not in EXTRA_TASKS],
+        "retrieval": [task for task in board.data.tasks if task in RETRIEVAL_TASKS],
+        "alpha": ALPHA,
         "draws": DRAWS_FILE,
+        "signs": SIGNS_FILE,
         "pairs": _PAIRS,
     }
 
@@ -68,6 +84,8 @@ def comparison_files(board: Board) -> Iterator[tuple[str, bytes]]:
     names = concept_names(board.data)
     rows = [_packed(counts) for counts in poisson_counts(names)] if names else []
     yield DRAWS_FILE, f"turkicIdiomDraws({json.dumps(rows, separators=(',', ':'))});\n".encode()
+    exchanges = [_packed_signs(signs_of_concept(name, SEED)) for name in names]
+    yield SIGNS_FILE, f"turkicIdiomSigns({json.dumps(exchanges, separators=(',', ':'))});\n".encode()
 
 
 def concept_names(data: BoardData) -> tuple[str, ...]:
@@ -91,6 +109,11 @@ def concept_sums(submission: ScoredSubmission) -> dict[str, list[float]]:
         values = sums.ravel() if score.task == SPANS else sums[:, 0]
         sums_by_key[f"{score.task}/{score.subset}"] = [short_number(value) for value in values.tolist()]
     return sums_by_key
+
+
+def _packed_signs(signs: npt.NDArray[np.int8]) -> str:
+    """Return the exchanges of one concept in base64, a bit for each: 1 if the systems are exchanged."""
+    return base64.b64encode(np.packbits(signs < 0).tobytes()).decode("ascii")
 
 
 def _packed(counts: npt.NDArray[np.uint8]) -> str:

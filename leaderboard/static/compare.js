@@ -1,13 +1,15 @@
-// Model B against model A: differences with a paired bootstrap over concepts, wins, ties and losses.
-// Draws and formulas are those of turkic_idiom_tasks/metrics/bootstrap.py, so `turkic-idiom compare` prints the same.
+// Model B against model A: differences with a paired bootstrap over concepts, a sign-flip test with Holm's correction,
+// wins, ties and losses. Draws, exchanges and formulas are those of turkic_idiom_tasks/metrics/bootstrap.py and
+// comparison.py, so `turkic-idiom compare` prints the same.
 (() => {
   "use strict";
   const TAIL = 0.025; // of a 95% interval, at either end
   const SAME = 1e-12; // a spread below this is rounding
   const TIED = 5e-10; // a part in the difference below this is a tie
+  const TIED_SCORES = 1e-9; // an exchange whose difference is smaller by less is as extreme
   const setup = JSON.parse(document.getElementById("items").textContent);
   const { subsets, small } = setup;
-  const titles = { T1: "T1", T2: "T2", T3: "T3", spans: "Spans" };
+  const titles = { T1: "T1", T2: "T2", T3: "T3", T4: "T4", spans: "Spans" };
   const languages = { tr: "Turkish", az: "Azerbaijani", tk: "Turkmen", gag: "Gagauz", uz: "Uzbek" };
   const form = document.getElementById("choice");
   const status = document.getElementById("status");
@@ -15,6 +17,9 @@
   let counts = []; // for each concept how often each draw holds it
   window.turkicIdiomScores = (id, sums) => loaded.set(id, sums);
   window.turkicIdiomDraws = rows => (counts = rows.map(unpack));
+  let exchanges = []; // for each concept the bits that say in which random exchanges the models change places
+  window.turkicIdiomSigns = rows =>
+    (exchanges = rows.map(row => Uint8Array.from(atob(row), character => character.charCodeAt(0))));
 
   // Two counts below 9 are one character; others are a mark and one character each
   const codes = new Map([...setup.pairs].map((character, code) => [character, code]));
@@ -188,13 +193,59 @@
     return Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI) / fraction;
   }
 
-  // One row: models A and B on some subsets, each with its weight; concepts are won by the part they have in the sum
-  function row(title, language, pairs, [first, second], weigh = () => 1) {
+  // How probable an at least as large difference is if the models were equal: exchanged in random concepts
+  function signFlip(pairs) {
+    const n = counts[0].length;
+    const gaps = new Float64Array(n);
+    let observed = 0;
+    for (const { a, b } of pairs) {
+      const [above, below] = [new Float64Array(n), new Float64Array(n)]; // what the exchanges move
+      const middle = [0, 0];
+      a.terms.forEach((first, place) => {
+        const second = b.terms[place];
+        middle[0] += (first.above + second.above) / 2;
+        middle[1] += (first.below + second.below) / 2;
+        const half = [(second.above - first.above) / 2, (second.below - first.below) / 2];
+        if (half[0] === 0 && half[1] === 0) return;
+        const bits = exchanges[first.concept];
+        for (let draw = 0; draw < n; draw++) {
+          const sign = (bits[draw >> 3] >> (7 - (draw & 7))) & 1 ? -1 : 1;
+          above[draw] += sign * half[0];
+          below[draw] += sign * half[1];
+        }
+      });
+      for (let draw = 0; draw < n; draw++) {
+        const ratio = sign => {
+          const denominator = middle[1] + sign * below[draw];
+          return denominator > 0 ? (middle[0] + sign * above[draw]) / denominator : NaN;
+        };
+        gaps[draw] += (ratio(1) - ratio(-1)) / pairs.length;
+      }
+      observed += (b.score - a.score) / pairs.length;
+    }
+    const extreme = gaps.filter(gap => !(Math.abs(gap) < Math.abs(observed) - TIED_SCORES)).length;
+    return (extreme + 1) / (n + 1);
+  }
+
+  // p-values adjusted for all of them (Holm, 1979); null is no test and stays null
+  function holm(values) {
+    const known = values.map((p, place) => ({ p, place })).filter(({ p }) => p !== null);
+    known.sort((one, other) => one.p - other.p);
+    const adjusted = values.map(() => null);
+    let highest = 0;
+    known.forEach(({ p, place }, rank) => {
+      highest = Math.max(highest, Math.min(1, (known.length - rank) * p));
+      adjusted[place] = highest;
+    });
+    return adjusted;
+  }
+
+  // One row: models A and B on the subsets of a task; concepts are won by the part they have in the sum
+  function row(task, language, pairs, [first, second]) {
     const gap = difference(second, first);
-    const isMore = Math.abs(gap.score) > setup.few * gap.reach; // than rare hits can make
     const parts = new Map();
     for (const pair of pairs) {
-      const weight = weigh(pair) / ((pair.a.below + pair.b.below) / 2);
+      const weight = 1 / ((pair.a.below + pair.b.below) / 2);
       pair.a.terms.forEach((a, place) => {
         const b = pair.b.terms[place];
         addTo(parts, a.concept, weight * (a.below - a.above - (b.below - b.above)));
@@ -202,13 +253,14 @@
     }
     const scaled = [...parts.values()].map(value => (value * parts.size) / pairs.length);
     return {
-      title,
+      task,
+      title: titles[task],
       language,
-      n: pairs.reduce((sum, pair) => sum + pair.subset.n, 0),
+      n: parts.size,
       scores: [first.score, second.score],
       difference: gap.score,
       interval: interval(gap),
-      isMore,
+      p: parts.size < small ? null : signFlip(pairs),
       wins: scaled.filter(value => value > TIED).length,
       ties: scaled.filter(value => Math.abs(value) <= TIED).length,
       losses: scaled.filter(value => value < -TIED).length,
@@ -224,53 +276,115 @@
     const rows = [];
     for (const task of tasks) {
       const own = of(task);
-      for (const pair of own) rows.push(row(titles[task], languages[pair.subset.language], [pair], [pair.a, pair.b]));
-      const means = ["a", "b"].map(model => own.length && mean(own.map(pair => pair[model])));
-      if (own.length > 1) rows.push(row(titles[task], "mean", own, means));
+      for (const pair of own) rows.push(row(task, languages[pair.subset.language], [pair], [pair.a, pair.b]));
+      if (own.length > 1) {
+        const means = ["a", "b"].map(model => mean(own.map(pair => pair[model])));
+        rows.push(row(task, "mean", own, means));
+      }
     }
-    if (pairs.length === subsets.length) {
-      const macro = model =>
-        mean(tasks.map(task => mean(of(task).map(pair => correct(pair[model], pair.subset.floor)))));
-      const weigh = ({ subset }) => 1 / (of(subset.task).length * (1 - subset.floor));
-      rows.unshift(row("All tasks", "mean, corrected", pairs, [macro("a"), macro("b")], weigh));
+    const adjusted = holm(rows.map(({ p }) => p));
+    rows.forEach((entry, place) => {
+      entry.holm = adjusted[place];
+      const isShown = entry.holm !== null && entry.holm < setup.alpha;
+      entry.winner = isShown ? (entry.difference > 0 ? "B" : "A") : null;
+    });
+    return { rows, summary: summarise(of) };
+  }
+
+  // The chance-corrected means that rank models, of the groups of tasks that both have in every language
+  function summarise(of) {
+    const rows = [];
+    for (const [title, tasks] of [["All tasks", setup.whole], ["T1–T3", setup.retrieval]]) {
+      const isWhole = task => of(task).length === subsets.filter(subset => subset.task === task).length;
+      if (!tasks.length || !tasks.every(isWhole)) continue;
+      const [first, second] = ["a", "b"].map(model =>
+        mean(tasks.map(task => mean(of(task).map(pair => correct(pair[model], pair.subset.floor))))),
+      );
+      const gap = difference(second, first);
+      const n = gap.influence.size;
+      rows.push({ title, n, scores: [first.score, second.score], difference: gap.score, interval: interval(gap) });
     }
     return rows;
   }
 
+  // A sentence for each task, as `verdict` of turkic_idiom_tasks/experiments/compare.py writes it
+  function verdicts(rows) {
+    return [...new Set(rows.map(({ title }) => title))].map(title => {
+      const own = rows.filter(entry => entry.title === title);
+      const whole = own[own.length - 1];
+      const parts = own.slice(0, -1);
+      if (whole.n < small) return `Too few concepts on ${title} for a test.`;
+      const counted = [];
+      for (const side of ["A", "B"]) {
+        const n = parts.filter(({ winner }) => winner === side).length;
+        if (n && whole.winner === side) counted.unshift(`${n} of ${parts.length} languages`);
+        else if (n) counted.push(`${side} is better in ${n} of ${parts.length} languages`);
+      }
+      if (parts.length && whole.winner && !parts.some(({ winner }) => winner === whole.winner))
+        counted.unshift(`over all ${parts.length} languages, in none by itself`);
+      const said = whole.winner ? `${whole.winner} is better on ${title}` : `No difference shown on ${title}`;
+      return `${said}${counted.length ? ` (${counted.join("; ")})` : ""}.`;
+    });
+  }
+
   const score = value => value.toFixed(3).replace("-0.000", "0.000").replace(/^(-?)0\./, "$1.").replace("-", "−");
   const signed = value => (value > 0 ? "+" : "") + score(value);
+  const pValue = p => (p === null ? "–" : p >= 0.0001 ? p.toFixed(4).replace(/^0/, "") : p.toExponential(1));
 
-  function show(rows) {
-    const body = document.querySelector("#differences tbody");
-    body.replaceChildren();
-    for (const entry of rows) {
-      const line = body.insertRow();
-      line.className = entry.sum ? "sum" : "";
-      const head = document.createElement("th");
-      head.scope = "row";
-      head.textContent = entry.title;
-      const { low, high, isReliable } = entry.interval;
-      const verdict = !entry.isMore ? "" : low > 0 ? "better" : high < 0 ? "worse" : "";
-      const cells = [entry.language, entry.n < small ? `${entry.n} (n<${small})` : entry.n, ...entry.scores.map(score), signed(entry.difference)];
-      cells.push(`${signed(low)} to ${signed(high)}`, entry.wins, entry.ties, entry.losses);
-      line.append(head);
-      line.dataset.low = low;
-      line.dataset.high = high;
-      if (entry.n < small) line.title = `fewer than ${small} queries or sentences: read with care`;
-      cells.forEach((text, column) => {
-        const cell = line.insertCell();
-        cell.textContent = text;
-        if (column === 0) cell.className = "text";
-        if (column === 4 || column === 5) cell.className = verdict;
-        if (column === 5 && !isReliable) {
-          const mark = document.createElement("abbr");
-          mark.className = "unreliable";
-          mark.title = setup.unreliable_note;
-          mark.textContent = "unreliable";
-          cell.append(" ", mark);
-        }
-      });
+  // Write a line of a table; returns its cells
+  function addLine(table, entry, texts) {
+    const line = document.querySelector(`#${table} tbody`).insertRow();
+    const head = document.createElement("th");
+    head.scope = "row";
+    head.textContent = entry.title;
+    line.append(head);
+    const { low, high, isReliable } = entry.interval;
+    line.dataset.low = low;
+    line.dataset.high = high;
+    const cells = texts.map(text => {
+      const cell = line.insertCell();
+      cell.textContent = text;
+      return cell;
+    });
+    const ofInterval = cells[texts.indexOf(`${signed(low)} to ${signed(high)}`)];
+    if (!isReliable) {
+      const mark = document.createElement("abbr");
+      mark.className = "unreliable";
+      mark.title = setup.unreliable_note;
+      mark.textContent = "unreliable";
+      ofInterval.append(" ", mark);
     }
+    return { line, cells };
+  }
+
+  function show({ rows, summary }) {
+    for (const body of document.querySelectorAll("#result tbody")) body.replaceChildren();
+    for (const entry of rows) {
+      const { low, high } = entry.interval;
+      const n = entry.n < small ? `${entry.n} (n<${small})` : entry.n;
+      const texts = [entry.language, n, ...entry.scores.map(score), signed(entry.difference), `${signed(low)} to ${signed(high)}`];
+      const { line, cells } = addLine("differences", entry, [...texts, pValue(entry.holm), entry.wins, entry.ties, entry.losses]);
+      line.className = entry.sum ? "sum" : "";
+      line.dataset.p = entry.p;
+      line.dataset.holm = entry.holm;
+      if (entry.n < small) line.title = `fewer than ${small} concepts: too few for a test`;
+      cells[0].className = "text";
+      const colour = entry.winner && (entry.winner === "B" ? "better" : "worse");
+      if (colour) for (const cell of cells.slice(4, 7)) cell.className = colour;
+    }
+    for (const entry of summary) {
+      const { low, high } = entry.interval;
+      addLine("summary", entry, [entry.n, ...entry.scores.map(score), signed(entry.difference), `${signed(low)} to ${signed(high)}`]);
+    }
+    document.getElementById("corrected").hidden = !summary.length;
+    const list = document.getElementById("verdict");
+    list.replaceChildren(
+      ...verdicts(rows).map(sentence => {
+        const item = document.createElement("li");
+        item.textContent = sentence;
+        return item;
+      }),
+    );
     for (const select of [a, b]) {
       const link = document.createElement("a");
       link.href = `models/${select.value}.html`;
@@ -310,14 +424,18 @@
     document.documentElement.dataset.ready = "compare";
     return;
   }
-  load(setup.draws, () =>
-    loadScores(a.value, () =>
-      loadScores(b.value, () => {
-        const rows = compare(loaded.get(a.value), loaded.get(b.value));
-        status.textContent = rows.length ? "" : "These two submissions have no task in common.";
-        if (rows.length) show(rows);
-        document.documentElement.dataset.ready = "compare";
-      }),
-    ),
-  );
+  const steps = [
+    then => load(setup.draws, then),
+    then => load(setup.signs, then),
+    then => loadScores(a.value, then),
+    then => loadScores(b.value, then),
+    () => {
+      const result = compare(loaded.get(a.value), loaded.get(b.value));
+      status.textContent = result.rows.length ? "" : "These two submissions have no task in common.";
+      if (result.rows.length) show(result);
+      document.documentElement.dataset.ready = "compare";
+    },
+  ];
+  const next = () => steps.shift()(next);
+  next();
 })();

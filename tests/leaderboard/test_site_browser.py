@@ -9,8 +9,11 @@ import pytest
 from leaderboard.board import resample_board
 from leaderboard.language_boards import language_boards
 from tests.leaderboard.boards_for_tests import HOSTILE
+from turkic_idiom_tasks.experiments.compare import Report, Row, verdict
+from turkic_idiom_tasks.experiments.frame import MACRO
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import difference, mean
-from turkic_idiom_tasks.metrics.comparison import Paired, compare
+from turkic_idiom_tasks.metrics.comparison import Paired, compare, holm
 
 AXE_PAGES = (
     "index.html",
@@ -20,7 +23,7 @@ AXE_PAGES = (
     "compare.html?a=model-1&b=model-2",
     "models/model-1.html",
 )
-LANGUAGE_PAGES = ("tr.html", "az.html", "uz.html", "uz-retrieval.html", "uz-spans.html", "uz-all.html")
+LANGUAGE_PAGES = ("tr.html", "uz.html", "uz-all.html")
 PAGES = (
     "index.html",
     *LANGUAGE_PAGES,
@@ -333,49 +336,88 @@ def number(text):
     return float(text.replace("−", "-").replace("+", ""))
 
 
-def compared(page):
-    """(task, language) -> the texts of its row; and the ends of its interval with all their digits."""
+def compared(page, table="differences"):
+    """(task, language) -> the texts of its row; and the ends of its interval and its p-values with all their digits."""
     rows = page.evaluate(
-        "[...document.querySelectorAll('#differences tbody tr')].map(row =>"
-        "[[...row.cells].map(cell => cell.textContent), [Number(row.dataset.low), Number(row.dataset.high)]])"
+        "id => [...document.querySelectorAll(`#${id} tbody tr`)].map(row =>"
+        "[[...row.cells].map(cell => cell.textContent), [row.dataset.low, row.dataset.high, row.dataset.p,"
+        "row.dataset.holm]])",
+        table,
     )
     texts = {(row[0], row[1]): row[2:] for row, _ in rows}
-    return texts, {(row[0], row[1]): ends for row, ends in rows}
+    return texts, {(row[0], row[1]): figures for row, figures in rows}
 
 
 def test_the_comparison_is_that_of_the_command_and_of_the_ranks(open_page, shared_site, submissions):
     page = open_page("compare.html?a=model-1&b=model-2")
     page.wait_for_selector("#result:visible")
-    texts, intervals = compared(page)
+    texts, figures = compared(page)
     first, second = (next(one for one in submissions if one.id == name) for name in ("model-1", "model-2"))
-    checked = [
-        ("T2", "mean"),
-        ("T2", "Uzbek"),
-        ("Spans", "mean"),
-        ("Spans", "Turkish"),
-        ("T1", "Azerbaijani"),
-        ("T2", "Gagauz"),
-    ]
-    for task, language in checked:
-        strata = paired(first, second, "spans" if task == "Spans" else task)
-        key = {"Uzbek": "uzn", "Turkish": "tr", "Azerbaijani": "tur-azj", "Gagauz": "gag"}.get(language)
-        expected = compare({key: strata[key]} if key else strata)
-        n, a, b, gap, interval, wins, ties, losses = texts[task, language]
-        assert n == (f"{expected.n} (n<30)" if expected.n < 30 else f"{expected.n}")
+    rows = report_rows(first, second)
+    assert len(rows) == len(texts) == 18 + 4
+    for (task, language), row in rows.items():
+        expected = row.result
+        n, a, b, gap, interval, p, wins, ties, losses = texts[task, language]
+        assert n == (f"{expected.n_concepts} (n<30)" if expected.small else f"{expected.n_concepts}")
         assert (number(a), number(b)) == pytest.approx((expected.first, expected.second), abs=0.0006)
         assert number(gap) == pytest.approx(expected.difference, abs=0.0006)
         assert ("unreliable" in interval) != expected.interval.is_reliable
+        low, high, raw_p, holm_p = figures[task, language]
         ends = (expected.interval.low, expected.interval.high)
-        assert intervals[task, language] == pytest.approx(ends, abs=1e-12)
+        assert (float(low), float(high)) == pytest.approx(ends, abs=1e-12)
+        if expected.p is None:
+            assert (raw_p, holm_p, p) == ("null", "null", "–")
+        else:
+            assert (float(raw_p), float(holm_p)) == pytest.approx((expected.p, row.holm), abs=1e-12)
         assert (int(wins), int(ties), int(losses)) == (expected.wins, expected.ties, expected.losses)
-    _, a, b, gap, *_ = texts["All tasks", "mean, corrected"]
+    summary, ends = compared(page, "summary")
     macros = [shared_site.board.overall[name].score for name in ("model-1", "model-2")]
+    (a, b, gap, _), whole_ends = next((summary[key], ends[key]) for key in summary if key[0] == "All tasks")
     assert (number(a), number(b), number(gap)) == pytest.approx((*macros, macros[1] - macros[0]), abs=0.0006)
     by_task = resample_board([first, second], shared_site.board.data).by_task
     whole = [mean([resampled[name] for resampled in by_task.values()]) for name in ("model-1", "model-2")]
-    ends = difference(whole[1], whole[0]).interval()
-    assert intervals["All tasks", "mean, corrected"] == pytest.approx((ends.low, ends.high), abs=1e-12)
-    assert page.locator("#differences .better").count() > 0
+    interval = difference(whole[1], whole[0]).interval()
+    assert [float(end) for end in whole_ends[:2]] == pytest.approx([interval.low, interval.high], abs=1e-12)
+    assert [key[0] for key in summary] == ["All tasks", "T1–T3"]
+
+
+def report_rows(first, second):
+    """(task, language) as the page writes them -> the row of `turkic-idiom compare`."""
+    results, names = {}, {}
+    for task in ("T1", "T2", "T3", "spans"):
+        strata = paired(first, second, task)
+        title = "Spans" if task == "spans" else task
+        for score in first.of_task(task):
+            results[title, LANGUAGES[score.language].name] = compare({score.subset: strata[score.subset]})
+            names[title, LANGUAGES[score.language].name] = score.subset
+        results[title, "mean"] = compare(strata)
+        names[title, "mean"] = MACRO
+    adjusted = holm([result.p for result in results.values()])
+    return {key: Row(key[0], names[key], results[key], p) for key, p in zip(results, adjusted, strict=True)}
+
+
+def test_only_what_survives_holm_is_coloured_and_said(open_page, submissions):
+    """With 40 concepts some intervals lie beside 0 whose corrected p is above .05."""
+    page = open_page("compare.html?a=model-1&b=model-3")
+    page.wait_for_selector("#result:visible")
+    first, second = (next(one for one in submissions if one.id == name) for name in ("model-1", "model-3"))
+    rows = report_rows(first, second)
+    coloured = page.evaluate(
+        "[...document.querySelectorAll('#differences tbody tr')].map(row => [row.cells[0].textContent,"
+        "row.cells[1].textContent, row.querySelector('.better') ? 'B' : row.querySelector('.worse') ? 'A' : null])"
+    )
+    assert {(task, language): side for task, language, side in coloured} == {
+        key: row.winner for key, row in rows.items()
+    }
+    beside_zero = [row for row in rows.values() if row.result.interval.low > 0 and row.winner is None]
+    assert beside_zero  # they were green before
+    assert {row.winner for row in rows.values()} == {"B", None}
+    expected = verdict(Report(("A", "B"), tuple(rows.values()), ()))
+    said = " ".join(page.locator("#verdict li").all_text_contents())
+    sentence = r"(\w+ is better|no difference shown) on (t\d|spans)"
+    assert re.findall(sentence, said.lower()) == re.findall(sentence, expected.lower())
+    assert len(re.findall(sentence, said.lower())) == 4
+    assert re.findall(r"(\d) of (\d)", said) == re.findall(r"(\d) of (\d)", expected)
 
 
 def test_models_are_chosen_and_what_is_not_offered_is_not_loaded(open_page):

@@ -176,7 +176,7 @@ def sign_flip_p(strata: Mapping[str, Paired], *, seed: int = SEED) -> float:
     middle = (sums.first + sums.second).sum(axis=1) / 2
     half = (sums.second - sums.first) / 2
     observed = abs(float(_macro_score(sums.second.sum(axis=1)) - _macro_score(sums.first.sum(axis=1))))
-    signs = np.stack([_signs_of_concept(concept, seed) for concept in sums.concepts]).astype(np.float64)
+    signs = np.stack([signs_of_concept(concept, seed) for concept in sums.concepts]).astype(np.float64)
     n_languages = len(half)
     moved = (signs.T @ half.transpose(1, 0, 2).reshape(len(signs), -1)).reshape(RESAMPLES, n_languages, 2)
     differences = np.abs(_macro_score(middle + moved) - _macro_score(middle - moved))
@@ -257,7 +257,7 @@ def _macro_score(sums: Floats) -> Floats:
 
 
 @lru_cache(maxsize=4096)
-def _signs_of_concept(concept: str, seed: int) -> npt.NDArray[np.int8]:
+def signs_of_concept(concept: str, seed: int) -> npt.NDArray[np.int8]:
     """Return (RESAMPLES,) int8: -1 if the systems are exchanged in the concept, otherwise 1."""
     generator = np.random.default_rng([seed, digest(concept), _EXCHANGES])
     return (2 * generator.integers(0, 2, size=RESAMPLES) - 1).astype(np.int8)
