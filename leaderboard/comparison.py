@@ -1,8 +1,8 @@
 """Data of the page that compares two submissions: sums by concept, draws of the resampler, exchanges of the test.
 
 The page gives the same intervals and p-values as `turkic-idiom compare` because it uses the same draws and exchanges:
-`metrics` makes them from the names of the concepts, and two files of the site hold them. The sums are exact in both places
-(see `bootstrap.sum_by_concept`), so the figures agree to the last digits.
+`metrics` makes them from the names of the concepts, and two files of the site hold them. The sums are exact in both
+places (see `bootstrap.sum_by_concept`), so the figures agree to the last digits.
 """
 
 from __future__ import annotations
