@@ -20,8 +20,8 @@ from pydantic import BaseModel, Field, create_model
 from hub_datasets.cleaning import clean_reading, compared
 from hub_datasets.importing import FORMATS, import_source
 from hub_datasets.json_answers import AnswerFields
-from hub_datasets.language_model import Question, Reply
 from hub_datasets.prompts import PAPER, Prompt
+from hub_datasets.questions import Question, Reply
 from hub_datasets.sources import paper
 from hub_datasets.sources.source_rows import Reading
 from turkic_idiom_tasks.annotation.annotate import annotate

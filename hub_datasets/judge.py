@@ -18,9 +18,9 @@ import numpy as np
 from pydantic import BeforeValidator
 
 from hub_datasets.json_answers import AnswerFields, without_thoughts
-from hub_datasets.language_model import Question, Reply
 from hub_datasets.planting import plant
 from hub_datasets.prompts import CROSS_LINGUAL, EXPLANATION, MONOLINGUAL, Prompt
+from hub_datasets.questions import Question, Reply
 from hub_datasets.verdicts import krippendorff_alpha, pair_agreement
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon

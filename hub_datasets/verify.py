@@ -16,10 +16,10 @@ from pydantic import BeforeValidator, Field
 
 from hub_datasets.enrich import joined_status
 from hub_datasets.json_answers import AnswerFields
-from hub_datasets.language_model import Question, Reply
 from hub_datasets.planting import EXAMPLE_KINDS, MEANING_KINDS, Planted, plant
 from hub_datasets.prompts import PAPER, Prompt
 from hub_datasets.quality import idiom_in_example, lengths
+from hub_datasets.questions import Question, Reply
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon

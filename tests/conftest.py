@@ -34,7 +34,10 @@ typer.main.get_command = cache(typer.main.get_command)
 
 
 def pytest_collection_modifyitems(items):
-    """Moves files with slow tests to the front: begun last, one of them would leave the other workers idle."""
+    """Moves files with slow tests to the front: begun last, one of them would leave the other workers idle.
+
+    test_ray.py is not among them: it kills the workers of every Ray cluster, also of that which test_grid.py uses.
+    """
     slow_files = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow_files)
 

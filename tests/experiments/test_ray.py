@@ -77,7 +77,6 @@ def records(out):
     return {path.name: path.stat().st_mtime_ns for path in out.glob("records/*.record.jsonl.gz")}
 
 
-@pytest.mark.slow
 def test_killed_drivers_and_workers_lose_no_finished_cell_and_compute_none_twice(ray_address, data, tmp_path):
     """Kills at random points. What has a record keeps it untouched, and in the end every cell has one."""
     rng = np.random.default_rng(os.getpid())

@@ -7,13 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
+from hub_datasets.planting import EXAMPLE_KINDS, MEANING_KINDS, plant
 from tests.hub_datasets.scripted_models import Knowledge, breaking, judgement, verification
 from tests.llm_server import KEY, MODEL, Failure, Html, Slow, asked, running_llm, share_of, texts_in
-from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.spans import Span
 
 LANGUAGES = ("tr", "az", "tk", "gag", "uz")
 
@@ -237,7 +240,7 @@ def test_planted_errors_are_counted_and_never_kept(build, bundled, knowledge, tm
         assert len(server.requests) == 2 * (24 + 6)
     assert code == 0
     planted = [row for row in lines(tmp_path / "lexicon-verdicts.jsonl") if row["planted"]]
-    assert {row["planted"] for row in planted} >= {"other", "shifted", "other example"}
+    assert {row["planted"] for row in planted} >= {"other", "other example"}
     assert all(row["decision"] == "reject" for row in planted)
     for row in planted:  # each has one text that is not its own
         own = bundled.of(row["language"])[row["concept"]]
@@ -250,6 +253,30 @@ def test_planted_errors_are_counted_and_never_kept(build, bundled, knowledge, tm
         code, _, err = build("verify", *arguments, server=server)
     assert (code, (tmp_path / "none").exists()) == (1, False)
     assert "0.0% of the planted errors were caught" in err
+
+
+def test_what_is_planted_is_wrong_and_of_the_kind_that_is_said():
+    spans = (Span(5, 13),)
+    entries = {
+        "a": Entry("a", "taş atmak", "birine iğneleyici söz söylemek", "Bana taş attı.", spans),
+        "b": Entry("b", "laf sokmak", "birine iğneleyici ve kırıcı söz söylemek"),
+        "c": Entry("c", "diş bilemek", "birine öç almak için söz vermek"),
+        "d": Entry("d", "küplere binmek", "çok öfkelenmek"),
+    }
+    entries["a"] = replace(
+        entries["a"], literal_example="Göle taş attı.", literal_paraphrase="Bana kaya parçası fırlattı."
+    )
+    concepts = {name: Concept(name, "") for name in entries}
+    lexicon = Lexicon(concepts, {"tr": entries}, "0" * 40, equivalents={("a", "b"): "near"})
+    kinds = {}
+    for kind in (*MEANING_KINDS, *EXAMPLE_KINDS):
+        for planted in plant(lexicon, "tr", ["a"], share=1, kinds=[kind]):
+            kinds[planted.kind] = planted.entry
+    assert kinds["other"].meaning in (entries["c"].meaning, entries["d"].meaning)
+    assert kinds["shifted"].meaning == entries["c"].meaning  # b is closer, but judged near: it would be no error
+    assert kinds["literal"].meaning == "kaya parçası fırlattı"
+    assert kinds["literal example"].example == "Göle taş attı."
+    assert "other example" not in kinds  # no other entry has one
 
 
 def test_judge_prints_shares_with_intervals_beside_the_paper_s(build, bundled, tmp_path):

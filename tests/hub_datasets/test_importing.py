@@ -159,7 +159,7 @@ def test_a_file_without_one_good_entry_is_an_error(tmp_path):
 
 
 def test_unknown_format_is_a_usage_error():
-    with pytest.raises(InputError, match="known: paper, uz-idioms, kevser, tdk") as caught:
+    with pytest.raises(InputError, match="known: paper, columns, uz-idioms, kevser, tdk") as caught:
         find_format("xml")
     assert caught.value.exit_code == 2
 

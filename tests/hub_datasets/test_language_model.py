@@ -10,8 +10,9 @@ from pydantic import Field
 
 from hub_datasets.answer_cache import AnswerCache, answer_key, open_cache
 from hub_datasets.json_answers import AnswerFields, read_answer, without_thoughts
-from hub_datasets.language_model import MOST_ATTEMPTS, Budget, BudgetError, LanguageModel, Question, Settings
+from hub_datasets.language_model import MOST_ATTEMPTS, LanguageModel
 from hub_datasets.prompts import NAMES, load_prompt, versions
+from hub_datasets.questions import Budget, BudgetError, Question, Settings
 from tests.killing import all_at_once
 from tests.llm_server import KEY, MODEL, Cut, Failure, Html, Slow, asked, running_llm
 from turkic_idiom_tasks.errors import InputError
@@ -272,7 +273,7 @@ def test_an_object_is_found_whatever_stands_around_it(text):
         ("<think>It could be {", "no JSON object"),
         ('{"word": "göz"}', "length: Field required"),
         ('{"word": "göz", "length": -1}', "length"),
-        ('{"word": "göz", "word": "qulaq", "length": 3}', "stands twice"),
+        ('{"word": "göz", "word": "qulaq", "length": 3}', "twice"),
         ('{"word": "göz", "length": NaN}', "NaN"),
         ('{"word": "\\ud800", "length": 3}', "surrogate"),
         ('{"word": "göz", "length": 3} or rather {"word": "göz", "length": 4}', "2 JSON objects that differ"),

@@ -246,16 +246,17 @@ def test_the_site_has_a_page_of_language_models_only_with_such_submissions(
     hostile = make_submission(
         place, metadata("org/near"), submission_files(metadata("org/near"), answers_of(data, near))
     )
-    make_submission(place, metadata("org/gold"), gold_content)
+    right = make_submission(place, metadata("org/gold"), gold_content)
     Spoiler(folder=hostile).row(1, "cloze_open.jsonl.gz", answer="<script>alert(1)</script>")
     build = ["leaderboard", "build", str(place), "--out", str(tmp_path / "site"), "--data", data.path]
     assert main(build) == 0
     page = (tmp_path / "site" / "language-models.html").read_text("utf-8")
-    assert ">org/gold</a>" in page
+    assert f'href="models/{right.name}.html"' in page
     assert "<script>alert" not in page
     for name in ("index.html", "how-to-read.html"):
         assert 'href="language-models.html"' in (tmp_path / "site" / name).read_text("utf-8")
-    assert "org/<wbr>gold" not in (tmp_path / "site" / "index.html").read_text("utf-8")  # ranks do not mix
+    overview = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert f'href="models/{right.name}.html"' not in overview  # ranks do not mix
     model = (tmp_path / "site" / "models" / f"{hostile.name}.html").read_text("utf-8")
     assert "prompt en1, generation" in model
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in model

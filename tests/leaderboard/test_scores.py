@@ -7,9 +7,9 @@ from seqeval.metrics import f1_score, precision_score, recall_score
 from leaderboard.scores import RETRIEVAL_TASKS, LeftOut, load_submissions, score_submission
 from leaderboard.submission import load_submission
 from tests.leaderboard.conftest import make_submission, read_lines
-from turkic_idiom_tasks.dataset.retrieval import concept_of
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, concept_of
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.results.predictions import TASK_NAMES
+from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.spans import LABELS
 
 O, B, I = LABELS  # noqa: E741
@@ -67,7 +67,7 @@ def test_submissions_come_by_name_and_a_faulty_one_ends_it_or_is_left_out(
     (place / ".ipynb_checkpoints").mkdir()
     first, second = load_submissions(place, submission_dataset)
     assert [first.metadata.name, second.metadata.name] == ["Org/First", "Org/Second"]
-    assert list(dict.fromkeys(score.task for score in first.subsets)) == list(TASK_NAMES)
+    assert list(dict.fromkeys(score.task for score in first.subsets)) == [*PAPER_TASKS, SPANS]
     assert [score.scores for score in first.subsets] == [score.scores for score in second.subsets]
     (place / second.id / "T1.jsonl.gz").write_bytes(b"")
     with pytest.raises(InputError, match=r"T1.jsonl.gz: a gzip file that is cut short"):

@@ -16,7 +16,7 @@ from leaderboard.submit import SubmitOptions, submit
 from tests.span_detection.conftest import first_letter_classifier, make_classifier  # noqa: F401
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
 from turkic_idiom_tasks.results.record import (
@@ -255,7 +255,10 @@ def test_the_commands_say_what_is_missing_what_was_packed_and_what_is_wrong(
     (folder,) = (tmp_path / "out").iterdir()
     printed = capsys.readouterr().out
     assert printed.startswith(f"{folder}\n  turkic-idiom/char-ngrams, revision {'b' * 40}, baseline, pretrained, 7 par")
-    assert {path.name for path in folder.iterdir()} == {"submission.json", *(f"{t}.jsonl.gz" for t in (*TASKS, SPANS))}
+    assert {path.name for path in folder.iterdir()} == {
+        "submission.json",
+        *(f"{t}.jsonl.gz" for t in (*PAPER_TASKS, SPANS)),
+    }
     bad = shutil.copytree(folder, tmp_path / "bad" / folder.name)
     content = gzip.decompress((bad / "T1.jsonl.gz").read_bytes()).replace(b'"tur:', b'"xxx:', 2)
     (bad / "T1.jsonl.gz").write_bytes(gzip.compress(content))

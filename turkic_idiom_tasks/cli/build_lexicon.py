@@ -37,7 +37,7 @@ from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
     from hub_datasets.judge import Case, Judged
-    from hub_datasets.language_model import Reply
+    from hub_datasets.questions import Reply
     from turkic_idiom_tasks.lexicon.entries import Lexicon
 
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is written by this command.")]

@@ -1,11 +1,11 @@
-"""``turkic-idiom finetune similarity``: train encoders for what sentences with idioms mean."""
+"""``turkic-idiom finetune similarity`` and ``idiomaticity``: train encoders for what sentences with idioms mean."""
 
 from __future__ import annotations
 
 import logging
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,9 +27,12 @@ from turkic_idiom_tasks.cli.finetune import (
     tuned_folder,
 )
 from turkic_idiom_tasks.cli.options import Revision
+from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
+    from turkic_idiom_tasks.finetuning.idiomaticity import SeedScores
+    from turkic_idiom_tasks.finetuning.labelled import LabelledData
     from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -53,6 +56,7 @@ def similarity(
         str,
         typer.Option(
             "--data",
+            envvar=DATA_VARIABLE,
             metavar="astitch|chengyu|LEXICON|FILE",
             help="astitch (the folder that ASTITCH_DATA names), chengyu (CHENGYU_STS_DATA), a lexicon directory, or a "
             "table with the columns original, correct, incorrect and idiom.  [default: the bundled lexicon]",
@@ -83,6 +87,15 @@ def similarity(
             "protocol of AStitch 2B does.",
         ),
     ] = "refuse",
+    general: Annotated[
+        Path | None,
+        typer.Option(
+            "--general",
+            metavar="FILE",
+            help="General pairs for the regression (score in [0, 1], two sentences; no header line); "
+            "the paper mixes in those of the STS benchmark.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-similarity-…]"),
@@ -115,12 +128,12 @@ def similarity(
     settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
     settings |= {"weight_decay": weight_decay, "seed": seed, "loss": loss, "temperature": temperature}
     config = checked(SimilarityConfig, settings | {"pooling": pooling, "bf16": bf16})
-    if seen_idioms not in ("refuse", "leave-out", "keep"):
-        raise usage_error(f"--seen-idioms {seen_idioms}: choose refuse, leave-out or keep")
+    if general is not None and loss != "cosine":
+        raise usage_error(f"--general {general}: only --loss cosine learns from pairs with scores; leave it out")
     repository = push_target(push, (model,))
     from turkic_idiom_tasks.finetuning.triplets import build_triplets
 
-    triplets = build_triplets(data, languages=language or (), seen_idioms=seen_idioms)
+    triplets = build_triplets(data, languages=language or (), seen_idioms=seen_idioms, general=general)
     # torch is loaded only after everything else is checked
     from turkic_idiom_tasks.finetuning.cards import check_new, save_similarity, similarity_record
     from turkic_idiom_tasks.finetuning.similarity import fine_tune_similarity
@@ -133,9 +146,10 @@ def similarity(
     if not is_first_process():
         return
     save_similarity(tuned, folder, similarity_record(trainee, triplets, tuned, config=config))
+    n_pairs = int(triplets.development.is_scored.sum())
     sys.stdout.write(
         f"{printable(triplets.path)}: {len(triplets.training)} training triplets, "
-        f"{int(triplets.development.is_scored.sum())} development pairs of other idioms; {triplets.n_left_out} triplets\n"
+        f"{n_pairs} development pairs of other idioms; {triplets.n_left_out} triplets\n"
         "left out for an idiom of the test or development pairs\n"
     )
     if triplets.seen:
@@ -145,6 +159,125 @@ def similarity(
     sys.stdout.write(f"\nModel: {printable(str(folder))}\n")
     if repository is not None:
         push_folder(folder, repository)
+
+
+@finetune_app.command()
+def idiomaticity(
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="MODEL", help="Encoder on the Hub, or a local checkpoint.")
+    ],
+    data: Annotated[
+        str,
+        typer.Option(
+            "--data",
+            envvar=DATA_VARIABLE,
+            metavar="astitch|dodiom|LEXICON",
+            help="astitch (the folder that ASTITCH_DATA names), dodiom (the table that DODIOM_DATA names), or a "
+            "lexicon directory.  [default: the bundled lexicon]",
+        ),
+    ] = "",
+    setup: Annotated[
+        str,
+        typer.Option(
+            "--setup",
+            metavar="zero-shot|one-shot|few-shot",
+            help="Sentences of the test idioms that are trained on: none, one or a few of each use.",
+        ),
+    ] = "zero-shot",
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--inputs",
+            metavar="context|idiom",
+            help="What is given besides the sentence: those around it, the idiom; may be repeated.  [default: idiom]",
+        ),
+    ] = None,
+    only_sentence: Annotated[bool, typer.Option("--only-sentence", help="Give nothing besides the sentence.")] = False,
+    subtask: Annotated[
+        str,
+        typer.Option("--subtask", metavar="A|B", help="A: is the idiom meant? B of astitch: is this its meaning?"),
+    ] = "A",
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language",
+            metavar="LANG",
+            help="eng or por of AStitch, or languages of the lexicon; may be repeated.  [default: eng; all]",
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the classifiers.")] = Path(
+        "idiomaticity"
+    ),
+    revision: Revision = None,
+    seed: Annotated[
+        list[int] | None, typer.Option("--seed", metavar="N", help="May be repeated.  [default: 42 43 44]")
+    ] = None,
+    epochs: Epochs = 9,
+    batch_size: BatchSize = 32,
+    learning_rate: LearningRate = 2e-5,
+    weight_decay: WeightDecay = 0.01,
+    max_length: Annotated[int, typer.Option("--max-length", metavar="N", help="Sub-words that are used.")] = 128,
+    bf16: Bf16 = False,
+) -> None:
+    """Fine-tune classifiers that tell whether an idiom is meant or its words, and score them by macro F1.
+
+    Finished seeds are kept, so the same command continues after an interruption. Epochs, learning rate and length are
+    those of AStitchInLanguageModels.
+    """
+    from turkic_idiom_tasks.errors import usage_error
+    from turkic_idiom_tasks.finetuning.config import SEEDS, IdiomaticityConfig, checked
+    from turkic_idiom_tasks.finetuning.labelled import build_labelled
+
+    log.setLevel(logging.INFO)
+    settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+    settings |= {"weight_decay": weight_decay, "max_length": max_length, "bf16": bf16}
+    config = checked(IdiomaticityConfig, settings)
+    if only_sentence and inputs:
+        raise usage_error("--only-sentence does not go with --inputs; leave one of them out")
+    chosen = () if only_sentence else tuple(dict.fromkeys(inputs or ("idiom",)))
+    rows = build_labelled(data, setup=setup, inputs=chosen, subtask=subtask, languages=language or ())
+    # torch is loaded only after everything else is checked
+    from turkic_idiom_tasks.finetuning.idiomaticity import finished_scores, load_classifier, save_classifier, train_seed
+
+    scores = []
+    for number in seed or SEEDS:
+        folder = out / f"seed-{number}"
+        declared: dict[str, Any] = {"model": model, "revision": revision, "config": config.model_dump(), "seed": number}
+        declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
+        finished = finished_scores(folder, declared)
+        if finished is None:
+            classifier = load_classifier(model, seed=number, revision=revision)
+            finished = train_seed(classifier, rows, config=config, seed=number)
+            save_classifier(classifier, folder, finished, declared)
+        log.info("seed %d: test macro F1 %s", number, _number(finished.test_f1))
+        scores.append(finished)
+    _print_seeds(rows, scores)
+    sys.stdout.write(f"\nClassifiers: {printable(str(out))}\n")
+
+
+def _print_seeds(rows: LabelledData, scores: Sequence[SeedScores]) -> None:
+    """Print a table with macro F1 of every seed, their mean, and the best constant answer."""
+    from turkic_idiom_tasks.metrics.classification import macro_f1
+
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    sizes = " + ".join(str(len(stage)) for stage in rows.stages)
+    console.print(
+        f"{printable(rows.path)}: {sizes} training rows, {len(rows.development)} for development, {len(rows.test)} for "
+        f"the test ({len({row.idiom for row in rows.test})} idioms)",
+        soft_wrap=True,
+    )
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
+    table.add_column("macro F1")
+    for heading in ("best epoch", "development", "test", "95% by idiom"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    gold = [row.label for row in rows.test]
+    constant = max(macro_f1(gold, [label] * len(gold)) for label in (0, 1))
+    table.add_row("one answer for all", "", "", _number(constant), "")
+    for row in scores:
+        cells = [str(row.best_epoch), _number(row.development_f1), _number(row.test_f1)]
+        table.add_row(f"seed {row.seed}", *cells, f"{_number(row.low)}-{_number(row.high)}")
+    table.add_row("mean", "", "", _number(sum(row.test_f1 for row in scores) / len(scores)), "")
+    console.print(table)
 
 
 def _print_scores(tuned: TunedSimilarity) -> None:

@@ -18,7 +18,8 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.reading import printable, quoted, read_yaml, shown
 
 if TYPE_CHECKING:
-    from hub_datasets.language_model import Budget, Estimate, LanguageModel, Question, Reply
+    from hub_datasets.language_model import LanguageModel
+    from hub_datasets.questions import Budget, Estimate, Question, Reply
 
 Model = Annotated[str, typer.Option("--model", metavar="NAME", help="Name of the model on its server.")]
 Panel = Annotated[
@@ -172,7 +173,8 @@ def open_session(options: ModelOptions) -> Iterator[Session]:
         InputError: an option or the file of prices is wrong, or the cache is in use.
     """
     from hub_datasets.answer_cache import open_cache
-    from hub_datasets.language_model import Budget, LanguageModel, Settings
+    from hub_datasets.language_model import LanguageModel
+    from hub_datasets.questions import Budget, Settings
 
     values = _set_values(options.values or ())
     prices = _read_prices(options.prices)

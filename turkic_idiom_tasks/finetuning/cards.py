@@ -151,6 +151,7 @@ def similarity_record(
             "path": data.path,
             "revision": data.revision,
             "triplets": len(data.training),
+            "general_pairs": len(data.general),
             "examples": tuned.n_examples,
             "development_pairs": int(data.development.is_scored.sum()),
             "left_out": data.n_left_out,

@@ -130,6 +130,28 @@ class SimilarityConfig(BaseModel):
     bf16: bool = False
 
 
+class IdiomaticityConfig(BaseModel):
+    """Settings of the training of a classifier of sentences; epochs, learning rate and length are those of AStitch.
+
+    Attributes:
+        epochs: passes over the training sentences of each stage.
+        batch_size: sentences per step and device; the paper does not state it.
+        learning_rate: learning rate of AdamW, falling linearly to 0.
+        weight_decay: weight decay of AdamW.
+        max_length: sub-words of a sentence, or of a pair, that are used.
+        bf16: train in bfloat16 autocast; the weights stay float32.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    epochs: PositiveInt = 9
+    batch_size: PositiveInt = 32
+    learning_rate: LearningRate = 2e-5
+    weight_decay: WeightDecay = 0.01
+    max_length: PositiveInt = 128
+    bf16: bool = False
+
+
 def checked(kind: type[Settings], settings: Mapping[str, object]) -> Settings:
     """Return settings from the command line as a `RetrievalConfig`, a `SpanConfig` or another of these classes.
 

@@ -4,7 +4,8 @@ SimCSE is the training of ChengyuSTS (Qiu et al., section 4.2): for every senten
 the positives and negatives of the other sentences in the batch are the negatives. A missing positive is the sentence
 itself, a missing negative a random sentence. Regression is the training of AStitchInLanguageModels, Task 2 B (Tayyar
 Madabushi et al., 2021, section 4.2): the similarity of (E, E_c) is to be 1, that of (E, E_i) what the untuned model
-finds for (E_c, E_i). Trainer and losses are those of sentence-transformers.
+finds for (E_c, E_i); general pairs with gold scores are mixed in, without which nothing pushes sentences apart. Trainer
+and losses are those of sentence-transformers.
 
 After every epoch the development pairs are scored in the same way as the test pairs of the task. The best weights so
 far, at first the untuned ones, are kept in memory, and training ends with them.
@@ -138,7 +139,7 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
     set_seed(config.seed)
     untuned_scores = _test_scores(model, data.test)
     watcher = _EpochWatcher(model, _development_spearman(model, data.development))
-    rows = _training_rows(model, data.training, config=config)
+    rows = _training_rows(model, data, config=config)
     with tempfile.TemporaryDirectory(prefix="turkic-idiom-") as scratch:
         trainer = EncoderTrainer(
             watcher,
@@ -273,7 +274,8 @@ def _test_scores(model: SentenceTransformer, test: Mapping[str, SentencePairs]) 
     return scores
 
 
-def _training_rows(model: SentenceTransformer, triplets: Sequence[Triplet], *, config: SimilarityConfig) -> Dataset:
+def _training_rows(model: SentenceTransformer, data: TripletData, *, config: SimilarityConfig) -> Dataset:
+    triplets = data.training
     if config.loss == SIMCSE:
         rows = simcse_rows(triplets, rng=np.random.default_rng(config.seed))
         sentences, positives, negatives = zip(*rows, strict=True)
@@ -281,6 +283,10 @@ def _training_rows(model: SentenceTransformer, triplets: Sequence[Triplet], *, c
     pairs = regression_rows(triplets, _untuned_similarities(model, triplets))
     if not pairs:
         raise InputError("no triplet has a correct sentence, which the cosine loss needs; use --loss simcse")
+    for row in data.general:
+        pairs.append((row.sentence1, row.sentence2, row.gold or 0.0))
+    if not data.general:
+        log.warning("no general pairs: nothing pushes sentences apart, so the regression may collapse; give --general")
     firsts, seconds, similarities = zip(*pairs, strict=True)
     return Dataset.from_dict({"sentence1": firsts, "sentence2": seconds, "score": similarities})
 

@@ -16,7 +16,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from turkic_idiom_tasks.csv_files import read_table
 from turkic_idiom_tasks.dataset import open_dataset
@@ -35,13 +34,12 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.regimes import text_key
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
-from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES, AStitchData, read_triplets
+from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES, AStitchData, read_general_pairs, read_triplets
 from turkic_idiom_tasks.similarity.chengyu import CHENGYU_SUBSET, chengyu_path, read_chengyu, read_chengyu_triplets
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_development_idiom
 
 ASTITCH, CHENGYU, LEXICON = "astitch", "chengyu", "lexicon"
-REFUSE, LEAVE_OUT, KEEP = "refuse", "leave-out", "keep"
-SeenIdioms = Literal["refuse", "leave-out", "keep"]
+REFUSE, LEAVE_OUT, KEEP = SEEN_IDIOMS = ("refuse", "leave-out", "keep")
 MIN_TRIPLETS = 16
 _FILE_SUBSET = "file"
 _CHENGYU_COLUMNS = {"s", "a_c", "a_i", "sim"}
@@ -60,6 +58,7 @@ class TripletData:
         test: subset -> the pairs of the similarity task; empty for a file of triplets.
         seen: names of the test idioms that are trained on, because the caller keeps them.
         n_left_out: triplets that were left out because of a test or development idiom.
+        general: pairs without idioms and their gold scores, which the regression also learns from.
     """
 
     path: str
@@ -69,6 +68,7 @@ class TripletData:
     test: Mapping[str, SentencePairs]
     seen: tuple[str, ...] = ()
     n_left_out: int = 0
+    general: tuple[SentencePair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,9 @@ class _Source:
     n_left_out: int = 0
 
 
-def build_triplets(data: str = "", *, languages: Sequence[str] = (), seen_idioms: SeenIdioms = REFUSE) -> TripletData:
+def build_triplets(
+    data: str = "", *, languages: Sequence[str] = (), seen_idioms: str = REFUSE, general: Path | None = None
+) -> TripletData:
     """Return the triplets, development pairs and test pairs that a name stands for.
 
     Args:
@@ -98,10 +100,14 @@ def build_triplets(data: str = "", *, languages: Sequence[str] = (), seen_idioms
         languages: subsets of AStitch (``eng``, ``por``) or codes of a lexicon's languages; empty for all of them.
         seen_idioms: what is done with triplets whose idiom is in the test pairs of their subset: ``refuse`` the data,
             ``leave-out`` the triplets, or ``keep`` them.
+        general: table without a header line, with a score in [0, 1] and two sentences in each row; a pair that is also
+            a test pair is left out.
 
     Raises:
         InputError: the data or a language is unknown, malformed or too small, or test idioms occur in training.
     """
+    if seen_idioms not in SEEN_IDIOMS:
+        raise usage_error(f"--seen-idioms {seen_idioms}: choose one of {', '.join(SEEN_IDIOMS)}")
     path, sources = _sources(data, languages)
     training: list[Triplet] = []
     seen: set[str] = set()
@@ -126,15 +132,17 @@ def build_triplets(data: str = "", *, languages: Sequence[str] = (), seen_idioms
             f"{path}: too few triplets: {len(training)} to train on and {sum(map(len, development.values()))} of "
             f"development idioms; needed are {MIN_TRIPLETS}, and a complete one to choose by. Add sentences"
         )
+    pairs = () if general is None else _general(general, sources)
     test = {subset: source.test for subset, source in sources.items() if source.test is not None}
     return TripletData(
         path=path,
-        revision=_digest(training, rows, test),
+        revision=_digest(training, [*rows, *pairs], test),
         training=tuple(training),
         development=SentencePairs(DEVELOPMENT, rows),
         test=test,
         seen=tuple(sorted(seen)) if seen_idioms == KEEP else (),
         n_left_out=n_left_out,
+        general=pairs,
     )
 
 
@@ -168,6 +176,14 @@ def development_rows(triplets_by_subset: Mapping[str, Sequence[Triplet]]) -> lis
                     SentencePair(f"{name}/{GENERAL}", triplet.original, other.original, GENERAL, 0.0, None, *idiom)
                 )
     return rows
+
+
+def _general(path: Path, sources: Mapping[str, _Source]) -> tuple[SentencePair, ...]:
+    tested = set()
+    for source in sources.values():
+        if source.test is not None:
+            tested |= {(row.sentence1, row.sentence2) for row in source.test.rows}
+    return tuple(row for row in read_general_pairs(path) if (row.sentence1, row.sentence2) not in tested)
 
 
 def _next_of_another_idiom(triplets: Sequence[Triplet], number: int) -> Triplet | None:
@@ -217,7 +233,8 @@ def _read_table_of_triplets(path: Path) -> list[Triplet]:
 
 def _by_idiom(triplets: Sequence[Triplet], test: SentencePairs | None) -> _Source:
     """Return triplets divided by a stable hash of their idioms; a sentence without an idiom is for training."""
-    training, development = [], []
+    training: list[Triplet] = []
+    development: list[Triplet] = []
     for triplet in triplets:
         is_development = bool(triplet.idiom) and is_development_idiom(_key(triplet.idiom))
         (development if is_development else training).append(triplet)

@@ -98,7 +98,7 @@ class AStitchData:
         path = self.root / "Task2" / "CreateEvaluationData" / folder / "NoResults" / "evalData"
         rows = _idiom_pairs(path / f"{split}_rawSimData.csv")
         general = f"{folder.lower()}_{split}_Eval_STS_Data.csv"
-        rows += _general_pairs(self.root / "Task2" / "CreateEvaluationData" / "EvalSTSData" / general)
+        rows += read_general_pairs(self.root / "Task2" / "CreateEvaluationData" / "EvalSTSData" / general)
         return SentencePairs(subset, rows)
 
     def triplets(self, subset: str) -> list[Triplet]:
@@ -178,7 +178,12 @@ def _idiom_pairs(path: Path) -> list[SentencePair]:
     return rows
 
 
-def _general_pairs(path: Path) -> list[SentencePair]:
+def read_general_pairs(path: Path) -> list[SentencePair]:
+    """Return the general pairs of a file without a header line: a score in [0, 1] and two sentences in each row.
+
+    Raises:
+        InputError: the file cannot be read, or a row of it is malformed.
+    """
     rows = []
     for line, cells in read_cells(path):
         if len(cells) != 3:

@@ -1,0 +1,297 @@
+"""Training a classifier of sentences: is the idiom meant, or its words (AStitch, Task 1)?
+
+Trainer and optimiser are those of transformers. Each epoch ends with an evaluation on the development rows. The
+weights of the best epoch, by macro F1, are kept in memory; the next stage, with sentences of the test idioms, and the
+test begin with them.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import (
+    AutoModelForSequenceClassification,
+    DataCollatorWithPadding,
+    EvalPrediction,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+    set_seed,
+)
+
+from turkic_idiom_tasks.encoders.checkpoints import load_error, quiet_loading
+from turkic_idiom_tasks.encoders.folders import is_local, local_path
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.files import new_folder, write_json
+from turkic_idiom_tasks.finetuning.config import IdiomaticityConfig
+from turkic_idiom_tasks.finetuning.encoder_trainer import check_packages
+from turkic_idiom_tasks.finetuning.labelled import Labelled, LabelledData
+from turkic_idiom_tasks.finetuning.training import BestWeights, keep_to_bars
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.metrics.classification import macro_f1, macro_f1_interval
+from turkic_idiom_tasks.orthography import lower
+from turkic_idiom_tasks.reading import read_json
+from turkic_idiom_tasks.results.record import installed_versions
+from turkic_idiom_tasks.span_detection.classifier import load_tokenizer, window_length
+
+IDIOMATICITY_RECORD = "idiomaticity_finetuning.json"
+_EVALUATION_BATCH = 64  # rows
+_F1 = "macro_f1"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SentenceClassifier:
+    """A model that gives a sentence, or a pair of texts, the label 0 or 1.
+
+    Attributes:
+        model: from transformers, with a head for two labels.
+        tokenizer: its tokenizer.
+        name: Hub id or folder.
+    """
+
+    model: Any
+    tokenizer: Any
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeedScores:
+    """The outcome of the training with one seed.
+
+    Attributes:
+        seed: seed of the head, the order of the rows and dropout.
+        best_epoch: number of the kept epoch, counted over all stages.
+        development_f1: macro F1 of the development rows after it, in [0, 1].
+        test_f1: macro F1 of the test rows, in [0, 1]; NaN if undefined.
+        low: lower end of its 95% interval by idiom.
+        high: upper end.
+    """
+
+    seed: int
+    best_epoch: int
+    development_f1: float
+    test_f1: float
+    low: float
+    high: float
+
+
+def load_classifier(name_or_path: str, *, seed: int, revision: str | None = None) -> SentenceClassifier:
+    """Return a pretrained encoder with an untrained head for two labels, in float32.
+
+    Raises:
+        InputError: the model cannot be found or loaded.
+    """
+    tokenizer = load_tokenizer(name_or_path, revision=revision)
+    set_seed(seed)
+    try:
+        with quiet_loading():
+            model = AutoModelForSequenceClassification.from_pretrained(
+                local_path(name_or_path),
+                revision=revision or "main",
+                num_labels=2,
+                ignore_mismatched_sizes=True,  # a head for other labels is replaced
+                dtype=torch.float32,
+                use_safetensors=True,
+                trust_remote_code=False,
+                local_files_only=is_local(name_or_path),
+            )
+    except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
+        raise load_error(name_or_path, error) from error
+    return SentenceClassifier(model, tokenizer, name_or_path)
+
+
+def train_seed(
+    classifier: SentenceClassifier, data: LabelledData, *, config: IdiomaticityConfig, seed: int
+) -> SeedScores:
+    """Train a classifier's own weights, stage after stage, and score it on the test rows; write nothing.
+
+    Args:
+        classifier: from `load_classifier`; its weights are changed.
+        data: from `labelled.build_labelled`.
+        config: settings of the training of each stage.
+        seed: seed of the order of the rows and of dropout.
+
+    Raises:
+        InputError: a package is missing, or training diverged.
+    """
+    check_packages("accelerate")
+    set_seed(seed)
+    n_epochs = 0
+    for rows in data.stages:
+        watcher = _EpochWatcher(BestWeights(classifier.model))
+        trainer = _trainer(classifier, rows, data.development, config=config, seed=seed, watcher=watcher)
+        outcome = trainer.train()
+        if not math.isfinite(outcome.training_loss):
+            raise InputError(
+                f"{classifier.name}: training diverged, the loss is not finite; use a smaller learning rate than "
+                f"{config.learning_rate:g}"
+            )
+        watcher.best.restore()
+        best_epoch, development_f1 = n_epochs + watcher.best_epoch, watcher.best_f1
+        n_epochs += config.epochs
+    classifier.model.eval()
+    gold = [row.label for row in data.test]
+    predicted = predict(classifier, data.test, max_length=config.max_length)
+    interval = macro_f1_interval(gold, predicted, [row.idiom for row in data.test])
+    return SeedScores(seed, best_epoch, development_f1, macro_f1(gold, predicted), low=interval.low, high=interval.high)
+
+
+def predict(classifier: SentenceClassifier, rows: Sequence[Labelled], *, max_length: int) -> list[int]:
+    """Return the more likely label of every row."""
+    labels: list[int] = []
+    device = classifier.model.device
+    features = _features(classifier, rows, max_length=max_length)
+    collate = DataCollatorWithPadding(classifier.tokenizer)
+    for start in range(0, len(features), _EVALUATION_BATCH):
+        batch = collate(features[start : start + _EVALUATION_BATCH])
+        batch.pop("labels")
+        with torch.inference_mode():
+            logits = classifier.model(**batch.to(device)).logits
+        labels += logits.argmax(-1).tolist()
+    return labels
+
+
+def save_classifier(
+    classifier: SentenceClassifier, folder: Path, scores: SeedScores, settings: Mapping[str, Any]
+) -> None:
+    """Write a folder that transformers loads, with the record of the training; write all files or none.
+
+    Args:
+        classifier: the classifier to save.
+        folder: must not exist.
+        scores: its scores.
+        settings: everything that decided the weights.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    with new_folder(folder) as unfinished, quiet_loading():
+        classifier.model.save_pretrained(unfinished)
+        classifier.tokenizer.save_pretrained(unfinished)
+        values = {}
+        for name in scores.__slots__:
+            value = getattr(scores, name)
+            values[name] = None if isinstance(value, float) and math.isnan(value) else value
+        record = {"settings": dict(settings), "scores": values, "versions": installed_versions()}
+        write_json(unfinished / IDIOMATICITY_RECORD, record)
+
+
+def finished_scores(folder: Path, settings: Mapping[str, Any]) -> SeedScores | None:
+    """Return the scores of a training that an earlier run saved, or None if there is none.
+
+    Args:
+        folder: folder of the seed.
+        settings: settings of this run, which must be those of the earlier one.
+
+    Raises:
+        InputError: the folder is of another training.
+    """
+    path = folder / IDIOMATICITY_RECORD
+    if not folder.exists():
+        return None
+    record = read_json(path) if path.is_file() else {}
+    if record.get("settings") != dict(settings):
+        raise InputError(f"{folder}: holds another training; choose another folder with --out, or remove it")
+    values = {name: math.nan if value is None else value for name, value in record["scores"].items()}
+    return SeedScores(
+        seed=int(values["seed"]),
+        best_epoch=int(values["best_epoch"]),
+        development_f1=values["development_f1"],
+        test_f1=values["test_f1"],
+        low=values["low"],
+        high=values["high"],
+    )
+
+
+class _EpochWatcher(TrainerCallback):
+    """A callback that keeps the weights of the best epoch.
+
+    Attributes:
+        best: weights of the best epoch.
+        best_epoch: its number.
+        best_f1: its macro F1 on the development rows.
+    """
+
+    def __init__(self, best: BestWeights) -> None:
+        self.best = best
+        self.best_epoch = 0
+        self.best_f1 = math.nan
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, *, metrics: Mapping[str, float], **context: Any) -> None:
+        """Record the evaluation at the end of an epoch; of equal epochs the one with the smallest loss is kept."""
+        if self.best.offer(metrics[f"eval_{_F1}"], -metrics["eval_loss"]):
+            self.best_epoch, self.best_f1 = round(state.epoch), metrics[f"eval_{_F1}"]
+
+
+def _trainer(
+    classifier: SentenceClassifier,
+    rows: Sequence[Labelled],
+    development: Sequence[Labelled],
+    *,
+    config: IdiomaticityConfig,
+    seed: int,
+    watcher: _EpochWatcher,
+) -> Trainer:
+    trainer = Trainer(
+        model=classifier.model,
+        args=_arguments(config, seed=seed),
+        train_dataset=_features(classifier, rows, max_length=config.max_length),
+        eval_dataset=_features(classifier, development, max_length=config.max_length),
+        processing_class=classifier.tokenizer,
+        data_collator=DataCollatorWithPadding(classifier.tokenizer),
+        compute_metrics=_scores,
+        callbacks=[watcher],
+    )
+    keep_to_bars(trainer)
+    return trainer
+
+
+def _scores(evaluated: EvalPrediction) -> dict[str, float]:
+    predicted = evaluated.predictions.argmax(-1).tolist()
+    return {_F1: macro_f1(evaluated.label_ids.tolist(), predicted)}
+
+
+def _features(classifier: SentenceClassifier, rows: Sequence[Labelled], *, max_length: int) -> list[dict[str, Any]]:
+    """Return the sub-words and the label of every row; of a pair that is too long, the sentence is cut."""
+    tokenizer = classifier.tokenizer
+    length = window_length(classifier.model.config, tokenizer, max_length=max_length)
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    lowers = normalizer is not None and normalizer.normalize_str("A") == "a"
+    features = []
+    for row in rows:
+        texts = [row.first] + ([row.second] if row.second else [])
+        if lowers and row.language:  # such a tokenizer does not know dotted and dotless i
+            texts = [lower(text, LANGUAGES[row.language]) for text in texts]
+        encoded = tokenizer(*texts, truncation="only_first" if row.second else True, max_length=length, verbose=False)
+        features.append({**encoded, "labels": row.label})
+    return features
+
+
+def _arguments(config: IdiomaticityConfig, *, seed: int) -> TrainingArguments:
+    return TrainingArguments(
+        output_dir=tempfile.gettempdir(),  # required by the trainer; nothing is saved
+        num_train_epochs=config.epochs,
+        per_device_train_batch_size=config.batch_size,
+        per_device_eval_batch_size=_EVALUATION_BATCH,
+        learning_rate=config.learning_rate,
+        weight_decay=config.weight_decay,
+        optim="adamw_torch_fused",
+        lr_scheduler_type="linear",
+        bf16=config.bf16,
+        use_cpu=not torch.accelerator.is_available(),
+        seed=seed,
+        data_seed=seed,
+        eval_strategy="epoch",
+        save_strategy="no",
+        logging_strategy="no",
+        report_to="none",
+        disable_tqdm=not sys.stderr.isatty(),
+        dataloader_pin_memory=False,
+    )
