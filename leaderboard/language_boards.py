@@ -69,7 +69,7 @@ class LanguageBoard:
         """
         by_id = self.board.by_id
         names: dict[str, None] = dict.fromkeys(tab.standings)
-        for task in tab.tasks:
+        for task in tab.shown:
             names |= dict.fromkeys(self.board.by_task[task])
         notes = distinctions(self.board.submissions)
         ties = tie_places(tab.standings)
@@ -134,6 +134,8 @@ def _tabs(board: Board) -> list[Tab]:
     tabs = []
     if retrieval:
         tabs.append(Tab(RETRIEVAL_TAB, retrieval, (*retrieval, *others), board.retrieval))
+    elif others:
+        tabs.append(Tab(RETRIEVAL_TAB, others[:1], others, board.by_task[others[0]]))
     if spans:
         tabs.append(Tab(SPANS_TAB, spans, spans, board.by_task[SPANS]))
     if retrieval and spans:

@@ -254,7 +254,7 @@ def tie_places(standings: Standings) -> dict[str, str]:
     by_group: dict[int, list[str]] = {}
     for name, standing in standings.items():
         by_group.setdefault(standing.group, []).append(name)
-    places = {}
+    places: dict[str, str] = {}
     for names in by_group.values():
         if len(names) > 1:
             places |= dict.fromkeys(names, "middle") | {names[0]: "first", names[-1]: "last"}

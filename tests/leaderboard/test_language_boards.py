@@ -79,6 +79,11 @@ def test_an_extra_task_has_a_column_and_does_not_count():
     tab = board_of_language("az", data, *submissions).default
     assert (tab.tasks, tab.shown) == (RETRIEVAL, (*RETRIEVAL, "T4"))
     assert set(tab.standings) == {"old", "new"}
+    alone = make_scored("alone", data, tasks=("T4",))
+    both = board_of_language("az", data, alone, submissions[0])
+    assert [row.submission.id for row in both.rows(both.default)] == ["old", "alone"]
+    of_language = board_of_language("az", data, alone)
+    assert list(of_language.default.standings) == ["alone"]
 
 
 def test_the_queries_of_t1_are_split_by_shared_stems():

@@ -214,6 +214,11 @@ def test_rows_are_one_line_and_ties_are_bracketed(open_page, site, shared_site):
     page = open_page("index.html", viewport={"width": 1440, "height": 900})
     heights = page.locator(".board tbody tr").evaluate_all("all => all.map(row => row.offsetHeight)")
     assert max(heights) <= 42
+    cut = page.locator(".board a", has_text="<img src=x").first
+    assert cut.evaluate("link => [link.scrollWidth > link.clientWidth, getComputedStyle(link).textOverflow]") == [
+        *(True, "ellipsis")
+    ]
+    assert cut.get_attribute("title") == HOSTILE[0]  # the whole name
     page.goto(f"{site}/uz-spans.html")
     standings = list(board_of(shared_site, "uz").by_task["spans"].values())
     tied = [one.rank for one in standings if sum(other.rank == one.rank for other in standings) > 1]
