@@ -14,7 +14,7 @@ from turkic_idiom_tasks.integrations import mteb_plugin
 from turkic_idiom_tasks.integrations.private_names import MTEB, PrivateName
 
 SEES_TASKS = "import mteb; print(sorted(t.metadata.name for t in mteb.get_tasks() if 'TurkicIdiom' in t.metadata.name))"
-ALL_TASKS = "['TurkicIdiomT1', 'TurkicIdiomT2', 'TurkicIdiomT3']"
+ALL_TASKS = "['TurkicIdiomSTS', 'TurkicIdiomT1', 'TurkicIdiomT2', 'TurkicIdiomT3', 'TurkicIdiomT4']"
 
 
 def python(code, *arguments, flags=(), check=True, **environment):
