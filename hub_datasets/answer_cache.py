@@ -74,7 +74,7 @@ def answer_key(model: str, prompt: str, *, parameters: Mapping[str, Any], messag
 
 
 class AnswerCache:
-    """The answers in a file, which only the process that holds its lock may use; see `open_cache`.
+    """Answers in a file, which only the process that holds its lock may use; see `open_cache`.
 
     Attributes:
         path: the file.

@@ -82,7 +82,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Enriched:
-    """The entries after enrichment; `outcomes` has language code -> what came of its entries -> how many."""
+    """Entries after enrichment; `outcomes` has language code -> what came of its entries -> how many."""
 
     entries: Mapping[str, Sequence[Entry]]
     outcomes: Mapping[str, Counter[str]]

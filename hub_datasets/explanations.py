@@ -37,7 +37,7 @@ class _Row(BaseModel):
 
 
 class _Document(BaseModel):
-    """The question in a sample of lm-eval."""
+    """Question in a sample of lm-eval."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 

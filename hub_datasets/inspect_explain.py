@@ -1,4 +1,4 @@
-"""The task `explain` of Inspect AI with its judge: ``inspect eval hub_datasets/explain --model-role grader=JUDGE``.
+"""Task `explain` of Inspect AI with its judge: ``inspect eval hub_datasets/explain --model-role grader=JUDGE``.
 
 It stands here and not among the integrations, because the judge's prompt, its reading and the majority are those of
 `turkic-idiom judge`. Only documented names of Inspect are used.

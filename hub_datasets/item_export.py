@@ -22,15 +22,8 @@ from hub_datasets.lexicon_figures import markdown_table
 from turkic_idiom_tasks.dataset import LexiconDataset
 from turkic_idiom_tasks.dataset.hub_layout import EVAL, README
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.items import (
-    EQUIVALENT,
-    LETTERS,
-    N_OPTIONS,
-    Item,
-    ItemSet,
-    build_items,
-    item_sets,
-)
+from turkic_idiom_tasks.language_models.item_types import EQUIVALENT, LETTERS, N_OPTIONS, Item, ItemSet
+from turkic_idiom_tasks.language_models.items import build_items, item_sets
 from turkic_idiom_tasks.language_models.prompts import EN1, NATIVE, option_texts, question
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon

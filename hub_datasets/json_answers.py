@@ -7,19 +7,16 @@ the object itself must be valid JSON that has the expected fields. Two different
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from turkic_idiom_tasks.reading import MalformedError, parse_json, shown
+from turkic_idiom_tasks.model_answers import without_reasoning
+from turkic_idiom_tasks.reading import MalformedError, first_fault, parse_json
 
 LONGEST = 200_000  # characters of an answer that are looked at
 _MOST_OBJECTS = 100  # braces at which an object is looked for
-_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
-_THOUGHT_START = re.compile(r"<(?:think|thinking|reasoning)>.*\Z", re.DOTALL | re.IGNORECASE)
 
 Value = TypeVar("Value", bound=BaseModel)
 
@@ -42,14 +39,14 @@ def read_answer(text: str, answer: type[Value]) -> Value:
     """
     values: list[Value] = []
     problem = "no JSON object in the answer" if text.strip() else "the answer is empty"
-    for candidate in _objects(without_thoughts(text[:LONGEST])):
+    for candidate in _objects(without_reasoning(text[:LONGEST])):
         try:
             value = answer.model_validate(parse_json(candidate.encode("utf-8", "surrogatepass")))
         except MalformedError as error:
             problem = str(error)
             continue
         except ValidationError as error:
-            problem = _first_problem(error)
+            problem = f"field {first_fault(error)}"
             continue
         if value not in values:
             values.append(value)
@@ -58,17 +55,6 @@ def read_answer(text: str, answer: type[Value]) -> Value:
     if not values:
         raise MalformedError(problem)
     return values[0]
-
-
-def without_thoughts(text: str) -> str:
-    """Return an answer without what the model thought aloud before it.
-
-    A thought that is not closed was cut off, so no answer follows it. One that is not opened was opened by the
-    template of the chat.
-    """
-    text = _THINKING.sub("", text)
-    text = _THOUGHT_END.sub("", text)
-    return _THOUGHT_START.sub("", text)
 
 
 def _objects(text: str) -> Iterator[str]:
@@ -86,10 +72,3 @@ def _objects(text: str) -> Iterator[str]:
             if isinstance(value, dict):
                 yield text[start:end]
         start = text.find("{", end)
-
-
-def _first_problem(error: ValidationError) -> str:
-    first: Any = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the object"
-    found = "" if first["type"] == "missing" else f", found {shown(first['input'])}"
-    return f"field {place}: {first['msg']}{found}"

@@ -1,4 +1,4 @@
-"""The judge: HIGH, MEDIUM or LOW for a pair of idiom and meaning, or for an explanation, by one model or a panel.
+"""Judging: HIGH, MEDIUM or LOW for a pair of idiom and meaning, or for an explanation, by one model or a panel.
 
 The scale and the first version of the prompts are the paper's (appendix B). The verdict of a panel is that of the
 majority of the models that gave a readable one; where no quality has more votes than the others, the lowest of those
@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator
 
-from hub_datasets.json_answers import AnswerFields, without_thoughts
+from hub_datasets.json_answers import AnswerFields
 from hub_datasets.planting import plant
 from hub_datasets.prompts import CROSS_LINGUAL, EXPLANATION, MONOLINGUAL, Prompt
 from hub_datasets.questions import Question, Reply
@@ -25,6 +25,7 @@ from hub_datasets.verdicts import krippendorff_alpha, pair_agreement
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Stratum, resample
+from turkic_idiom_tasks.model_answers import without_reasoning
 
 QUALITIES = HIGH, MEDIUM, LOW = ("HIGH", "MEDIUM", "LOW")
 ALL_GROUPS = "all"
@@ -105,7 +106,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The verdicts of one group.
+    """Verdicts of one group.
 
     Attributes:
         group: as in `Case`; or `ALL_GROUPS`, the mean of the groups.
@@ -272,7 +273,7 @@ def explanation_case(
         texts: idiom, reference and answer; what the model thought aloud is left out of the answer.
     """
     group = f"{language} {mode}" if mode else language
-    shown = {**texts, "answer": without_thoughts(texts["answer"]).strip()}
+    shown = {**texts, "answer": without_reasoning(texts["answer"]).strip()}
     return Case(identifier, concept, group, EXPLANATION, shown, {"language": LANGUAGES[language].name})
 
 

@@ -1,4 +1,4 @@
-"""The one client of language models: questions to any OpenAI-compatible server, answered from a cache where possible.
+"""Client of language models: questions to any OpenAI-compatible server, answered from a cache where possible.
 
 The retries of the `openai` package are switched off, because they would not count in the budget, a server that asks one
 request to wait would still get those of the other threads, and they end after a minute at the latest.
@@ -270,7 +270,7 @@ class LanguageModel:
 
     @property
     def _place(self) -> str:
-        """The server and model for messages, without what stands in the address before an ``@``."""
+        """Return the server and model for messages, without what stands in the address before an ``@``."""
         address = self.settings.base_url or os.environ.get(BASE_URL_VARIABLE) or "https://api.openai.com/v1"
         scheme, _, rest = address.partition("://")
         return f"{scheme}://{rest.rpartition('@')[2]} ({self.settings.model})"

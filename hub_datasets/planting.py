@@ -76,7 +76,7 @@ def plant(
 
 
 class _Donors:
-    """The entries of a language, whose texts are planted in others."""
+    """Entries of a language, whose texts are planted in others."""
 
     def __init__(self, lexicon: Lexicon, language: str, seed: int) -> None:
         self._entries = lexicon.of(language)

@@ -90,7 +90,7 @@ class Budget:
 
 
 class BudgetError(InputError):
-    """The budget is used up; every answer so far is in the cache."""
+    """No budget is left; every answer so far is in the cache."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ _Confidence = Annotated[float, Field(ge=0, le=1), BeforeValidator(_confidence, j
 
 
 class PaperVerification(AnswerFields):
-    """The answer to the paper's prompt."""
+    """Answer to the paper's prompt."""
 
     is_faithful: Annotated[_Answer, Field(alias="semantic-fidelity")]
     is_consistent: Annotated[_Answer, Field(alias="definition-example-consistency")]
@@ -71,7 +71,7 @@ class PaperVerification(AnswerFields):
 
 
 class Verification(PaperVerification):
-    """The answer to our prompt, with a reason and the confidence in [0, 1]."""
+    """Answer to our prompt, with a reason and the confidence in [0, 1]."""
 
     reason: str
     confidence: _Confidence

@@ -45,7 +45,7 @@ class Tab:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LanguageBoard:
-    """The board of one language.
+    """Board of one language.
 
     Attributes:
         code: code of the language.

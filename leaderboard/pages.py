@@ -45,7 +45,7 @@ from leaderboard.tables import (
 from leaderboard.templating import Markup, environment
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.experiments.charts import Chart
-from turkic_idiom_tasks.language_models.items import TRAPS
+from turkic_idiom_tasks.language_models.item_types import TRAPS
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE

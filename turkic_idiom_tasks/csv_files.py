@@ -87,6 +87,19 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
             yield _record(number, cells, header)
 
 
+def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield ``PATH:LINE`` and the cells of every record of a table, none of which may have a problem; see `read_table`.
+
+    Raises:
+        InputError: a record cannot be used.
+    """
+    for record in read_table(path, required):
+        place = f"{path}:{record.line}"
+        if record.cells is None:
+            raise InputError(f"{place}: {record.problem}: {quoted(record.value)}; correct the file")
+        yield place, record.cells
+
+
 def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the cells of every record of a comma-separated file without a header line.
 

@@ -22,6 +22,11 @@ def retrieval_split(concept: str) -> str:
     return DEVELOPMENT if _position(concept, "retrieval/development") < RETRIEVAL_DEVELOPMENT_SHARE else TRAIN
 
 
+def is_test_concept(concept: str) -> bool:
+    """Return whether the retrieval tasks test a concept."""
+    return retrieval_split(concept) == TEST
+
+
 def span_split(concept: str) -> str:
     """Return ``train``, ``validation`` or ``test`` of span detection, the same for every sentence of the concept."""
     if _position(concept, "spans") < SPAN_TEST_SHARE:

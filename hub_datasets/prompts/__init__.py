@@ -1,4 +1,4 @@
-"""The prompts for language models: files with a name and a version, and how they are filled in."""
+"""Prompts for language models: files with a name and a version, and how they are filled in."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ import yaml
 from hub_datasets.item_export import item_layout
 from tests.language_models.model_server import Recorded, running_model
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.language_models.items import LETTERS, available, build_items
+from turkic_idiom_tasks.language_models.item_types import LETTERS
+from turkic_idiom_tasks.language_models.items import available, build_items
 from turkic_idiom_tasks.language_models.prompts import option_texts, question
 from turkic_idiom_tasks.lexicon.load import load_lexicon
 

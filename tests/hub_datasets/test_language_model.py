@@ -9,13 +9,14 @@ import pytest
 from pydantic import Field
 
 from hub_datasets.answer_cache import AnswerCache, answer_key, open_cache
-from hub_datasets.json_answers import AnswerFields, read_answer, without_thoughts
+from hub_datasets.json_answers import AnswerFields, read_answer
 from hub_datasets.language_model import MOST_ATTEMPTS, LanguageModel
 from hub_datasets.prompts import NAMES, load_prompt, versions
 from hub_datasets.questions import Budget, BudgetError, Question, Settings
 from tests.killing import all_at_once
 from tests.llm_server import KEY, MODEL, Cut, Failure, Html, Slow, asked, running_llm
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.model_answers import without_reasoning
 from turkic_idiom_tasks.reading import MalformedError
 
 
@@ -287,9 +288,9 @@ def test_what_is_no_answer_is_refused_with_the_reason(text, problem):
 
 
 def test_thoughts_are_removed_wherever_they_begin_and_end():
-    assert without_thoughts("<think>a</think>b<reasoning>c</reasoning>d") == "bd"
-    assert without_thoughts("a</think>b") == "b"
-    assert without_thoughts("a<think>b") == "a"
+    assert without_reasoning("<think>a</think>b<reasoning>c</reasoning>d") == "bd"
+    assert without_reasoning("a</think>b") == "b"
+    assert without_reasoning("a<think>b") == "a"
 
 
 def test_texts_stay_data_in_every_prompt():

@@ -8,7 +8,8 @@ import pytest
 
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.items import LETTERS, build_items
+from turkic_idiom_tasks.language_models.item_types import LETTERS
+from turkic_idiom_tasks.language_models.items import build_items
 from turkic_idiom_tasks.language_models.prompts import open_prompt, prompt
 from turkic_idiom_tasks.language_models.scoring import macro, score_items, score_open_cloze
 from turkic_idiom_tasks.metrics.spans import word_scores

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turkic_idiom_tasks.language_models.answers import read_letter, read_open
-from turkic_idiom_tasks.language_models.items import Item, Option
+from turkic_idiom_tasks.language_models.item_types import Item, Option
 from turkic_idiom_tasks.language_models.prompts import VARIANTS, letters, open_prompt, prompt
 from turkic_idiom_tasks.languages import LANGUAGES
 

@@ -10,7 +10,8 @@ from turkic_idiom_tasks.dataset.dataset import LexiconDataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.baselines import NAMES, baseline_accuracy, baseline_rows
 from turkic_idiom_tasks.language_models.cloze import BLANK, inflection, surface_form
-from turkic_idiom_tasks.language_models.items import ItemSet, available, build_items
+from turkic_idiom_tasks.language_models.item_types import ItemSet
+from turkic_idiom_tasks.language_models.items import available, build_items
 from turkic_idiom_tasks.language_models.likeness import SharedWords, SimilarSpelling
 from turkic_idiom_tasks.language_models.traps import TOO_CLOSE, Relations
 from turkic_idiom_tasks.languages import LANGUAGES

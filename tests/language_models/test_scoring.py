@@ -6,7 +6,7 @@ import pytest
 
 from tests.language_models.conftest import small_lexicon
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.items import Item, Option
+from turkic_idiom_tasks.language_models.item_types import Item, Option
 from turkic_idiom_tasks.language_models.scoring import macro, score_items, score_open_cloze
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.spans import Span

@@ -12,7 +12,8 @@ from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.integrations import lm_eval_task
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.span_detection.answers import MAX_ANSWER, read_answer
+from turkic_idiom_tasks.model_answers import MAX_ANSWER
+from turkic_idiom_tasks.span_detection.answers import read_answer
 from turkic_idiom_tasks.span_detection.prompts import json_answer, json_prompt, native_prompt, xml_answer, xml_prompt
 from turkic_idiom_tasks.spans import LABELS
 

@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from turkic_idiom_tasks.cli.dataset import print_rows
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.reading import printable, quoted, read_yaml, shown
+from turkic_idiom_tasks.reading import first_fault, printable, quoted, read_yaml, shown
 
 if TYPE_CHECKING:
     from hub_datasets.language_model import LanguageModel
@@ -78,7 +78,7 @@ DEFAULT_CONCURRENCY = 4
 
 
 class _Set(BaseModel):
-    """The values of --set."""
+    """Values of --set."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -101,7 +101,7 @@ class _Price(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The options of a command that say which models are asked, and how."""
+    """Options of a command that say which models are asked, and how."""
 
     models: Sequence[str]
     base_url: str | None
@@ -224,10 +224,8 @@ def _set_values(texts: Sequence[str]) -> _Set:
     try:
         return _Set.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
         known = ", ".join(_Set.model_fields)
-        raise usage_error(f"--set {shown(place)[1:-1]}: {first['msg']}; known: {known}") from error
+        raise usage_error(f"--set {first_fault(error)}; known: {known}") from error
 
 
 def _read_prices(path: Path | None) -> dict[str, _Price]:
@@ -241,6 +239,6 @@ def _read_prices(path: Path | None) -> dict[str, _Price]:
         try:
             prices[str(name)] = _Price.model_validate(row)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            raise InputError(f"{path}: {shown(name)}: {first['msg']}; expected {{input: …, output: …}}") from error
+            fault = first_fault(error)
+            raise InputError(f"{path}: {shown(name)}: {fault}; expected {{input: …, output: …}}") from error
     return prices

@@ -22,7 +22,7 @@ from turkic_idiom_tasks.reading import printable
 if TYPE_CHECKING:
     from turkic_idiom_tasks.dataset.base import Dataset
     from turkic_idiom_tasks.language_models.baselines import BaselineRow
-    from turkic_idiom_tasks.language_models.items import Item
+    from turkic_idiom_tasks.language_models.item_types import Item
 
 WIDE = 96  # columns that the table of all baselines needs
 OPTIONS = "options"
@@ -90,7 +90,7 @@ def items(
 def stats(data: Data = "", kind: Kinds = None, lang: Languages = None, as_json: AsJson = False) -> None:
     """Print how many items each set has, and how many of its traps are of which type."""
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.language_models.items import TRAPS
+    from turkic_idiom_tasks.language_models.item_types import TRAPS
     from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 
     rows = []
@@ -209,10 +209,11 @@ def _token_counter(name: str) -> Callable[[str], float]:
 
 def _build(
     dataset: Dataset, kinds: Sequence[Kind] | None, languages: Sequence[str] | None, *, split: Split = Split.test
-) -> dict[str, list[Item]]:
+) -> dict[str, Sequence[Item]]:
     """Return name -> items of the sets asked for; those without items are named on stderr."""
     from turkic_idiom_tasks.errors import InputError
-    from turkic_idiom_tasks.language_models.items import EQUIVALENT, build_items, item_sets
+    from turkic_idiom_tasks.language_models.item_types import EQUIVALENT
+    from turkic_idiom_tasks.language_models.items import build_items, item_sets
     from turkic_idiom_tasks.languages import get_language
 
     codes = [get_language(code).code for code in languages or ()]
@@ -220,7 +221,7 @@ def _build(
     for item_set in item_sets():
         if (not kinds or item_set.kind in kinds) and (not codes or item_set.language in codes):
             wanted.append(item_set)
-    sets: dict[str, list[Item]] = {}
+    sets: dict[str, Sequence[Item]] = {}
     left_out = []
     for item_set in track(wanted, "items", console=Console(stderr=True), transient=True, disable=not _is_terminal()):
         target = item_set.target if item_set.kind == EQUIVALENT else None

@@ -9,7 +9,8 @@ with the paraphrase, of another idiom.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -145,6 +146,33 @@ def lexicon_pairs(lexicon: Lexicon, language: str, *, split: str = TEST) -> Sent
         if partner is not None:
             rows += _control_pairs(concept, entry, entries[partner])
     return SentencePairs(LANGUAGES[language].subset, rows)
+
+
+def parse_score(place: str, text: str) -> float:
+    """Return the gold score that a cell states.
+
+    Args:
+        place: file and line, for the message.
+        text: the cell.
+
+    Raises:
+        InputError: it is no number, or not between 0 and 1.
+    """
+    try:
+        score = float(text)
+    except ValueError as error:
+        raise InputError(f"{place}: the similarity {text!r} is not a number") from error
+    if not 0 <= score <= 1:
+        raise InputError(f"{place}: the similarity {score} is not between 0 and 1")
+    return score
+
+
+def content_digest(records: Iterable[Sequence[object]]) -> str:
+    """Return 40 hexadecimal digits that are the same for the same records in the same order."""
+    digest = hashlib.sha256()
+    for fields in records:
+        digest.update(json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:40]
 
 
 def complete_entries(lexicon: Lexicon, language: str, *, split: str = TEST) -> dict[str, Entry]:

@@ -1,4 +1,4 @@
-"""The trainer of sentence-transformers as the trainings of encoders use it: it stops at a loss that is not finite.
+"""Trainer of sentence-transformers that the trainings of encoders share: it stops at a loss that is not finite.
 
 Nothing is written while it trains, and nothing is printed but progress bars.
 """

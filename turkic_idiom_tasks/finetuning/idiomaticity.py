@@ -63,7 +63,7 @@ class SentenceClassifier:
 
 @dataclass(frozen=True, slots=True)
 class SeedScores:
-    """The outcome of the training with one seed.
+    """Outcome of the training with one seed.
 
     Attributes:
         seed: seed of the head, the order of the rows and dropout.

@@ -20,9 +20,9 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalData, build_ret
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, TR_ONLY, TUNED_REGIMES
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, get_language
-from turkic_idiom_tasks.lexicon.entries import SAME, Lexicon
+from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.orthography import fold
-from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, retrieval_split
+from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_test_concept, retrieval_split
 
 MIN_TRAINING_PAIRS = 16  # one batch of the paper
 _WORD = re.compile(r"\w+")
@@ -195,14 +195,11 @@ def _languages_of_meanings(lexicon: Lexicon, regime: str, code: str | None) -> t
 def _pairs(lexicon: Lexicon, source: str, target: str) -> list[Pair]:
     """Return the pairs of all concepts that have an idiom and a meaning, and neither are nor mean a test concept."""
     meanings = lexicon.of(target)
-    like_test = set()
-    for concept, partners in lexicon.judged(SAME).items():
-        if any(retrieval_split(partner) == TEST for partner in partners):
-            like_test.add(concept)
+    like_test = lexicon.meaning_the_same(is_test_concept)
     pairs = []
     for concept, entry in sorted(lexicon.of(source).items()):
         meaning = meanings[concept].meaning if concept in meanings else None
-        if meaning is not None and retrieval_split(concept) != TEST and concept not in like_test:
+        if meaning is not None and not is_test_concept(concept) and concept not in like_test:
             pairs.append(Pair(concept, target, entry.idiom, meaning))
     return pairs
 

@@ -53,7 +53,7 @@ _EVALUATION_BATCH = 64  # texts; larger than in training, because there is no ba
 
 @dataclass(frozen=True, slots=True)
 class EpochScore:
-    """The score of the development pairs after an epoch.
+    """Score of the development pairs after an epoch.
 
     Attributes:
         epoch: number of the epoch; 0 is the untuned model.

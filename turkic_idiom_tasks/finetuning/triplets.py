@@ -9,8 +9,6 @@ zero-shot and the few-shot sentences, and the latter have idioms of the test set
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,11 +27,12 @@ from turkic_idiom_tasks.dataset.similarity import (
     SentencePairs,
     Triplet,
     complete_entries,
+    content_digest,
 )
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.regimes import text_key
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES, AStitchData, read_general_pairs, read_triplets
 from turkic_idiom_tasks.similarity.chengyu import CHENGYU_SUBSET, chengyu_path, read_chengyu, read_chengyu_triplets
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_development_idiom
@@ -248,10 +247,7 @@ def _lexicon_source(lexicon: Lexicon, language: str, test: SentencePairs) -> _So
     development concept.
     """
     entries = {split: complete_entries(lexicon, language, split=split) for split in (TRAIN, DEVELOPMENT)}
-    like_test = set()
-    for concept, partners in lexicon.judged(SAME).items():
-        if any(partner in test.concepts for partner in partners):
-            like_test.add(concept)
+    like_test = lexicon.meaning_the_same(lambda concept: concept in test.concepts)
     taken = {text_key(idiom, language) for idiom in _idioms_of_pairs(test).values()}
     kept: dict[str, list[Triplet]] = {}
     for split in (DEVELOPMENT, TRAIN):
@@ -289,14 +285,9 @@ def _key(idiom: str) -> str:
 
 
 def _digest(training: Sequence[Triplet], development: Sequence[SentencePair], test: Mapping[str, SentencePairs]) -> str:
-    digest = hashlib.sha256()
-    for triplet in training:
-        fields: list[object] = [triplet.original, triplet.correct, triplet.incorrect]
-        digest.update(json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    records: list[list[object]] = [[triplet.original, triplet.correct, triplet.incorrect] for triplet in training]
     rows = list(development)
     for pairs in test.values():
         rows += pairs.rows
-    for row in rows:
-        fields = [row.sentence1, row.sentence2, row.kind, row.gold, row.other]
-        digest.update(json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()[:40]
+    records += [[row.sentence1, row.sentence2, row.kind, row.gold, row.other] for row in rows]
+    return content_digest(records)

@@ -12,7 +12,8 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
 from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.language_models.items import LETTERS, Item, ItemSet, Option, available, build_items
+from turkic_idiom_tasks.language_models.item_types import LETTERS, Item, ItemSet, Option
+from turkic_idiom_tasks.language_models.items import available, build_items
 from turkic_idiom_tasks.language_models.prompts import VARIANTS, open_prompt, prompt
 from turkic_idiom_tasks.span_detection import prompts as span_prompts
 from turkic_idiom_tasks.splits import TEST, TRAIN

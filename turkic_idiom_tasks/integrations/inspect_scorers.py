@@ -31,7 +31,7 @@ from inspect_ai.solver import TaskState
 from turkic_idiom_tasks.integrations.current_data import current_dataset
 from turkic_idiom_tasks.integrations.inspect_samples import item_of, sentence_of
 from turkic_idiom_tasks.language_models.answers import read_letter, read_open
-from turkic_idiom_tasks.language_models.items import LETTERS
+from turkic_idiom_tasks.language_models.item_types import LETTERS
 from turkic_idiom_tasks.language_models.scoring import macro, score_items, score_open_cloze
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.span_detection.answers import read_answer

@@ -19,7 +19,7 @@ from turkic_idiom_tasks.integrations.current_data import current_dataset
 from turkic_idiom_tasks.integrations.inspect_samples import item_samples, span_samples
 from turkic_idiom_tasks.integrations.inspect_scorers import idiom_choice, idiom_cloze, idiom_spans
 from turkic_idiom_tasks.integrations.report import show_input_errors_as_one_line
-from turkic_idiom_tasks.language_models.items import CLOZE, EQUIVALENT, MEANING, USAGE
+from turkic_idiom_tasks.language_models.item_types import CLOZE, EQUIVALENT, MEANING, USAGE
 
 DEFAULT_PROMPT = "en1"
 

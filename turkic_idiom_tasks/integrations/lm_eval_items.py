@@ -27,7 +27,8 @@ from turkic_idiom_tasks.integrations.report import show_input_errors_as_one_line
 from turkic_idiom_tasks.language_models import prompts
 from turkic_idiom_tasks.language_models.answers import read_letter, read_open
 from turkic_idiom_tasks.language_models.cloze import surface_form
-from turkic_idiom_tasks.language_models.items import CLOZE, EQUIVALENT, KINDS, USAGE, Item, build_items, item_sets
+from turkic_idiom_tasks.language_models.item_types import CLOZE, EQUIVALENT, KINDS, USAGE, Item
+from turkic_idiom_tasks.language_models.items import build_items, item_sets
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.language_models.scoring import score_prompts
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
@@ -77,7 +78,7 @@ _FEATURES = Features(
 
 
 class _Splits(dict[str, HarnessDataset]):
-    """The splits of a task, each built when it is first asked for."""
+    """Splits of a task, each built when it is first asked for."""
 
     def __init__(self, build: Callable[[str], HarnessDataset]) -> None:
         super().__init__()
@@ -169,8 +170,8 @@ def load(
 
 
 def items_of(dataset: Dataset, kind: str, language: str, target: str = "", *, split: str = TEST) -> tuple[Item, ...]:
-    """Return the items that a task asks, each set built once per process."""
-    return _items(dataset, CLOZE if kind == CLOZE_OPEN else kind, language, target or None, split)
+    """Return the items that a task asks."""
+    return build_items(dataset, CLOZE if kind == CLOZE_OPEN else kind, language, target or None, split=split)
 
 
 def filter_loglikelihood(responses: Iterable[Sequence[Any]], documents: Iterable[Document]) -> list[list[list[Any]]]:
@@ -296,11 +297,6 @@ def _check(document: Document, mark: str) -> None:
             f"item {document['id']!r}: lm-eval took the request from its cache, which holds other data or another "
             "prompt; run it again with --cache_requests refresh"
         )
-
-
-@lru_cache(maxsize=128)
-def _items(dataset: Dataset, kind: str, language: str, target: str | None, split: str) -> tuple[Item, ...]:
-    return tuple(build_items(dataset, kind, language, target, split=split))
 
 
 @lru_cache(maxsize=128)

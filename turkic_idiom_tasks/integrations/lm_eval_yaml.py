@@ -1,4 +1,4 @@
-"""The task files of the language-model tasks: their names, and the text of each.
+"""Task files of the language-model tasks: their names, and the text of each.
 
 The files are written once, with ``python -m turkic_idiom_tasks.integrations.lm_eval_yaml``, and are part of the
 package; nothing is generated when lm-eval reads them. What tasks have in common is in the files that begin with an
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turkic_idiom_tasks.files import write_text
-from turkic_idiom_tasks.language_models.items import CLOZE, EQUIVALENT, KINDS, USAGE, ItemSet, item_sets
+from turkic_idiom_tasks.language_models.item_types import CLOZE, EQUIVALENT, KINDS, USAGE, ItemSet
+from turkic_idiom_tasks.language_models.items import item_sets
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 
 FOLDER = Path(__file__).parent / "lm_eval_tasks" / "language_models"

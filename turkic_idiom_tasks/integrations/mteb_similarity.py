@@ -5,9 +5,8 @@ As `mteb_tasks`, this module imports submodules of mteb, never names from ``mteb
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
+from abc import abstractmethod
 from typing import Any
 
 import datasets
@@ -17,7 +16,7 @@ from mteb.abstasks.sts import AbsTaskSTS
 from mteb.abstasks.task_metadata import TaskMetadata
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, SentencePairs
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, SentencePairs, content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.integrations.current_data import current_dataset
@@ -52,7 +51,7 @@ class IdiomSTS(AbsTaskSTS):
         source = {"path": self.source_path(), "revision": UNREADABLE}
         try:
             self._pairs = self.read_pairs()
-            source["revision"] = content_digest(self._pairs)
+            source["revision"] = revision_of_pairs(self._pairs)
         except InputError as error:
             self._problem = error
         eval_langs = type(self).metadata.eval_langs
@@ -63,17 +62,17 @@ class IdiomSTS(AbsTaskSTS):
         self._metadata_of_data = self.metadata
         super().__init__(*args, **kwargs)
 
+    @abstractmethod
     def read_pairs(self) -> dict[str, SentencePairs]:
         """Return subset -> test pairs.
 
         Raises:
             InputError: the data cannot be used.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def source_path(self) -> str:
         """Return what results name as the data."""
-        raise NotImplementedError
 
     @classmethod
     def data_in_use(cls) -> tuple[str, str]:
@@ -127,14 +126,14 @@ class IdiomSTS(AbsTaskSTS):
         return similarity_scores(self._pairs[self._subset], similarities)
 
 
-def content_digest(pairs_by_subset: dict[str, SentencePairs]) -> str:
+def revision_of_pairs(pairs_by_subset: dict[str, SentencePairs]) -> str:
     """Return 40 hexadecimal digits that are the same for the same pairs."""
-    digest = hashlib.sha256()
+    records: list[list[object]] = []
     for subset in sorted(pairs_by_subset):
         for row in pairs_by_subset[subset].rows:
-            fields = [subset, row.id, row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept]
-            digest.update(json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()[:40]
+            fields = [row.id, row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept]
+            records.append([subset, *fields])
+    return content_digest(records)
 
 
 def _metadata(name: str, description: str, **fields: Any) -> TaskMetadata:

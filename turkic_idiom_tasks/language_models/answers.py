@@ -1,6 +1,6 @@
 """Reading of the answer of a model to an item: a letter, or the missing words in the open cloze.
 
-Reasoning before ``</think>`` is ignored, and so is everything after a question that the model asks itself. Reasoning
+Reasoning in ``<think>`` tags is ignored, and so is everything after a question that the model asks itself. Reasoning
 that never ends cannot be read: allow enough tokens for a reasoning model with ``--gen_kwargs max_gen_toks=8192``.
 
 The strict reading of a letter takes nothing but the letter. The flexible reading also takes a letter after "the answer
@@ -13,13 +13,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from turkic_idiom_tasks.language_models.items import LETTERS
+from turkic_idiom_tasks.language_models.item_types import LETTERS
 from turkic_idiom_tasks.language_models.prompts import all_wordings
+from turkic_idiom_tasks.model_answers import MAX_ANSWER, without_reasoning
 
-MAX_ANSWER = 10_000  # characters, reasoning not counted; a longer answer cannot be read
 MAX_WORDS = 15  # of an answer in the open cloze; more words are prose
 
-_REASONING_START, _REASONING_END = "<think>", "</think>"
 _LOOK_ALIKES = str.maketrans("АВСΑΒ", "ABCAB")  # Cyrillic and Greek capitals that look Latin
 _FOREIGN = "БГДΓΔ"  # letters of a list in another alphabet: then А, В is another order than A, B
 _CAPITAL = f"[A-HАВС{_FOREIGN}ΑΒ]"  # no I, which is an English word; E to H are letters beyond the options
@@ -121,8 +120,8 @@ def _final_answer(text: object) -> str:
     """Return the part of an answer that counts: after the reasoning, before the model's next question."""
     if not isinstance(text, str):
         return ""
-    answer = text.rpartition(_REASONING_END)[2]
-    if _REASONING_START in answer or len(answer) > MAX_ANSWER:  # reasoning that never ends
+    answer = without_reasoning(text)
+    if len(answer) > MAX_ANSWER:
         return ""
     start = 0
     for line in _QUESTION_LINE.finditer(answer):

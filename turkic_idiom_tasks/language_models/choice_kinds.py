@@ -21,9 +21,9 @@ from turkic_idiom_tasks.language_models.likeness import SharedWords, SimilarSpel
 from turkic_idiom_tasks.language_models.placing import Question, make_items
 from turkic_idiom_tasks.language_models.traps import Candidate, OwnConcepts, Pools, Relations
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import share_stem
-from turkic_idiom_tasks.splits import TEST, retrieval_split
+from turkic_idiom_tasks.splits import TEST, is_test_concept, retrieval_split
 
 
 def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]:
@@ -32,24 +32,21 @@ def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]
     Collocations are left out, and in other splits than the test split concepts that were judged to mean the same as a
     test concept.
     """
-    same = lexicon.judged(SAME)
+    left_out = set() if split == TEST else lexicon.meaning_the_same(is_test_concept)
     entries = []
     for concept, entry in sorted(lexicon.of(language).items()):
-        if retrieval_split(concept) != split or entry.collocation:
-            continue
-        partners_in_test = [partner for partner in same.get(concept, ()) if retrieval_split(partner) == TEST]
-        if split == TEST or not partners_in_test:
+        if retrieval_split(concept) == split and not entry.collocation and concept not in left_out:
             entries.append(entry)
     return entries
 
 
-def meaning_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
+def meaning_items(lexicon: Lexicon, relations: Relations, language: str, *, split: str) -> list[Item]:
     """Return items that ask for the meaning of an idiom among four, all in its language.
 
     No trap uses a content word of the idiom, because the meanings of a lexicon do not use those of their own idiom.
     """
     asked = [entry for entry in asked_entries(lexicon, language, split=split) if entry.meaning is not None]
-    meanings, relations = _meanings_of(lexicon, language), Relations(lexicon)
+    meanings = _meanings_of(lexicon, language)
     pools = Pools(lexicon, meanings, relations, language=language)
     own = OwnConcepts(lexicon.of(language), relations, language=language)
     idiom_words = SharedWords(idioms_of(lexicon, language), language=language)
@@ -70,14 +67,14 @@ def meaning_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
     return make_items(questions, kind=MEANING, language=language, target=language)
 
 
-def equivalent_items(lexicon: Lexicon, language: str, target: str, *, split: str) -> list[Item]:
+def equivalent_items(lexicon: Lexicon, relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
     """Return items that ask which of four idioms of another language means the same as an idiom."""
     targets = lexicon.of(target)
     asked = []
     for entry in asked_entries(lexicon, language, split=split):
         if entry.concept in targets and not targets[entry.concept].collocation:
             asked.append(entry)
-    idioms, relations = idioms_of(lexicon, target), Relations(lexicon)
+    idioms = idioms_of(lexicon, target)
     pools = Pools(lexicon, idioms, relations, language=target)
     own_here = OwnConcepts(lexicon.of(language), relations, language=language)
     own_there = OwnConcepts(targets, relations, language=target)

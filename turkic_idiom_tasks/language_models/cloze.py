@@ -37,10 +37,10 @@ _FEWEST_FORMS = 12  # inflected alike, from which the options are chosen; with f
 _LINKED = re.compile("^I?(yor|[pb]$)")  # endings that begin with a vowel after a consonant
 
 
-def cloze_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
+def cloze_items(lexicon: Lexicon, relations: Relations, language: str, *, split: str) -> list[Item]:
     """Return items that ask which of four idioms stood in a sentence."""
     asked = [entry for entry in asked_entries(lexicon, language, split=split) if can_be_blanked(entry)]
-    idioms, relations = idioms_of(lexicon, language), Relations(lexicon)
+    idioms = idioms_of(lexicon, language)
     citations = Pools(lexicon, idioms, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
     inflected = _inflected_pools(lexicon, relations, language=language)
     own = OwnConcepts(lexicon.of(language), relations, language=language)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from turkic_idiom_tasks.language_models.items import CLOZE, Item
+from turkic_idiom_tasks.language_models.item_types import CLOZE, Item
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, EN1, letters, open_prompt, prompt
 
 # A rough mean. The vocabulary of all-MiniLM-L6-v2, which is English, gives 2.4 to 3.4 under the English prompts and 1.8

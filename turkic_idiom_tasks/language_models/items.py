@@ -5,58 +5,24 @@ What an item is stands in `item_types`; the kinds are made in `choice_kinds`, `u
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.language_models.choice_kinds import equivalent_items, meaning_items, usage_items
 from turkic_idiom_tasks.language_models.cloze import cloze_items
-from turkic_idiom_tasks.language_models.item_types import (
-    CLOZE,
-    EQUIVALENT,
-    FIGURATIVE,
-    KINDS,
-    LETTERS,
-    LEXICAL,
-    LITERAL,
-    MEANING,
-    N_OPTIONS,
-    NEAR,
-    RANDOM,
-    TRAPS,
-    USAGE,
-    Item,
-    ItemSet,
-    Option,
-)
+from turkic_idiom_tasks.language_models.item_types import EQUIVALENT, KINDS, MEANING, USAGE, Item, ItemSet
+from turkic_idiom_tasks.language_models.traps import Relations
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.splits import TEST, TRAIN
-
-__all__ = [
-    "CLOZE",
-    "EQUIVALENT",
-    "FIGURATIVE",
-    "KINDS",
-    "LETTERS",
-    "LEXICAL",
-    "LITERAL",
-    "MEANING",
-    "NEAR",
-    "N_OPTIONS",
-    "RANDOM",
-    "TRAPS",
-    "USAGE",
-    "Item",
-    "ItemSet",
-    "Option",
-    "available",
-    "build_items",
-    "item_sets",
-]
 
 
 def build_items(
     dataset: Dataset, kind: str, language: str, target: str | None = None, *, split: str = TEST
-) -> list[Item]:
+) -> tuple[Item, ...]:
     """Return the items of one set, sorted by id; none if the dataset has nothing for it.
+
+    They are made once in a process.
 
     Args:
         dataset: a lexicon, or a dataset in the Hub layout with its entries.
@@ -77,14 +43,7 @@ def build_items(
     if (kind == EQUIVALENT) == (other == source):
         needed = "two different languages" if kind == EQUIVALENT else "one language"
         raise usage_error(f"items of kind {kind} need {needed}, not language {language!r} with target {target!r}")
-    lexicon = dataset.lexicon
-    if kind == EQUIVALENT:
-        return equivalent_items(lexicon, source, other, split=split)
-    if kind == MEANING:
-        return meaning_items(lexicon, source, split=split)
-    if kind == USAGE:
-        return usage_items(lexicon, source, split=split)
-    return cloze_items(lexicon, source, split=split)
+    return _items(dataset, kind, source, other, split)
 
 
 def item_sets() -> list[ItemSet]:
@@ -111,3 +70,22 @@ def available(dataset: Dataset) -> list[ItemSet]:
         if n_items:
             sets.append(ItemSet(empty.kind, empty.language, empty.target, n_items))
     return sets
+
+
+@lru_cache(maxsize=128)  # about twice the sets of one dataset
+def _items(dataset: Dataset, kind: str, language: str, target: str, split: str) -> tuple[Item, ...]:
+    lexicon = dataset.lexicon
+    if kind == USAGE:
+        items = usage_items(lexicon, language, split=split)
+    elif kind == EQUIVALENT:
+        items = equivalent_items(lexicon, _relations(dataset), language, target, split=split)
+    elif kind == MEANING:
+        items = meaning_items(lexicon, _relations(dataset), language, split=split)
+    else:
+        items = cloze_items(lexicon, _relations(dataset), language, split=split)
+    return tuple(sorted(items, key=lambda item: item.id))
+
+
+@lru_cache(maxsize=4)
+def _relations(dataset: Dataset) -> Relations:
+    return Relations(dataset.lexicon)

@@ -23,7 +23,7 @@ _SHARED_PREFIX = 3  # letters that make two words alike too, as in `orthography.
 
 
 class SharedWords:
-    """The content words of texts of one language, by concept."""
+    """Content words of texts of one language, by concept."""
 
     def __init__(self, texts: Mapping[str, str], *, language: str) -> None:
         self._language = language
@@ -46,7 +46,7 @@ class SharedWords:
 
 
 class SimilarSpelling:
-    """The content words of texts of one language, by concept, in the common orthography."""
+    """Content words of texts of one language, by concept, in the common orthography."""
 
     def __init__(self, texts: Mapping[str, str], *, language: str) -> None:
         self._concepts: dict[str, set[str]] = {}  # word -> concepts

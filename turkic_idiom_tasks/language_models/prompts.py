@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.items import (
+from turkic_idiom_tasks.language_models.item_types import (
     CLOZE,
     EQUIVALENT,
     FIGURATIVE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from turkic_idiom_tasks.annotation.annotate import annotate
@@ -14,7 +14,7 @@ from turkic_idiom_tasks.language_models.cloze import BLANK, blanked, can_be_blan
 from turkic_idiom_tasks.language_models.item_types import FIGURATIVE, USAGE, Item
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
-from turkic_idiom_tasks.metrics.choice import PAIR_SCORES, choice_scores, cloze_scores, pair_scores
+from turkic_idiom_tasks.metrics.choice import choice_scores, cloze_scores, pair_scores
 from turkic_idiom_tasks.orthography import clean, fold
 
 SUMMED = ("n_items", "n_concepts")
@@ -31,13 +31,7 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
     Raises:
         ValueError: there are more or fewer answers than items, or an answer is no position of an option.
     """
-    scores = _choice_scores(items, answers)
-    if items and all(item.kind == USAGE for item in items):
-        concepts = [item.concept for item in items]
-        right = [answer == item.gold for item, answer in zip(items, answers, strict=True)]
-        is_figurative = [item.options[item.gold].text == FIGURATIVE for item in items]
-        scores |= pair_scores(right, concepts=concepts, is_figurative=is_figurative)
-    return scores
+    return _choice_scores(items, answers, pairs=[item.concept for item in items])
 
 
 def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
@@ -113,8 +107,8 @@ def score_prompts(
     """Return name -> score of the same items asked under one or several prompts.
 
     With one prompt these are its scores. With several they are the means over the prompts; ``accuracy_spread`` (open
-    cloze: ``accepted_spread``) is the highest minus the lowest of them. The interval is that of the mean and resamples
-    concepts, each with all its answers; that of the pairs is NaN.
+    cloze: ``accepted_spread``) is the highest minus the lowest of them. Intervals are those of the means and resample
+    concepts, each with all its answers.
 
     Args:
         answers_by_prompt: prompt -> items of one set and their answers, as `score_items` and `score_open_cloze` take
@@ -127,23 +121,25 @@ def score_prompts(
     scores_by_prompt: dict[str, dict[str, float]] = {}
     all_items: list[Item] = []
     all_answers: list[Any] = []
+    pairs: list[tuple[str, str]] = []  # prompt and concept of each item
     for prompt, (items, answers) in answers_by_prompt.items():
         scores_by_prompt[prompt] = (
             score_items(items, answers) if lexicon is None else score_open_cloze(items, answers, lexicon)
         )
         all_items.extend(items)
         all_answers.extend(answers)
+        pairs.extend((prompt, item.concept) for item in items)
     main = "accuracy" if lexicon is None else "accepted"
     if len(scores_by_prompt) == 1:
         (scores,) = scores_by_prompt.values()
         return scores | {f"{main}_spread": math.nan}
-    pooled = (
-        _choice_scores(all_items, all_answers) if lexicon is None else score_open_cloze(all_items, all_answers, lexicon)
-    )
+    if lexicon is None:
+        pooled = _choice_scores(all_items, all_answers, pairs=pairs)
+    else:
+        pooled = score_open_cloze(all_items, all_answers, lexicon)
     mains = [scores[main] for scores in scores_by_prompt.values()]
     return (
-        dict.fromkeys(PAIR_SCORES, math.nan)
-        | pooled
+        pooled
         | macro(scores_by_prompt)
         | {
             f"{main}_spread": max(mains) - min(mains),
@@ -153,11 +149,20 @@ def score_prompts(
     )
 
 
-def _choice_scores(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
+def _choice_scores(
+    items: Sequence[Item], answers: Sequence[int | None], *, pairs: Sequence[Hashable]
+) -> dict[str, float]:
+    """Return the scores of choices, those of `usage` with the scores of pairs."""
     traps = []
     for item in items:
         traps.append([option.trap for option in item.options])
-    return choice_scores([item.gold for item in items], answers, concepts=[item.concept for item in items], traps=traps)
+    concepts = [item.concept for item in items]
+    scores = choice_scores([item.gold for item in items], answers, concepts=concepts, traps=traps)
+    if items and all(item.kind == USAGE for item in items):
+        right = [answer == item.gold for item, answer in zip(items, answers, strict=True)]
+        is_figurative = [item.options[item.gold].text == FIGURATIVE for item in items]
+        scores |= pair_scores(right, pairs=pairs, concepts=concepts, is_figurative=is_figurative)
+    return scores
 
 
 def _blanked_form(entry: Entry) -> str:

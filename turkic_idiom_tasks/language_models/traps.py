@@ -62,6 +62,7 @@ class Relations:
             for entry in entries.values():
                 if entry.meaning is not None:
                     self._stems.setdefault(entry.concept, {})[language] = _meaning_stems(entry.meaning, language)
+        self._closeness: dict[str, dict[str, float]] = {}  # what `closeness` has returned
         self._concepts_with: dict[tuple[str, str], list[str]] = {}
         for name, texts in self._stems.items():
             for language, stems in texts.items():
@@ -81,19 +82,21 @@ class Relations:
             alike |= self._near.get(concept, set())
         return alike
 
-    def closeness(self, concept: str) -> dict[str, float]:
+    def closeness(self, concept: str) -> Mapping[str, float]:
         """Return other concept -> how close it is in meaning, above 0 up to 1; others have nothing in common.
 
         The mean of Dice coefficients of content words: of the English glosses, and of the meanings in each language
         that has both concepts. On the bundled lexicon, half of the concepts that were judged `same` or `near` are among
         the seven closest by this measure, and 70% among the twenty closest.
         """
-        others: set[str] = set()
-        for language, stems in self._stems.get(concept, {}).items():
-            for stem in stems:
-                others.update(self._concepts_with[language, stem])
-        others.discard(concept)
-        return {other: self._closeness_between(concept, other) for other in sorted(others)}
+        if concept not in self._closeness:
+            others: set[str] = set()
+            for language, stems in self._stems.get(concept, {}).items():
+                for stem in stems:
+                    others.update(self._concepts_with[language, stem])
+            others.discard(concept)
+            self._closeness[concept] = {other: self._closeness_between(concept, other) for other in sorted(others)}
+        return self._closeness[concept]
 
     def _closeness_between(self, first: str, second: str) -> float:
         total, n_texts = 0.0, 0
@@ -218,7 +221,7 @@ class Pool:
 
 
 class Pools:
-    """The options of one kind and language, in a pool for each part of speech.
+    """Options of one kind and language, in a pool for each part of speech.
 
     Texts of one part of speech are kept apart by whether they end in an infinitive, because sayings are listed among
     the clauses both as sentences and as verbs. Where that leaves too few, all of the part of speech are taken.
@@ -270,7 +273,7 @@ class Pools:
 
 
 class OwnConcepts:
-    """The concepts that an idiom of a language expresses: those of all entries that share one of its forms."""
+    """Concepts that an idiom of a language expresses: those of all entries that share one of its forms."""
 
     def __init__(self, entries: Mapping[str, Entry], relations: Relations, *, language: str) -> None:
         self._language = LANGUAGES[language]
@@ -292,7 +295,7 @@ class OwnConcepts:
 
 
 class _Choice:
-    """The traps of one item while they are chosen, and what the next one must be like.
+    """Traps of one item while they are chosen, and what the next one must be like.
 
     Attributes:
         gold: the right option.

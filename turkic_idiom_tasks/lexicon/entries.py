@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -164,6 +164,10 @@ class Lexicon:
                 partners.setdefault(first, set()).add(second)
                 partners.setdefault(second, set()).add(first)
         return partners
+
+    def meaning_the_same(self, is_one: Callable[[str], bool]) -> set[str]:
+        """Return the concepts that were judged to mean the same as one for which `is_one` holds."""
+        return {concept for concept, partners in self.judged(SAME).items() if any(map(is_one, partners))}
 
 
 def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:

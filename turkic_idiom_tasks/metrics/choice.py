@@ -9,7 +9,7 @@ the shares of trap types if nothing readable was wrong.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -76,7 +76,12 @@ def choice_scores(
 
 
 def pair_scores(
-    right: Sequence[bool], *, concepts: Sequence[str], is_figurative: Sequence[bool], seed: int = SEED
+    right: Sequence[bool],
+    *,
+    pairs: Sequence[Hashable],
+    concepts: Sequence[str],
+    is_figurative: Sequence[bool],
+    seed: int = SEED,
 ) -> dict[str, float]:
     """Return name -> score of pairs of a figurative and a literal sentence, the names of `PAIR_SCORES`.
 
@@ -85,26 +90,28 @@ def pair_scores(
 
     Args:
         right: whether each answer is right.
-        concepts: the concept of each sentence; two sentences of one concept, one of each sense, are a pair.
+        pairs: which pair each sentence belongs to; a pair has one sentence of each sense.
+        concepts: what is resampled.
         is_figurative: whether the sentence uses the idiom figuratively.
         seed: seed of the draws.
 
     Raises:
-        ValueError: the sequences differ in length, or a concept has two sentences of one sense.
+        ValueError: the sequences differ in length, or a pair has two sentences of one sense.
     """
-    _check(right, concepts=concepts, is_figurative=is_figurative)
-    answers_of: dict[str, dict[bool, bool]] = {}
+    _check(right, pairs=pairs, concepts=concepts, is_figurative=is_figurative)
+    answers_of: dict[Hashable, dict[bool, bool]] = {}
+    concept_of = dict(zip(pairs, concepts, strict=True))
     recalls: dict[bool, list[bool]] = {True: [], False: []}
-    for is_right, concept, sense in zip(right, concepts, is_figurative, strict=True):
-        senses = answers_of.setdefault(concept, {})
+    for is_right, pair, sense in zip(right, pairs, is_figurative, strict=True):
+        senses = answers_of.setdefault(pair, {})
         if sense in senses:
-            raise ValueError(f"concept {concept!r} has two sentences of one sense; a pair has one of each")
+            raise ValueError(f"the pair {pair!r} has two sentences of one sense; a pair has one of each")
         senses[sense] = is_right
         recalls[sense].append(is_right)
-    pairs = {concept: all(senses.values()) for concept, senses in answers_of.items() if len(senses) == 2}
-    interval = _interval(list(pairs.values()), list(pairs), seed=seed)
+    complete = {pair: all(senses.values()) for pair, senses in answers_of.items() if len(senses) == 2}
+    interval = _interval(list(complete.values()), [concept_of[pair] for pair in complete], seed=seed)
     return {
-        "pair_accuracy": _mean(list(pairs.values())),
+        "pair_accuracy": _mean(list(complete.values())),
         "pair_accuracy_ci_low": interval.low,
         "pair_accuracy_ci_high": interval.high,
         "recall_figurative": _mean(recalls[True]),

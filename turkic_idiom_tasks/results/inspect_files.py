@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import PRETRAINED
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.items import LETTERS, item_sets
+from turkic_idiom_tasks.language_models.item_types import LETTERS
+from turkic_idiom_tasks.language_models.items import item_sets
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.item_answers import (

@@ -14,7 +14,8 @@ from typing import Any
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.items import CLOZE, EQUIVALENT, KINDS, Item, ItemSet, build_items, item_sets
+from turkic_idiom_tasks.language_models.item_types import CLOZE, EQUIVALENT, KINDS, Item, ItemSet
+from turkic_idiom_tasks.language_models.items import build_items, item_sets
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, VARIANTS
 from turkic_idiom_tasks.language_models.scoring import score_items, score_open_cloze
 from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -29,7 +30,7 @@ Answer = int | str | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TestItems:
-    """The test items of one task and subset, sorted by id.
+    """Test items of one task and subset, sorted by id.
 
     Attributes:
         task: one of `ITEM_TASKS`.
@@ -136,9 +137,8 @@ def _test_items(dataset: Dataset, task: str, subset: str) -> TestItems | None:
     items = build_items(dataset, kind, language, target or None)
     if not items:
         return None
-    rows = tuple(sorted(items, key=lambda item: item.id))
-    row = {item.id: position for position, item in enumerate(rows)}
-    return TestItems(task, subset, target or language, rows, row, lexicon)
+    row = {item.id: position for position, item in enumerate(items)}
+    return TestItems(task, subset, target or language, items, row, lexicon)
 
 
 def _subset_name(item_set: ItemSet) -> str:
@@ -177,7 +177,7 @@ def plain_text(text: str) -> str | None:
 
 
 class AnswerSection:
-    """The answers to the items of one subset, line by line."""
+    """Answers to the items of one subset, line by line."""
 
     def __init__(self, items: TestItems, *, prompt: object, method: object) -> None:
         if not isinstance(prompt, str) or prompt not in VARIANTS:

@@ -7,11 +7,10 @@ https://github.com/H-TayyarMadabushi/AStitchInLanguageModels, or the folder ``Da
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from turkic_idiom_tasks.csv_files import read_cells, read_table
+from turkic_idiom_tasks.csv_files import read_cells, read_whole_table
 from turkic_idiom_tasks.dataset.similarity import (
     CORRECT,
     GENERAL,
@@ -20,6 +19,7 @@ from turkic_idiom_tasks.dataset.similarity import (
     SentencePair,
     SentencePairs,
     Triplet,
+    parse_score,
 )
 from turkic_idiom_tasks.errors import InputError
 
@@ -131,10 +131,10 @@ class AStitchData:
         path = self.root / "Task1" / f"SubTask{subtask}" / ASTITCH_LANGUAGES[subset] / variant / f"{part}.csv"
         required = _LABEL_COLUMNS if subtask == "B" or idiom else _LABEL_COLUMNS[:2]
         sentences = []
-        for line, cells in _usable(path, required):
+        for place, cells in read_whole_table(path, required):
             label = cells["label"].strip()
             if label not in ("0", "1"):
-                raise InputError(f"{path}:{line}: the label is {label!r}; it must be 0 or 1")
+                raise InputError(f"{place}: the label is {label!r}; it must be 0 or 1")
             sentences.append(LabelledSentence(int(label), cells["sentence1"], cells.get("sentence2", "")))
         return sentences
 
@@ -146,9 +146,9 @@ def read_triplets(path: Path) -> list[Triplet]:
         InputError: the file cannot be read, or a row of it is malformed.
     """
     triplets = []
-    for line, cells in _usable(path, _TRIPLET_COLUMNS):
+    for place, cells in read_whole_table(path, _TRIPLET_COLUMNS):
         if not cells["original"].strip():
-            raise InputError(f"{path}:{line}: the column original is empty; it needs a sentence")
+            raise InputError(f"{place}: the column original is empty; it needs a sentence")
         correct, incorrect = _text_or_none(cells["correct"]), _text_or_none(cells["incorrect"])
         triplets.append(Triplet(cells["original"], correct, incorrect, cells["idiom"]))
     return triplets
@@ -158,23 +158,23 @@ def _idiom_pairs(path: Path) -> list[SentencePair]:
     rows: list[SentencePair] = []
     references: dict[tuple[str, str], str] = {}
     seen: set[tuple[str, str]] = set()
-    for line, cells in _usable(path, _PAIR_COLUMNS):
+    for place, cells in read_whole_table(path, _PAIR_COLUMNS):
+        name = place.rpartition(":")[2]
         sentence, other, idiom = cells["sent_idiom"], cells["sent_other"], cells["idiom"]
         if (sentence, other) in seen:
             continue
         seen.add((sentence, other))
         if cells["sim"].strip().lower() not in _MISSING:
-            rows.append(
-                SentencePair(str(line), sentence, other, CORRECT, _score(path, line, cells["sim"]), None, idiom, idiom)
-            )
+            score = parse_score(place, cells["sim"])
+            rows.append(SentencePair(name, sentence, other, CORRECT, score, None, idiom, idiom))
             continue
         both = (cells["correct"], cells["incorrect"])
         if any(text.strip().lower() in _MISSING for text in both):
-            raise InputError(f"{path}:{line}: a pair without sim needs a correct and an incorrect sentence")
+            raise InputError(f"{place}: a pair without sim needs a correct and an incorrect sentence")
         if both not in references:
-            references[both] = f"{line}/{REFERENCE}"
+            references[both] = f"{name}/{REFERENCE}"
             rows.append(SentencePair(references[both], *both, REFERENCE, 0.0, None, idiom, idiom))
-        rows.append(SentencePair(str(line), sentence, other, INCORRECT, None, references[both], idiom, idiom))
+        rows.append(SentencePair(name, sentence, other, INCORRECT, None, references[both], idiom, idiom))
     return rows
 
 
@@ -189,30 +189,9 @@ def read_general_pairs(path: Path) -> list[SentencePair]:
         if len(cells) != 3:
             raise InputError(f"{path}:{line}: {len(cells)} cells; a row has a score and two sentences")
         name = f"sts/{line}"
-        rows.append(SentencePair(name, cells[1], cells[2], GENERAL, _score(path, line, cells[0]), None, name))
+        score = parse_score(f"{path}:{line}", cells[0])
+        rows.append(SentencePair(name, cells[1], cells[2], GENERAL, score, None, name))
     return rows
-
-
-def _usable(path: Path, required: tuple[str, ...]) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """Yield the line and the cells of every record of a table.
-
-    Raises:
-        InputError: a record is malformed.
-    """
-    for record in read_table(path, required):
-        if record.cells is None:
-            raise InputError(f"{path}:{record.line}: {record.problem}: {record.value[:80]!r}; correct the file")
-        yield record.line, record.cells
-
-
-def _score(path: Path, line: int, text: str) -> float:
-    try:
-        score = float(text)
-    except ValueError as error:
-        raise InputError(f"{path}:{line}: the similarity {text!r} is not a number") from error
-    if not 0 <= score <= 1:
-        raise InputError(f"{path}:{line}: the similarity {score} is not between 0 and 1")
-    return score
 
 
 def _text_or_none(text: str) -> str | None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from turkic_idiom_tasks.csv_files import read_table
+from turkic_idiom_tasks.csv_files import read_whole_table
 from turkic_idiom_tasks.dataset.similarity import (
     CORRECT,
     GENERAL,
@@ -15,6 +15,7 @@ from turkic_idiom_tasks.dataset.similarity import (
     SentencePair,
     SentencePairs,
     Triplet,
+    parse_score,
 )
 from turkic_idiom_tasks.errors import InputError
 
@@ -56,11 +57,8 @@ def read_chengyu(path: Path) -> SentencePairs:
         InputError: the file cannot be read, or a row lacks a part.
     """
     rows: list[SentencePair] = []
-    for record in read_table(path, _COLUMNS):
-        place = f"{path}:{record.line}"
-        if record.cells is None:
-            raise InputError(f"{place}: {record.problem}: {record.value[:80]!r}; correct the file")
-        rows += _chengyu_pairs(place, str(record.line), record.cells)
+    for place, cells in read_whole_table(path, _COLUMNS):
+        rows += _chengyu_pairs(place, place.rpartition(":")[2], cells)
     return SentencePairs(CHENGYU_SUBSET, rows)
 
 
@@ -73,13 +71,10 @@ def read_chengyu_triplets(path: Path) -> list[Triplet]:
         InputError: the file cannot be read, or a row lacks a sentence.
     """
     triplets = []
-    for record in read_table(path, _COLUMNS):
-        if record.cells is None:
-            raise InputError(f"{path}:{record.line}: {record.problem}: {record.value[:80]!r}; correct the file")
-        cells = record.cells
+    for place, cells in read_whole_table(path, _COLUMNS):
         sentence, correct, incorrect = (_without_braces(cells[column]) for column in ("s", "a_c", "a_i"))
         if not sentence or not (correct or incorrect):
-            raise InputError(f"{path}:{record.line}: a row needs S, and A_c or A_i")
+            raise InputError(f"{place}: a row needs S, and A_c or A_i")
         triplets.append(Triplet(sentence, correct or None, incorrect or None, _in_braces(cells["s"])))
     complete = {row.original for row in triplets if row.correct and row.incorrect}
     return [row for row in triplets if (row.correct and row.incorrect) or row.original not in complete]
@@ -92,7 +87,7 @@ def _chengyu_pairs(place: str, name: str, cells: Mapping[str, str]) -> list[Sent
     if not sentence or not (correct or incorrect):
         raise InputError(f"{place}: a row needs S, and A_c or A_i")
     if cells["sim"].strip():
-        score = _score(place, cells["sim"])
+        score = parse_score(place, cells["sim"])
         kind = GENERAL if not idiom else CORRECT if correct else INCORRECT
         return [SentencePair(name, sentence, correct or incorrect, kind, score, None, concept, idiom)]
     if not correct or not incorrect:
@@ -144,7 +139,7 @@ def _semeval_pair(place: str, name: str, text: Mapping[str, str], gold: Mapping[
     kind = CORRECT if gold["sim"] else INCORRECT
     if parts[2] == "sts":
         kind = GENERAL
-    score = _score(place, gold["sim"]) if gold["sim"] else None
+    score = parse_score(place, gold["sim"]) if gold["sim"] else None
     other = None if gold["sim"] else gold["otherid"]
     concept = idiom or f"pair/{name}"
     return SentencePair(name, text["sentence1"], text["sentence2"], kind, score, other, concept, idiom)
@@ -152,24 +147,12 @@ def _semeval_pair(place: str, name: str, text: Mapping[str, str], gold: Mapping[
 
 def _rows_by_id(path: Path, columns: tuple[str, ...]) -> dict[str, Mapping[str, str]]:
     rows: dict[str, Mapping[str, str]] = {}
-    for record in read_table(path, columns):
-        if record.cells is None:
-            raise InputError(f"{path}:{record.line}: {record.problem}: {record.value[:80]!r}; correct the file")
-        name = record.cells["id"]
+    for place, cells in read_whole_table(path, columns):
+        name = cells["id"]
         if name in rows:
-            raise InputError(f"{path}:{record.line}: the ID {name!r} stands twice")
-        rows[name] = record.cells
+            raise InputError(f"{place}: the ID {name!r} stands twice")
+        rows[name] = cells
     return rows
-
-
-def _score(place: str, text: str) -> float:
-    try:
-        score = float(text)
-    except ValueError as error:
-        raise InputError(f"{place}: the similarity {text!r} is not a number") from error
-    if not 0 <= score <= 1:
-        raise InputError(f"{place}: the similarity {score} is not between 0 and 1")
-    return score
 
 
 def _without_braces(text: str) -> str:

@@ -6,7 +6,7 @@ these formats, exact to the letter. The flexible reading also accepts the usual 
 around the JSON, an incomplete JSON text, lists and bullets, lines of tags, small mistakes in a copied sentence, an
 idiom in its citation form. An answer that cannot be read is a format error, and marks nothing.
 
-Reasoning before ``</think>`` is ignored, and so is everything after a question that the model asks itself. Reasoning
+Reasoning in ``<think>`` tags is ignored, and so is everything after a question that the model asks itself. Reasoning
 that never ends is a format error: allow enough tokens for a reasoning model with ``--gen_kwargs max_gen_toks=8192``.
 """
 
@@ -23,12 +23,12 @@ from typing import Any
 
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import Language
+from turkic_idiom_tasks.model_answers import MAX_ANSWER, without_reasoning
 from turkic_idiom_tasks.orthography import fold
 from turkic_idiom_tasks.span_detection.lookup import EDGE_SIGNS, SearchableSentence
 from turkic_idiom_tasks.span_detection.prompts import own_turns
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE, Span
 
-MAX_ANSWER = 10_000  # characters, reasoning not counted; a longer answer is a format error
 MAX_TURNS = 10  # turns that are read if a model repeats its question and answers it again
 MAX_JSON_VALUES = 50  # JSON values that are read in one answer
 MAX_IDIOMS = 100  # an answer with more idioms is a format error
@@ -38,7 +38,6 @@ _KEYS = ("idioms", "idiom", "deyimler", "deyim", "ifadələr", "iboralar", "span
 _TEXT_KEYS = ("text", "idiom", "span")
 _NONE = {"none", "no idiom", "no idioms", "null", "n/a", "yok", "yoktur", "deyim yok", "deyim yoktur", "yoxdur"}
 _NONE |= {"deyim yoxdur", "ýok", "yoʻq", "yo'q", "yo‘q", "yo’q", "ibora yoʻq"}
-_REASONING_START, _REASONING_END = "<think>", "</think>"
 _FENCE = re.compile(r"```\w*\n?")
 _XML_TAG = re.compile(r"<(/?)idiom>", re.IGNORECASE)
 _BULLET = re.compile(r"^(?:[-*•]|\d+[.)])\s*")
@@ -75,12 +74,10 @@ def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: L
     searchable = SearchableSentence(sentence, tokens, language)
     if not isinstance(response, str):
         return _format_error(searchable)
-    text = unicodedata.normalize("NFC", response.rpartition(_REASONING_END)[2])
+    text = unicodedata.normalize("NFC", without_reasoning(response))
     turns = own_turns(_FENCE.sub("", text), searchable.is_copied_by)
     for turn in islice(turns, 1 if strict else MAX_TURNS):
         part = turn.strip()
-        if _REASONING_START in part:  # the rest is reasoning that never ends
-            break
         if not part or len(part) > MAX_ANSWER:
             continue
         answer = _read_strictly(part, searchable) if strict else _read_flexibly(part, searchable)
