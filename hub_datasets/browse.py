@@ -15,7 +15,7 @@ from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.reading import printable, quoted
 
 PAGE = Path(__file__).with_name("browse.html")
-_TEXTS = ("meaning", "example", "literal_example", "paraphrase", "literal_paraphrase")
+_TEXTS = ("meaning", "example", "literal_example", "paraphrased_example", "paraphrase", "literal_paraphrase")
 _INTRO = (
     "Machine-written, checked by an independent second reading, {review} by native speakers. To report a "
     "mistake, open an issue with the language, the concept id and what is wrong; a correction is one line of "

@@ -39,6 +39,7 @@ _ENTRY_TEXTS = (
     "meaning",
     "example",
     "literal_example",
+    "paraphrased_example",
     "paraphrase",
     "literal_paraphrase",
     "source",

@@ -17,8 +17,10 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.annotation.annotate import annotate
+from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import NEAR, SAME, Entry, Lexicon
 from turkic_idiom_tasks.orthography import content_stems, fold
 
@@ -58,7 +60,7 @@ def plant(
     makers: dict[str, Callable[[Entry], Entry | None]] = {
         OTHER: donors.with_other_meaning,
         SHIFTED: donors.with_shifted_meaning,
-        LITERAL: _with_literal_meaning,
+        LITERAL: partial(_with_literal_meaning, language=LANGUAGES[language]),
         OTHER_EXAMPLE: donors.with_other_example,
         LITERAL_EXAMPLE: _with_literal_example,
     }
@@ -127,11 +129,14 @@ class _Donors:
         return not is_same_idiom and text not in (entry.meaning, entry.example)
 
 
-def _with_literal_meaning(entry: Entry) -> Entry | None:
+def _with_literal_meaning(entry: Entry, language: Language) -> Entry | None:
     """Return the entry with what its words literally say: the part of the literal paraphrase in place of the idiom."""
-    if entry.example is None or not entry.spans or entry.literal_paraphrase is None:
+    if entry.original is None or entry.literal_paraphrase is None:
         return None
-    before, after = entry.example[: entry.spans[0].start], entry.example[entry.spans[-1].end :]
+    spans = annotate(entry.idiom, entry.original, language, variants=entry.variants).spans
+    if not spans:
+        return None
+    before, after = entry.original[: spans[0].start], entry.original[spans[-1].end :]
     paraphrase = entry.literal_paraphrase
     if not paraphrase.startswith(before) or not paraphrase.endswith(after):
         return None

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
@@ -171,10 +172,15 @@ def optional_texts(entries: Sequence[Entry], language: Language) -> Breaches:
         texts = (entry.literal_example, entry.paraphrase, entry.literal_paraphrase)
         if any(texts) and not all(texts):
             yield entry.concept, "literal_example, paraphrase and literal_paraphrase must come together"
+        if entry.paraphrased_example is not None:
+            if entry.paraphrase is None:
+                yield entry.concept, "paraphrased_example without its paraphrase"
+            if annotate(entry.idiom, entry.paraphrased_example, language, variants=entry.variants).dropped is not None:
+                yield entry.concept, f"paraphrased_example {entry.paraphrased_example!r} lacks the idiom"
         for name in ("paraphrase", "literal_paraphrase"):
             text = getattr(entry, name)
-            if text is not None and text == entry.example:
-                yield entry.concept, f"{name} is the example itself: {text!r}"
+            if text is not None and text == entry.original:
+                yield entry.concept, f"{name} is the sentence itself: {text!r}"
         if entry.literal_example is not None:
             missing = ", ".join(_missing_words(entry.idiom, entry.literal_example, language))
             if missing:

@@ -218,6 +218,9 @@ def test_t4_asks_a_sentence_for_its_paraphrase_among_sentences_with_the_same_wor
     assert sorted(data.documents.values()) == sorted(
         [words["paraphrase"], words["literal_paraphrase"], words["literal_example"], "Baktı.", "Attı.", "Başladı."]
     )
+    with_original = dataclasses.replace(complete, paraphrased_example="Onun sözüne kulak astı.")
+    asked = build_retrieval(changed(lexicon, "tr", with_original), "T4", "tur").queries
+    assert asked == {f"tur:{TEST[0]}": "Onun sözüne kulak astı."}  # what the paraphrases reword
     ((relevant, judgement),) = data.qrels[f"tur:{TEST[0]}"].items()
     assert (data.documents[relevant], judgement) == (words["paraphrase"], 1)
     literal = {data.documents[document] for document in data.documents if is_literal(document)}

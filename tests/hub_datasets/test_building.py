@@ -396,8 +396,8 @@ def test_wrong_arguments(build, bundled, dataset, tmp_path):
     small_lexicon(tmp_path / "lexicon", bundled, 3)
     with running_llm(lambda body: judgement("HIGH")) as server:
         for arguments, message in (
-            (("--set", "temperature=hot"), "--set temperature"),
-            (("--set", "heat=1"), "--set heat"),
+            (("--set", "temperature=hot"), "--set 'temperature': Input should be"),
+            (("--set", "heat=1"), "--set 'heat'"),
             (("--prompt", "9"), "has the versions 1, 2"),
             (("--language", "gag"), "there are no entries in it"),
             (("--cross-lingual", "tr"), "expected two languages"),

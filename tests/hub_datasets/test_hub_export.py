@@ -95,6 +95,7 @@ def test_lexicon_configs_hold_every_field(lexicon, tmp_path):
         "meaning": "ağız anlamı",
         "example": "Ağız tuttu.",
         "literal_example": None,
+        "paraphrased_example": None,
         "paraphrase": None,
         "literal_paraphrase": None,
         "source": None,

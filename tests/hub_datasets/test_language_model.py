@@ -272,7 +272,7 @@ def test_an_object_is_found_whatever_stands_around_it(text):
         ("", "is empty"),
         ("göz, 3", "no JSON object"),
         ("<think>It could be {", "no JSON object"),
-        ('{"word": "göz"}', "length: Field required"),
+        ('{"word": "göz"}', "field 'length': Field required"),
         ('{"word": "göz", "length": -1}', "length"),
         ('{"word": "göz", "word": "qulaq", "length": 3}', "twice"),
         ('{"word": "göz", "length": NaN}', "NaN"),

@@ -66,7 +66,17 @@ def test_a_problem_names_file_line_concept_and_value(problems):
                 "paraphrase": GOOD["example"],
                 "literal_paraphrase": "y",
             },
-            "paraphrase is the example itself",
+            "paraphrase is the sentence itself",
+        ),
+        ({"paraphrased_example": "Gözden düştü."}, "paraphrased_example without its paraphrase"),
+        (
+            {
+                "literal_example": "Yaşlar gözünden yere düştü.",
+                "paraphrased_example": "Yaşlar yere aktı.",
+                "paraphrase": "a",
+                "literal_paraphrase": "y",
+            },
+            "paraphrased_example 'Yaşlar yere aktı.' lacks the idiom",
         ),
     ],
 )

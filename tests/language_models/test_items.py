@@ -142,7 +142,7 @@ def test_usage_has_both_sentences_of_each_idiom(dataset, sets):
         assert figurative.options[figurative.gold].text == "figurative"
         orders[figurative.gold] += 1
     assert abs(orders[0] - orders[1]) <= 1
-    assert build_items(dataset, "usage", "gag") == []
+    assert build_items(dataset, "usage", "gag") == ()
 
 
 def test_cloze_blanks_the_idiom_and_inflects_all_options_alike(dataset, sets):

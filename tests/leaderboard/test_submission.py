@@ -5,13 +5,24 @@ import json
 import os
 import zlib
 
+import numpy as np
 import pytest
 
-from leaderboard.submission import load_submission, read_submission, slug, submission_folders
+from leaderboard.submission import (
+    LISTED,
+    load_submission,
+    read_submission,
+    slug,
+    submission_files,
+    submission_folders,
+)
 from tests.leaderboard.conftest import make_submission, read_lines
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import MalformedError, parse_json, read_file, unpack_gzip
-from turkic_idiom_tasks.results.predictions import MAX_DEPTH, MAX_FAULTS
+from turkic_idiom_tasks.results.predictions import MAX_DEPTH, MAX_FAULTS, Rankings
+from turkic_idiom_tasks.results.scored import score_subset
 
 SCRIPT = "<script>alert(1)</script>"
 T1, SPANS = "T1.jsonl.gz", "spans.jsonl.gz"
@@ -232,6 +243,26 @@ HOSTILE = {
         lambda s: s.file(SPANS, (s.folder / T1).read_bytes()), [":1: the head of a spans subset has the keys language"],
     ),
 }  # fmt: skip
+
+
+def test_a_submission_of_the_bundled_data_is_small_and_keeps_its_scores(tmp_path, submission_metadata):
+    dataset = open_dataset()
+    generator = np.random.default_rng(3)
+    whole = {}
+    for task in PAPER_TASKS:
+        for subset in dataset.subsets(task):
+            pool = dataset.pool(task, subset)
+            shape = (len(pool.queries), len(pool.documents))
+            whole[task, subset] = Rankings.from_similarities(pool, generator.random(shape))
+    metadata = submission_metadata.model_copy(update={"dataset_revision": dataset.revision})
+    content = submission_files(metadata, whole)
+    assert sum(map(len, content.values())) < 500_000  # random rankings are the largest there are
+    submission, faults = read_submission(make_submission(tmp_path, metadata, content), dataset)
+    assert not faults
+    for key, rankings in whole.items():
+        read = submission.predictions[key]
+        assert read.cut == LISTED
+        assert score_subset(read).scores == score_subset(rankings).scores
 
 
 @pytest.mark.parametrize("case", HOSTILE)

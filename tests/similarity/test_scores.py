@@ -157,11 +157,11 @@ def test_the_semeval_evaluator_by_hand(tmp_path):
 def test_a_control_partner_never_means_the_same():
     lexicon = load_lexicon()
     for code in ("tr", "az", "uz", "tk"):
-        example_of = {entry.example: concept for concept, entry in lexicon.of(code).items()}
-        controls = [row for row in lexicon_pairs(lexicon, code).rows if row.id.endswith("other-example")]
+        concept_of = {entry.original: concept for concept, entry in lexicon.of(code).items()}
+        controls = [row for row in lexicon_pairs(lexicon, code).rows if row.id.endswith("other-original")]
         assert len(controls) > 20
         for row in controls:
-            pair = tuple(sorted((row.concept, example_of[row.sentence2])))
+            pair = tuple(sorted((row.concept, concept_of[row.sentence2])))
             assert pair[0] != pair[1]
             assert pair not in lexicon.equivalents
 

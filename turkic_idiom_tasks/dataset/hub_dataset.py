@@ -28,6 +28,7 @@ ENTRY_COLUMNS = ("concept", "gloss", "idiom", "meaning", "example", "spans")
 FURTHER_ENTRY_COLUMNS = (
     "variants",
     "literal_example",
+    "paraphrased_example",
     "paraphrase",
     "literal_paraphrase",
     "source",

@@ -32,7 +32,7 @@ class RetrievalTask:
     short: str
     document: Literal["idiom", "meaning", "paraphrase"]
     cross_lingual: bool
-    query: Literal["idiom", "example"] = "idiom"
+    query: Literal["idiom", "original"] = "idiom"
     languages: tuple[str, ...] = tuple(LANGUAGES)
 
     @property
@@ -53,7 +53,7 @@ TASKS: dict[str, RetrievalTask] = {
         "T4",
         document="paraphrase",
         cross_lingual=False,
-        query="example",
+        query="original",
         languages=SIMILARITY_LANGUAGES,
     ),
 }
@@ -163,7 +163,7 @@ def build_retrieval(
         raise ValueError(f"queries come from the test or the development split, not from {split!r}")
     spec = TASKS[task]
     source, target = spec.subsets[subset]
-    if spec.query == "example":
+    if spec.query == "original":
         return _build_paraphrase_retrieval(lexicon, target, split=split)
     pool = dict(sorted(lexicon.of(target.code).items()))
     if split != TEST:
@@ -216,10 +216,10 @@ def _build_paraphrase_retrieval(lexicon: Lexicon, language: Language, *, split: 
     queries: dict[str, str] = {}
     qrels: dict[str, dict[str, int]] = {}
     for concept, entry in sorted(complete_entries(lexicon, language.code, split=split).items()):
-        if entry.example in queries.values():
+        if entry.original in queries.values():
             continue
         query = f"{language.subset}:{concept}"
-        queries[query] = entry.example or ""
+        queries[query] = entry.original or ""
         qrels[query] = {by_text[entry.paraphrase or ""]: 1}
     return RetrievalData(queries, documents, qrels) if queries else None
 

@@ -1,8 +1,8 @@
 """Sentence pairs of the similarity tasks, and those that a lexicon gives.
 
-A lexicon entry with an example E, its paraphrase E_c and its literal paraphrase E_i gives two pairs: (E, E_c), whose
+A lexicon entry with a sentence E, its paraphrase E_c and its literal paraphrase E_i gives two pairs: (E, E_c), whose
 gold score is 1, and (E, E_i), whose gold score is the model's own similarity of (E_c, E_i). Two control pairs of each
-entry have the gold score 0, so that a model that finds all sentences alike loses: its example with the example, and
+entry have the gold score 0, so that a model that finds all sentences alike loses: its sentence E with that, and
 with the paraphrase, of another idiom.
 """
 
@@ -176,31 +176,31 @@ def content_digest(records: Iterable[Sequence[object]]) -> str:
 
 
 def complete_entries(lexicon: Lexicon, language: str, *, split: str = TEST) -> dict[str, Entry]:
-    """Return concept -> entry of the split for the entries with an example, a paraphrase and a literal paraphrase."""
+    """Return concept -> entry of the split for the entries with a sentence, a paraphrase and a literal paraphrase."""
     complete = {}
     for concept, entry in lexicon.of(language).items():
-        has_all = entry.example and entry.paraphrase and entry.literal_paraphrase
+        has_all = entry.original and entry.paraphrase and entry.literal_paraphrase
         if has_all and retrieval_split(concept) == split:
             complete[concept] = entry
     return complete
 
 
 def _idiom_pairs(concept: str, entry: Entry) -> list[SentencePair]:
-    example, paraphrase, literal = entry.example or "", entry.paraphrase or "", entry.literal_paraphrase or ""
+    original, paraphrase, literal = entry.original or "", entry.paraphrase or "", entry.literal_paraphrase or ""
     reference = f"{concept}/{REFERENCE}"
     return [
-        SentencePair(f"{concept}/{CORRECT}", example, paraphrase, CORRECT, 1.0, None, concept, entry.idiom),
-        SentencePair(f"{concept}/{INCORRECT}", example, literal, INCORRECT, None, reference, concept, entry.idiom),
+        SentencePair(f"{concept}/{CORRECT}", original, paraphrase, CORRECT, 1.0, None, concept, entry.idiom),
+        SentencePair(f"{concept}/{INCORRECT}", original, literal, INCORRECT, None, reference, concept, entry.idiom),
         SentencePair(reference, paraphrase, literal, REFERENCE, 0.0, None, concept, entry.idiom),
     ]
 
 
 def _control_pairs(concept: str, entry: Entry, partner: Entry) -> list[SentencePair]:
-    example = entry.example or ""
-    sentences = {"other-example": partner.example or "", "other-paraphrase": partner.paraphrase or ""}
+    original = entry.original or ""
+    sentences = {"other-original": partner.original or "", "other-paraphrase": partner.paraphrase or ""}
     rows = []
     for name, sentence in sentences.items():
-        rows.append(SentencePair(f"{concept}/{name}", example, sentence, GENERAL, 0.0, None, concept, entry.idiom))
+        rows.append(SentencePair(f"{concept}/{name}", original, sentence, GENERAL, 0.0, None, concept, entry.idiom))
     return rows
 
 

@@ -262,7 +262,7 @@ def _lexicon_source(lexicon: Lexicon, language: str, test: SentencePairs) -> _So
 
 
 def _triplet(entry: Entry) -> Triplet:
-    return Triplet(entry.example or "", entry.paraphrase, entry.literal_paraphrase, entry.idiom)
+    return Triplet(entry.original or "", entry.paraphrase, entry.literal_paraphrase, entry.idiom)
 
 
 def _idioms_of_pairs(pairs: SentencePairs) -> dict[str, str]:

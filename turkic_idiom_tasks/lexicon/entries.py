@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CONCEPT_ID = re.compile(r"[a-z0-9]+(?:-{1,2}[a-z0-9]+)*")
 REQUIRED_KEYS = ("concept", "idiom", "meaning", "example", "spans")
-OPTIONAL_TEXTS = ("literal_example", "paraphrase", "literal_paraphrase")
+OPTIONAL_TEXTS = ("literal_example", "paraphrased_example", "paraphrase", "literal_paraphrase")
 OPTIONAL_KEYS = ("variants", *OPTIONAL_TEXTS, "source", "attested", "collocation", "status")
 TEXT_KEYS = ("concept", "idiom", "meaning", "example", *OPTIONAL_TEXTS, "source", "attested")
 PARTS_OF_SPEECH = ("verb", "noun", "adjective", "adverb", "clause")
@@ -70,8 +70,11 @@ class Entry:
         spans: where the idiom stands in the example (several when it is discontinuous); None when not annotated.
         variants: other citation forms.
         literal_example: sentence with the same words in literal use.
-        paraphrase: the example with the idiom replaced by what it means.
-        literal_paraphrase: the example with the idiom replaced by what its words literally say.
+        paraphrased_example: sentence with the idiom in which its words can be replaced by either of the next two; None
+            if the example is such a sentence, or there is none. An example whose context leaves no doubt about the
+            idiom seldom stays sensible with a literal rewording.
+        paraphrase: this sentence with the idiom replaced by what it means.
+        literal_paraphrase: this sentence with the idiom replaced by what its words literally say.
         source: where the entry is from.
         attested: a public source in which the form is found; None when none is known.
         collocation: whether the words are an ordinary collocation rather than an idiom; such an entry is no test query.
@@ -85,12 +88,18 @@ class Entry:
     spans: tuple[Span, ...] | None = None
     variants: tuple[str, ...] = ()
     literal_example: str | None = None
+    paraphrased_example: str | None = None
     paraphrase: str | None = None
     literal_paraphrase: str | None = None
     source: str | None = None
     attested: str | None = None
     collocation: bool = False
     status: Mapping[str, Any] | str | None = None
+
+    @property
+    def original(self) -> str | None:
+        """Return the sentence that `paraphrase` and `literal_paraphrase` reword."""
+        return self.paraphrased_example or self.example
 
     def to_json(self) -> str:
         """Return the entry as one line of a lexicon file: keys in a fixed order, empty optional ones left out."""
@@ -186,6 +195,7 @@ def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:
         spans=spans,
         variants=tuple(row.get("variants") or ()),
         literal_example=row.get("literal_example"),
+        paraphrased_example=row.get("paraphrased_example"),
         paraphrase=row.get("paraphrase"),
         literal_paraphrase=row.get("literal_paraphrase"),
         source=row.get("source"),

@@ -105,7 +105,7 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     means = scores.means()
     strict = score_positions(rankings.positions(strict=True)).means()
     means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
-    if TASKS[pool.task].query == "example":
+    if TASKS[pool.task].query == "original":
         means["literal_first"] = _share_of_literal_first(rankings)
     return ScoredSubset(
         task=pool.task,
