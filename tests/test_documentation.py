@@ -34,6 +34,7 @@ from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 
 REPOSITORY = Path(__file__).parent.parent
 README = REPOSITORY / "README.md"
+LONG_PAGES = ("fine-tuning-and-grid.md", "lexicon.md")  # whose commands take longest
 PAGES = [README, *sorted((REPOSITORY / "docs").glob("*.md"))]
 MOST_WORDS = 1200  # of README
 MOST_SECONDS = 300  # for a block
@@ -185,8 +186,12 @@ def run_block(programs, template, tmp_path):
     return run
 
 
+def _marked(page):
+    return pytest.param(page, marks=pytest.mark.long if page.name in LONG_PAGES else ())
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if runnable_blocks(page)], ids=name_of)
+@pytest.mark.parametrize("page", [_marked(page) for page in PAGES if runnable_blocks(page)], ids=name_of)
 def test_every_command_runs(page, run_block):
     for block in runnable_blocks(page):
         done = run_block(block)

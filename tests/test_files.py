@@ -84,6 +84,7 @@ def test_a_commit_replaces_ours_and_leaves_what_is_not_ours(tmp_path):
     assert not (folder / "data").exists()  # it had nothing but ours
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_no_waiting")
 @pytest.mark.parametrize("earlier", [None, OLD], ids=["new folder", "earlier content"])
 def test_a_kill_before_any_write_leaves_the_old_or_the_new_content(tmp_path, earlier):
@@ -113,6 +114,7 @@ def test_a_kill_before_any_write_leaves_the_old_or_the_new_content(tmp_path, ear
     assert {True, False} == set(outcomes)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_no_waiting")
 def test_a_kill_while_a_commit_is_finished_loses_nothing(tmp_path):
     """Whoever finishes the commit of a killed process may be killed too."""

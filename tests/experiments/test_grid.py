@@ -330,6 +330,7 @@ def test_a_source_language_without_sentences_is_said(untrained_bert, grid_data, 
     assert "no annotated uz sentences to train on; found tr, az" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_killed_run_goes_on_on_ray(finished, untrained_bert, grid_data, tmp_path, ray_address, capsys, monkeypatch):
     """Killed in one process at a random point, finished by the workers of a cluster: as good as in one go."""

@@ -20,6 +20,7 @@ def records(out):
     return {path: path.stat().st_mtime_ns for path in out.glob("records/*.record.jsonl.gz")}
 
 
+@pytest.mark.long
 def test_killed_before_any_write_it_goes_on_with_the_same_command(data, tmp_path):
     """Finished cells stay untouched, the others are run, a failed one is known; no temporary file is left."""
     settings = {"n": 3, "together": 2, "fails": (1,)}

@@ -77,6 +77,7 @@ def records(out):
     return {path.name: path.stat().st_mtime_ns for path in out.glob("records/*.record.jsonl.gz")}
 
 
+@pytest.mark.long
 def test_killed_drivers_and_workers_lose_no_finished_cell_and_compute_none_twice(ray_address, data, tmp_path):
     """Kills at random points. What has a record keeps it untouched, and in the end every cell has one."""
     rng = np.random.default_rng(os.getpid())
@@ -138,6 +139,7 @@ def wait_until_idle():
         time.sleep(0.05)
 
 
+@pytest.mark.long
 def test_a_share_that_no_node_has_is_said(ray_address, no_token, data, tmp_path):
     """Ray alone would wait for ever; the cluster of somebody else may grow, our own does not."""
     driver = start_driver(tmp_path / "theirs", data, ray_address, {"n": 1, "gpus": 64})
@@ -150,6 +152,7 @@ def test_a_share_that_no_node_has_is_said(ray_address, no_token, data, tmp_path)
         list(ours)
 
 
+@pytest.mark.long
 def test_an_address_where_nobody_listens_is_said_at_once(data, tmp_path):
     with socket.socket() as taken:  # bound, and nobody listens
         taken.bind(("127.0.0.1", 0))
@@ -158,6 +161,7 @@ def test_an_address_where_nobody_listens_is_said_at_once(data, tmp_path):
             list(open_toys(tmp_path, data, n=1).run(RayRunner(address=address)))
 
 
+@pytest.mark.long
 def test_a_cluster_of_its_own_has_the_cores_of_its_jobs(no_token, data, tmp_path, monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)  # which Ray would leave as it is
     grid = open_toys(tmp_path, data, n=1)

@@ -35,13 +35,13 @@ def launched(sentence_model, untrained_bert, tmp_path_factory):
     return SimpleNamespace(folder=folder, stdout=run.stdout)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_write_every_record_of_spans_once(launched):
     assert len(find_records(launched.folder / "spans" / "records")) == 2
     assert launched.stdout.count("## Fine-tuned and tested on the source language") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_train_one_retrieval_model(launched):
     (folder,) = (launched.folder / "retrieval").iterdir()
     record = json.loads((folder / RETRIEVAL_RECORD).read_text())

@@ -235,6 +235,7 @@ def killed_command(tmp_path, source, request):
     }[request.param]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("killed_command", "is_new"),
     [("import", True), ("annotate", False), ("export", False)],

@@ -81,6 +81,7 @@ def test_the_same_lexicon_gives_the_same_bytes_and_the_commands_write_and_plan_t
     assert [entry["id"] for entry in entries] == list(layout.configs)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_stock_inspect_reads_and_scores_it_from_the_hub(
     online_dataset, hub, session_online, command, item_lexicon, item_data, tmp_path

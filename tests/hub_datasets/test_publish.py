@@ -177,6 +177,7 @@ def test_a_commit_of_somebody_else_meanwhile_is_not_overwritten(online_dataset, 
     assert repository.files == {"README.md": b"of somebody else"}
 
 
+@pytest.mark.long
 def test_an_upload_that_is_cut_and_killed_is_completed_by_the_next_run(online_dataset, hub, lexicon, session_online):
     hub.order("PUT", "/_lfs/", CUT, times=1000)
     script = Path(sys.executable).parent / "turkic-idiom"

@@ -98,6 +98,7 @@ def test_a_reader_that_stops_reading_is_no_traceback(monkeypatch):
         assert doctor.print_diagnosis() == 1
 
 
+@pytest.mark.long
 def test_doctor_without_the_hook_finds_nothing_registered(stand_ins):
     stand_ins.leave_out("torch", "transformers", "sentence_transformers", "lm_eval")
     details = stand_ins.run("doctor", TURKIC_IDIOM_NO_HOOK="1").stdout.splitlines()
@@ -105,6 +106,7 @@ def test_doctor_without_the_hook_finds_nothing_registered(stand_ins):
     assert "mteb models: 0 registered" in details
 
 
+@pytest.mark.long
 def test_doctor_says_that_the_hook_is_turned_off(monkeypatch):
     mteb.get_benchmarks()  # imported now, with the hook, or later tests in this process would miss our benchmark
     monkeypatch.setenv("TURKIC_IDIOM_NO_HOOK", "1")
@@ -155,6 +157,7 @@ def test_where_no_command_can_be_loaded_each_prints_the_diagnosis(stand_ins, arg
     assert ("TypeError: no argument ctx" in run.stderr) == (arguments != ("doctor",))
 
 
+@pytest.mark.long
 def test_doctor_goes_on_without_packaging_and_names_the_error(stand_ins):
     stand_ins.module("packaging", "raise RuntimeError('half an installation')")
     printed = stand_ins.run("doctor").stdout

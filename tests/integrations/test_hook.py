@@ -110,6 +110,7 @@ def test_it_can_be_turned_off_and_registered_by_hand():
     assert run.stdout.splitlines() == ["[]", ALL_TASKS, "TurkicIdiom(v1)"]
 
 
+@pytest.mark.long
 def test_our_tasks_imported_before_mteb():
     code = "from turkic_idiom_tasks import TurkicIdiomT2; print(TurkicIdiomT2.metadata.name); " + SEES_TASKS
     assert python(code, TURKIC_IDIOM_NO_HOOK="1").stdout.splitlines() == ["TurkicIdiomT2", ALL_TASKS]
@@ -141,6 +142,7 @@ def test_a_private_name_that_is_gone_is_named():
     assert str(gone) == "mteb.get_tasks:_NO_SUCH_REGISTRY"
 
 
+@pytest.mark.long
 def test_api_drift_warns_once_and_never_breaks_mteb(tmp_path):
     # an mteb whose retrieval base class has gone: simulated by a module that shadows ours and raises
     code = """

@@ -30,6 +30,7 @@ from turkic_idiom_tasks.languages import LANGUAGES
 E5 = "intfloat/multilingual-e5-small"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", ["mteb_models", "mteb_tasks"])
 def test_models_are_registered_whatever_is_imported_first(first):
     code = (

@@ -68,6 +68,7 @@ def test_the_stock_command_runs_after_a_plain_installation(installed):
     assert row["ndcg_corrected"] > 0.3  # cognates: far above chance
 
 
+@pytest.mark.long
 def test_lm_eval_knows_the_span_tasks_after_a_plain_installation(installed):
     executable, folder = installed
     arguments = ("run", "--model", "dummy", "--tasks", "turkic_idiom_span_gag", "--output_path", "spans")
@@ -80,6 +81,7 @@ def test_lm_eval_knows_the_span_tasks_after_a_plain_installation(installed):
     assert "  turkic_idiom_tasks/integrations/lm_eval_tasks/_span_common\n" in listed
 
 
+@pytest.mark.long
 def test_uninstalling_leaves_mteb_as_it_was(installed):
     executable, folder = installed
     python(executable, "-m", "pip", "uninstall", "--yes", "--quiet", "turkic-idiom-tasks", folder=folder)

@@ -126,6 +126,7 @@ def test_chat_models_that_are_right_near_lucky_and_useless(command, tmp_path, fe
     assert (metadata["data"], metadata["data_revision"]) == (dataset.path, dataset.revision)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_completions_with_likelihoods(command, tmp_path, few_tasks, byte_tokenizer):
     from transformers import AutoTokenizer
@@ -162,6 +163,7 @@ def test_completions_with_likelihoods(command, tmp_path, few_tasks, byte_tokeniz
     assert sum(asked) - asked[0] == (3 * 2 + 2 * 4) * LIMIT  # one request for each option; the first batch twice
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_real_transformer_by_likelihood_and_by_writing(command, tmp_path, few_tasks, untrained_gpt):
     import torch

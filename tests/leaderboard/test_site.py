@@ -101,6 +101,7 @@ def test_a_file_of_ours_that_somebody_changed_is_not_lost(small_board, tmp_path)
     assert (tmp_path / "index.html").read_text() == "mine now"
 
 
+@pytest.mark.long
 def test_a_build_that_was_killed_leaves_one_site_or_the_other_and_the_next_completes_it(small_board, tmp_path):
     build_site(small_board, tmp_path / "fresh")
     new = pages(tmp_path / "fresh")

@@ -409,6 +409,7 @@ def test_a_terminal_sees_how_far_the_work_is(tmp_path, small_lexicon, minilm):
         assert part in seen
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_nothing_but_scores_is_printed(command, small_lexicon, minilm):
     """No bar or warning of any library, with a model of each kind."""

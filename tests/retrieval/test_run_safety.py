@@ -46,6 +46,7 @@ def view_of(output):
     return json.loads(next(output.rglob(VIEW)).read_text())
 
 
+@pytest.mark.long
 def test_a_kill_at_any_point_of_a_run_loses_nothing(tmp_path, small_lexicon):
     """Azerbaijani is finished; the run of both languages is killed before each of its writes, then started again."""
     output = tmp_path / "output"
@@ -66,6 +67,7 @@ def test_a_kill_at_any_point_of_a_run_loses_nothing(tmp_path, small_lexicon):
     assert not list(output.rglob(".tmp-*"))
 
 
+@pytest.mark.long
 def test_a_kill_while_other_data_is_written_never_shows_its_scores(tmp_path, small_lexicon, other_lexicon):
     """As in `run --overwrite --data B`, killed, and then `run` on A."""
     output = tmp_path / "output"

@@ -62,6 +62,7 @@ def assert_one_line_error(run, *parts):
         assert str(part) in line
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_stock_command_with_classifier_examples_limit_and_other_data(
     warm_command, tmp_path, turkish_only, first_letter_classifier
@@ -108,6 +109,7 @@ def test_the_stock_command_with_classifier_examples_limit_and_other_data(
     assert settings["model_max_length"] == 512
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_without_the_hook_the_folder_is_included(command, tmp_path, few_tasks):
     run = command(
