@@ -182,8 +182,8 @@ def assign(problem: Problem, concept_vectors: Vectors, candidate_vectors: Vector
 
     Args:
         problem: what the vectors belong to.
-        concept_vectors: (C, D), each of length 1 or 0.
-        candidate_vectors: (N, D), likewise.
+        concept_vectors: (number of concepts, dimension); each row has the L2 norm 1, or 0.
+        candidate_vectors: (number of candidates, dimension), likewise.
         floor: lowest cosine of a pair, in (-1, 1).
 
     Raises:

@@ -1,7 +1,7 @@
 """Reading of the JSON object in the text that a language model answered: strictly, whatever stands around it.
 
-Models put JSON into fences, think aloud before it, or explain it afterwards. Nothing of that changes what is read, but
-the object itself must be valid JSON that has the expected fields. Two different valid objects in one answer are none.
+Models put JSON into fences, think aloud before it, or explain it afterwards. None of that changes what is read, but the
+object itself must be valid JSON with the expected fields. An answer with two different valid objects is an error.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Judging: HIGH, MEDIUM or LOW for a pair of idiom and meaning, or for an explanation, by one model or a panel.
 
-The scale and the first version of the prompts are the paper's (appendix B). The verdict of a panel is that of the
-majority of the models that gave a readable one; where no quality has more votes than the others, the lowest of those
-with the most votes counts. A case without a readable verdict has no quality and counts in no share.
+The scale and the first version of the prompts are the paper's (appendix B). The verdict of a panel is the quality with
+the most readable votes; in a tie, the lowest of the tied qualities. A case without a readable verdict has no quality
+and counts in no share.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A case with the votes of the panel; `quality` is their majority, None without a readable vote."""
+    """A case with the votes of the panel; `quality` has the most votes, see `majority`; None without a readable one."""
 
     case: Case
     votes: Sequence[Vote]

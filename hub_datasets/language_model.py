@@ -1,7 +1,7 @@
 """Client of language models: questions to any OpenAI-compatible server, answered from a cache where possible.
 
-The retries of the `openai` package are switched off, because they would not count in the budget, a server that asks one
-request to wait would still get those of the other threads, and they end after a minute at the latest.
+The retries of the `openai` package are switched off, because they would not count in the budget, a pause that the
+server asks for would hold back one thread only, and the package does not wait out a long pause.
 
 The key is taken from OPENAI_API_KEY. It goes into the header of the requests and nowhere else: if a server repeats it
 in an error, it is removed from the message.

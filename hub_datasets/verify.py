@@ -1,7 +1,7 @@
 """Verification of a lexicon by a second model: three criteria, a decision, a confidence, and the rules after it.
 
-As in the paper (appendix A) an entry stays if the model accepts it without contradiction. What is left then passes the
-filters by rule: incomplete entries, malformed ones, and the later one of two with the same idiom.
+As in the paper (appendix A) an entry stays if the model accepts it without contradiction. Rules then remove incomplete
+entries, malformed ones, and the later one of two with the same idiom.
 """
 
 from __future__ import annotations

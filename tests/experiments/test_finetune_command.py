@@ -148,6 +148,7 @@ def read_terminal(descriptor):
         return b""
 
 
+@pytest.mark.long
 def test_a_classifier_is_published_whole_and_once(command, hub, online, copied, untrained_bert, grid_data):
     """Nothing is trained again: the checkpoint is there."""
     arguments = span_command(untrained_bert, grid_data, copied, "--seed", 1, "--push", REPO)

@@ -204,6 +204,7 @@ def test_a_record_of_another_major_version_is_used_and_said(finished, grid_data,
     assert f"{N_CELLS} cells: {N_CELLS} done" in printed
 
 
+@pytest.mark.long
 def test_the_tables_are_of_the_languages_that_the_grid_trains_on(finished, grid_data, tmp_path, capsys):
     out = shutil.copytree(finished[0], tmp_path / "out")
     assert grid("tables", finished[1], data=grid_data, out=out) == 0

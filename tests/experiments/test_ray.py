@@ -41,6 +41,7 @@ def states(grid):
     return {cell.seed: state for cell, state in grid.states().items()}
 
 
+@pytest.mark.long
 def test_several_jobs_at_a_time_what_fails_and_what_dies(ray_address, no_token, data, tmp_path):
     """Jobs of three cells. A failing cell stops no other, nor does one whose worker dies each time."""
     grid = open_toys(tmp_path, data, n=12, together=3, seconds=0.2, fails=(1,), dies_once=(4,), dies=(7,))

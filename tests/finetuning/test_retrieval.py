@@ -214,6 +214,7 @@ def test_duplicates_that_shorten_an_epoch_do_not_lose_its_last_evaluation(senten
     assert "did not change development nDCG" in found.verdict
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [{"cached": True, "mini_batch": 4}, {"bf16": True}, {"gradient_checkpointing": True},

@@ -130,6 +130,7 @@ def test_who_may_not_write_is_told_what_to_do(online_dataset, hub, lexicon):
     assert len(repository.commits) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("answer", "message"),
     [

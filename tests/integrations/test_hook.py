@@ -103,6 +103,7 @@ def test_the_hook_costs_less_than_a_millisecond(tmp_path):
     assert min(costs) < 1000
 
 
+@pytest.mark.long
 def test_it_can_be_turned_off_and_registered_by_hand():
     by_hand = "; import turkic_idiom_tasks; turkic_idiom_tasks.register(); turkic_idiom_tasks.register(); "
     code = SEES_TASKS + by_hand + SEES_TASKS + "; print(mteb.get_benchmark('TurkicIdiom(v1)').name)"

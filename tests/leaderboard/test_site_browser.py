@@ -440,7 +440,7 @@ def test_models_are_chosen_and_what_is_not_offered_is_not_loaded(open_page):
     page.locator("#status", has_text="no task in common").wait_for()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_axe_has_no_serious_finding(open_page, site, scheme):
     from axe_playwright_python.sync_playwright import Axe
 

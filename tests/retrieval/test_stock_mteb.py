@@ -103,6 +103,7 @@ def test_run_scores_the_whole_pool_as_trec_eval_does(mteb_process, tmp_path, sma
     assert "has no data for tur-tuk tur-gag; left out" in said
 
 
+@pytest.mark.long
 def test_languages_and_available_tasks(stock_mteb, tmp_path, small_lexicon, capsys):
     stock_mteb(
         "run", "-m", RANDOM, "-t", "TurkicIdiomT3", "-l", "azj", "--output-folder", tmp_path / "out", data=small_lexicon

@@ -130,12 +130,12 @@ def test_test_idioms_in_training_are_refused_by_name(astitch_with_training):
 def test_a_lexicon_keeps_its_splits():
     data = build_triplets("lexicon", languages=["az", "tr"])
     lexicon = load_lexicon()
-    example_of = {}
+    concept_of = {}
     for code in ("az", "tr"):
         for concept, entry in lexicon.of(code).items():
-            example_of[entry.example] = concept
-    assert {retrieval_split(example_of[row.original]) for row in data.training} == {"train"}
-    assert {retrieval_split(example_of[row.sentence1]) for row in data.development.rows if row.kind == "correct"} == {"development"}  # fmt: skip  # noqa: E501
+            concept_of[entry.original] = concept
+    assert {retrieval_split(concept_of[row.original]) for row in data.training} == {"train"}
+    assert {retrieval_split(concept_of[row.sentence1]) for row in data.development.rows if row.kind == "correct"} == {"development"}  # fmt: skip  # noqa: E501
     assert list(data.test) == ["tur", "azj"]
     assert len(data.training) > 300
 

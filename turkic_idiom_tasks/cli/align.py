@@ -89,9 +89,9 @@ def align(
     """Find the entries of a dictionary that mean the same as the concepts of a lexicon.
 
     The meanings of a concept in the aligned languages are compared with the definitions of the dictionary: one-to-one
-    pairs with the highest sum of cosines. Pairs above the threshold whose precision on known pairs is --precision are
-    added to the lexicon, those between it and that of --review-precision go to a file for people. Known are the pairs
-    whose idiom the lexicon has already.
+    pairs with the highest sum of cosines. A pair is known if the lexicon already has its
+    idiom. Two thresholds are chosen on the known pairs, for --precision and for --review-precision: new pairs above
+    the first are added to the lexicon, those between the two go to a file for manual review.
     """
     from hub_datasets.align import (
         aligned_entries,

@@ -75,8 +75,9 @@ def enrich(
 ) -> None:
     """Have a model write citation form, meaning and example of aligned idioms, each within its language.
 
-    Cells that are empty or a dash stay empty, and texts that are there stay as they are. The annotator marks the idiom
-    in each example; an example without the idiom is left out. Check the result with verify and a second model.
+    Empty cells and dashes stay empty, and existing meanings and examples are kept. In a list, the model's citation form
+    may replace an idiom, which then becomes a variant. The annotator marks the idiom in each example; an example
+    without the idiom is left out. Check the result with verify and a second model.
     """
     from hub_datasets.enrich import apply_enrichment, enrichment_tasks, read_draft
     from hub_datasets.prompts import ENRICH, load_prompt
@@ -233,7 +234,7 @@ def judge(
 ) -> None:
     """Have a model, or a panel of several, rate idiom-meaning pairs as HIGH, MEDIUM or LOW.
 
-    The verdict of a panel is that of the majority; its agreement is the share of equal pairs of votes and
+    The verdict of a panel is the quality with the most votes; its agreement is the share of equal pairs of votes and
     Krippendorff's alpha. The intervals resample concepts. A planted error is caught if it is not rated HIGH.
     """
     from hub_datasets.judge import caught_errors, lexicon_cases

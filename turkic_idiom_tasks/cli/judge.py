@@ -50,7 +50,7 @@ def judge_command(
     prices: Prices = None,
     values: Set = None,
 ) -> None:
-    """Have a model, or a panel of several, rate explanations of idioms beside the meaning in the lexicon.
+    """Have a model, or a panel of several, rate explanations of idioms against the meaning in the lexicon.
 
     The explanations are the answers of the task explain, whose samples lm-eval writes with --log_samples. The verdicts
     are HIGH, MEDIUM or LOW, printed as shares by language with intervals, and written with their reasons beside the

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Model = Annotated[str, typer.Option("--model", metavar="NAME", help="Name of the model on its server.")]
 Panel = Annotated[
     list[str],
-    typer.Option("--model", metavar="NAME", help="Name of the model on its server; repeated: a panel with a majority."),
+    typer.Option("--model", metavar="NAME", help="Name of the model on its server; repeat it for a panel that votes."),
 ]
 BaseUrl = Annotated[
     str | None,
@@ -67,7 +67,13 @@ Set = Annotated[
 ]
 Plant = Annotated[
     float | None,
-    typer.Option("--plant", min=0.001, max=1.0, metavar="SHARE", help="Plant errors in copies of this share."),
+    typer.Option(
+        "--plant",
+        min=0.001,
+        max=1.0,
+        metavar="SHARE",
+        help="Also ask about copies of this share of the entries, each with one known error.",
+    ),
 ]
 MinCaught = Annotated[
     float | None,

@@ -143,7 +143,9 @@ def baselines(data: Data = "", kind: Kinds = None, lang: Languages = None, as_js
         size = f"{row.n_items}{'*' if row.is_small else ''}"
         table.add_row(f"  {part}" if part else whole, size, _percent(row.chance), *map(_percent, shares))
     console.print(table)
-    options = "" if is_wide else f"; {OPTIONS}: the highest of {', '.join(OPTION_ONLY)}, apart with {WIDE} columns"
+    options = (
+        "" if is_wide else f"; {OPTIONS}: the highest of {', '.join(OPTION_ONLY)}, which stand apart in {WIDE} columns"
+    )
     console.print(f"\nAccuracy in percent{options}{_small_note(any(row.is_small for row in rows))}")
 
 

@@ -4,8 +4,9 @@ Reasoning in ``<think>`` tags is ignored, and so is everything after a question 
 that never ends cannot be read: allow enough tokens for a reasoning model with ``--gen_kwargs max_gen_toks=8192``.
 
 The strict reading of a letter takes nothing but the letter. The flexible reading also takes a letter after "the answer
-is" or a label such as "Javob:", in brackets or bold type, or within a sentence. An answer that names several letters,
-or one beyond the last option, cannot be read; it is never guessed.
+is" or a label such as "Javob:", in brackets or bold type, or within a sentence. A letter after a label outranks one
+before text at the start of a line, then come letters in brackets, then those in running text. An answer with several
+different letters of the same rank, or a letter beyond the last option, cannot be read; it is never guessed.
 """
 
 from __future__ import annotations

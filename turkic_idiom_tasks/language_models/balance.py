@@ -13,7 +13,7 @@ def stable_hash(*parts: str) -> int:
 
 
 def balanced(keys: Sequence[str], n_values: int, *, purpose: str) -> dict[str, int]:
-    """Return key -> a number from 0 to `n_values` - 1, each number as often as any other, up to one.
+    """Return key -> a number from 0 to `n_values` - 1, with counts that differ by at most one.
 
     Every key has a number by its hash. Keys with the smallest second hash leave the numbers that are too frequent, and
     each takes the number that its own hash prefers among those that are not frequent enough.

@@ -1,8 +1,8 @@
 """Baselines that know no idiom: what can be got from the options alone, or from letters shared with the question.
 
-Items are sound only if these stay near chance. One does not: the figurative sentences of the bundled lexicon are longer
-than the literal ones, which `sentence` shows. Where several options tie, each counts with its share, so a score is the
-expected accuracy of a guess among them.
+Items are sound only if these stay near chance. The exception is `overlap` in `equivalent` where the two idioms share a
+word, because similar spelling is part of what is asked there. Where several options tie, each counts with its share, so
+a score is the expected accuracy of a guess among them.
 """
 
 from __future__ import annotations

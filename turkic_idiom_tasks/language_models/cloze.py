@@ -1,8 +1,8 @@
 """Items of the kind `cloze`: a sentence whose idiom is blanked out.
 
 The options are idioms inflected alike: forms in which they stand in the examples of the lexicon. Where the lexicon has
-fewer than three other forms with the same ending, all four options are citation forms. Examples whose idiom other words
-interrupt are left out, because the number of parts would tell which option is right.
+fewer than twelve forms inflected alike (`_FEWEST_FORMS`), all four options are citation forms. Examples whose idiom
+other words interrupt are left out, because the number of parts would tell which option is right.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Items: one question to a language model with its options, made from the lexicon by code.
 
 Every item is derived from entries of a lexicon, chosen by a stable hash and never by a random generator, so the same
-lexicon always gives the same items, and a larger one moves an item only if its own entries or traps changed.
+lexicon always gives the same items. A larger one changes the items whose entries or traps change, and by balancing (see
+`placing`) at most a few others.
 """
 
 from __future__ import annotations

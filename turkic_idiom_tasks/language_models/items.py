@@ -1,6 +1,6 @@
 """Items of a dataset: which sets there are, and the items of each.
 
-What an item is stands in `item_types`; the kinds are made in `choice_kinds`, `usage` and `cloze`.
+What an item is stands in `item_types`; the kinds are made in `choice_kinds` and `cloze`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A trap is never a concept that was judged `same` or `near` as the right one, nor as a concept that means the same as the
 right one, and no two traps were judged so either. How close two concepts are depends on their own texts alone, not on
-frequencies in the lexicon, so a larger lexicon changes an item only if a new entry becomes one of its traps.
+frequencies in the lexicon, so a larger lexicon leaves the ranking of the old candidates as it is.
 """
 
 from __future__ import annotations
