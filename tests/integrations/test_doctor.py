@@ -78,6 +78,7 @@ def stand_ins(command, tmp_path, monkeypatch):
     return stand_ins
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_doctor_begins_with_the_verdict(command):
     run = command("turkic-idiom", "doctor")
