@@ -34,6 +34,8 @@ def environment() -> Environment:
         "score": shown_score,
         "parameters": _shown_parameters,
         "task_name": (TASK_LABELS | KIND_LABELS).__getitem__,
+        "sortable": _sortable,
+        "place": _place,
         "language": lambda code: LANGUAGES[code].name,
         "reported": _shown_figure,
         "sentence": _enumeration,
@@ -58,6 +60,16 @@ def _shown_parameters(number: int | None) -> str:
         if number >= divisor:
             return f"{number / divisor:.3g}{unit}"
     return str(number)
+
+
+def _sortable(value: float) -> str:
+    """Return a score with the five decimals by which the pages sort."""
+    return f"{value:.5f}".replace("0.", ".", 1)
+
+
+def _place(value: float) -> str:
+    """Return the place of a score on an axis from 0 to 1; what lies outside stands at its end."""
+    return f"{min(1.0, max(0.0, value)):.3f}".removeprefix("0")
 
 
 def _enumeration(names: Sequence[str]) -> str:

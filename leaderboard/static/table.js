@@ -1,4 +1,7 @@
 // Search, filters, sorting and pinned models of the one board of a page; what is chosen stands in the address after #.
+// A filter ranks again what it leaves. Ranks follow from one fact about each pair of ranked models: whether the upper one
+// is significantly better, which Python has computed (leaderboard/ranking.py). Scores and intervals stay as they are,
+// because they depend on no other model.
 (() => {
   "use strict";
   const table = document.querySelector("table.board");
@@ -13,6 +16,7 @@
     element,
     place,
     text: fold(element.cells[1].textContent),
+    tie: ["first", "middle", "last"].find(name => element.cells[0].classList.contains(name)) || "",
     values: [...element.cells].map(cell => (cell.dataset.v === undefined ? null : Number(cell.dataset.v))),
   }));
   const isText = headers.map((_, column) => rows.every(row => row.values[column] === null));
@@ -28,6 +32,8 @@
   const columnOf = key => headers.findIndex(header => header.dataset.key === key);
 
   function compare(column, sign) {
+    const isRanked = row => row.values[0] !== null;
+    if (column === 0) return (a, b) => isRanked(b) - isRanked(a) || (isRanked(a) ? sign : 1) * (a.place - b.place);
     if (!isText[column])
       return (a, b) => {
         const [x, y] = [a.values[column], b.values[column]];
@@ -49,20 +55,75 @@
     body.append(...[...rows].sort(compare(column, sign)).map(row => row.element));
   }
 
+  const ranked = rows.filter(row => row.values[0] !== null); // best first
+  const pairs = Uint8Array.from(atob(table.dataset.pairs), character => character.charCodeAt(0));
+
+  // Whether a ranked model is significantly better than one that stands below it: one bit, row by row
+  function isBetter(upper, lower) {
+    const bit = (upper * (2 * ranked.length - upper - 1)) / 2 + lower - upper - 1;
+    return (pairs[bit >> 3] >> (7 - (bit & 7))) & 1;
+  }
+
+  // As `rank` of leaderboard/ranking.py: a model begins a new group if the best of the group is better than it
+  function rankVisible() {
+    const groups = [];
+    let best = null;
+    ranked.forEach((row, place) => {
+      if (row.element.hidden) return;
+      if (best === null || isBetter(best, place)) {
+        groups.push([]);
+        best = place;
+      }
+      groups[groups.length - 1].push(row);
+    });
+    let rank = 1;
+    for (const group of groups) {
+      group.forEach((row, place) => {
+        const tie = place === 0 ? "first" : place === group.length - 1 ? "last" : "middle";
+        showRank(row, rank, group.length > 1 ? tie : "");
+      });
+      rank += group.length;
+    }
+  }
+
+  function showRank(row, rank, tie) {
+    if (row.values[0] === rank && row.tie === tie) return;
+    row.values[0] = rank;
+    row.tie = tie;
+    const [cell] = row.element.cells;
+    cell.dataset.v = rank;
+    cell.className = tie ? `rank tie ${tie}` : "rank";
+    cell.replaceChildren(String(rank));
+    if (tie) {
+      const mark = document.createElement("small");
+      mark.textContent = "tied";
+      cell.append(" ", mark);
+      cell.title = `tied, rank ${rank}`;
+    } else cell.removeAttribute("title");
+  }
+
+  // A column that no visible model has a value in disappears
+  const columnStyle = document.head.appendChild(document.createElement("style"));
+  function hideEmptyColumns(visible) {
+    const empty = headers.map((_, column) => column > 1 && visible.every(row => row.values[column] === null));
+    const hidden = empty.flatMap((isEmpty, column) => (isEmpty && visible.length ? [column + 1] : []));
+    columnStyle.textContent = hidden.map(n => `.board :is(td,th):nth-child(${n}){display:none}`).join("");
+  }
+
   function filter() {
     const words = fold(form.elements.q.value).split(/\s+/).filter(Boolean);
     const chosen = ["type", "size", "regime"].map(name => [name, form.elements[name].value]).filter(([, value]) => value);
-    let shown = 0;
-    for (const row of rows) {
-      const fits =
+    for (const row of rows)
+      row.element.hidden = !(
         words.every(word => row.text.includes(word)) &&
-        chosen.every(([name, value]) => row.element.dataset[name] === value);
-      row.element.hidden = !fits;
-      shown += fits;
-    }
-    const isWhole = shown === rows.length;
-    count.textContent = `${shown} of ${rows.length} shown${isWhole ? "" : "; ranks are those of the whole table"}`;
-    empty.hidden = shown > 0;
+        chosen.every(([name, value]) => row.element.dataset[name] === value)
+      );
+    const visible = rows.filter(row => !row.element.hidden);
+    rankVisible();
+    hideEmptyColumns(visible);
+    const isWhole = visible.length === rows.length;
+    count.textContent = `${visible.length} of ${rows.length} shown${isWhole ? "" : "; ranked among themselves"}`;
+    empty.hidden = visible.length > 0;
   }
 
   // Back undoes a step; the letters of one search are one step

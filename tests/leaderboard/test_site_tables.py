@@ -11,7 +11,8 @@ from leaderboard.comparison import DRAWS_FILE, comparison_files, comparison_json
 from leaderboard.exports import to_csv, to_json
 from leaderboard.figures import bars_by_task, few_shot_curves, few_shot_delta, score_by_size
 from leaderboard.items import hardest, item_values
-from leaderboard.tables import distinctions, overview_rows, size_class, task_rows
+from leaderboard.tables import distinctions, size_class, task_columns
+from leaderboard.tabs import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, default_tab, tab_columns, tab_rows, tabs_of
 from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored, scored_of
 from turkic_idiom_tasks.metrics.bootstrap import poisson_counts
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -19,6 +20,11 @@ from turkic_idiom_tasks.results.predictions import SPANS
 
 def board_of(*submissions, data, **options):
     return make_board(submissions, data, **options)
+
+
+def rows_of(board, name):
+    """The rows of a tab of the overview."""
+    return tab_rows(board, next(tab for tab in tabs_of(board) if tab.name == name))
 
 
 def test_language_cells_are_the_mean_over_tasks_of_that_language():
@@ -31,33 +37,31 @@ def test_language_cells_are_the_mean_over_tasks_of_that_language():
         ("T3", "tur-azj"): half,
     }
     values |= {(SPANS, "tr"): [[1, 1, 1], [1, 1, 1]], (SPANS, "az"): [[0, 0, 1], [1, 1, 1]]}
-    (row,) = overview_rows(board_of(scored_of("one", data, values), data=data))
+    (row,) = rows_of(board_of(scored_of("one", data, values), data=data), ALL_TAB)
     turkish, azerbaijani = row.scores[-2:]
     assert turkish.value == pytest.approx((0.5 + 1) / 2)
     # spans: 2 * 1 / (1 + 2) = 2/3
     assert azerbaijani.value == pytest.approx((1 + 0 + 0.5 + 2 / 3) / 4)
-    assert turkish.small
     assert row.lacks == ()
 
 
 @pytest.mark.parametrize(("n", "small"), [(29, True), (30, False)])
-def test_fewer_than_thirty_items_are_marked(n, small):
+def test_columns_of_fewer_than_thirty_items_are_marked(n, small):
     data = make_data(40, few={"gag": n})
-    (row,) = task_rows(board_of(make_scored("one", data), data=data), "T2")
-    assert {shown.language: shown.small for shown in row.scores[1:]} == {
-        code: small if code == "gag" else False for code in data.languages
-    }
+    board = board_of(make_scored("one", data), data=data)
+    for columns in (task_columns(board, "T2"), tab_columns(board, tabs_of(board)[0])):
+        assert {column.key for column in columns if column.small} == ({"gag"} if small else set())
 
 
 def test_submissions_without_a_rank_stand_below_with_what_they_have():
     data = make_data(30)
     board = board_of(make_scored("a-part", data, tasks=("T1",), skill=0.9), make_scored("whole", data), data=data)
-    whole, part = overview_rows(board)
+    whole, part = rows_of(board, ALL_TAB)
     assert (whole.submission.id, part.submission.id) == ("whole", "a-part")
     assert part.standing is None
     assert part.lacks == ("T2", "T3", "Spans")
-    assert [shown.missing for shown in part.scores[:6]] == [True, True, False, True, True, True]
-    assert all(shown.missing for shown in part.scores[6:])
+    assert [shown.missing for shown in part.scores[:5]] == [True, False, True, True, True]
+    assert all(shown.missing for shown in part.scores[5:])
 
 
 def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
@@ -69,9 +73,24 @@ def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
         make_scored("c-strong", data, tasks=retrieval, skill=0.6),
         make_scored("d-whole", data, skill=0.2),
     ]
-    rows = overview_rows(board_of(*submissions, data=data))
-    assert [row.submission.id for row in rows] == ["d-whole", "c-strong", "b-weak", "a-span"]
-    assert rows[1].scores[1].value == pytest.approx(sum(shown.value for shown in rows[1].scores[2:5]) / 3)
+    board = board_of(*submissions, data=data)
+    assert [row.submission.id for row in rows_of(board, ALL_TAB)] == ["d-whole", "c-strong", "b-weak", "a-span"]
+    best, *_ = rows_of(board, RETRIEVAL_TAB)
+    assert best.submission.id == "c-strong"
+    assert best.scores[0].value == pytest.approx(sum(shown.value for shown in best.scores[1:4]) / 3)
+
+
+def test_the_overview_opens_with_the_ranking_that_has_the_most_submissions():
+    data = make_data(30)
+    tagger = make_scored("tagger", data, tasks=(SPANS,))
+    whole = make_scored("whole", data)
+    tabs = tabs_of(board_of(tagger, whole, data=data))
+    assert {tab.name: len(tab.standings) for tab in tabs} == {RETRIEVAL_TAB: 1, SPANS_TAB: 2, ALL_TAB: 1}
+    assert default_tab(tabs).name == SPANS_TAB
+    assert default_tab(tabs_of(board_of(whole, data=data))).name == ALL_TAB
+    assert [tab.name for tab in tabs_of(board_of(tagger, data=data))] == [SPANS_TAB]
+    of_spans = tab_rows(board_of(tagger, whole, data=data), tabs[1])
+    assert [len(row.scores) for row in of_spans] == [6, 6]  # spans, and its five languages
 
 
 def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
