@@ -14,10 +14,11 @@ from leaderboard.board import Board
 from leaderboard.comparison import comparison_files, comparison_json
 from leaderboard.exports import submission_json, to_csv, to_json
 from leaderboard.figures import (
-    bars_by_language,
-    bars_by_task,
     few_shot_curves,
     few_shot_delta,
+    forest_by_language,
+    forest_by_task,
+    forest_of_model,
     reported,
     reported_few_shot_delta,
     score_by_size,
@@ -92,12 +93,12 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a submission stands: the ranking, its page, the standing, and the number of ranked models if it matters."""
+    """Where a submission stands: the ranking, its page, the standing, and the number of ranked models."""
 
     title: str
     file: str
     standing: Standing | None
-    n_ranked: int | None = None
+    n_ranked: int
 
 
 class Pages:
@@ -186,16 +187,13 @@ class Pages:
         links = _tab_links("index", tabs)
         if older:
             links.append(TabLink(_OLDER, _tab_file("index", _OLDER), "Older editions", f"{len(older)} listed"))
-        charts = {
-            "tasks": bars_by_task(self.board),
-            "size": score_by_size(self.board),
-            "few-shot": few_shot_curves(self.board),
-            "few-shot-delta": few_shot_delta(self.board),
-        }
+        charts = {"few-shot": few_shot_curves(self.board), "few-shot-delta": few_shot_delta(self.board)}
         values: dict[str, Any] = {
             "tabs": links,
             "n_items": sum(subset.n for subset in self._data.subsets),
             "n_submissions": len(self.board.submissions),
+            "forest": forest_by_task(self.board),
+            "scatter": score_by_size(self.board),
             "charts": self._figures(charts),
             "published": reported(),
             "published_charts": self._figures({"published-few-shot-delta": reported_few_shot_delta()}),
@@ -239,7 +237,7 @@ class Pages:
             standings=self.board.by_task[task],
             splits=spelling_splits(self.board, task),
             sizes=_SIZE_NAMES,
-            charts=self._figures({f"{task.lower()}-languages": bars_by_language(self.board, task)}),
+            forest=forest_by_language(self.board, task),
         )
 
     def _language_files(self, of_language: LanguageBoard) -> Iterator[tuple[str, bytes]]:
@@ -301,21 +299,21 @@ class Pages:
             is_compared=self.board in boards,
             titles=TASK_TITLES | KIND_TITLES,
             parts=parts,
+            forest=forest_of_model(self.board, self.board.by_id[name]) if self.board in boards else None,
         )
 
     def _places(self, name: str, board: Board) -> list[Place]:
-        if board is not self.board:
-            kinds = [Place("all items", _LANGUAGE_MODELS, board.overall.get(name), len(board.overall))]
-            for task in board.data.tasks:
-                if name in board.by_task[task]:
-                    kinds.append(Place(KIND_LABELS[task], _LANGUAGE_MODELS, board.by_task[task][name]))
-            return kinds
-        places = [Place("all tasks", "index.html", board.overall.get(name), len(board.overall))]
-        if name in board.retrieval:
-            places.append(Place("T1–T3", "index.html", board.retrieval[name]))
+        """Return the places of a submission in the rankings of one board, the most general ranking first."""
+        is_encoders = board is self.board
+        file = "index.html" if is_encoders else _LANGUAGE_MODELS
+        places = [Place("all tasks" if is_encoders else "all items", file, board.overall.get(name), len(board.overall))]
+        if is_encoders and name in board.retrieval:
+            places.append(Place("T1–T3", file, board.retrieval[name], len(board.retrieval)))
+        titles = TASK_LABELS | KIND_LABELS
         for task in board.data.tasks:
             if name in board.by_task[task]:
-                places.append(Place(TASK_LABELS[task], _task_file(task), board.by_task[task][name]))
+                file = _task_file(task) if is_encoders else _LANGUAGE_MODELS
+                places.append(Place(titles[task], file, board.by_task[task][name], len(board.by_task[task])))
         return places
 
     def _language_model_files(self, models: LanguageModelBoard) -> Iterator[tuple[str, bytes]]:

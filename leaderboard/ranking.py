@@ -137,11 +137,11 @@ def better_pairs(models: Sequence[Resampled]) -> Bools:
         hardly_overlaps = (lowest[upper] - highest[lower] > _SAME) & (n_below_end >= 2 * _OUTLIERS)
         is_better[upper, lower] = hardly_overlaps & ~is_undefined
         threshold = models[upper].draws - _SAME
-        for place in np.flatnonzero(is_undefined | ~hardly_overlaps):
-            model = models[lower[place]]
+        for pair in np.flatnonzero(is_undefined | ~hardly_overlaps):
+            model = models[lower[pair]]
             n_not_above = int(np.count_nonzero(model.draws >= threshold))
-            if is_undefined[place] or n_not_above == n_below_end[place] + 1:
-                is_better[upper, lower[place]] = difference(models[upper], model).interval().low > _SAME
+            if is_undefined[pair] or n_not_above == n_below_end[pair] + 1:
+                is_better[upper, lower[pair]] = difference(models[upper], model).interval().low > _SAME
             else:
-                is_better[upper, lower[place]] = n_not_above <= n_below_end[place]
+                is_better[upper, lower[pair]] = n_not_above <= n_below_end[pair]
     return is_better

@@ -26,7 +26,7 @@ TASK_LABELS = {"T1": "T1", "T2": "T2", "T3": "T3", "T4": "T4", SPANS: "Spans"}
 TASK_FORMS = {
     "T1": "idiom → idiom",
     "T2": "idiom → meaning",
-    "T3": "idiom → meaning across languages",
+    "T3": "idiom → foreign meaning",
     "T4": "sentence → paraphrase",
     SPANS: "idiom in a sentence",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from leaderboard.language_models import KIND_LABELS
@@ -36,6 +37,7 @@ def environment() -> Environment:
         "task_name": (TASK_LABELS | KIND_LABELS).__getitem__,
         "sortable": _sortable,
         "place": _place,
+        "tick": lambda value: f"{value:.2g}".removeprefix("0") or "0",
         "language": lambda code: LANGUAGES[code].name,
         "reported": _shown_figure,
         "sentence": _enumeration,
@@ -45,11 +47,11 @@ def environment() -> Environment:
 
 
 def _shown_figure(value: float | str | None) -> str:
-    """Return a figure of the paper with the same two or three digits as in the paper."""
+    """Return a figure of the paper as ``.53``, with the same two or three digits as in the paper."""
     if value is None or isinstance(value, str):
         return value or "–"
     digits = 2 if round(value, 2) == value else 3
-    return f"{value:.{digits}f}".replace("-", "−")
+    return re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}").replace("-", "−")
 
 
 def _shown_parameters(number: int | None) -> str:

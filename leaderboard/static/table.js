@@ -7,6 +7,7 @@
   const table = document.querySelector("table.board");
   if (!table) return;
   const form = document.getElementById("filters");
+  const filters = document.getElementById("fold");
   const count = document.getElementById("count");
   const body = table.tBodies[0];
   const headers = [...table.tHead.rows[0].cells];
@@ -46,6 +47,7 @@
 
   function sort() {
     const column = columnOf(sorting.sort);
+    order.value = sorting.sort;
     const sign = sorting.order === "ascending" ? 1 : -1;
     headers.forEach((header, index) => {
       if (index === column) header.setAttribute("aria-sort", sorting.order);
@@ -53,6 +55,7 @@
     });
     table.classList.toggle("grouped", sorting.sort === start.sort);
     body.append(...[...rows].sort(compare(column, sign)).map(row => row.element));
+    showColumns();
   }
 
   const ranked = rows.filter(row => row.values[0] !== null); // best first
@@ -102,13 +105,20 @@
     } else cell.removeAttribute("title");
   }
 
-  // A column that no visible model has a value in disappears
+  // A column that no visible model has a value in disappears; the cards of a phone show the column that sorts
   const columnStyle = document.head.appendChild(document.createElement("style"));
-  function hideEmptyColumns(visible) {
-    const empty = headers.map((_, column) => column > 1 && visible.every(row => row.values[column] === null));
-    const hidden = empty.flatMap((isEmpty, column) => (isEmpty && visible.length ? [column + 1] : []));
-    columnStyle.textContent = hidden.map(n => `.board :is(td,th):nth-child(${n}){display:none}`).join("");
+  function showColumns() {
+    const visible = rows.filter(row => !row.element.hidden);
+    const isEmpty = headers.map((_, column) => column > 1 && visible.every(row => row.values[column] === null));
+    const hidden = visible.length ? headers.flatMap((_, column) => (isEmpty[column] ? [column] : [])) : [];
+    const sorted = columnOf(sorting.sort);
+    const firstFilled = isEmpty.findIndex((empty, column) => column > 2 && !empty);
+    const onCard = Math.max(3, sorted > 1 ? sorted : firstFilled);
+    columnStyle.textContent =
+      hidden.map(column => `.board :is(td,th):nth-child(${column + 1}){display:none}`).join("") +
+      `@media (max-width:46rem){.board.cards tbody tr > td:nth-child(${onCard + 1}){display:block}}`;
   }
+  table.classList.add("cards");
 
   function filter() {
     const words = fold(form.elements.q.value).split(/\s+/).filter(Boolean);
@@ -120,7 +130,7 @@
       );
     const visible = rows.filter(row => !row.element.hidden);
     rankVisible();
-    hideEmptyColumns(visible);
+    showColumns();
     const isWhole = visible.length === rows.length;
     count.textContent = `${visible.length} of ${rows.length} shown${isWhole ? "" : "; ranked among themselves"}`;
     empty.hidden = visible.length > 0;
@@ -207,6 +217,19 @@
     empty.after(bar);
   }
 
+  // Cards have no column heads, so the order is also a field of the form
+  const order = document.createElement("select");
+  for (const header of headers) order.add(new Option(header.textContent.trim(), header.dataset.key));
+  const orderLabel = document.createElement("label");
+  orderLabel.className = "order";
+  orderLabel.append("Order by", order);
+  form.querySelector("button").before(orderLabel);
+  order.addEventListener("change", () => {
+    sorting = { sort: order.value, order: first(columnOf(order.value)) };
+    sort();
+    write();
+  });
+
   headers.forEach((header, column) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -236,6 +259,11 @@
   empty.querySelector("button").addEventListener("click", () => form.reset());
   window.addEventListener("hashchange", read);
   read();
-  form.hidden = false;
+  // On a phone the filters are folded, unless the address has one; on a wide screen they cannot be
+  const phone = window.matchMedia("(max-width: 46rem)");
+  const unfold = () => (filters.open = !phone.matches || fields.some(name => form.elements[name].value));
+  phone.addEventListener("change", unfold);
+  unfold();
+  filters.hidden = false;
   document.documentElement.dataset.ready = "table";
 })();

@@ -25,6 +25,7 @@ AXE_PAGES = (
     "index-all.html",
     "t1.html",
     "submit.html",
+    "index-all.html",
     "uz-all.html",
     "compare.html?a=model-1&b=model-2",
     "models/model-1.html",
@@ -346,7 +347,7 @@ def test_rows_are_one_line_and_ties_are_bracketed(open_page, site, shared_site):
 
 
 def test_the_floor_stays_above_the_models_when_the_table_is_scrolled(open_page):
-    page = open_page("t2.html", viewport={"width": 700, "height": 420})
+    page = open_page("t2.html", viewport={"width": 800, "height": 420})
     page.locator(".scroll").first.evaluate("one => {one.style.maxHeight = '200px'; one.scrollTop = 40}")
     on_top = page.evaluate(
         "[...document.querySelectorAll('.board tfoot th, .board tfoot td')].slice(0, 3).map(cell => {"
@@ -423,16 +424,90 @@ def test_without_javascript_the_tables_are_whole(open_page, site):
     assert "turkic-idiom compare" in page.locator("noscript").inner_text()
 
 
-def test_a_phone_scrolls_the_table_and_not_the_page(open_page):
-    page = open_page("index-all.html", viewport={"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    scroller = page.locator(".scroll").first
-    assert scroller.evaluate("one => one.scrollWidth > one.clientWidth")
-    before = page.locator(".board tbody th").first.bounding_box()["x"]
-    scroller.evaluate("one => one.scrollLeft = 300")
-    rank = page.locator(".board tbody td.rank").first.bounding_box()
-    assert abs(rank["x"] - scroller.bounding_box()["x"]) <= 2
-    assert abs(page.locator(".board tbody th").first.bounding_box()["x"] - before) <= 2
+PHONE = {"viewport": {"width": 390, "height": 844}}
+
+
+def test_a_phone_shows_cards_with_rank_model_score_and_interval(open_page):
+    page = open_page("index-all.html", **PHONE)
+    card = page.locator(".board tbody tr").first
+    shown = card.locator("td, th").evaluate_all("all => all.map(cell => cell.offsetWidth > 0)")
+    assert shown[:5] == [True, True, False, True, False]  # rank, model, mean
+    assert re.search(r"\.\d{3} \.\d{3}–\.\d{3}", card.locator("td").nth(2).inner_text())
+    assert card.bounding_box()["width"] <= 390
+    assert page.locator("#filters").is_hidden()
+    page.locator("#fold summary").click()
+    page.get_by_label("Order by").select_option("T2")
+    assert card.locator("td, th").evaluate_all("all => all.map(cell => cell.offsetWidth > 0)")[3:6] == [
+        *(False, False, True)  # the score that decides the order
+    ]
+    values = [float(value) for value in column(page, "T2") if value is not None]
+    assert values == sorted(values, reverse=True)
+    filtered = open_page("index-all.html#type=llm", **PHONE)
+    assert filtered.locator("#filters").is_visible()  # an address with a filter shows it
+
+
+@pytest.mark.parametrize("width", [320, 390, 1100])
+def test_no_page_is_wider_than_its_window(open_page, site, width):
+    page = open_page("index.html", viewport={"width": width, "height": 800})
+    for name in ("index-all.html", "t1.html", "uz-all.html", "models/model-1.html", "models/hostile-1.html"):
+        page.goto(f"{site}/{name}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+
+
+def test_twelve_rows_are_visible_at_once(browser, crowded):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    for name in ("index-all.html", "t1.html", "az-all.html"):
+        page.goto(f"{crowded.url}/{name}")
+        bottoms = page.locator(".board tbody tr").evaluate_all(
+            "all => all.map(row => row.getBoundingClientRect().bottom)"
+        )
+        assert bottoms[11] <= 900, name
+    page.close()
+
+
+def test_the_focus_never_hides_below_the_head_of_a_table(browser, crowded):
+    page = browser.new_page(viewport={"width": 900, "height": 500})
+    page.goto(f"{crowded.url}/t1.html")
+    page.locator(".board tbody tr").last.locator("a").focus()
+    for _ in range(50):
+        page.keyboard.press("Shift+Tab")
+        on_top = page.evaluate(
+            "(() => {const box = document.activeElement.getBoundingClientRect();"
+            "const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);"
+            "return document.activeElement.contains(top)})()"
+        )
+        assert on_top, page.evaluate("document.activeElement.outerHTML")
+    page.close()
+
+
+def test_on_paper_no_column_is_cut(open_page):
+    page = open_page("index-all.html", viewport={"width": 1047, "height": 718})  # A4 in landscape, 10 mm of margin
+    page.emulate_media(media="print")
+    for table in page.locator("table").all():
+        box = table.bounding_box()
+        assert box["x"] + box["width"] <= 1047, table.inner_text()[:60]
+    assert page.locator(".board tbody tr").first.locator("td").last.is_visible()
+    assert page.locator(".pin").first.is_hidden()
+
+
+def test_the_scatter_names_the_frontier_and_tells_the_rest_in_tooltips(browser, tmp_path):
+    data = make_data(12, languages=("tr", "az"))
+    submissions = []
+    for number, skill in enumerate((0.2, 0.1, 0.5, 0.4, 0.8)):
+        submissions.append(make_scored(f"m{number}", data, skill=skill, n_parameters=10 ** (6 + number)))
+    build_site(make_board(submissions, data), tmp_path)
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"file://{tmp_path}/index.html")
+    points = page.locator(".plot a")
+    assert points.all_text_contents() == ["m0", "", "m2", "", "m4"]
+    assert re.fullmatch(r"m3, 1B, \.\d{3}", points.nth(3).get_attribute("title"))
+    ticks = page.locator(".plot .x").all_text_contents()
+    assert ticks == ["1M", "10M", "100M", "1B", "10B"]
+    box = page.locator(".plot").bounding_box()
+    for point in points.all():
+        dot = point.bounding_box()
+        assert box["x"] - 7 <= dot["x"] <= box["x"] + box["width"]
+    page.close()
 
 
 def test_the_first_stop_of_the_keyboard_skips_the_navigation(open_page):

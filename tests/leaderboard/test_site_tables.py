@@ -1,7 +1,6 @@
 import csv
 import io
 import json
-import math
 
 import numpy as np
 import pytest
@@ -9,7 +8,14 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.comparison import DRAWS_FILE, comparison_files, comparison_json, concept_names, concept_sums
 from leaderboard.exports import to_csv, to_json
-from leaderboard.figures import bars_by_task, few_shot_curves, few_shot_delta, score_by_size
+from leaderboard.figures import (
+    few_shot_curves,
+    few_shot_delta,
+    forest_by_language,
+    forest_by_task,
+    forest_of_model,
+    score_by_size,
+)
 from leaderboard.items import hardest, item_values
 from leaderboard.tables import distinctions, size_class, task_columns
 from leaderboard.tabs import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, default_tab, tab_columns, tab_rows, tabs_of
@@ -277,19 +283,50 @@ def test_figures_of_few_shot_submissions():
 def test_figures_without_anything_to_show_are_left_out():
     data = make_data(30)
     board = board_of(make_scored("part", data, tasks=("T1",)), data=data)
-    assert [make(board) for make in (bars_by_task, score_by_size, few_shot_curves, few_shot_delta)] == [None] * 4
+    assert [make(board) for make in (forest_by_task, score_by_size, few_shot_curves, few_shot_delta)] == [None] * 4
 
 
-def test_figures_show_models_without_spans_after_those_with_all_tasks():
+def test_forests_show_models_without_spans_after_those_with_all_tasks():
     data = make_data(30)
     submissions = [
         make_scored("weak", data, skill=0.3),
         make_scored("strong", data, skill=0.9, tasks=("T1", "T2", "T3")),
     ]
     board = board_of(*submissions, data=data)
-    bars = spec_values(bars_by_task(board))
-    assert [len([one for one in bars if one["group"].startswith(name)]) for name in ("weak", "strong")] == [4, 3]
-    assert len(spec_values(score_by_size(board))) == 2
+    weak, strong = forest_by_task(board).groups
+    assert (weak.submission, [row.label for row in weak.rows]) == ("weak", ["T1", "T2", "T3", "Spans"])
+    assert (strong.submission, len(strong.rows)) == ("strong", 3)
+    assert weak.rows[0].score.interval == board.by_task["T1"]["weak"].interval
+
+
+def test_the_forest_of_a_model_has_every_language_with_its_floor():
+    data = make_data(30, languages=("tr", "az"))
+    submission = make_scored("one", data, tasks=("T2", SPANS))
+    board = board_of(submission, data=data)
+    retrieval, spans = forest_of_model(board, submission).groups
+    assert [(row.label, row.floor) for row in retrieval.rows] == [("Turkish", FLOOR), ("Azerbaijani", FLOOR)]
+    assert [(row.label, row.floor) for row in spans.rows] == [("Turkish", 0), ("Azerbaijani", 0)]
+    (group,) = forest_by_language(board, SPANS).groups
+    assert [row.score for row in group.rows] == [row.score for row in spans.rows]
+    assert spans.rows[0].score.value == submission.of_task(SPANS)[0].main
+
+
+def test_the_scatter_labels_the_frontier_and_needs_five_sizes():
+    data = make_data(30)
+    sizes = {"tiny": 10**7, "worse": 2 * 10**7, "better": 10**8, "equal": 10**8, "huge": 10**10}
+    skills = {"tiny": 0.3, "worse": 0.1, "better": 0.6, "equal": 0.2, "huge": 0.9}
+    submissions = [
+        make_scored(name, data, skill=skill, seed=4, n_parameters=sizes[name]) for name, skill in skills.items()
+    ]
+    assert score_by_size(board_of(*submissions, data=data)) is None  # four different sizes
+    more = make_scored("more", data, skill=0.1, seed=5, n_parameters=10**9)
+    chart = score_by_size(board_of(*submissions, more, data=data))
+    assert [point.submission for point in chart.points if point.is_labelled] == ["tiny", "better", "huge"]
+    assert chart.sizes == ((0, 10**7), (1 / 3, 10**8), (2 / 3, 10**9), (1, 10**10))
+    places = {point.submission: point.right for point in chart.points}
+    assert (places["tiny"], places["better"], places["huge"]) == pytest.approx((0, 1 / 3, 1))
+    best = next(point for point in chart.points if point.submission == "huge")
+    assert best.up * chart.scores[-1][1] == pytest.approx(best.score.value)
 
 
 def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
@@ -299,6 +336,5 @@ def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
         make_scored("b", data, name="org/same", regime="tr-only"),
         make_scored("c", data, name="org/other"),
     ]
-    labels = {one["group"] for one in spec_values(bars_by_task(board_of(*submissions, data=data)))}
+    labels = {group.title for group in forest_by_task(board_of(*submissions, data=data)).groups}
     assert labels == {"same (pretrained)", "same (tr-only)", "other"}
-    assert not any(math.isnan(one["value"]) for one in spec_values(bars_by_task(board_of(*submissions, data=data))))
