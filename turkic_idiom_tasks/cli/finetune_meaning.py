@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,6 +26,7 @@ from turkic_idiom_tasks.cli.finetune import (
     tuned_folder,
 )
 from turkic_idiom_tasks.cli.options import Revision
+from turkic_idiom_tasks.cli.similarity_output import UNDEFINED, score_text, similarity_cells, similarity_table
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.reading import printable
 
@@ -36,14 +36,6 @@ if TYPE_CHECKING:
     from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity
 
 log = logging.getLogger("turkic_idiom_tasks")
-
-_COLUMNS = {  # score -> heading
-    "spearman_idiom": "idiom",
-    "spearman_general": "general",
-    "affinity": "affinity",
-    "scaled_similarity": "scaled",
-    "accuracy": "accuracy",
-}
 
 
 @finetune_app.command()
@@ -249,7 +241,7 @@ def idiomaticity(
             classifier = load_classifier(model, seed=number, revision=revision)
             finished = train_seed(classifier, rows, config=config, seed=number)
             save_classifier(classifier, folder, finished, declared)
-        log.info("seed %d: test macro F1 %s", number, _number(finished.test_f1))
+        log.info("seed %d: test macro F1 %s", number, score_text(finished.test_f1))
         scores.append(finished)
     _print_seeds(rows, scores)
     sys.stdout.write(f"\nClassifiers: {printable(str(out))}\n")
@@ -272,11 +264,11 @@ def _print_seeds(rows: LabelledData, scores: Sequence[SeedScores]) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     gold = [row.label for row in rows.test]
     constant = max(macro_f1(gold, [label] * len(gold)) for label in (0, 1))
-    table.add_row("one answer for all", "", "", _number(constant), "")
+    table.add_row("one answer for all", "", "", score_text(constant), "")
     for row in scores:
-        cells = [str(row.best_epoch), _number(row.development_f1), _number(row.test_f1)]
-        table.add_row(f"seed {row.seed}", *cells, f"{_number(row.low)}-{_number(row.high)}")
-    table.add_row("mean", "", "", _number(sum(row.test_f1 for row in scores) / len(scores)), "")
+        cells = [str(row.best_epoch), score_text(row.development_f1), score_text(row.test_f1)]
+        table.add_row(f"seed {row.seed}", *cells, f"{score_text(row.low)}-{score_text(row.high)}")
+    table.add_row("mean", "", "", score_text(sum(row.test_f1 for row in scores) / len(scores)), "")
     console.print(table)
 
 
@@ -286,21 +278,13 @@ def _print_scores(tuned: TunedSimilarity) -> None:
     if not tuned.scores:
         console.print("No test pairs: a table of triplets has none.")
         return
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
-    table.add_column("Spearman")
-    for heading in ("overall", "95%", *_COLUMNS.values()):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = similarity_table("Spearman")
     for subset, scores in tuned.scores.items():
         table.add_row(f"{subset} untuned", *_cells(tuned.untuned_scores[subset]))
         table.add_row(f"{subset} {'tuned' if tuned.kept.epoch else 'kept'}", *_cells(scores))
     console.print(table)
-    console.print("-: undefined, because one side is constant or there is no such pair")
+    console.print(UNDEFINED)
 
 
 def _cells(scores: Mapping[str, float]) -> list[str]:
-    interval = f"{_number(scores['spearman_ci_low'])}-{_number(scores['spearman_ci_high'])}"
-    return [_number(scores["spearman"]), interval, *(_number(scores[name]) for name in _COLUMNS)]
-
-
-def _number(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.3f}"
+    return similarity_cells(scores, scores["spearman_ci_low"], scores["spearman_ci_high"])

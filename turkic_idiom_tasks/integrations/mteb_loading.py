@@ -79,14 +79,14 @@ class LoadedModel:
             return None
         return int(sum(parameter.numel() for parameter in self.encoder.parameters()))
 
-    def prompt(self, task_metadata: Any, role: str) -> str:
+    def prompt(self, task_metadata: Any, role: str | None = None) -> str:
         """Return the prompt that mteb and sentence-transformers would put before a text of this task; may be empty.
 
         Args:
             task_metadata: the task's mteb metadata.
-            role: ``query`` or ``document``.
+            role: ``query`` or ``document``; None for the sentences of a similarity task, which have no role.
         """
-        kind = PromptType(role)
+        kind = None if role is None else PromptType(role)
         if isinstance(self.mteb_model, InstructSentenceTransformerModel):
             if kind == PromptType.document and not self.mteb_model.apply_instruction_to_passages:
                 return _default_prompt(self.encoder)  # mteb calls plain encode() without a prompt

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_cells, read_whole_table
+from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
 from turkic_idiom_tasks.dataset.similarity import (
+    ASTITCH_STS,
     CORRECT,
     GENERAL,
     INCORRECT,
@@ -48,6 +50,17 @@ class LabelledSentence:
     label: int
     sentence1: str
     sentence2: str
+
+
+def astitch_dataset() -> PairDataset:
+    """Return the test pairs of Task 2 in the folder that ``ASTITCH_DATA`` names.
+
+    Raises:
+        InputError: it is not there, or malformed.
+    """
+    data = AStitchData()
+    pairs = {subset: data.pairs(subset) for subset in ASTITCH_LANGUAGES}
+    return PairDataset(ASTITCH_STS, os.environ[ASTITCH_VARIABLE], pairs)
 
 
 class AStitchData:
