@@ -244,6 +244,7 @@ def idiomaticity(
         folder = out / f"seed-{number}"
         declared: dict[str, Any] = {"model": model, "revision": revision, "config": config.model_dump(), "seed": number}
         declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
+        declared["subtask"] = subtask
         finished = finished_scores(folder, declared)
         if finished is None:
             classifier = load_classifier(model, seed=number, revision=revision)
