@@ -4,7 +4,8 @@ A table states for every idiom its token, ``IDhighlifeID`` for `high life`, and 
 occurrence of a form begins at the beginning of a word, in capital or small letters. What follows a form of several
 words within its last word is a suffix, which stays behind the token, as in the authors' data: `mailing lists` becomes
 ``IDmailinglistIDs``. The parts of a discontinuous form stand in one sentence, in their order; the token replaces the
-first part, and the others are removed. Where occurrences overlap, the longest of those that begin first counts.
+first part, and the others are removed. Where occurrences overlap, the longest of those that begin first counts; a form
+that two idioms share stands for the first of them.
 
 The table is the file `TABLE` of a saved model.
 """
@@ -26,6 +27,7 @@ from turkic_idiom_tasks.reading import first_fault, quoted, read_json, shown
 from turkic_idiom_tasks.spans import Span
 
 TABLE = "idiom_tokens.json"
+CLASSIFIER_FOLDER = "idiomaticity"  # beside the table, if the mode is select
 FORMAT = 1
 ALL, SELECT = MODES = ("all", "select")
 WIDEST_GAP = 9  # words between two parts of a discontinuous form, as in the annotation of sentences
@@ -135,16 +137,7 @@ class IdiomTable:
         """
         self.tokens = tuple(tokens)
         self.classifier = classifier
-        if not self.tokens:
-            raise InputError("no idiom that could have a token; give data with idioms")
-        by_token: dict[str, str] = {}
-        for row in self.tokens:
-            if row.token in by_token:
-                raise InputError(
-                    f"the idioms {quoted(by_token[row.token])} and {quoted(row.idiom)} would have the same token, "
-                    f"{row.token}; write them in the same way, or leave one out"
-                )
-            by_token[row.token] = row.idiom
+        _check_distinct(self.tokens)
         self._index = _index(self.tokens)
 
     @property
@@ -158,6 +151,9 @@ class IdiomTable:
         occurrences = []
         position = 0
         while position < len(text):
+            if _is_inside_word(text, position):
+                position += 1
+                continue
             longest = None
             for dotless, index in self._index.items():
                 for form in index.get(lowered[dotless][position], ()):
@@ -251,7 +247,7 @@ def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
     Idioms that differ only in case, punctuation and spaces are the same idiom, in every language.
 
     Raises:
-        InputError: an idiom has neither letters nor digits.
+        InputError: an idiom has neither letters nor digits, two idioms have the same token, or there is no idiom.
     """
     tokens: dict[tuple[str, ...], IdiomToken] = {}
     for known in idioms:
@@ -261,7 +257,9 @@ def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
         earlier = tokens.get(words) or IdiomToken(f"ID{''.join(words)}ID", known.idiom, ())
         forms = dict.fromkeys((*earlier.forms, *known.forms))
         tokens[words] = replace(earlier, forms=tuple(forms))
-    return list(tokens.values())
+    distinct = list(tokens.values())
+    _check_distinct(distinct)
+    return distinct
 
 
 def check_vocabulary(table: IdiomTable, tokenizer: Any, *, place: str) -> None:
@@ -289,6 +287,19 @@ def check_vocabulary(table: IdiomTable, tokenizer: Any, *, place: str) -> None:
     )
 
 
+def _check_distinct(tokens: Sequence[IdiomToken]) -> None:
+    if not tokens:
+        raise InputError("no idiom that could have a token; give data with idioms")
+    idiom_of: dict[str, str] = {}
+    for row in tokens:
+        if row.token in idiom_of:
+            raise InputError(
+                f"the idioms {quoted(idiom_of[row.token])} and {quoted(row.idiom)} would have the same token, "
+                f"{row.token}; write them in the same way, or leave one out"
+            )
+        idiom_of[row.token] = row.idiom
+
+
 def _index(tokens: Iterable[IdiomToken]) -> dict[bool, dict[str, list[_IndexedForm]]]:
     """Return whether a capital I has no dot -> first letter -> the forms that begin with it."""
     index: dict[bool, dict[str, list[_IndexedForm]]] = {}
@@ -303,9 +314,9 @@ def _index(tokens: Iterable[IdiomToken]) -> dict[bool, dict[str, list[_IndexedFo
 
 
 def _match(form: _IndexedForm, text: str, start: int) -> tuple[Span, ...]:
-    """Return where the parts of a form are if it begins at a position of a text in small letters; else nothing."""
+    """Return where the parts of a form are if it begins at a word of a text in small letters; else nothing."""
     first, *others = form.parts
-    if not text.startswith(first, start) or _is_inside_word(text, start):
+    if not text.startswith(first, start):
         return ()
     spans = [Span(start, start + len(first))]
     for part in others:

@@ -20,6 +20,7 @@ from tokenizers import AddedToken
 
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of
 from turkic_idiom_tasks.encoders.idiom_tokens import (
+    CLASSIFIER_FOLDER,
     TABLE,
     ClassifierSettings,
     IdiomTable,
@@ -39,7 +40,6 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.files import write_json
 from turkic_idiom_tasks.reading import quoted
 
-CLASSIFIER_FOLDER = "idiomaticity"  # of a saved model
 _DEFAULT_DEVIATION = 0.02  # of random vectors, where the configuration states none
 
 
@@ -145,7 +145,7 @@ class IdiomTokenTransformer(Transformer):
         Raises:
             InputError: the table is missing or damaged, does not fit to the tokenizer, or the classifier is missing.
         """
-        module = super().load(model_name_or_path, trust_remote_code=False, **options)
+        module: Self = super().load(model_name_or_path, trust_remote_code=False, **options)
         names = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
         place = {name: options[name] for name in names if name in options}
         path = cls.load_file_path(model_name_or_path, TABLE, **place)
