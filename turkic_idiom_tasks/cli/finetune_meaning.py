@@ -169,7 +169,8 @@ def similarity(
     _check_token_options(idiom_tokens, idiomaticity_classifier, pretrain_sentences)
     token_config = None
     if idiom_tokens is not None:
-        token_settings = {"mode": idiom_tokens, "initial": initial_vector, "pretraining_epochs": pretrain_epochs}
+        token_settings: dict[str, Any] = {"idiom_tokens": idiom_tokens, "idiom_token_init": initial_vector}
+        token_settings |= {"pretrain_epochs": pretrain_epochs}
         token_config = checked(IdiomTokenConfig, token_settings)
     repository = push_target(push, (model,))
     from turkic_idiom_tasks.encoders.idiom_tokens import make_tokens

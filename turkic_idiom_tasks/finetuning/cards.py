@@ -340,10 +340,10 @@ def _token_lines(tokens: Mapping[str, Any] | None) -> list[str]:
     lines = [
         "",
         f"{tokens['n_tokens']} idioms have a token of their own, in place of the idiom {where}; its initial vector: "
-        f"{settings['initial']}.",
+        f"{settings['idiom_token_init']}.",
     ]
     if pretraining is not None:
-        epochs = settings["pretraining_epochs"]
+        epochs = settings["pretrain_epochs"]
         lines.append(f"Masked-LM training before: {pretraining['n_sentences']} sentences, {epochs} epochs.")
     return [
         *lines,

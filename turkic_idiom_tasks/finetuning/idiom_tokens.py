@@ -79,7 +79,7 @@ def grow_encoder(
         InputError: the encoder cannot have the tokens, or cannot learn from the sentences.
     """
     trained = None if classifier is None else load_trained_classifier(classifier)
-    module = add_idiom_tokens(trainee.model, tokens, initial=config.initial, seed=seed, trained=trained)
+    module = add_idiom_tokens(trainee.model, tokens, initial=config.idiom_token_init, seed=seed, trained=trained)
     pretraining = None
     if sentences:
         pretraining = pretrain_masked_lm(

@@ -116,7 +116,7 @@ def pretrain_masked_lm(
     if not math.isfinite(loss):
         raise InputError(
             f"the masked-LM training diverged, the loss is {loss}; use a smaller learning rate than "
-            f"{config.pretraining_learning_rate:g}"
+            f"{config.pretrain_learning_rate:g}"
         )
     return Pretraining(len(sentences), n_with_token, loss)
 
@@ -124,6 +124,7 @@ def pretrain_masked_lm(
 def _with_head(transformer: IdiomTokenTransformer, *, revision: str | None) -> Any:
     """Return a masked-LM model around the transformer itself; its head comes from the checkpoint, if that has one."""
     backbone: Any = transformer.model
+    embeddings: Any = backbone.get_input_embeddings()
     name = str(backbone.name_or_path)
     try:
         with quiet_loading():
@@ -143,7 +144,7 @@ def _with_head(transformer: IdiomTokenTransformer, *, revision: str | None) -> A
         raise usage_error(f"{name}: {type(backbone).__name__} cannot be trained as a masked language model")
     if report["missing_keys"]:
         log.warning("%s: has no masked-LM head; a new one is trained with it", name)
-    masked_lm.resize_token_embeddings(len(backbone.get_input_embeddings().weight), mean_resizing=False)
+    masked_lm.resize_token_embeddings(len(embeddings.weight), mean_resizing=False)
     setattr(masked_lm, prefix, backbone)
     masked_lm.tie_weights()
     return masked_lm
@@ -152,9 +153,9 @@ def _with_head(transformer: IdiomTokenTransformer, *, revision: str | None) -> A
 def _arguments(config: IdiomTokenConfig, *, batch_size: int, seed: int) -> TrainingArguments:
     return TrainingArguments(
         output_dir=tempfile.gettempdir(),  # required by the trainer; nothing is saved
-        num_train_epochs=config.pretraining_epochs,
+        num_train_epochs=config.pretrain_epochs,
         per_device_train_batch_size=batch_size,
-        learning_rate=config.pretraining_learning_rate,
+        learning_rate=config.pretrain_learning_rate,
         optim="adamw_torch_fused",
         lr_scheduler_type="linear",
         use_cpu=not torch.accelerator.is_available(),
