@@ -15,6 +15,9 @@ BATCH_SIZE = 32
 REGIMES = PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL = ("pretrained", "tr-only", "monolingual", "cross-lingual")
 TUNED_REGIMES = (TR_ONLY, MONOLINGUAL, CROSS_LINGUAL)
 
+INITIAL_VECTORS = RANDOM, MEAN = ("random", "mean")  # of the tokens of idioms
+IDIOMATIC, NOT_IDIOMATIC = 0, 1  # labels of the classifiers of sentences, as in AStitchInLanguageModels
+
 NO_REVISION = "no_revision_available"  # mteb's name for a model without a pinned commit
 _E5_PROMPTS = {"query": "query: ", "document": "passage: "}  # as mteb and the model cards define them
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_table
 from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.encoders.names import IDIOMATIC, NOT_IDIOMATIC
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.regimes import text_key
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
@@ -34,7 +35,6 @@ CONTEXT, IDIOM = INPUTS = ("context", "idiom")
 SUBTASKS = ("A", "B")
 DODIOM_VARIABLE = "DODIOM_DATA"
 DODIOM_SOURCE = "https://github.com/Dodiom/dodiom"
-IDIOMATIC, NOT_IDIOMATIC = 0, 1
 _SHOTS = {ZERO_SHOT: 0, ONE_SHOT: 1, FEW_SHOT: 4}  # sentences of each label and idiom; the paper has 1 to 4
 _DODIOM_COLUMNS = ("idiom", "submission", "category")
 _DODIOM_LABELS = {"idiom": IDIOMATIC, "nonidiom": NOT_IDIOMATIC}

@@ -70,7 +70,7 @@ class TunedSimilarity:
     """A tuned encoder with its best weights, which may be the untuned ones.
 
     Attributes:
-        model: the model, made of stock modules and ready to encode.
+        model: the model, ready to encode; made of stock modules, but for one that puts idiom tokens into texts.
         history: the development scores, beginning with that of the untuned model.
         untuned_scores: subset -> name -> score of the test pairs by the untuned model.
         scores: the same by the weights that the model has now.
