@@ -16,6 +16,7 @@ from mteb.types import PromptType
 
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
 from turkic_idiom_tasks.encoders.community import community_encoders, pinned_revision
+from turkic_idiom_tasks.encoders.names import TRUST_VARIABLE
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import POOLINGS
 from turkic_idiom_tasks.errors import InputError
@@ -91,9 +92,9 @@ def test_an_encoder_of_the_paper_and_of_the_community_has_the_same_prompts_in_bo
     assert pinned_revision("me/unknown") is None
 
 
-@pytest.mark.parametrize("revision", [NO_REVISION, "0" * 40])
-def test_mteb_loads_a_communitys_encoder_with_its_prompts(untrained_bert, monkeypatch, revision):
-    """The stock command calls the loader with the name, the revision and the arguments of the record."""
+@pytest.fixture
+def loaded_with(untrained_bert, monkeypatch):
+    """The name, revision and trust with which models were loaded from the Hub; all are the untrained model."""
     loaded_with = []
     load = sentence_transformers.SentenceTransformer.__init__
 
@@ -102,18 +103,30 @@ def test_mteb_loads_a_communitys_encoder_with_its_prompts(untrained_bert, monkey
         load(self, str(untrained_bert), **options)
 
     monkeypatch.setattr(sentence_transformers.SentenceTransformer, "__init__", load_folder)
+    return loaded_with
+
+
+@pytest.mark.parametrize("revision", [NO_REVISION, "0" * 40])
+def test_mteb_loads_a_communitys_encoder_with_its_prompts(loaded_with, revision):
+    """The stock command calls the loader with the name, the revision and the arguments of the record."""
     meta = MODEL_REGISTRY["LocalDoc/LocRet-small"].model_copy(update={"revision": revision})
     model = meta.load_model(device="cpu")
     assert model.model_prompts == {"query": "query: ", "document": "passage: "}
     assert loaded_with == [("LocalDoc/LocRet-small", None if revision == NO_REVISION else revision, False)]
 
 
-def test_code_from_the_hub_is_executed_only_on_request(monkeypatch):
-    with pytest.raises(InputError, match="TURKIC_IDIOM_TRUST_REMOTE_CODE=1"):
-        MODEL_REGISTRY["newmindai/TurkEmbed4STS"].load_model(device="cpu")
-    monkeypatch.setenv("TURKIC_IDIOM_TRUST_REMOTE_CODE", "1")
-    with pytest.raises(OSError, match="newmindai/TurkEmbed4STS"):  # there is no network; it was looked for
-        MODEL_REGISTRY["newmindai/TurkEmbed4STS"].load_model(device="cpu")
+@pytest.mark.parametrize("value", ["", "0", "no"])
+def test_code_from_the_hub_is_executed_only_on_request(loaded_with, monkeypatch, value):
+    meta = MODEL_REGISTRY["newmindai/TurkEmbed4STS"]
+    monkeypatch.setenv(TRUST_VARIABLE, value)
+    with pytest.raises(InputError, match=f"{TRUST_VARIABLE}=1"):
+        meta.load_model(device="cpu")
+    assert loaded_with == []
+    monkeypatch.setenv(TRUST_VARIABLE, "1")
+    meta.load_model(device="cpu")
+    assert loaded_with == [(meta.name, None, True)]
+    MODEL_REGISTRY["LocalDoc/LocRet-small"].load_model(device="cpu")  # which has no code: it gets no trust
+    assert loaded_with[-1] == ("LocalDoc/LocRet-small", None, False)
 
 
 @pytest.fixture

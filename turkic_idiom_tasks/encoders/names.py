@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from turkic_idiom_tasks.errors import InputError, usage_error
 
 POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
@@ -42,6 +44,11 @@ PAPER_ENCODERS: dict[str, tuple[str, dict[str, str] | None]] = {
     "intfloat/multilingual-e5-large": ("ab10c1a7f42e74530fe7ae5be82e6d4f11a719eb", _E5_PROMPTS),
     "sentence-transformers/paraphrase-multilingual-mpnet-base-v2": ("79f2382ceacceacdf38563d7c5d16b9ff8d725d6", None),
 }
+
+
+def trust_setting(trust_remote_code: bool) -> dict[str, Any]:
+    """Return what a result states about trust: a setting if code of models was allowed to run, otherwise nothing."""
+    return {"trust_remote_code": True} if trust_remote_code else {}
 
 
 def untrusted_code(name: str) -> InputError:

@@ -145,11 +145,13 @@ class Work(Generic[P]):
         part: part of the grid file.
         dataset: data of training and scoring.
         folder: folder of the grid, for checkpoints that later runs need.
+        trust_remote_code: whether code that comes with a model may be executed; every loader needs to be told.
     """
 
     part: P
     dataset: Dataset
     folder: Path
+    trust_remote_code: bool = False
 
 
 class Kind(ABC, Generic[P]):

@@ -170,6 +170,11 @@ def make_meta(name: str, *, revision: str, loader: Any, arguments: Mapping[str, 
     return ModelMeta.create_empty(fields)
 
 
+def trusts_remote_code() -> bool:
+    """Return whether TURKIC_IDIOM_TRUST_REMOTE_CODE allows the stock mteb command to run code that models come with."""
+    return os.environ.get(TRUST_VARIABLE, "").strip().lower() in _YES
+
+
 def load_pooled(
     model_name: str,
     revision: str | None = None,
@@ -188,7 +193,8 @@ def load_pooled(
     from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 
     commit = None if Path(path).is_dir() or revision == NO_REVISION else revision
-    model = build_sentence_transformer(path, pooling, revision=commit, device=device)
+    trust = trusts_remote_code()
+    model = build_sentence_transformer(path, pooling, revision=commit, device=device, trust_remote_code=trust)
     return SentenceTransformerEncoderWrapper(model, model_prompts=model_prompts)
 
 
@@ -202,7 +208,9 @@ def load_local(
     """
     from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 
-    return SentenceTransformerEncoderWrapper(load_checkpoint(path, device=device))
+    return SentenceTransformerEncoderWrapper(
+        load_checkpoint(path, device=device, trust_remote_code=trusts_remote_code())
+    )
 
 
 def load_community(
@@ -226,7 +234,7 @@ def load_community(
         InputError: it needs code from the Hub, which may not be executed.
     """
     if trust_remote_code is None:
-        trust_remote_code = os.environ.get(TRUST_VARIABLE, "").strip().lower() in _YES
+        trust_remote_code = trusts_remote_code()
     if needs_remote_code and not trust_remote_code:
         raise untrusted_code(model_name)
     commit = None if revision == NO_REVISION else revision
