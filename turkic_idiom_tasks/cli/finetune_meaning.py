@@ -25,8 +25,9 @@ from turkic_idiom_tasks.cli.finetune import (
     push_target,
     tuned_folder,
 )
-from turkic_idiom_tasks.cli.options import Revision
+from turkic_idiom_tasks.cli.options import Revision, TrustRemoteCode
 from turkic_idiom_tasks.cli.similarity_output import UNDEFINED, score_text, similarity_cells, similarity_table
+from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.reading import printable
 
@@ -142,6 +143,7 @@ def similarity(
     pretrain_epochs: Annotated[
         int, typer.Option("--pretrain-epochs", metavar="N", help="Passes over these sentences.")
     ] = 5,
+    trust_remote_code: TrustRemoteCode = False,
     push: Push = None,
 ) -> None:
     """Fine-tune an encoder so that a sentence with an idiom is like its paraphrase, not like a literal rewording.
@@ -184,7 +186,7 @@ def similarity(
     folder = out or tuned_folder(model, ["similarity", loss, pooling, tokens_part, seed])
     check_new(folder)
     sentences = [] if pretrain_sentences is None else read_sentences(pretrain_sentences)
-    trainee = load_trainee(model, task="T2", pooling=pooling, revision=revision)
+    trainee = load_trainee(model, task="T2", pooling=pooling, revision=revision, trust_remote_code=trust_remote_code)
     grown = None
     if token_config is not None:
         grown = grow_encoder(
@@ -278,6 +280,7 @@ def idiomaticity(
     weight_decay: WeightDecay = 0.01,
     max_length: Annotated[int, typer.Option("--max-length", metavar="N", help="Sub-words that are used.")] = 128,
     bf16: Bf16 = False,
+    trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune classifiers that tell whether an idiom is meant or its words, and score them by macro F1.
 
@@ -303,11 +306,12 @@ def idiomaticity(
     for number in seed or SEEDS:
         folder = out / f"seed-{number}"
         declared: dict[str, Any] = {"model": model, "revision": revision, "config": config.model_dump(), "seed": number}
+        declared |= trust_setting(trust_remote_code)
         declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
         declared["subtask"] = subtask
         finished = finished_scores(folder, declared)
         if finished is None:
-            classifier = load_classifier(model, seed=number, revision=revision)
+            classifier = load_classifier(model, seed=number, revision=revision, trust_remote_code=trust_remote_code)
             finished = train_seed(classifier, rows, config=config, seed=number)
             save_classifier(classifier, folder, finished, declared)
         log.info("seed %d: test macro F1 %s", number, score_text(finished.test_f1))

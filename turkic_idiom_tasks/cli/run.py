@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision
+from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode
 
 DEFAULT_OUTPUT = Path("results")
 
@@ -50,6 +50,7 @@ def run_command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Compute finished results again.")] = False,
     output_format: Annotated[Format, typer.Option("--format", help="Format of the printed scores.")] = Format.table,
     revision: Revision = None,
+    trust_remote_code: TrustRemoteCode = False,
     device: Annotated[
         str | None,
         typer.Option("--device", metavar="DEVICE", help="cpu, cuda, cuda:1, mps. Default: the best there is."),
@@ -92,6 +93,7 @@ def run_command(
         output=output,
         overwrite=overwrite,
         revision=revision,
+        trust_remote_code=trust_remote_code,
         device=device,
         dtype=dtype,
         batch_size=batch_size,

@@ -13,7 +13,7 @@ from mteb.models.model_meta import ModelMeta
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
-from turkic_idiom_tasks.encoders.names import FIRST_LAYER
+from turkic_idiom_tasks.encoders.names import FIRST_LAYER, trust_setting
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
@@ -119,7 +119,13 @@ class ModelScorer:
         self._reporter.progress(f"{self._place}, loading {name}")
         options = self._options
         with quiet_libraries():
-            loaded = resolve_model(name, revision=options.revision, device=options.device, dtype=options.dtype)
+            loaded = resolve_model(
+                name,
+                revision=options.revision,
+                device=options.device,
+                dtype=options.dtype,
+                trust_remote_code=options.trust_remote_code,
+            )
         units = self._units(loaded)
         for unit in units:
             if not options.overwrite:
@@ -336,7 +342,8 @@ def _variant(loaded: LoadedModel, meta: ModelMeta, pooling: str | None, options:
     if pooling:
         encoder = PooledEncoder.from_sentence_transformer(loaded.encoder)
         settings["max_length"] = encoder.max_length
-    not_default: dict[str, Any] = {}
+    not_default: dict[str, Any] = trust_setting(options.trust_remote_code)
+    settings |= not_default
     if settings["dtype"] not in (None, "float32"):
         not_default["dtype"] = settings["dtype"]
     if settings["first_layer"] not in (None, FIRST_LAYER):

@@ -33,6 +33,7 @@ class RunOptions:
         poolings: names from `POOLINGS`, or ``native``; empty means the model's own pooling.
         languages: codes; only subsets with one of them are scored; empty means all languages.
         revision: revision of the model on the Hub.
+        trust_remote_code: whether code that comes with a model may be executed.
         device: None lets the library choose.
         dtype: dtype of the weights of transformers.
         batch_size: texts per forward pass.
@@ -46,6 +47,7 @@ class RunOptions:
     poolings: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     revision: str | None = None
+    trust_remote_code: bool = False
     device: str | None = None
     dtype: str = "float32"
     batch_size: int = BATCH_SIZE
