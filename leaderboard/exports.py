@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from leaderboard.board import Board, Standing
+from leaderboard.board import Board
+from leaderboard.ranking import Standing
 from leaderboard.scores import ScoredSubmission, corrected
 from leaderboard.tables import badges, by_rank
 from turkic_idiom_tasks.lexicon.editions import edition_of

@@ -13,7 +13,6 @@ from leaderboard.scores import ScoredSubmission
 from leaderboard.tables import ShownScore
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
@@ -75,7 +74,7 @@ def task_part(submission: ScoredSubmission, board: Board, task: str) -> dict[str
             n=score.n,
             cut=score.cut,
             floor=score.floor,
-            main=ShownScore(score.main, board.interval(submission, score), small=score.n < SMALL_N),
+            main=ShownScore(score.main, board.interval(submission, score)),
             others=tuple(score.scores.get(name, float("nan")) for name in columns),
         )
         rows.append(row)
