@@ -12,6 +12,7 @@ from typing import Any
 
 from leaderboard.board import Board, Standing
 from leaderboard.comparison import comparison_files, comparison_json
+from leaderboard.concepts import CONCEPTS_FILE, concepts_script
 from leaderboard.exports import submission_json, to_csv, to_json
 from leaderboard.figures import (
     bars_by_language,
@@ -43,6 +44,7 @@ from leaderboard.tables import (
     task_rows,
 )
 from leaderboard.templating import Markup, environment
+from turkic_idiom_tasks.concept_browser.parts import markup, script, style
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.experiments.charts import Chart
 from turkic_idiom_tasks.language_models.item_types import TRAPS
@@ -115,6 +117,7 @@ class Pages:
             *(Link(_language_file(code), LANGUAGES[code].name) for code in self._data.languages),
             *tasks,
             Link("compare.html", "Compare"),
+            Link("items.html", "Items"),
             Link("submit.html", "Submit"),
             Link("data.html", "Data"),
             Link("how-to-read.html", "How to read this"),
@@ -136,6 +139,7 @@ class Pages:
             yield f"scores/{submission.id}.json", _json(submission_json(submission, self.board) | values)
         yield "compare.html", self._compare()
         yield from comparison_files(self.board)
+        yield from self._item_browser()
         yield "submit.html", self._submit()
         yield "data.html", self._page("data.html", title="The data", bundled=self._data.path == BUNDLED_PATH)
         yield "how-to-read.html", self._page("how-to-read.html", title="How to read this")
@@ -294,6 +298,15 @@ class Pages:
         )
         yield "language-models.csv", to_csv(models.board).encode()
         yield "language-models.json", _json(to_json(models.board))
+
+    def _item_browser(self) -> Iterator[tuple[str, bytes]]:
+        yield (
+            "items.html",
+            self._page("items.html", title="Items", browser=Markup(markup()), concepts_file=CONCEPTS_FILE),
+        )
+        yield CONCEPTS_FILE, concepts_script(self.board)
+        yield "static/browser.css", style().encode()
+        yield "static/browser.js", script().encode()
 
     def _submit(self) -> bytes:
         return self._page(

@@ -31,6 +31,7 @@ PAGES = (
     "t2.html",
     "t3.html",
     "spans.html",
+    "items.html",
     "submit.html",
     "data.html",
     "how-to-read.html",
@@ -38,39 +39,8 @@ PAGES = (
 
 
 @pytest.fixture(scope="session")
-def site(shared_site):
-    return f"file://{shared_site.folder}"
-
-
-@pytest.fixture(scope="session")
 def submissions(shared_site):
     return shared_site.board.submissions
-
-
-@pytest.fixture
-def open_page(browser, site):
-    """Opens a page of the site; at the end no script may have failed and no request may have left the folder."""
-    contexts, wrong = [], []
-
-    def open_one(path, **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: wrong.append(request.url) if not is_local(request.url) else None)
-        page.goto(f"{site}/{path}")
-        return page
-
-    def is_local(url):
-        return url.startswith((site, "data:"))
-
-    yield open_one
-    hacked = [page.evaluate("window.hacked") for context in contexts for page in context.pages]
-    for context in contexts:
-        context.close()
-    assert wrong == []
-    assert not any(hacked)
 
 
 def names(page):

@@ -41,6 +41,8 @@ class ScoredSubset:
         scores: name -> value as result files name them; NaN where undefined.
         cut: number of documents that the shortest ranking lists; None if every one lists all.
         answers: what a language model answered; None for rankings and tags.
+        firsts: (n,) for rankings, whether a relevant document certainly stands first: no other ties with it; None for
+            tags and answers, and where it is not known.
     """
 
     task: str
@@ -53,6 +55,15 @@ class ScoredSubset:
     scores: Mapping[str, float]
     cut: int | None = None
     answers: ItemAnswers | None = None
+    firsts: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def solved(self) -> npt.NDArray[np.bool_]:
+        """Return (n,) which items are solved: a relevant document first, or all spans exact, or the answer right.
+
+        Where `firsts` is not known, a ranking counts only if all relevant documents stand first.
+        """
+        return self.sums[:, 0] == self.sums[:, 1] if self.firsts is None else self.firsts
 
     @property
     def main(self) -> float:
@@ -117,6 +128,7 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         floor=means["ndcg_floor"],
         scores=means | {"n_queries": len(pool.queries), "n_documents": len(pool.documents)},
         cut=rankings.cut,
+        firsts=scores.mrr == 1.0,
     )
 
 
