@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from leaderboard.board import Board, Standing
-from leaderboard.comparison import comparison_files, comparison_json
+from leaderboard.comparison import choice_labels, comparison_files, comparison_json
 from leaderboard.concepts import CONCEPTS_FILE, concepts_script
 from leaderboard.exports import submission_json, to_csv, to_json
 from leaderboard.figures import (
@@ -320,9 +320,8 @@ class Pages:
     def _compare(self) -> bytes:
         return self._page(
             "compare.html",
-            title="Compare two models",
-            submissions=self.board.submissions,
-            distinctions=self._distinctions,
+            title="Compare models",
+            labels=choice_labels(self.board.submissions),
             items=comparison_json(self.board),
         )
 
