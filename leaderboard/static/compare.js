@@ -193,38 +193,46 @@
     return Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI) / fraction;
   }
 
+  // The difference of a pair on one subset under each exchange of the models in random concepts
+  function exchangedGaps({ a, b }) {
+    const n = counts[0].length;
+    const [above, below] = [new Float64Array(n), new Float64Array(n)]; // what the exchanges move
+    const middle = [0, 0];
+    a.terms.forEach((first, place) => {
+      const second = b.terms[place];
+      middle[0] += (first.above + second.above) / 2;
+      middle[1] += (first.below + second.below) / 2;
+      addExchanges(above, exchanges[first.concept], (second.above - first.above) / 2);
+      addExchanges(below, exchanges[first.concept], (second.below - first.below) / 2);
+    });
+    const gaps = new Float64Array(n);
+    for (let draw = 0; draw < n; draw++) {
+      const [more, less] = [middle[1] + below[draw], middle[1] - below[draw]];
+      const second = more > 0 ? (middle[0] + above[draw]) / more : NaN;
+      const first = less > 0 ? (middle[0] - above[draw]) / less : NaN;
+      gaps[draw] = second - first;
+    }
+    return gaps;
+  }
+
+  // Add a value, or its opposite where the bit of the draw is set, to every draw
+  function addExchanges(sums, bits, value) {
+    if (value === 0) return;
+    for (let draw = 0, at = 0; draw < sums.length; at++)
+      for (let mask = 128; mask && draw < sums.length; mask >>= 1, draw++) sums[draw] += bits[at] & mask ? -value : value;
+  }
+
   // How probable an at least as large difference is if the models were equal: exchanged in random concepts
   function signFlip(pairs) {
-    const n = counts[0].length;
-    const gaps = new Float64Array(n);
+    const gaps = new Float64Array(counts[0].length);
     let observed = 0;
-    for (const { a, b } of pairs) {
-      const [above, below] = [new Float64Array(n), new Float64Array(n)]; // what the exchanges move
-      const middle = [0, 0];
-      a.terms.forEach((first, place) => {
-        const second = b.terms[place];
-        middle[0] += (first.above + second.above) / 2;
-        middle[1] += (first.below + second.below) / 2;
-        const half = [(second.above - first.above) / 2, (second.below - first.below) / 2];
-        if (half[0] === 0 && half[1] === 0) return;
-        const bits = exchanges[first.concept];
-        for (let draw = 0; draw < n; draw++) {
-          const sign = (bits[draw >> 3] >> (7 - (draw & 7))) & 1 ? -1 : 1;
-          above[draw] += sign * half[0];
-          below[draw] += sign * half[1];
-        }
-      });
-      for (let draw = 0; draw < n; draw++) {
-        const ratio = sign => {
-          const denominator = middle[1] + sign * below[draw];
-          return denominator > 0 ? (middle[0] + sign * above[draw]) / denominator : NaN;
-        };
-        gaps[draw] += (ratio(1) - ratio(-1)) / pairs.length;
-      }
-      observed += (b.score - a.score) / pairs.length;
+    for (const pair of pairs) {
+      pair.gaps ||= exchangedGaps(pair); // a pair is tested by itself and in the mean over the languages
+      for (let draw = 0; draw < gaps.length; draw++) gaps[draw] += pair.gaps[draw] / pairs.length;
+      observed += (pair.b.score - pair.a.score) / pairs.length;
     }
     const extreme = gaps.filter(gap => !(Math.abs(gap) < Math.abs(observed) - TIED_SCORES)).length;
-    return (extreme + 1) / (n + 1);
+    return (extreme + 1) / (gaps.length + 1);
   }
 
   // p-values adjusted for all of them (Holm, 1979); null is no test and stays null
@@ -677,6 +685,8 @@
       return;
     }
     for (const file of [setup.draws, setup.signs, ...chosen.map(id => `scores/${id}.js`)]) await load(file);
+    status.textContent = "Comparing …";
+    await new Promise(resolve => setTimeout(resolve)); // so that this is seen
     const models = chosen.map((id, place) => ({ id, letter: "ABCD"[place], name: labels.get(id), sums: loaded.get(id) }));
     const result = compare(models);
     status.textContent = result.rows.length ? "" : "These submissions have no task in common.";
