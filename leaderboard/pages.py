@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from leaderboard.board import Board, Standing
+from leaderboard.check_rules import check_rules
 from leaderboard.comparison import choice_labels, comparison_files, comparison_json
 from leaderboard.concepts import CONCEPTS_FILE, concepts_script
 from leaderboard.exports import submission_json, to_csv, to_json
@@ -315,6 +316,7 @@ class Pages:
             steps=STEPS,
             n_texts=count_texts(self._data),
             bibtex=bibtex(version("turkic-idiom-tasks")),
+            rules=check_rules(self._data),
         )
 
     def _compare(self) -> bytes:
