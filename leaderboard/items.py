@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
-from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, queries_with_shared_stem
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, concept_of, queries_with_shared_stem
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.prompts import option_texts
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
+from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.item_answers import ItemAnswers
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -67,6 +69,7 @@ class BoardData:
         subsets: in the order of the tasks and languages.
         n_entries: number of entries of the bundled lexicon; 0 for other data, about whose texts the pages say nothing.
         n_reviewed: number of those that native speakers have reviewed.
+        lexicon: where the test items come from; None for data with test items only.
     """
 
     path: str
@@ -74,6 +77,7 @@ class BoardData:
     subsets: tuple[SubsetItems, ...]
     n_entries: int = 0
     n_reviewed: int = 0
+    lexicon: Lexicon | None = None
 
     def of_task(self, task: str) -> tuple[SubsetItems, ...]:
         """Return the subsets of one task."""
@@ -103,6 +107,7 @@ class HardItem:
     """A query or sentence that a model failed on.
 
     Attributes:
+        concept: its concept, which the item browser shows.
         language: code of the language of the text.
         text: the idiom of the query, or the sentence.
         answer: the right answer: a document, or the idiom in the sentence.
@@ -110,6 +115,7 @@ class HardItem:
         result: what the model did, in words.
     """
 
+    concept: str
     language: str
     text: str
     answer: str
@@ -130,12 +136,27 @@ def board_data(dataset: Dataset, *, extra: Sequence[str] = ()) -> BoardData:
             subsets.append(_retrieval_items(dataset, task, name))
     for language in dataset.span_languages:
         subsets.append(_sentence_items(dataset, language))
+    lexicon = _find_lexicon(dataset)
     n_entries = n_reviewed = 0
-    if dataset.path == BUNDLED_PATH:
-        for language, entries in dataset.lexicon.entries.items():
+    if lexicon and dataset.path == BUNDLED_PATH:
+        for language, entries in lexicon.entries.items():
             n_entries += len(entries)
-            n_reviewed += len(dataset.lexicon.reviewed(language))
-    return BoardData(dataset.path, dataset.revision, tuple(subsets), n_entries=n_entries, n_reviewed=n_reviewed)
+            n_reviewed += len(lexicon.reviewed(language))
+    return BoardData(
+        dataset.path,
+        dataset.revision,
+        tuple(subsets),
+        n_entries=n_entries,
+        n_reviewed=n_reviewed,
+        lexicon=lexicon,
+    )
+
+
+def _find_lexicon(dataset: Dataset) -> Lexicon | None:
+    try:
+        return dataset.lexicon
+    except InputError:  # data with test items only
+        return None
 
 
 def _retrieval_items(dataset: Dataset, task: str, name: str) -> SubsetItems:
@@ -205,7 +226,7 @@ def _hardest_queries(score: ScoredSubset, subset: SubsetItems) -> Iterator[HardI
         else:
             rank = 2 ** (1 / ndcg) - 1  # nDCG = 1 / log2(1 + rank) with one relevant document; in a tie a mean of these
             result = f"rank {rank:.0f} of {subset.pool}"
-        yield HardItem(language, subset.texts[item], subset.answers[item], subset.language, result)
+        yield HardItem(concept_of(item), language, subset.texts[item], subset.answers[item], subset.language, result)
 
 
 def _hardest_sentences(score: ScoredSubset, subset: SubsetItems) -> Iterator[HardItem]:
@@ -219,7 +240,9 @@ def _hardest_sentences(score: ScoredSubset, subset: SubsetItems) -> Iterator[Har
         n_wrong = -negative_denominator - n_gold - n_correct
         wrong = f", {n_wrong:g} wrong" if n_wrong > 0 else ""
         result = f"{n_correct:g} of {n_gold:g} found{wrong}"
-        yield HardItem(subset.language, subset.texts[item], subset.answers[item], subset.language, result)
+        yield HardItem(
+            concept_of(item), subset.language, subset.texts[item], subset.answers[item], subset.language, result
+        )
 
 
 def _missed_items(answers: ItemAnswers, subset: SubsetItems) -> Iterator[HardItem]:
@@ -235,7 +258,9 @@ def _missed_items(answers: ItemAnswers, subset: SubsetItems) -> Iterator[HardIte
             result = f"chose {option_texts(item)[answer]}" + (f" ({trap})" if trap else "")
         elif answer is not None:
             result = f"wrote {answer}"
-        yield HardItem(item.language, subset.texts[item.id], subset.answers[item.id], subset.language, result)
+        yield HardItem(
+            item.concept, item.language, subset.texts[item.id], subset.answers[item.id], subset.language, result
+        )
 
 
 def item_values(scores: Iterable[ScoredSubset]) -> dict[str, list[float]]:
