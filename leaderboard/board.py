@@ -151,7 +151,11 @@ def _resample_subset(submissions: Sequence[ScoredSubmission], subset: SubsetItem
         for score in submission.of_task(subset.task):
             if score.subset == subset.name:
                 resampled[submission.id] = None
-                if not math.isnan(score.main):
+                if math.isnan(score.main):
+                    continue
+                if score.similarities is not None:
+                    resampled[submission.id] = score.resampled()
+                else:
                     strata[submission.id] = Stratum(score.concepts, score.sums)
     resampled |= dict(zip(strata, resample_models(list(strata.values())), strict=True))
     return resampled

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from leaderboard.board import Board
 from leaderboard.scores import ScoredSubmission
 from leaderboard.tables import TASK_LABELS, ShownScore, standing_score, variant
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.experiments.charts import (
     Chart,
     CurvePoint,
@@ -190,7 +191,8 @@ def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> tup
 
 
 def _measure(task: str) -> str:
-    return "span F1" if task == SPANS else "nDCG"
+    names = {SPANS: "span F1", STS: "Spearman's correlation"}
+    return names.get(task, "nDCG")
 
 
 def score_by_size(board: Board) -> Scatter | None:

@@ -60,6 +60,7 @@ class MissedItem:
 
     Attributes:
         task: one of `ITEM_TASKS`.
+        concept: its concept, which the item browser shows.
         language, target: codes of the languages of the question and of the options.
         text: what the question is about.
         right: the right option, or the idiom of an open cloze.
@@ -69,6 +70,7 @@ class MissedItem:
     """
 
     task: str
+    concept: str
     language: str
     target: str
     text: str
@@ -244,6 +246,7 @@ def _missed_item(item: Item, task: str, wrong_answers: Sequence[Answer], *, n_mo
         text, trap = option_texts(item)[wrong], item.options[wrong].trap or ""
     return MissedItem(
         task=task,
+        concept=item.concept,
         language=item.language,
         target=item.target,
         text=item.text if task != "usage" else f"{item.text} ({item.idiom})",

@@ -11,6 +11,7 @@ from leaderboard.items import BoardData, hardest
 from leaderboard.language_models import KIND_TITLES
 from leaderboard.scores import ScoredSubmission
 from leaderboard.tables import ShownScore
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -31,6 +32,12 @@ _SPAN_COLUMNS = {
     "span_recall": "recall",
     "token_f1": "token F1",
     "token_accuracy": "token accuracy",
+}
+_SIMILARITY_COLUMNS = {
+    "spearman_idiom": "idiom pairs",
+    "affinity": "affinity",
+    "scaled_similarity": "scaled similarity",
+    "accuracy": "paraphrase nearer",
 }
 _CHOICE_COLUMNS = {
     "accuracy_corrected": "corrected",
@@ -92,6 +99,8 @@ def _columns(task: str) -> tuple[str, dict[str, str], tuple[str, str, str]]:
     """Return the main score of a task, the other scores with their titles, and words for item, text and answer."""
     if task == SPANS:
         return "span F1", _SPAN_COLUMNS, ("sentences", "Sentence", "Idiom in it")
+    if task == STS:
+        return "Spearman", _SIMILARITY_COLUMNS, ("pairs", "Sentence", "Paraphrase")
     if task in KIND_TITLES:
         main = "accepted" if task == CLOZE_OPEN else "accuracy"
         return main, _ITEM_COLUMNS.get(task, _CHOICE_COLUMNS), ("items", "Item", "Right answer")

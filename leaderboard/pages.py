@@ -11,7 +11,9 @@ from importlib.resources import files
 from typing import Any
 
 from leaderboard.board import Board
-from leaderboard.comparison import comparison_files, comparison_json
+from leaderboard.check_rules import check_rules
+from leaderboard.comparison import choice_labels, comparison_files, comparison_json
+from leaderboard.concepts import CONCEPTS_FILE, concepts_script
 from leaderboard.exports import submission_json, to_csv, to_json
 from leaderboard.figures import (
     few_shot_curves,
@@ -46,6 +48,7 @@ from leaderboard.tables import (
 )
 from leaderboard.tabs import Tab, default_tab, tab_columns, tab_rows, tabs_of
 from leaderboard.templating import Markup, environment
+from turkic_idiom_tasks.concept_browser.parts import markup, script, style
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.experiments.charts import Chart
 from turkic_idiom_tasks.language_models.item_types import TRAPS
@@ -129,6 +132,7 @@ class Pages:
             *(Link(_language_file(code), LANGUAGES[code].name) for code in self._data.languages),
             *tasks,
             Link("compare.html", "Compare"),
+            Link("items.html", "Items"),
             Link("submit.html", "Submit"),
             Link("data.html", "Data"),
             Link("how-to-read.html", "How to read this"),
@@ -150,6 +154,7 @@ class Pages:
             yield f"scores/{submission.id}.json", _json(submission_json(submission, self.board) | values)
         yield "compare.html", self._compare()
         yield from comparison_files(self.board)
+        yield from self._item_browser()
         yield "submit.html", self._submit()
         yield "data.html", self._page("data.html", title="The data", bundled=self._data.path == BUNDLED_PATH)
         yield "how-to-read.html", self._page("how-to-read.html", title="How to read this")
@@ -335,6 +340,15 @@ class Pages:
         yield "language-models.csv", to_csv(models.board).encode()
         yield "language-models.json", _json(to_json(models.board))
 
+    def _item_browser(self) -> Iterator[tuple[str, bytes]]:
+        yield (
+            "items.html",
+            self._page("items.html", title="Items", browser=Markup(markup()), concepts_file=CONCEPTS_FILE),
+        )
+        yield CONCEPTS_FILE, concepts_script(self.board)
+        yield "static/browser.css", style().encode()
+        yield "static/browser.js", script().encode()
+
     def _submit(self) -> bytes:
         return self._page(
             "submit.html",
@@ -342,14 +356,14 @@ class Pages:
             steps=STEPS,
             n_texts=count_texts(self._data),
             bibtex=bibtex(version("turkic-idiom-tasks")),
+            rules=check_rules(self._data),
         )
 
     def _compare(self) -> bytes:
         return self._page(
             "compare.html",
-            title="Compare two models",
-            submissions=self.board.submissions,
-            distinctions=self._distinctions,
+            title="Compare models",
+            labels=choice_labels(self.board.submissions),
             items=comparison_json(self.board),
         )
 

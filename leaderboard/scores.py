@@ -11,6 +11,7 @@ from leaderboard.items import BoardData
 from leaderboard.submission import Metadata, Submission, load_submission, other_edition, submission_folders
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
@@ -18,7 +19,7 @@ from turkic_idiom_tasks.results.predictions import SPANS, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 
 RETRIEVAL_TASKS = PAPER_TASKS
-EXTRA_TASKS = ("T4",)  # ranked by themselves alone; nobody needs them for a rank over all tasks
+EXTRA_TASKS = ("T4", STS)  # ranked by themselves alone; nobody needs them for a rank over all tasks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +134,7 @@ def of_tasks(submissions: Iterable[ScoredSubmission], tasks: Collection[str]) ->
 
 
 def corrected(score: ScoredSubset) -> float:
-    """Return the chance-corrected main score of a subset; span F1 has a floor of 0 and stays as it is."""
+    """Return the chance-corrected main score of a subset; span F1 and Spearman's correlation stay as they are."""
     if score.task in ITEM_TASKS:
         return (score.main - score.floor) / (1 - score.floor)
-    return score.main if score.task == SPANS else score.scores["ndcg_corrected"]
+    return score.main if score.task in (SPANS, STS) else score.scores["ndcg_corrected"]

@@ -11,6 +11,7 @@ from leaderboard.board import Board
 from leaderboard.items import SubsetItems
 from leaderboard.ranking import Standing, Standings
 from leaderboard.scores import RETRIEVAL_TASKS, OtherEdition, ScoredSubmission
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -20,14 +21,16 @@ TASK_TITLES = {
     "T2": "Idiom to meaning, one language",
     "T3": "Idiom to meaning, across languages",
     "T4": "Sentence to paraphrase",
+    STS: "Similarity of sentences with idioms",
     SPANS: "Idiom span detection",
 }
-TASK_LABELS = {"T1": "T1", "T2": "T2", "T3": "T3", "T4": "T4", SPANS: "Spans"}
+TASK_LABELS = {"T1": "T1", "T2": "T2", "T3": "T3", "T4": "T4", STS: "STS", SPANS: "Spans"}
 TASK_FORMS = {
     "T1": "idiom → idiom",
     "T2": "idiom → meaning",
     "T3": "idiom → foreign meaning",
     "T4": "sentence → paraphrase",
+    STS: "sentence pairs",
     SPANS: "idiom in a sentence",
 }
 TASK_LEADS = {
@@ -35,6 +38,7 @@ TASK_LEADS = {
     "T2": "Given an idiom, find its meaning among all meanings in the same language.",
     "T3": "Given a Turkish idiom, find its meaning among all meanings in another language.",
     "T4": "Given a sentence with an idiom, find its paraphrase among paraphrases and literal traps.",
+    STS: "How similar is a sentence with an idiom to its paraphrase, to a literal rewording, and to other sentences?",
     SPANS: "Given a sentence, mark the words of the idiom in it.",
 }
 SIZE_CLASSES = (
@@ -250,7 +254,7 @@ def tie_places(standings: Standings) -> dict[str, str]:
 
 def task_columns(board: Board, task: str) -> list[Column]:
     """Return the columns of `task_rows`: the mean, and the language of each subset, ``→ Uzbek`` if the task crosses."""
-    is_corrected = task != SPANS
+    is_corrected = task not in (SPANS, STS)
     columns = [
         Column(
             key="mean",

@@ -1,4 +1,4 @@
-"""Tabs of a board: a ranking by retrieval, one by spans and one by both, with a table for each.
+"""Tabs of a board: a ranking by retrieval, by spans, by both, and by similarity, with a table for each.
 
 The overview and the page of each language have them. A tab ranks the submissions that have all of its tasks, so a
 model that does one thing well has a rank, and the page says among which models.
@@ -25,12 +25,13 @@ from leaderboard.tables import (
     standing_score,
     tie_places,
 )
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.predictions import SPANS
 
-RETRIEVAL_TAB, SPANS_TAB, ALL_TAB = "retrieval", "spans", "all"
-TAB_TITLES = {RETRIEVAL_TAB: "Retrieval", SPANS_TAB: "Spans", ALL_TAB: "All"}
+RETRIEVAL_TAB, SPANS_TAB, SIMILARITY_TAB, ALL_TAB = "retrieval", "spans", "similarity", "all"
+TAB_TITLES = {RETRIEVAL_TAB: "Retrieval", SPANS_TAB: "Spans", SIMILARITY_TAB: "Similarity", ALL_TAB: "All"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,11 +59,12 @@ class Tab:
 def tabs_of(board: Board) -> tuple[Tab, ...]:
     """Return the tabs in which a submission is ranked; if there is none, the one that lists all submissions.
 
-    A task that is neither in the ranking of retrieval nor that of spans has a column beside those of retrieval.
+    A task that is in no ranking has a column beside those of retrieval.
     """
     submitted = {score.task for submission in board.submissions for score in submission.subsets}
     retrieval = tuple(task for task in board.data.tasks if task in RETRIEVAL_TASKS)
-    others = tuple(task for task in board.data.tasks if task not in (*RETRIEVAL_TASKS, SPANS) and task in submitted)
+    ranked_elsewhere = (*RETRIEVAL_TASKS, SPANS, STS)
+    others = tuple(task for task in board.data.tasks if task not in ranked_elsewhere and task in submitted)
     spans = tuple(task for task in board.data.tasks if task == SPANS)
     tabs = []
     if retrieval:
@@ -71,6 +73,8 @@ def tabs_of(board: Board) -> tuple[Tab, ...]:
         tabs.append(Tab(RETRIEVAL_TAB, others[:1], others, board.by_task[others[0]]))
     if spans:
         tabs.append(Tab(SPANS_TAB, spans, spans, board.by_task[SPANS]))
+    if STS in submitted and STS in board.by_task:
+        tabs.append(Tab(SIMILARITY_TAB, (STS,), (STS,), board.by_task[STS]))
     if retrieval and spans:
         tabs.append(Tab(ALL_TAB, (*retrieval, *spans), (*retrieval, *others, *spans), board.overall))
     ranked = [tab for tab in tabs if len(tab.standings)]

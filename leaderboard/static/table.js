@@ -178,21 +178,22 @@
     const order = state.get("order") === "descending" ? "descending" : "ascending";
     sorting = columnOf(state.get("sort") || "") < 0 ? { ...start } : { sort: state.get("sort"), order };
     const known = new Set(rows.map(row => row.element.dataset.id));
-    pinned = (state.get("pin") || "").split(" ").filter(id => known.has(id)).slice(0, 2);
+    pinned = (state.get("pin") || "").split(" ").filter(id => known.has(id)).slice(0, MOST_PINNED);
     isTyping = false;
     sort();
     filter();
     showPins();
   }
 
-  // Two pinned models can be compared; a third replaces the earlier one
+  // Two to four pinned models can be compared; a fifth replaces the earliest one
+  const MOST_PINNED = 4;
   const bar = document.createElement("p");
   bar.className = "pins";
   bar.setAttribute("role", "status");
   bar.hidden = true;
 
   function pin(ids) {
-    pinned = ids.slice(-2);
+    pinned = ids.slice(-MOST_PINNED);
     showPins();
     write();
   }
@@ -203,10 +204,10 @@
       if (button) button.setAttribute("aria-pressed", String(pinned.includes(row.element.dataset.id)));
     }
     const nameOf = id => names[rows.find(row => row.element.dataset.id === id).place];
-    bar.replaceChildren(pinned.map(nameOf).join(" and ") + (pinned.length < 2 ? ": pin one more to compare" : ""));
-    if (pinned.length === 2) {
+    bar.replaceChildren(pinned.map(nameOf).join(", ") + (pinned.length < 2 ? ": pin one more to compare" : ""));
+    if (pinned.length >= 2) {
       const link = document.createElement("a");
-      link.href = `compare.html?${new URLSearchParams({ a: pinned[0], b: pinned[1] })}`;
+      link.href = `compare.html?${new URLSearchParams(pinned.map((id, place) => ["abcd"[place], id]))}`;
       link.textContent = "Compare";
       bar.append(link);
     }

@@ -4,6 +4,7 @@ import csv
 import io
 import math
 import re
+from itertools import combinations
 from types import SimpleNamespace
 
 import pytest
@@ -41,6 +42,7 @@ PAGES = (
     "t2.html",
     "t3.html",
     "spans.html",
+    "items.html",
     "submit.html",
     "data.html",
     "how-to-read.html",
@@ -48,39 +50,8 @@ PAGES = (
 
 
 @pytest.fixture(scope="session")
-def site(shared_site):
-    return f"file://{shared_site.folder}"
-
-
-@pytest.fixture(scope="session")
 def submissions(shared_site):
     return shared_site.board.submissions
-
-
-@pytest.fixture
-def open_page(browser, site):
-    """Opens a page of the site; at the end no script may have failed and no request may have left the folder."""
-    contexts, wrong = [], []
-
-    def open_one(path, **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: wrong.append(request.url) if not is_local(request.url) else None)
-        page.goto(f"{site}/{path}")
-        return page
-
-    def is_local(url):
-        return url.startswith((site, "data:"))
-
-    yield open_one
-    hacked = [page.evaluate("window.hacked") for context in contexts for page in context.pages]
-    for context in contexts:
-        context.close()
-    assert wrong == []
-    assert not any(hacked)
 
 
 def names(page):
@@ -396,19 +367,21 @@ def test_column_heads_explain_themselves(open_page):
     assert "Turkish idiom" in head.get_attribute("title")
 
 
-def test_two_pinned_models_lead_to_their_comparison(open_page):
-    page = open_page("t1.html")
+def test_two_to_four_pinned_models_lead_to_their_comparison(open_page):
+    page = open_page("index.html")
     pins = page.locator(".pin")
-    for place in range(3):
+    pins.first.click()
+    assert page.locator(".pins a").count() == 0
+    for place in range(1, 5):
         pins.nth(place).click()
-    pressed = [pins.nth(place).get_attribute("aria-pressed") for place in range(4)]
-    assert pressed == ["false", "true", "true", "false"]  # a third replaces the first
+    pressed = [pins.nth(place).get_attribute("aria-pressed") for place in range(6)]
+    assert pressed == ["false", *["true"] * 4, "false"]  # a fifth replaces the first
     page.go_back()
     assert pins.first.get_attribute("aria-pressed") == "true"
     ids = page.locator(".board tbody tr").evaluate_all("all => all.map(row => row.dataset.id)")
     page.locator(".pins a").click()
     page.wait_for_selector("#result:visible")
-    assert page.url.endswith(f"compare.html?a={ids[0]}&b={ids[1]}")
+    assert page.url.endswith(f"compare.html?a={ids[0]}&b={ids[1]}&c={ids[2]}&d={ids[3]}")
 
 
 def test_commands_are_copied_and_without_javascript_they_stand_there(open_page):
@@ -604,7 +577,10 @@ def test_the_comparison_is_that_of_the_command_and_of_the_ranks(open_page, share
     whole = [mean([resampled[name] for resampled in by_task.values()]) for name in ("model-1", "model-2")]
     interval = difference(whole[1], whole[0]).interval()
     assert [float(end) for end in whole_ends[:2]] == pytest.approx([interval.low, interval.high], abs=1e-12)
-    assert [key[0] for key in summary] == ["All tasks", "T1–T3"]
+    assert [key[0] for key in summary] == ["All tasks", "T1–T3", "T1", "T2", "T3", "Spans"]
+    t1 = next(values for key, values in summary.items() if key[0] == "T1")
+    standings = [shared_site.board.by_task["T1"][name].score for name in ("model-1", "model-2")]
+    assert (number(t1[0]), number(t1[1])) == pytest.approx(standings, abs=0.0006)
 
 
 def report_rows(first, second):
@@ -649,16 +625,116 @@ def test_only_what_survives_holm_is_coloured_and_said(open_page, submissions):
 def test_models_are_chosen_and_what_is_not_offered_is_not_loaded(open_page):
     page = open_page("compare.html?a=../../etc/passwd&b=model-1")
     assert page.locator("#result").is_hidden()
-    assert page.locator("#status").text_content() == "Choose two models."
-    page.select_option("select[name=a]", "turkish")
-    page.select_option("select[name=b]", "model-1")
+    assert page.locator("#status").text_content() == "Choose two models or more."
+    page.get_by_label("Model A").fill("nobody")
+    page.get_by_label("Model B").fill(page.locator("#models option[data-id=model-1]").get_attribute("value"))
     page.get_by_role("button", name="Compare").click()
+    assert page.get_by_label("Model A").evaluate("field => field.validationMessage") == "Choose a model from the list."
+    page.get_by_label("Model A").fill(page.locator("#models option[data-id=turkish]").get_attribute("value"))
+    page.keyboard.press("Enter")
     page.wait_for_selector("#result:visible")
     assert page.url.endswith("compare.html?a=turkish&b=model-1")
     assert list(compared(page)[0]) == [("T2", "Turkish")]
-    page.select_option("select[name=b]", "hostile-0")
+    page.get_by_label("Model B").fill(page.locator("#models option[data-id=hostile-0]").get_attribute("value"))
     page.get_by_role("button", name="Compare").click()
     page.locator("#status", has_text="no task in common").wait_for()
+
+
+CHOSEN = ("model-1", "model-2", "model-3", "turkish")  # the last has T2 in Turkish alone
+
+
+@pytest.fixture(scope="module")
+def pairs_of_four(submissions):
+    """(letters of first and second, task, language) -> the row of `turkic-idiom compare`, Holm over all pairs.
+
+    A task is compared on the subsets that all models with the task have: T2 of the four in Turkish alone.
+    """
+    by_letter = dict(zip("ABCD", (next(one for one in submissions if one.id == name) for name in CHOSEN), strict=True))
+    results = {}
+    for first, second in combinations("ABCD", 2):
+        for task in ("T1", "T2", "T3", "spans"):
+            strata = paired_in_common(by_letter[first], by_letter[second], task, only="tur" if task == "T2" else None)
+            title = "Spans" if task == "spans" else task
+            for subset, pair in strata.items():
+                results[first + second, title, subset] = compare({subset: pair})
+            if len(strata) > 1:
+                results[first + second, title, MACRO] = compare(strata)
+    adjusted = holm([result.p for result in results.values()])
+    return {key: Row(key[1], key[2], results[key], p) for key, p in zip(results, adjusted, strict=True)}
+
+
+def paired_in_common(first, second, task, *, only):
+    others = {score.subset: score for score in second.of_task(task)}
+    pairs = {}
+    for score in first.of_task(task):
+        if score.subset in others and only in (None, score.subset):
+            pairs[score.subset] = Paired(score.concepts, score.sums, others[score.subset].sums)
+    return pairs
+
+
+def test_four_models_are_compared_pair_by_pair_with_one_correction(open_page, pairs_of_four):
+    page = open_page("compare.html?" + "&".join(f"{key}={name}" for key, name in zip("abcd", CHOSEN, strict=True)))
+    page.wait_for_selector("#result:visible")
+    rows = page.locator("#differences tbody tr:not(:has(th[scope=rowgroup]))")
+    told = rows.evaluate_all(
+        "all => all.map(row => [row.dataset.low, row.dataset.high, row.dataset.p, row.dataset.holm])"
+    )
+    expected = []
+    for row in sorted_as_shown(pairs_of_four):
+        ends = (row.result.interval.low, row.result.interval.high)
+        expected.append([*ends, row.result.p, row.holm])
+    assert len(told) == len(expected) == 3 * (4 + 1 + 1 + 4 + 1 + 5 + 1) + 3  # three whole pairs; D has T2 in Turkish
+    for values, wanted in zip(told, expected, strict=True):
+        assert [None if value == "null" else float(value) for value in values] == pytest.approx(wanted, abs=1e-12)
+    for task, whole in (("T1", MACRO), ("T2", "tur"), ("spans", MACRO)):
+        title = "Spans" if task == "spans" else task
+        letters = "ABCD" if task == "T2" else "ABC"
+        wanted = []
+        for one in letters:
+            for other in letters:
+                row = pairs_of_four.get((min(one, other) + max(one, other), title, whole))
+                winner = row and row.winner and (max if row.winner == "B" else min)(one, other)
+                wanted.append(None if winner is None else "better" if winner == one else "worse")
+        cells = page.locator(f"table[data-task={task}] tbody td:nth-child(n + 3)")
+        classes = cells.evaluate_all("all => all.map(one => one.className === 'none' ? '' : one.className)")
+        assert [name or None for name in classes] == wanted
+        assert {"better", "worse", ""} <= set(classes) or task != "spans"
+    sentences = page.locator("#verdict li").all_text_contents()
+    assert [sentence.partition(":")[0] for sentence in sentences] == ["T1", "T2", "T3", "Spans"]
+    assert sentences[0].endswith("not submitted by D.")
+    summary = page.locator("#summary tbody th").all_text_contents()
+    assert summary == ["T2"]  # what all four have
+
+
+def sorted_as_shown(pairs):
+    """The rows in the order of the page: by pair, each in the order of the tasks."""
+    order = ("AB", "AC", "BC", "AD", "BD", "CD")
+    return [row for key, row in sorted(pairs.items(), key=lambda item: order.index(item[0][0]))]
+
+
+def test_the_concepts_that_differ_most_are_named_with_texts_and_ranks(open_page, submissions):
+    page = open_page("compare.html?a=model-0&b=model-3")
+    page.wait_for_selector("#most:visible")
+    first, second = (next(one for one in submissions if one.id == name) for name in ("model-0", "model-3"))
+    gaps = {}  # concept -> the largest difference of nDCG in T1, and its ranks
+    for one, other in zip(first.of_task("T1"), second.of_task("T1"), strict=True):
+        for item, a, b in zip(one.items, one.sums[:, 0].tolist(), other.sums[:, 0].tolist(), strict=True):
+            ranks = [f"rank {round(2 ** (1 / ndcg) - 1)}" for ndcg in (a, b)]
+            concept = item.removeprefix("tur:")
+            gaps[concept] = max(gaps.get(concept, (0,)), (abs(a - b), LANGUAGES[one.language].name, ranks))
+    largest = sorted(gaps, key=lambda concept: -gaps[concept][0])[:4]
+    rows = page.locator("#differing tbody tr").evaluate_all(
+        "all => all.map(row => [...row.cells].map(one => one.textContent))"
+    )
+    expected = []
+    for concept in largest:
+        _, language, ranks = gaps[concept]
+        texts = [f"{name} {concept} <b onclick=1>" for name in ("Turkish", language)]
+        expected.append([concept, f"T1, Turkish → {language}", *texts, *ranks])
+    assert rows[:4] == expected
+    assert [row[1][:2] for row in rows] == [*["T1"] * 4, *["T2"] * 4, *["T3"] * 4, *["Sp"] * 4]
+    page.locator("#differing a").first.click()
+    page.wait_for_selector(".concept.linked")
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
