@@ -25,13 +25,16 @@ log = logging.getLogger("turkic_idiom_tasks")
 
 grid_app = typer.Typer(
     name="grid",
-    help="Run the experiments that a file declares; paper.yaml is the paper's grid and comes with the package.",
+    help="Run the experiments that a file declares. Two files come with the package: paper.yaml is the paper's grid, "
+    "community.yaml has encoders for the leaderboard.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 app.add_typer(grid_app)
 
-GridFile = Annotated[Path, typer.Argument(metavar="FILE", help="Grid file, or paper.yaml.", show_default=False)]
+GridFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Grid file, or paper.yaml, or community.yaml.", show_default=False)
+]
 GridFolder = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="DIR", help="Folder of the results.  [default: FILE without .yaml]"),

@@ -7,6 +7,7 @@ from typing import Any
 from turkic_idiom_tasks.errors import InputError, usage_error
 
 POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
+NATIVE = "native"  # the pooling that a model was made for, whatever it is; also of models without one
 LAYER_POOLINGS = ("first_last", "last_four")  # these need the hidden states of more layers than the last
 FIRST_LAYER = 1  # index of the hidden states that count as the first layer; see `poolings`
 LAST_LAYERS = 4

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, POOLINGS, PRETRAINED, REGIMES
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, NATIVE, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.experiments.cells import (
     Cell,
     Finish,
@@ -39,7 +39,8 @@ class RetrievalPart(Part):
         models: names as `turkic-idiom run` takes them.
         regimes: regimes of supervision.
         languages: codes of the languages for which monolingual and cross-lingual training is repeated.
-        poolings: poolings under which every encoder is trained and scored.
+        poolings: poolings under which every encoder is trained and scored; ``native`` is that of the model itself, and
+            works for pretrained models of any kind, also those that are no transformers.
         seeds: seeds with which every training is repeated.
         training: settings of the training of every encoder.
     """
@@ -54,10 +55,19 @@ class RetrievalPart(Part):
         tuple[Annotated[str, one_of(*TARGETS)], ...], Field(min_length=1), AfterValidator(distinct)
     ] = TARGETS
     poolings: Annotated[
-        tuple[Annotated[str, one_of(*POOLINGS)], ...], Field(min_length=1), AfterValidator(distinct)
+        tuple[Annotated[str, one_of(*POOLINGS, NATIVE)], ...], Field(min_length=1), AfterValidator(distinct)
     ] = POOLINGS
     seeds: Seeds = SEEDS
     training: RetrievalConfig = RetrievalConfig()
+
+    @model_validator(mode="after")
+    def _check_poolings(self) -> RetrievalPart:
+        if NATIVE in self.poolings and self.regimes != (PRETRAINED,):
+            raise ValueError(
+                f"poolings: {NATIVE} goes with regimes: [{PRETRAINED}] only, because an encoder is trained for one of "
+                f"{', '.join(POOLINGS)}"
+            )
+        return self
 
 
 class RetrievalKind(Kind[RetrievalPart]):

@@ -10,14 +10,14 @@ from typing import Any, Protocol
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, find_task
-from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, POOLINGS, check_dtype
+from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, NATIVE, POOLINGS, check_dtype
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.results.predictions import Key
 
 log = logging.getLogger("turkic_idiom_tasks")
 
-NATIVE, ALL = "native", "all"  # the model's own pooling; every pooling
+ALL = "all"  # every pooling
 
 
 @dataclass(frozen=True, slots=True)
