@@ -173,5 +173,7 @@ def test_a_mistake_is_named_with_file_place_and_nearest_key(tmp_path, text, mess
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match=r"nothing.yaml: no such file; give a grid file, or one of ours: paper.yaml, comm"):
+    with pytest.raises(
+        InputError, match=r"nothing.yaml: no such file; give a grid file, or one of ours: paper.yaml, comm"
+    ):
         read_grid_file(tmp_path / "nothing.yaml")
