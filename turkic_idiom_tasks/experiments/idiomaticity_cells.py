@@ -20,6 +20,7 @@ from turkic_idiom_tasks.experiments.cells import (
     distinct,
     one_of,
 )
+from turkic_idiom_tasks.experiments.workload import Passes, Workload
 from turkic_idiom_tasks.finetuning.config import SEEDS, IdiomaticityConfig
 from turkic_idiom_tasks.finetuning.labelled import (
     ASTITCH,
@@ -29,6 +30,7 @@ from turkic_idiom_tasks.finetuning.labelled import (
     LEXICON,
     SETUPS,
     ZERO_SHOT,
+    Labelled,
     LabelledData,
     build_labelled,
 )
@@ -101,9 +103,25 @@ class IdiomaticityKind(Kind[IdiomaticityPart]):
         """Return the cell itself: every cell begins with the pretrained weights."""
         return (cell,)
 
+    def workload(self, part: IdiomaticityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
+        """Return the passes of the training rows in every epoch, and of the development and test rows."""
+        load = Workload()
+        for cell in cells:
+            rows = part.rows(dataset, cell.regime)
+            epochs = part.training.epochs
+            development, test = _passes(rows.development), _passes(rows.test)
+            load += Workload(encoded=development.times(epochs * len(rows.stages)) + test)
+            for stage in rows.stages:
+                load += Workload(trained=_passes(stage).times(epochs))
+        return load
+
     def start(self, cells: Sequence[Cell], work: Work[IdiomaticityPart]) -> Finish:
         """Return the function that runs one cell."""
         # imported late, so that a grid file is checked and the state of a grid shown without loading torch
         from turkic_idiom_tasks.experiments.idiomaticity_jobs import start
 
         return start(work)
+
+
+def _passes(rows: Sequence[Labelled]) -> Passes:
+    return Passes.of(f"{row.first} {row.second}" for row in rows)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import PRETRAINED
@@ -25,6 +25,7 @@ from turkic_idiom_tasks.experiments.cells import (
     distinct,
     one_of,
 )
+from turkic_idiom_tasks.experiments.workload import Passes, Workload
 from turkic_idiom_tasks.finetuning.config import COSINE, SEEDS, SIMCSE, SimilarityConfig
 from turkic_idiom_tasks.finetuning.triplets import (
     ASTITCH,
@@ -46,7 +47,7 @@ class SimilarityPart(Part):
         models: names as `turkic-idiom run` takes them.
         source: ``lexicon`` (the data of the grid), ``astitch`` or ``chengyu`` (the folders that their variables name).
         languages: subsets of AStitch, or codes of languages of the lexicon; none means all.
-        losses: the losses to train with, beside the encoder as it is.
+        losses: the losses to train with; none only scores the encoders as they are.
         seen_idioms: what is done with triplets whose idiom is in the test pairs; see `build_triplets`.
         general: file with general pairs for the loss ``cosine``.
         seeds: seeds with which every training is repeated.
@@ -58,9 +59,7 @@ class SimilarityPart(Part):
     models: Names
     source: Annotated[str, one_of(LEXICON, ASTITCH, CHENGYU)] = LEXICON
     languages: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
-    losses: Annotated[
-        tuple[Annotated[str, one_of(SIMCSE, COSINE)], ...], Field(min_length=1), AfterValidator(distinct)
-    ] = (SIMCSE,)
+    losses: Annotated[tuple[Annotated[str, one_of(SIMCSE, COSINE)], ...], AfterValidator(distinct)] = (SIMCSE,)
     seen_idioms: Annotated[str, one_of(*SEEN_IDIOMS)] = REFUSE
     general: str | None = None
     seeds: Seeds = SEEDS
@@ -112,6 +111,27 @@ class SimilarityKind(Kind[SimilarityPart]):
     def shared_work(self, cell: Cell) -> tuple[object, ...]:
         """Return the cell itself: every cell begins with the untuned weights."""
         return (cell,)
+
+    def workload(self, part: SimilarityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
+        """Return one pass of the test sentences per cell; a training also passes development pairs and triplets."""
+        triplets = part.triplets(dataset)
+        test = Passes()
+        for pairs in triplets.test.values():
+            test += Passes.of(pairs.texts)
+        development = Passes.of(triplets.development.texts)
+        sentences: list[str] = []
+        for triplet in triplets.training:
+            parts = (triplet.original, triplet.correct, triplet.incorrect)
+            sentences += [text for text in parts if text]
+        load = Workload()
+        for cell in cells:
+            load += Workload(encoded=test)
+            if cell.regime != PRETRAINED:
+                epochs = part.training.epochs
+                load += Workload(
+                    encoded=test + development.times(epochs + 1), trained=Passes.of(sentences).times(epochs)
+                )
+        return load
 
     def start(self, cells: Sequence[Cell], work: Work[SimilarityPart]) -> Finish:
         """Return the function that runs one cell."""
