@@ -91,6 +91,17 @@ def test_similarity_records_give_their_scores_again_and_can_be_submitted(grid, d
     assert {key for item in found for key in item.predictions} == {("STS", "tur")}  # idiomaticity is left out
 
 
+def test_similarity_joins_the_retrieval_of_the_same_model_in_a_submission(dataset, minilm, tmp_path):
+    file = tmp_path / "joined.yaml"
+    retrieval = f"retrieval:\n  models: [{minilm}]\n  regimes: [pretrained]\n  poolings: [native]\n"
+    file.write_text(f"{retrieval}similarity:\n  models: [{minilm}]\n  losses: []\n")
+    grid = open_grid(read_grid_file(file), dataset, tmp_path / "out")
+    assert [outcome.error for outcome in grid.run(run_here)] == [None, None]
+    found = find_predictions([grid.folder / "records"], dataset)
+    assert {key for item in found for key in item.predictions} == {("T2", "tur"), ("STS", "tur")}
+    assert len({(item.name, item.revision, item.type, item.pooling, item.regime) for item in found}) == 1
+
+
 def test_idiomaticity_records_hold_the_labels_that_give_their_score(grid, dataset):
     rows = [row for row in dataset.lexicon.of("tr").values() if retrieval_split(row.concept) == "test"]
     gold = [0, 1] * len(rows)  # the example of each, then its literal example

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMILARITY_TASKS, STS
-from turkic_idiom_tasks.encoders.names import PRETRAINED
+from turkic_idiom_tasks.encoders.names import NATIVE, PRETRAINED
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
@@ -87,7 +87,8 @@ def _untuned(cell: Cell, work: Work[SimilarityPart], task: str, data: Dataset, *
     if pooling is None and loaded.encoder is not None:
         pooling = native_pooling(loaded.encoder)
     predictions: dict[str, Prediction] = {}
-    settings: dict[str, JsonValue] = {"pooling": pooling, "dtype": "float32", "prompts": None}
+    chosen = work.part.training.pooling or NATIVE  # as the retrieval cells of the same model state it
+    settings: dict[str, JsonValue] = {"pooling": chosen, "dtype": "float32", "prompts": None}
     if loaded.encoder is not None and pooling is not None:
         prompt = loaded.prompt(evaluated.metadata)
         settings["prompts"] = {SENTENCE: prompt}
