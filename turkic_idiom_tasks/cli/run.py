@@ -20,7 +20,10 @@ def run_command(
     tasks: Annotated[
         list[str] | None,
         typer.Option(
-            "--task", "-t", metavar="TASK", help="T1, T2, T3 or the full name; may be repeated. Default: all."
+            "--task",
+            "-t",
+            metavar="TASK",
+            help="T1 to T4, STS, AStitchSTS, ChengyuSTS or the full name; may be repeated.  [default: T1 T2 T3]",
         ),
     ] = None,
     languages: Annotated[
@@ -74,7 +77,7 @@ def run_command(
         ),
     ] = None,
 ) -> None:
-    """Score models on the retrieval tasks; all tasks and poolings of a model come from one pass.
+    """Score models on the retrieval and similarity tasks; all tasks and poolings of a model come from one pass.
 
     Example: turkic-idiom run -m turkic-idiom/char-ngrams -m FacebookAI/xlm-roberta-base --pooling all
     """
@@ -115,6 +118,7 @@ def list_command(data: Data = "") -> None:
 
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.dataset.retrieval import TASKS
+    from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
     from turkic_idiom_tasks.integrations.mteb_models import local_models, model_metas
     from turkic_idiom_tasks.reading import printable
 
@@ -124,6 +128,10 @@ def list_command(data: Data = "") -> None:
         for subset in dataset.subsets(short):
             pool = dataset.pool(short, subset)
             lines.append(f"{task.name}  {subset:8s}{len(pool.queries):5d} queries {len(pool.documents):6d} documents")
+    for short, similarity_task in SIMILARITY_TASKS.items():
+        for subset in dataset.pair_subsets(short):
+            n_pairs = int(dataset.pairs(short, subset).is_scored.sum())
+            lines.append(f"{similarity_task.name}  {subset:8s}{n_pairs:5d} pairs")
     lines += ["", "models (besides every model that mteb or Hugging Face has):"]
     lines += [f"  {meta.name}" for meta in model_metas()]
     for model in local_models():

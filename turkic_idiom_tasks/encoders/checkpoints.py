@@ -24,9 +24,16 @@ from turkic_idiom_tasks.encoders.names import check_dtype, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.reading import read_json
 
+OUR_MODULE = "turkic_idiom_tasks.encoders.idiom_transformer.IdiomTokenTransformer"
+_CODELESS = ("Pooling", "WeightedLayerPooling", "Normalize", "Dense")  # they load no code, even if trusted
 _COMMIT = re.compile("[0-9a-f]{40}")
 _SAVE_AGAIN = "if you trust the model, load it and save it again with save_pretrained(), which writes safetensors"
-_WITHOUT_OWN_WEIGHTS = ("Transformer", "Pooling", "Normalize")  # transformers itself insists on safetensors
+_WITHOUT_OWN_WEIGHTS = (
+    "Transformer",
+    "IdiomTokenTransformer",
+    "Pooling",
+    "Normalize",
+)  # transformers itself insists on safetensors
 
 
 def load_checkpoint(
@@ -58,12 +65,13 @@ def load_checkpoint(
     local_files_only = is_folder or not hub_client.is_reachable()
     try:
         with quiet_loading():
-            _refuse_pickled_modules(name_or_path, revision=revision, local_files_only=local_files_only)
+            modules = _declared_modules(name_or_path, revision=revision, local_files_only=local_files_only)
+            _refuse_pickled_modules(name_or_path, modules, revision=revision, local_files_only=local_files_only)
             model = SentenceTransformer(
                 name_or_path,
                 revision=revision,
                 device=device,
-                trust_remote_code=trust_remote_code,
+                trust_remote_code=trust_remote_code or _has_our_module(modules),
                 local_files_only=local_files_only,
                 model_kwargs={"dtype": getattr(torch, dtype), "use_safetensors": True},
             )
@@ -170,13 +178,32 @@ def load_error(name_or_path: str, error: BaseException) -> InputError:
     )
 
 
-def _refuse_pickled_modules(name_or_path: str, *, revision: str | None, local_files_only: bool) -> None:
+def _declared_modules(name_or_path: str, *, revision: str | None, local_files_only: bool) -> list[dict[str, Any]]:
+    """Return the rows of a model's ``modules.json``; none for a plain encoder."""
+    path = load_file_path(name_or_path, MODULES_FILE, revision=revision, local_files_only=local_files_only)
+    modules = read_json(Path(path)) if path else []
+    return modules if isinstance(modules, list) else []
+
+
+def _has_our_module(modules: list[dict[str, Any]]) -> bool:
+    """Return whether a model needs a module of ours besides those of sentence-transformers, and no other code.
+
+    sentence-transformers then has to be told to trust the model. It imports our installed class, whose name is too long
+    for a file of the model, and the class itself trusts nothing.
+    """
+    kinds = [str(module["type"]) for module in modules]
+    others = [kind for kind in kinds if kind != OUR_MODULE]
+    are_codeless = all(kind.startswith("sentence_transformers.") and _class_name(kind) in _CODELESS for kind in others)
+    return len(others) < len(kinds) and are_codeless
+
+
+def _refuse_pickled_modules(
+    name_or_path: str, modules: list[dict[str, Any]], *, revision: str | None, local_files_only: bool
+) -> None:
     """Raise InputError if a module after the transformer, such as a Dense layer, has only pickled weights."""
     place = {"revision": revision, "local_files_only": local_files_only}
-    modules_path = load_file_path(name_or_path, MODULES_FILE, **place)
-    modules = read_json(Path(modules_path)) if modules_path else []
-    for module in modules if isinstance(modules, list) else []:
-        folder, kind = str(module["path"]), str(module["type"]).rpartition(".")[2]
+    for module in modules:
+        folder, kind = str(module["path"]), _class_name(str(module["type"]))
         if kind in _WITHOUT_OWN_WEIGHTS or load_file_path(name_or_path, "model.safetensors", folder, **place):
             continue
         if load_file_path(name_or_path, "pytorch_model.bin", folder, **place):
@@ -184,6 +211,10 @@ def _refuse_pickled_modules(name_or_path: str, *, revision: str | None, local_fi
                 f"{name_or_path}: the weights of {folder} are a pickle (pytorch_model.bin), which can execute code and "
                 f"is never loaded; {_SAVE_AGAIN}"
             )
+
+
+def _class_name(kind: str) -> str:
+    return kind.rpartition(".")[2]
 
 
 def _first_line(error: BaseException) -> str:

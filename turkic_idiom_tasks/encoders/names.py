@@ -18,6 +18,9 @@ BATCH_SIZE = 32
 REGIMES = PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL = ("pretrained", "tr-only", "monolingual", "cross-lingual")
 TUNED_REGIMES = (TR_ONLY, MONOLINGUAL, CROSS_LINGUAL)
 
+INITIAL_VECTORS = RANDOM, MEAN = ("random", "mean")  # of the tokens of idioms
+IDIOMATIC, NOT_IDIOMATIC = 0, 1  # labels of the classifiers of sentences, as in AStitchInLanguageModels
+
 TRUST_OPTION = "--trust-remote-code"
 TRUST_VARIABLE = "TURKIC_IDIOM_TRUST_REMOTE_CODE"  # the same for the stock mteb command, which has no such option
 

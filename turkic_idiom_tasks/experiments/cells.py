@@ -50,6 +50,7 @@ class Cell:
         pooling: pooling of a retrieval cell.
         target: code of the language that a span cell is tested on.
         size: number of training sentences of that language in the training: 0, a number, or ``all``.
+        data: revision of the sentences of a similarity or idiomaticity cell, which need not be those of the grid.
     """
 
     kind: str
@@ -60,6 +61,7 @@ class Cell:
     pooling: str | None = None
     target: str | None = None
     size: Size | None = None
+    data: str | None = None
 
     def __str__(self) -> str:
         parts = [self.kind, self.model, self.regime]
@@ -215,7 +217,7 @@ def content_revision(model: str) -> str | None:
 def cell_name(cell: Cell, *, settings: dict[str, JsonValue], model_revision: str | None, data_revision: str) -> str:
     """Return the name of a cell's files, which ends in a hash of everything that decides its result."""
     decides = {
-        "cell": asdict(cell),
+        "cell": {name: value for name, value in asdict(cell).items() if name != "data" or value is not None},
         "settings": settings,
         "model": model_revision,
         "data": data_revision,

@@ -15,11 +15,15 @@ from pydantic import BaseModel, ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.experiments.cells import Kind, Part, nearest
+from turkic_idiom_tasks.experiments.idiomaticity_cells import IdiomaticityKind
 from turkic_idiom_tasks.experiments.retrieval_cells import RetrievalKind
+from turkic_idiom_tasks.experiments.similarity_cells import SimilarityKind
 from turkic_idiom_tasks.experiments.span_cells import SpanKind
 from turkic_idiom_tasks.reading import read_yaml, shown
 
-KINDS: dict[str, Kind[Any]] = {kind.name: kind for kind in (RetrievalKind(), SpanKind())}
+KINDS: dict[str, Kind[Any]] = {
+    kind.name: kind for kind in (RetrievalKind(), SpanKind(), SimilarityKind(), IdiomaticityKind())
+}
 PACKAGED = {name: Path(__file__).with_name(name) for name in ("paper.yaml", "community.yaml")}
 TRAINING = "training"  # the key of the settings of a training
 

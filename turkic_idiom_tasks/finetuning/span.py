@@ -27,17 +27,12 @@ from transformers import (
 )
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.finetuning.config import SpanConfig
 from turkic_idiom_tasks.finetuning.training import BestWeights, keep_to_bars
 from turkic_idiom_tasks.metrics.spans import span_scores
-from turkic_idiom_tasks.span_detection.classifier import (
-    TokenClassifier,
-    encode_words,
-    load_tokenizer,
-    load_weights,
-    window_length,
-)
+from turkic_idiom_tasks.span_detection.classifier import TokenClassifier, encode_words, load_weights
 from turkic_idiom_tasks.span_detection.subwords import Labelling, subword_labels, word_tags
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE
 

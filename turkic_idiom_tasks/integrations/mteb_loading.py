@@ -41,9 +41,9 @@ from turkic_idiom_tasks.integrations.mteb_models import (
     local_meta,
     pooled_name,
 )
-from turkic_idiom_tasks.integrations.mteb_tasks import TurkicIdiomRetrieval
+from turkic_idiom_tasks.integrations.mteb_results import IdiomTask
 from turkic_idiom_tasks.integrations.quiet import quiet_libraries
-from turkic_idiom_tasks.results.predictions import Rankings
+from turkic_idiom_tasks.results.predictions import Prediction
 from turkic_idiom_tasks.splits import TEST
 
 _POOLED = re.compile(r"(?P<base>.+) \(pooling=(?P<pooling>[^)]*)\)")
@@ -110,14 +110,14 @@ class LoadedModel:
             return None
         return int(sum(parameter.numel() for parameter in self.mteb_model.model.parameters()))
 
-    def prompt(self, task_metadata: Any, role: str) -> str:
+    def prompt(self, task_metadata: Any, role: str | None = None) -> str:
         """Return the prompt that mteb and sentence-transformers would put before a text of this task; may be empty.
 
         Args:
             task_metadata: the task's mteb metadata.
-            role: ``query`` or ``document``.
+            role: ``query`` or ``document``; None for the sentences of a similarity task, which have no role.
         """
-        kind = PromptType(role)
+        kind = None if role is None else PromptType(role)
         if isinstance(self.mteb_model, InstructSentenceTransformerModel):
             if kind == PromptType.document and not self.mteb_model.apply_instruction_to_passages:
                 return _default_prompt(self.encoder)  # mteb calls plain encode() without a prompt
@@ -128,10 +128,10 @@ class LoadedModel:
             return str(prompts[name])
         return _default_prompt(self.encoder, role)
 
-    def rank_subset(
-        self, task: TurkicIdiomRetrieval, subset: str, *, batch_size: int = BATCH_SIZE
-    ) -> tuple[Rankings, dict[str, Any]]:
-        """Rank one subset of a task with mteb's own evaluation, which works for any model of mteb.
+    def evaluate_subset(
+        self, task: IdiomTask, subset: str, *, batch_size: int = BATCH_SIZE
+    ) -> tuple[Prediction, dict[str, Any]]:
+        """Evaluate the model on one subset of a task as mteb does, which works for any model of mteb.
 
         Args:
             task: the task; its chosen subsets are changed.
@@ -139,14 +139,14 @@ class LoadedModel:
             batch_size: texts per forward pass.
 
         Returns:
-            the rankings, and mteb's row of scores.
+            the rankings or similarities, and mteb's row of scores.
         """
         task.hf_subsets = [subset]
         arguments = {"batch_size": batch_size, "show_progress_bar": False}
         with quiet_libraries():
             result = mteb.evaluate(self.mteb_model, task, cache=None, encode_kwargs=arguments, show_progress_bar=False)
         (row,) = result.task_results[0].scores[TEST]
-        return task.rankings[TEST, subset], row
+        return task.predictions[TEST, subset], row
 
     def meta_for(self, pooling: str) -> ModelMeta:
         """Return the metadata of this model under another pooling: the registered ones, or these with a new name."""

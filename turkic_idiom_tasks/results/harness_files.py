@@ -27,7 +27,7 @@ from turkic_idiom_tasks.results.model_predictions import (
     known_revision,
     regime_of_untuned,
 )
-from turkic_idiom_tasks.results.predictions import SPANS, Key, Predictions
+from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, Key, Predictions
 from turkic_idiom_tasks.results.record import SUFFIX, Header, read_header, read_record
 
 
@@ -105,6 +105,8 @@ def _all_files(places: Sequence[Path]) -> list[Path]:
 
 
 def _from_record(path: Path, dataset: Dataset) -> Iterator[ModelPredictions]:
+    if any(row.task in OTHER_DATA_TASKS for row in read_header(path).subsets):
+        return
     record = read_record(path, dataset)
     for key, predictions in record.predictions.items():
         if key[0] == SPANS:
