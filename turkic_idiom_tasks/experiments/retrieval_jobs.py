@@ -28,6 +28,7 @@ from turkic_idiom_tasks.results.predictions import Key, Rankings
 from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, installed_versions, subset_scores
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.retrieval.ranking import encode_and_rank
+from turkic_idiom_tasks.splits import TEST
 
 TOP_K = 100  # documents per query in a record; the places of relevant documents behind them are kept too
 
@@ -150,9 +151,8 @@ def _rank_natively(loaded: LoadedModel, dataset: Dataset) -> dict[Key, Rankings]
         task = TASK_CLASSES[TASKS[short].name](dataset=dataset)
         for key in subsets:
             if key[0] == short:
-                ranking, _ = loaded.evaluate_subset(task, key[1])
-                if isinstance(ranking, Rankings):
-                    rankings[key] = ranking
+                loaded.evaluate_subset(task, key[1])
+                rankings[key] = task.predictions[TEST, key[1]]
     return rankings
 
 

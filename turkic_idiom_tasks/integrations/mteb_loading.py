@@ -41,8 +41,7 @@ from turkic_idiom_tasks.integrations.mteb_models import (
     local_meta,
     pooled_name,
 )
-from turkic_idiom_tasks.integrations.mteb_similarity import IdiomSTS
-from turkic_idiom_tasks.integrations.mteb_tasks import TurkicIdiomRetrieval
+from turkic_idiom_tasks.integrations.mteb_results import IdiomTask
 from turkic_idiom_tasks.integrations.quiet import quiet_libraries
 from turkic_idiom_tasks.results.predictions import Prediction
 from turkic_idiom_tasks.splits import TEST
@@ -130,9 +129,9 @@ class LoadedModel:
         return _default_prompt(self.encoder, role)
 
     def evaluate_subset(
-        self, task: TurkicIdiomRetrieval | IdiomSTS, subset: str, *, batch_size: int = BATCH_SIZE
+        self, task: IdiomTask, subset: str, *, batch_size: int = BATCH_SIZE
     ) -> tuple[Prediction, dict[str, Any]]:
-        """Evaluate one subset of a task with mteb's own evaluation, which works for any model of mteb.
+        """Evaluate the model on one subset of a task as mteb does, which works for any model of mteb.
 
         Args:
             task: the task; its chosen subsets are changed.
