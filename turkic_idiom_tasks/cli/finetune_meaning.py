@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,7 +25,9 @@ from turkic_idiom_tasks.cli.finetune import (
     push_target,
     tuned_folder,
 )
-from turkic_idiom_tasks.cli.options import Revision
+from turkic_idiom_tasks.cli.options import Revision, TrustRemoteCode
+from turkic_idiom_tasks.cli.similarity_output import UNDEFINED, score_text, similarity_cells, similarity_table
+from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.reading import printable
 
@@ -37,14 +38,6 @@ if TYPE_CHECKING:
     from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity
 
 log = logging.getLogger("turkic_idiom_tasks")
-
-_COLUMNS = {  # score -> heading
-    "spearman_idiom": "idiom",
-    "spearman_general": "general",
-    "affinity": "affinity",
-    "scaled_similarity": "scaled",
-    "accuracy": "accuracy",
-}
 
 
 @finetune_app.command()
@@ -150,6 +143,7 @@ def similarity(
     pretrain_epochs: Annotated[
         int, typer.Option("--pretrain-epochs", metavar="N", help="Passes over these sentences.")
     ] = 5,
+    trust_remote_code: TrustRemoteCode = False,
     push: Push = None,
 ) -> None:
     """Fine-tune an encoder so that a sentence with an idiom is like its paraphrase, not like a literal rewording.
@@ -192,7 +186,7 @@ def similarity(
     folder = out or tuned_folder(model, ["similarity", loss, pooling, tokens_part, seed])
     check_new(folder)
     sentences = [] if pretrain_sentences is None else read_sentences(pretrain_sentences)
-    trainee = load_trainee(model, task="T2", pooling=pooling, revision=revision)
+    trainee = load_trainee(model, task="T2", pooling=pooling, revision=revision, trust_remote_code=trust_remote_code)
     grown = None
     if token_config is not None:
         grown = grow_encoder(
@@ -286,6 +280,7 @@ def idiomaticity(
     weight_decay: WeightDecay = 0.01,
     max_length: Annotated[int, typer.Option("--max-length", metavar="N", help="Sub-words that are used.")] = 128,
     bf16: Bf16 = False,
+    trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune classifiers that tell whether an idiom is meant or its words, and score them by macro F1.
 
@@ -311,14 +306,15 @@ def idiomaticity(
     for number in seed or SEEDS:
         folder = out / f"seed-{number}"
         declared: dict[str, Any] = {"model": model, "revision": revision, "config": config.model_dump(), "seed": number}
+        declared |= trust_setting(trust_remote_code)
         declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
         declared["subtask"] = subtask
         finished = finished_scores(folder, declared)
         if finished is None:
-            classifier = load_classifier(model, seed=number, revision=revision)
+            classifier = load_classifier(model, seed=number, revision=revision, trust_remote_code=trust_remote_code)
             finished = train_seed(classifier, rows, config=config, seed=number)
             save_classifier(classifier, folder, finished, declared)
-        log.info("seed %d: test macro F1 %s", number, _number(finished.test_f1))
+        log.info("seed %d: test macro F1 %s", number, score_text(finished.test_f1))
         scores.append(finished)
     _print_seeds(rows, scores)
     sys.stdout.write(f"\nClassifiers: {printable(str(out))}\n")
@@ -376,11 +372,11 @@ def _print_seeds(rows: LabelledData, scores: Sequence[SeedScores]) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     gold = [row.label for row in rows.test]
     constant = max(macro_f1(gold, [label] * len(gold)) for label in (0, 1))
-    table.add_row("one answer for all", "", "", _number(constant), "")
+    table.add_row("one answer for all", "", "", score_text(constant), "")
     for row in scores:
-        cells = [str(row.best_epoch), _number(row.development_f1), _number(row.test_f1)]
-        table.add_row(f"seed {row.seed}", *cells, f"{_number(row.low)}-{_number(row.high)}")
-    table.add_row("mean", "", "", _number(sum(row.test_f1 for row in scores) / len(scores)), "")
+        cells = [str(row.best_epoch), score_text(row.development_f1), score_text(row.test_f1)]
+        table.add_row(f"seed {row.seed}", *cells, f"{score_text(row.low)}-{score_text(row.high)}")
+    table.add_row("mean", "", "", score_text(sum(row.test_f1 for row in scores) / len(scores)), "")
     console.print(table)
 
 
@@ -390,21 +386,13 @@ def _print_scores(tuned: TunedSimilarity) -> None:
     if not tuned.scores:
         console.print("No test pairs: a table of triplets has none.")
         return
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
-    table.add_column("Spearman")
-    for heading in ("overall", "95%", *_COLUMNS.values()):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = similarity_table("Spearman")
     for subset, scores in tuned.scores.items():
         table.add_row(f"{subset} untuned", *_cells(tuned.untuned_scores[subset]))
         table.add_row(f"{subset} {'tuned' if tuned.kept.epoch else 'kept'}", *_cells(scores))
     console.print(table)
-    console.print("-: undefined, because one side is constant or there is no such pair")
+    console.print(UNDEFINED)
 
 
 def _cells(scores: Mapping[str, float]) -> list[str]:
-    interval = f"{_number(scores['spearman_ci_low'])}-{_number(scores['spearman_ci_high'])}"
-    return [_number(scores["spearman"]), interval, *(_number(scores[name]) for name in _COLUMNS)]
-
-
-def _number(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.3f}"
+    return similarity_cells(scores, scores["spearman_ci_low"], scores["spearman_ci_high"])

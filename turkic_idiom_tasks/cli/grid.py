@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data
+from turkic_idiom_tasks.cli.options import Data, TrustRemoteCode
+from turkic_idiom_tasks.encoders.names import TRUST_OPTION
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
@@ -38,22 +39,22 @@ GridFolder = Annotated[
 
 
 @grid_app.command()
-def plan(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
+def plan(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote_code: TrustRemoteCode = False) -> None:
     """Print every cell with its state, and an estimate of the time for the missing cells."""
     from turkic_idiom_tasks.experiments.grid_report import Report
 
-    report = Report.of(_open(file, out, data))
+    report = Report.of(_open(file, out, data, trust=trust_remote_code))
     for cell, state in report.states.items():
         sys.stdout.write(f"{state:8s}{printable(str(cell))}\n")
     sys.stdout.write(printable(f"\n{report.summary()}\n{report.estimate()}\n"))
 
 
 @grid_app.command()
-def status(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
+def status(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote_code: TrustRemoteCode = False) -> None:
     """Print how many cells are done or missing, and why cells failed."""
     from turkic_idiom_tasks.experiments.grid_report import Report
 
-    _print_status(Report.of(_open(file, out, data)))
+    _print_status(Report.of(_open(file, out, data, trust=trust_remote_code)))
 
 
 @grid_app.command()
@@ -77,6 +78,7 @@ def run(
         typer.Option("--address", metavar="ADDRESS", help="Ray cluster to use: auto, or HOST:PORT."),
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Also run cells that failed before.")] = False,
+    trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Run every missing cell; if a cell fails, this is recorded and the other cells still run.
 
@@ -88,7 +90,7 @@ def run(
     from turkic_idiom_tasks.experiments.grid_report import Report
 
     log.setLevel(logging.INFO)
-    grid = _open(file, out, data)
+    grid = _open(file, out, data, trust=trust_remote_code)
     states_to_run = (MISSING, FAILED) if retry_failed else (MISSING,)
     n_cells = sum(state in states_to_run for state in grid.states().values())
     runner = _runner(jobs, gpus=gpus, cpus=cpus, address=address)
@@ -100,6 +102,8 @@ def run(
     tables = ["turkic-idiom", "grid", "tables", str(file), "--out", str(grid.folder)]
     if data:
         tables += ["--data", data]
+    if trust_remote_code:
+        tables.append(TRUST_OPTION)
     sys.stdout.write(printable(f"\nTables: {shlex.join(tables)}\n"))
     states = set(report.states.values())
     if MISSING in states:
@@ -113,11 +117,11 @@ def run(
 
 
 @grid_app.command()
-def tables(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
+def tables(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote_code: TrustRemoteCode = False) -> None:
     """Write the paper's tables and figures from the finished cells, beside the published figures."""
     from turkic_idiom_tasks.experiments.grid_tables import LONG_TABLES, write_grid_tables
 
-    written = write_grid_tables(_open(file, out, data))
+    written = write_grid_tables(_open(file, out, data, trust=trust_remote_code))
     for path in written:
         if path.suffix == ".md" and path.stem not in LONG_TABLES:
             sys.stdout.write(path.read_text("utf-8") + "\n")
@@ -125,13 +129,13 @@ def tables(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
         sys.stdout.write(printable(f"{path}\n"))
 
 
-def _open(file: Path, out: Path | None, data: str) -> Grid:
+def _open(file: Path, out: Path | None, data: str, *, trust: bool) -> Grid:
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.experiments.grid import open_grid
     from turkic_idiom_tasks.experiments.grid_file import read_grid_file
 
     parts = read_grid_file(file)
-    return open_grid(parts, open_dataset(data), out or Path(file.stem))
+    return open_grid(parts, open_dataset(data), out or Path(file.stem), trust_remote_code=trust)
 
 
 def _runner(jobs: int | None, *, gpus: float, cpus: int | None, address: str | None) -> Runner:

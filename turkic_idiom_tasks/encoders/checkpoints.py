@@ -1,4 +1,7 @@
-"""Loading of a checkpoint: without its code, from safetensors, in a stated dtype, and with errors of one line."""
+"""Loading of a checkpoint: from safetensors, in a stated dtype, with errors of one line.
+
+Code that comes with a checkpoint is executed only if the caller says so.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from transformers.utils import logging as transformers_logging
 
 from turkic_idiom_tasks import hub_client
 from turkic_idiom_tasks.encoders.folders import MODULES_FILE, check_model_folder, is_local
-from turkic_idiom_tasks.encoders.names import check_dtype
+from turkic_idiom_tasks.encoders.names import check_dtype, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.reading import read_json
 
@@ -34,7 +37,12 @@ _WITHOUT_OWN_WEIGHTS = (
 
 
 def load_checkpoint(
-    name_or_path: str, *, revision: str | None = None, device: str | None = None, dtype: str = "float32"
+    name_or_path: str,
+    *,
+    revision: str | None = None,
+    device: str | None = None,
+    dtype: str = "float32",
+    trust_remote_code: bool = False,
 ) -> SentenceTransformer:
     """Load a sentence-transformers model, or a plain encoder with the mean pooling that the library gives it.
 
@@ -43,9 +51,11 @@ def load_checkpoint(
         revision: Hub commit; None is the newest.
         device: None lets sentence-transformers choose.
         dtype: dtype of the weights, also if the checkpoint was saved in another one.
+        trust_remote_code: whether code that comes with the model may be executed.
 
     Raises:
-        InputError: the model cannot be found, reached or loaded, or its weights are pickled.
+        InputError: the model cannot be found, reached or loaded, its weights are pickled, or it needs code that may not
+            be executed.
     """
     check_dtype(dtype)
     is_folder = is_local(name_or_path)
@@ -61,7 +71,7 @@ def load_checkpoint(
                 name_or_path,
                 revision=revision,
                 device=device,
-                trust_remote_code=_has_our_module(modules),
+                trust_remote_code=trust_remote_code or _has_our_module(modules),
                 local_files_only=local_files_only,
                 model_kwargs={"dtype": getattr(torch, dtype), "use_safetensors": True},
             )
@@ -152,10 +162,7 @@ def load_error(name_or_path: str, error: BaseException) -> InputError:
         return error
     causes = hub_client.causes(error)
     if any("trust_remote_code" in str(cause) for cause in causes):
-        return usage_error(
-            f"{name_or_path} needs code from its own repository, which is never executed here; use a model that "
-            "transformers supports by itself"
-        )
+        return untrusted_code(name_or_path)
     if any("file named model.safetensors" in str(cause) for cause in causes):
         return usage_error(
             f"{name_or_path}: has no weights in safetensors format, the only format that is loaded, because a pickle "

@@ -15,7 +15,7 @@ MIN_LENGTH = 8
 _POSITIONS_FROM_2 = {"xlm-roberta", "roberta", "camembert", "xlm-roberta-xl"}  # two of their positions cannot be used
 
 
-def load_tokenizer(name_or_path: str, *, revision: str | None = None) -> Any:
+def load_tokenizer(name_or_path: str, *, revision: str | None = None, trust_remote_code: bool = False) -> Any:
     """Return a fast tokenizer that takes sentences as lists of words.
 
     Raises:
@@ -24,7 +24,7 @@ def load_tokenizer(name_or_path: str, *, revision: str | None = None) -> Any:
     path = local_path(name_or_path)
     options: dict[str, Any] = {
         "revision": revision or "main",
-        "trust_remote_code": False,
+        "trust_remote_code": trust_remote_code,
         "local_files_only": is_local(name_or_path),
     }
     try:

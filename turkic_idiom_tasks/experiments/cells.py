@@ -19,8 +19,8 @@ from typing import Annotated, ClassVar, Generic, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
-from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS
 from turkic_idiom_tasks.finetuning.config import Seed
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.predictions import Predictions
@@ -145,11 +145,13 @@ class Work(Generic[P]):
         part: part of the grid file.
         dataset: data of training and scoring.
         folder: folder of the grid, for checkpoints that later runs need.
+        trust_remote_code: whether code that comes with a model may be executed; every loader needs to be told.
     """
 
     part: P
     dataset: Dataset
     folder: Path
+    trust_remote_code: bool = False
 
 
 class Kind(ABC, Generic[P]):
@@ -194,8 +196,7 @@ class Kind(ABC, Generic[P]):
 
 def pinned_commit(model: str) -> str | None:
     """Return the commit at which a model on the Hub is loaded; None for the newest one and for a local folder."""
-    revision = PAPER_ENCODERS.get(model, (NO_REVISION, None))[0]
-    return None if is_local(model) or revision == NO_REVISION else revision
+    return None if is_local(model) else pinned_revision(model)
 
 
 def content_revision(model: str) -> str | None:

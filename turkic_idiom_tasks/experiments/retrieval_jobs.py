@@ -40,7 +40,7 @@ def start(cells: Sequence[Cell], work: Work[RetrievalPart]) -> Finish:
         return partial(_tuned_result, work=work)
     start = time.perf_counter()
     model = cells[0].model
-    trainee = load_trainee(model, task="T2", revision=pinned_commit(model))
+    trainee = load_trainee(model, task="T2", revision=pinned_commit(model), trust_remote_code=work.trust_remote_code)
     poolings = [str(cell.pooling) for cell in cells]
     rankings = _rank(trainee, work.dataset, language=None, poolings=poolings)
     seconds = (time.perf_counter() - start) / len(cells)
@@ -62,7 +62,13 @@ def _tuned_result(cell: Cell, *, work: Work[RetrievalPart]) -> Result:
     """Train and score the encoder of a cell."""
     start = time.perf_counter()
     data = build_regime(work.dataset, cell.regime, language=cell.language)
-    trainee = load_trainee(cell.model, task=data.task, pooling=cell.pooling, revision=pinned_commit(cell.model))
+    trainee = load_trainee(
+        cell.model,
+        task=data.task,
+        pooling=cell.pooling,
+        revision=pinned_commit(cell.model),
+        trust_remote_code=work.trust_remote_code,
+    )
     loaded = time.perf_counter()
     config = work.part.training.model_copy(update={"pooling": cell.pooling, "seed": cell.seed or 0})
     tuned = fine_tune_retrieval(trainee, data, config=config)

@@ -15,6 +15,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.cells import (
     CHECKPOINTS,
@@ -131,11 +132,13 @@ def source_cell(part: SpanPart, model: str, seed: int) -> Cell:
     return Cell(SPAN, model, regime_name(part.language), seed=seed, target=part.language, size=ALL)
 
 
-def checkpoint_folder(part: SpanPart, model: str, seed: int, *, dataset: Dataset, folder: Path) -> Path:
+def checkpoint_folder(
+    part: SpanPart, model: str, seed: int, *, dataset: Dataset, folder: Path, trust_remote_code: bool = False
+) -> Path:
     """Return the folder of the checkpoint of a model and seed; its name depends on everything that decides it."""
     name = cell_name(
         source_cell(part, model, seed),
-        settings=part.training.model_dump(),
+        settings=part.training.model_dump() | trust_setting(trust_remote_code),
         model_revision=content_revision(model),
         data_revision=dataset.revision,
     )

@@ -18,7 +18,7 @@ from huggingface_hub import ModelCardData
 from turkic_idiom_tasks.encoders.checkpoints import quiet_loading
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.encoders.idiom_tokens import CLASSIFIER_FOLDER
-from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, trust_setting
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.files import check_writable, new_folder, write_json, write_text
 from turkic_idiom_tasks.finetuning.config import COSINE, SIMCSE, RetrievalConfig, SimilarityConfig
@@ -76,6 +76,7 @@ def tuning_record(
         "pooling": trainee.pooling,
         "loss": tuned.loss,
         "prompts": dict(trainee.prompts),
+        **trust_setting(trainee.trust_remote_code),
         "config": config.model_dump(),
         "data": {
             "path": path,
@@ -147,6 +148,7 @@ def similarity_record(
         "model": trainee.name,
         "revision": trainee.revision,
         "pooling": trainee.pooling,
+        **trust_setting(trainee.trust_remote_code),
         "config": config.model_dump(),
         "data": {
             "path": data.path,

@@ -70,13 +70,15 @@ class SeedScores:
     high: float
 
 
-def load_classifier(name_or_path: str, *, seed: int, revision: str | None = None) -> SentenceClassifier:
+def load_classifier(
+    name_or_path: str, *, seed: int, revision: str | None = None, trust_remote_code: bool = False
+) -> SentenceClassifier:
     """Return a pretrained encoder with an untrained head for two labels, in float32.
 
     Raises:
         InputError: the model cannot be found or loaded.
     """
-    tokenizer = load_tokenizer(name_or_path, revision=revision)
+    tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
     set_seed(seed)
     try:
         with quiet_loading():
@@ -87,7 +89,7 @@ def load_classifier(name_or_path: str, *, seed: int, revision: str | None = None
                 ignore_mismatched_sizes=True,  # a head for other labels is replaced
                 dtype=torch.float32,
                 use_safetensors=True,
-                trust_remote_code=False,
+                trust_remote_code=trust_remote_code,
                 local_files_only=is_local(name_or_path),
             )
     except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection

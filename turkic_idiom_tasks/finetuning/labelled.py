@@ -159,17 +159,8 @@ def _astitch(setup: str, inputs: Sequence[str], *, subtask: str, languages: Sequ
 
 
 def _astitch_rows(copy: AStitchData, subset: str, *, part: str, subtask: str, inputs: Sequence[str]) -> list[Labelled]:
-    """Return the rows of a file; the idiom of a row stands in the file of subtask A that has it as second sentence."""
-    context = CONTEXT in inputs and subtask == "A"
-    idiom_of = {}
-    for row in copy.labelled(subset, subtask="A", part=part, context=context):
-        idiom_of[row.sentence1] = row.sentence2
-    read = copy.labelled(subset, subtask=subtask, part=part, context=context, idiom=IDIOM in inputs)
-    rows = []
-    for row in read:
-        idiom = idiom_of.get(row.sentence1, row.sentence1)
-        rows.append(Labelled(row.label, row.sentence1, row.sentence2, idiom))
-    return rows
+    read = copy.labelled(subset, subtask=subtask, part=part, context=CONTEXT in inputs, idiom=IDIOM in inputs)
+    return [Labelled(row.label, row.sentence1, row.sentence2, row.idiom) for row in read]
 
 
 def _lexicon(data: str, languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:

@@ -35,6 +35,7 @@ class Trainee:
         is_plain: whether it is a plain transformers encoder, not a sentence-transformers model.
         prompts: role (``query``, ``document``) -> prompt before a text, in training and in evaluation.
         task_prompts: short name of a task -> role -> prompt before a text of that task.
+        trust_remote_code: whether code that comes with the model was allowed to be executed.
     """
 
     model: SentenceTransformer
@@ -44,10 +45,17 @@ class Trainee:
     is_plain: bool
     prompts: Mapping[str, str]
     task_prompts: Mapping[str, Mapping[str, str]]
+    trust_remote_code: bool = False
 
 
 def load_trainee(
-    name: str, *, task: str, pooling: str | None = None, revision: str | None = None, device: str | None = None
+    name: str,
+    *,
+    task: str,
+    pooling: str | None = None,
+    revision: str | None = None,
+    device: str | None = None,
+    trust_remote_code: bool = False,
 ) -> Trainee:
     """Return a model by any name that `turkic-idiom run` takes, ready to be trained.
 
@@ -57,12 +65,13 @@ def load_trainee(
         pooling: one of the five; None keeps the model's own, and gives a plain encoder the mean.
         revision: Hub commit; None is the one that mteb pins, otherwise the newest.
         device: None lets sentence-transformers choose.
+        trust_remote_code: whether code that comes with the model may be executed.
 
     Raises:
         InputError: the model cannot be found, loaded or trained, or cannot have this pooling.
     """
     check_pooling(pooling or _PLAIN_POOLING)
-    loaded = resolve_model(name, revision=revision, device=device)
+    loaded = resolve_model(name, revision=revision, device=device, trust_remote_code=trust_remote_code)
     if loaded.encoder is None:
         raise usage_error(f"{name}: not a transformer encoder, so there is nothing to fine-tune; give another --model")
     if loaded.pooling and pooling not in (None, loaded.pooling):
@@ -86,6 +95,7 @@ def load_trainee(
         is_plain=is_plain,
         prompts=prompts[task],
         task_prompts=prompts,
+        trust_remote_code=trust_remote_code,
     )
 
 

@@ -22,7 +22,8 @@ from turkic_idiom_tasks.dataset.similarity import (
     GENERAL,
     INCORRECT,
     REFERENCE,
-    SIMILARITY_LANGUAGES,
+    SIMILARITY_TASKS,
+    STS,
     SentencePair,
     SentencePairs,
     Triplet,
@@ -31,7 +32,6 @@ from turkic_idiom_tasks.dataset.similarity import (
 )
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.regimes import text_key
-from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES, AStitchData, read_general_pairs, read_triplets
 from turkic_idiom_tasks.similarity.chengyu import CHENGYU_SUBSET, chengyu_path, read_chengyu, read_chengyu_triplets
@@ -211,8 +211,10 @@ def _sources(data: str, languages: Sequence[str]) -> tuple[str, dict[str, _Sourc
         return data, {_FILE_SUBSET: _by_idiom(_read_table_of_triplets(Path(data)), None)}
     dataset = open_dataset("" if data == LEXICON else data)
     sources = {}
-    for code in _chosen(languages, [code for code in SIMILARITY_LANGUAGES if code in dataset.similarity_languages]):
-        sources[LANGUAGES[code].subset] = _lexicon_source(dataset.lexicon, code, dataset.similarity(code))
+    lexicon = dataset.lexicon
+    subset_of = {SIMILARITY_TASKS[STS].languages[subset]: subset for subset in dataset.pair_subsets(STS)}
+    for code in _chosen(languages, subset_of):
+        sources[subset_of[code]] = _lexicon_source(lexicon, code, dataset.pairs(STS, subset_of[code]))
     return dataset.path, sources
 
 

@@ -15,9 +15,13 @@ from turkic_idiom_tasks.files import write_text
 from turkic_idiom_tasks.language_models.item_types import CLOZE, EQUIVALENT, KINDS, USAGE, ItemSet
 from turkic_idiom_tasks.language_models.items import item_sets
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
+from turkic_idiom_tasks.similarity import questions
+from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES
 
 FOLDER = Path(__file__).parent / "lm_eval_tasks" / "language_models"
+ASTITCH_FOLDER = FOLDER.with_name("astitch")
 PREFIX = "turkic_idiom_"
+ASTITCH_PREFIX = "astitch_"
 ALL = "turkic_idiom_lm"
 GENERATIVE, PROMPTS = "_gen", "_prompts"  # endings of names
 VERSION = "1.0"  # raised when the same answers get other scores
@@ -127,14 +131,38 @@ def _group(name: str, members: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(folder: Path = FOLDER) -> None:
+def astitch_files() -> dict[str, str]:
+    """Return the name of every file of the tasks on AStitchInLanguageModels, and its text."""
+    texts = {}
+    for kind in questions.KINDS:
+        for ending, way in (("", "_loglikelihood"), (GENERATIVE, "_generation")):
+            group = f"{ASTITCH_PREFIX}{kind}{ending}"
+            names = []
+            for language in ASTITCH_LANGUAGES:
+                name = f"{ASTITCH_PREFIX}{kind}_{language}{ending}"
+                names.append(name)
+                texts[f"{name}.yaml"] = (
+                    f"include: [{way}, _common]\n"
+                    f"task: {name}\n"
+                    f"task_alias: {language}\n"
+                    f"metadata: {{version: {VERSION}, kind: {kind}, language: {language}}}\n"
+                )
+            lines = [f"group: {group}", "task:", *(f"  - {name}" for name in names), "aggregate_metric_list:"]
+            for metric in ("macro_f1", "accuracy"):
+                lines.append(f"  - {{metric: {metric}, aggregation: mean, weight_by_size: false}}")
+            lines.append(f"metadata: {{version: {VERSION}}}")
+            texts[f"{group}.yaml"] = "\n".join(lines) + "\n"
+    return texts
+
+
+def write() -> None:
     """Write every file, and remove those of tasks that there are no more."""
-    texts = files()
-    for path in folder.glob("*.yaml"):
-        if path.name not in texts:
-            path.unlink()
-    for name, text in texts.items():
-        write_text(folder / name, text)
+    for folder, texts in ((FOLDER, files()), (ASTITCH_FOLDER, astitch_files())):
+        for path in folder.glob("*.yaml"):
+            if path.name not in texts:
+                path.unlink()
+        for name, text in texts.items():
+            write_text(folder / name, text)
 
 
 if __name__ == "__main__":

@@ -70,6 +70,7 @@ class TokenClassifier:
         device: str | None = None,
         dtype: str = "float32",
         max_length: int | None = None,
+        trust_remote_code: bool = False,
     ) -> TokenClassifier:
         """Return a classifier from a Hub id or a local folder.
 
@@ -79,15 +80,20 @@ class TokenClassifier:
             device: cpu, cuda, cuda:1; None takes the GPU if there is one.
             dtype: float32, bfloat16 or float16.
             max_length: sub-words in one window; None is the model's own limit, at most 512.
+            trust_remote_code: whether code that comes with the model may be executed.
 
         Raises:
             InputError: the classifier cannot be found or loaded, has other labels than O, B-IDIOM and I-IDIOM, or its
                 tokenizer does not say which word a sub-word belongs to.
         """
         check_dtype(dtype)
-        tokenizer = load_tokenizer(name_or_path, revision=revision)
+        tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
         model, report = load_weights(
-            name_or_path, revision=revision, dtype=getattr(torch, dtype), output_loading_info=True
+            name_or_path,
+            revision=revision,
+            trust_remote_code=trust_remote_code,
+            dtype=getattr(torch, dtype),
+            output_loading_info=True,
         )
         if report["missing_keys"]:
             raise InputError(
@@ -163,11 +169,12 @@ class TokenClassifier:
         return predictions
 
 
-def load_weights(name_or_path: str, **options: Any) -> Any:
-    """Return the result of transformers' ``AutoModelForTokenClassification.from_pretrained``, without code or pickles.
+def load_weights(name_or_path: str, *, trust_remote_code: bool = False, **options: Any) -> Any:
+    """Return the result of transformers' ``AutoModelForTokenClassification.from_pretrained``, without pickles.
 
     Args:
         name_or_path: Hub id or folder.
+        trust_remote_code: whether code that comes with the model may be executed.
         options: options of ``from_pretrained``.
 
     Raises:
@@ -180,7 +187,7 @@ def load_weights(name_or_path: str, **options: Any) -> Any:
             return AutoModelForTokenClassification.from_pretrained(
                 path,
                 use_safetensors=True,
-                trust_remote_code=False,
+                trust_remote_code=trust_remote_code,
                 local_files_only=is_local(name_or_path),
                 **options,
             )
