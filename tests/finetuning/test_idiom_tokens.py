@@ -140,12 +140,17 @@ def test_plain_sentence_transformers_refuses_rather_than_leave_the_idioms(saved)
         SentenceTransformer(str(saved))
 
 
-def test_a_model_that_brings_code_of_its_own_is_never_trusted(saved):
+def test_code_that_comes_with_a_model_is_not_trusted(saved):
+    """Neither a module of its own, nor another class for its weights, although ours has to be imported."""
+    (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
+    config = json.loads((saved / "config.json").read_text())
+    names = {"AutoConfig": "modeling_theirs.Config", "AutoModel": "modeling_theirs.Model"}
+    (saved / "config.json").write_text(json.dumps(config | {"auto_map": names}))
+    assert load_checkpoint(str(saved), device="cpu")[0].rewrite([SENTENCE]) == [REPLACED]
     modules = json.loads((saved / "modules.json").read_text())
     modules.append({"idx": 9, "name": "9", "path": "", "type": "modeling_theirs.Head"})
     (saved / "modules.json").write_text(json.dumps(modules))
-    (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
-    with pytest.raises(InputError, match="never executed"):
+    with pytest.raises(InputError, match="nothing has been executed"):
         load_checkpoint(str(saved))
 
 

@@ -1,8 +1,8 @@
 """A sentence-transformers module that puts idiom tokens into its inputs, so that no caller has to know about them.
 
 A saved model names the module in its ``modules.json``. Stock sentence-transformers imports it if this package is
-installed and the caller says ``trust_remote_code=True``; `checkpoints.load_checkpoint` does so by itself, because the
-class is ours and no code of the model is run.
+installed and the caller says ``trust_remote_code=True``; `checkpoints.load_checkpoint` does so itself for this class, and
+for nothing else.
 """
 
 from __future__ import annotations
@@ -139,13 +139,13 @@ class IdiomTokenTransformer(Transformer):
             self.sentence_classifier.tokenizer.save_pretrained(folder)
 
     @classmethod
-    def load(cls, model_name_or_path: str, *, trust_remote_code: bool = False, **options: Any) -> Self:
-        """Load a saved module, without any code of the model's folder.
+    def load(cls, model_name_or_path: str, **options: Any) -> Self:
+        """Load a saved module; the options are those of the stock one.
 
         Raises:
             InputError: the table is missing or damaged, does not fit to the tokenizer, or the classifier is missing.
         """
-        module: Self = super().load(model_name_or_path, trust_remote_code=False, **options)
+        module: Self = super().load(model_name_or_path, **options)
         names = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
         place = {name: options[name] for name in names if name in options}
         path = cls.load_file_path(model_name_or_path, TABLE, **place)
