@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
+from transformers import AutoTokenizer
 
 from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv
@@ -101,6 +102,22 @@ def test_the_vocabulary_grows_by_the_mean_of_the_pieces(sentence_model):
     by_hand = (before[position["kalp"]] + before[position["yürek"]] + before[position["su"]]) / 3
     assert torch.allclose(after[-1], by_hand, atol=1e-7)
     assert model.tokenizer.convert_tokens_to_ids(TOKEN) == len(before)
+
+
+def test_a_real_tokenizer_keeps_the_token_whole(minilm, tmp_path):
+    """MiniLM lower-cases and splits words; the token is one piece nevertheless, also in the saved folder."""
+    model = load_checkpoint(str(minilm), device="cpu")
+    add_idiom_tokens(
+        model, make_tokens([KnownIdiom("Goldmines", (IdiomForm(("Goldmines",)),))]), initial="mean", seed=1
+    )
+    pieces = model.tokenizer.tokenize("Goldmines")
+    assert len(pieces) > 1
+    by_hand = embeddings(model)[model.tokenizer.convert_tokens_to_ids(pieces)].mean(0)
+    assert torch.allclose(embeddings(model)[-1], by_hand, atol=1e-7)
+    model.tokenizer.save_pretrained(tmp_path)
+    for tokenizer in (model.tokenizer, AutoTokenizer.from_pretrained(tmp_path)):
+        ids = tokenizer("the IDgoldminesID's end", add_special_tokens=False)["input_ids"]
+        assert ids == tokenizer.convert_tokens_to_ids(["the", "IDgoldminesID", "'", "s", "end"])
 
 
 def test_random_vectors_depend_on_the_seed_alone(sentence_model):

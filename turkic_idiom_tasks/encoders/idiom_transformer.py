@@ -1,8 +1,8 @@
 """A sentence-transformers module that puts idiom tokens into its inputs, so that no caller has to know about them.
 
 A saved model names the module in its ``modules.json``. Stock sentence-transformers imports it if this package is
-installed and the caller says ``trust_remote_code=True``; `checkpoints.load_checkpoint` does so itself for this class, and
-for nothing else.
+installed and the caller says ``trust_remote_code=True``. `checkpoints.load_checkpoint` says so itself, for this class
+alone.
 """
 
 from __future__ import annotations
