@@ -216,6 +216,23 @@ def test_select_replaces_where_the_classifier_says_idiomatic(sentence_model, cla
         load_checkpoint(str(tmp_path / "out"))
 
 
+def test_a_prompt_is_no_part_of_the_sentence(sentence_model, classifiers):
+    """The classifier looks at the first word, which is that of the sentence; poolings get the prompt in the text."""
+    model = load_checkpoint(str(sentence_model), device="cpu")
+    add_idiom_tokens(
+        model, tokens_of(IDIOM), initial="mean", seed=1, trained=load_trained_classifier(classifiers / "seed-1")
+    )
+    model.prompts = {"query": "ateş ", "none": ""}
+    texts = [SENTENCE, LITERAL]
+    pooled = PooledEncoder.from_sentence_transformer(model)
+    vectors = pooled.encode(["ateş " + text for text in texts], poolings=["mean"])["mean"]
+    assert np.allclose(vectors, model.encode(texts, prompt="ateş "), atol=1e-6)
+    assert model[0].rewrite(["ateş " + text for text in texts], prompts=["ateş "]) == [
+        "ateş " + REPLACED,
+        "ateş " + LITERAL,
+    ]
+
+
 def test_a_classifier_that_always_says_idiomatic_replaces_all(sentence_model, classifiers):
     model = load_checkpoint(str(sentence_model), device="cpu")
     trained = load_trained_classifier(classifiers / "seed-2")

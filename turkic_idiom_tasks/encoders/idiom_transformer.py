@@ -93,8 +93,18 @@ class IdiomTokenTransformer(Transformer):
         features: dict[str, Any] = super().preprocess(rewritten, prompt=prompt, **options)
         return features
 
-    def rewrite(self, texts: Sequence[str]) -> list[str]:
-        """Return the texts with tokens in place of idioms; a text without an idiom is not changed at all."""
+    def rewrite(self, texts: Sequence[str], *, prompts: Sequence[str] = ()) -> list[str]:
+        """Return the texts with tokens in place of idioms; a text without an idiom is not changed at all.
+
+        Args:
+            texts: sentences.
+            prompts: texts that may stand before a sentence; they are left as they are, and no classifier sees them.
+        """
+        longest_first = sorted(filter(None, prompts), key=len, reverse=True)
+        if longest_first:
+            own = [next((prompt for prompt in longest_first if text.startswith(prompt)), "") for text in texts]
+            sentences = self.rewrite([text.removeprefix(prompt) for prompt, text in zip(own, texts, strict=True)])
+            return [prompt + sentence for prompt, sentence in zip(own, sentences, strict=True)]
         normalised = [unicodedata.normalize("NFC", text) for text in texts]
         occurrences = [self.idiom_table.occurrences(text) for text in normalised]
         if self.sentence_classifier is not None:
