@@ -28,6 +28,7 @@ from turkic_idiom_tasks.encoders.idiom_tokens import (
     Occurrence,
     check_vocabulary,
     read_table_file,
+    with_tokens,
 )
 from turkic_idiom_tasks.encoders.names import IDIOMATIC, RANDOM
 from turkic_idiom_tasks.encoders.sentence_classifier import (
@@ -111,7 +112,7 @@ class IdiomTokenTransformer(Transformer):
             occurrences = self._idiomatic(normalised, occurrences)
         rewritten = []
         for text, nfc, of_text in zip(texts, normalised, occurrences, strict=True):
-            rewritten.append(self.idiom_table.replace(nfc, of_text) if of_text else text)
+            rewritten.append(with_tokens(nfc, of_text) if of_text else text)
         return rewritten
 
     def _idiomatic(self, texts: Sequence[str], occurrences: Sequence[list[Occurrence]]) -> list[list[Occurrence]]:
