@@ -6,7 +6,9 @@ import shutil
 import mteb
 import numpy as np
 import pytest
+import sentence_transformers
 import torch
+from packaging.version import Version
 from sentence_transformers import SentenceTransformer
 from transformers import AutoTokenizer
 
@@ -39,6 +41,9 @@ from turkic_idiom_tasks.metrics.similarity import similarity_scores
 
 IDIOM, TOKEN = "göz dil", "IDgözdilID"
 SENTENCE, REPLACED = "su göz dil ev", "su IDgözdilID ev"
+SINCE_6 = pytest.mark.skipif(
+    Version(sentence_transformers.__version__).major < 6, reason="version 5 trusts every local folder"
+)
 LITERAL = "ateş göz dil ev"  # the classifier of these tests looks at the first word alone
 
 
@@ -152,18 +157,26 @@ def test_another_pooling_of_a_saved_folder_rewrites_too(saved):
     assert np.allclose(model.encode([SENTENCE]), model.encode([REPLACED]), atol=1e-6)
 
 
+@SINCE_6
 def test_plain_sentence_transformers_refuses_rather_than_leave_the_idioms(saved):
     with pytest.raises(ValueError, match="trust_remote_code=True"):
         SentenceTransformer(str(saved))
 
 
 def test_code_that_comes_with_a_model_is_not_trusted(saved):
-    """Neither a module of its own, nor another class for its weights, although ours has to be imported."""
+    """Its own classes for the weights and the configuration are not imported, although ours has to be."""
     (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
     config = json.loads((saved / "config.json").read_text())
     names = {"AutoConfig": "modeling_theirs.Config", "AutoModel": "modeling_theirs.Model"}
     (saved / "config.json").write_text(json.dumps(config | {"auto_map": names}))
     assert load_checkpoint(str(saved), device="cpu")[0].rewrite([SENTENCE]) == [REPLACED]
+
+
+@pytest.mark.skipif(
+    Version(sentence_transformers.__version__).major < 6, reason="version 5 trusts local folders itself"
+)
+def test_a_further_module_with_code_is_refused(saved):
+    (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
     modules = json.loads((saved / "modules.json").read_text())
     modules.append({"idx": 9, "name": "9", "path": "", "type": "modeling_theirs.Head"})
     (saved / "modules.json").write_text(json.dumps(modules))
