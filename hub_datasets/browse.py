@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from difflib import get_close_matches
 from html import escape
 from pathlib import Path
-from string import Template
 
+from turkic_idiom_tasks.concept_browser.parts import (
+    TEXT_LABELS,
+    browser_data,
+    example_parts,
+    json_for_script,
+    lexicon_rows,
+    markup,
+    script,
+    style,
+)
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.reading import printable, quoted
 
 PAGE = Path(__file__).with_name("browse.html")
-_TEXTS = ("meaning", "example", "literal_example", "paraphrased_example", "paraphrase", "literal_paraphrase")
+_REVISION_LENGTH = 12  # characters of the revision that are shown
 _INTRO = (
     "Machine-written, checked by an independent second reading, {review} by native speakers. To report a "
     "mistake, open an issue with the language, the concept id and what is wrong; a correction is one line of "
@@ -41,12 +50,29 @@ def show(lexicon: Lexicon, concept: str) -> str:
 
 
 def page(lexicon: Lexicon) -> str:
-    """Return all concepts side by side, as one HTML file that needs no other file."""
-    sections = "\n".join(_section(lexicon, concept) for concept in sorted(lexicon.concepts))
+    """Return the browser of all concepts, as one HTML file that needs no other file."""
+    parts = {
+        "@N@": str(len(lexicon.concepts)),
+        "@INTRO@": _intro(lexicon),
+        "@STYLE@": style(),
+        "@BROWSER@": markup(),
+        "@SCRIPT@": script(),
+        "@DATA@": json_for_script(browser_data(lexicon_rows(lexicon))),  # last, as its texts may hold any of the names
+    }
+    html = PAGE.read_text("utf-8")
+    for name, part in parts.items():
+        html = html.replace(name, part)
+    return html
+
+
+def _intro(lexicon: Lexicon) -> str:
+    """Return, as HTML, which lexicon this is; not the folder it was read from, as the page may be published."""
+    edition = edition_of(lexicon.revision)
+    version = f"{f'Edition {edition}, revision' if edition else 'Revision'} {lexicon.revision[:_REVISION_LENGTH]}."
+    if lexicon.source != str(BUNDLED):
+        return escape(version)
     review = "reviewed in part" if lexicon.is_reviewed else "not yet reviewed"
-    intro = _INTRO.format(review=review) if lexicon.source == str(BUNDLED) else f"From {escape(lexicon.source)}."
-    template = Template(PAGE.read_text("utf-8"))
-    return template.substitute(n=len(lexicon.concepts), intro=intro, sections=sections)
+    return f"{escape(version)} {_INTRO.format(review=review)}"
 
 
 def _details(entry: Entry) -> list[str]:
@@ -54,48 +80,18 @@ def _details(entry: Entry) -> list[str]:
     lines = []
     if entry.variants:
         lines.append(f"  variants: {', '.join(entry.variants)}")
-    for name in _TEXTS:
-        text = getattr(entry, name)
+    for name in TEXT_LABELS:
+        text = _marked_example(entry) if name == "example" else getattr(entry, name)
         if text is not None:
-            text = _marked(entry, "[", "]", encode=str) if name == "example" else text
             lines.append(f"  {name.replace('_', ' ')}: {text}")
     if entry.status:
         lines.append(f"  status: {entry.status}")
     return lines
 
 
-def _section(lexicon: Lexicon, concept: str) -> str:
-    columns = []
-    for code, language in LANGUAGES.items():
-        entry = lexicon.of(code).get(concept)
-        if entry is not None:
-            columns.append(f'<div lang="{code}">{_entry_html(entry, language.name)}</div>')
-    gloss = escape(lexicon.concepts[concept].gloss)
-    return (
-        f'<section id="{escape(concept)}"><h2>{gloss} <code>{escape(concept)}</code></h2>'
-        f'<div class="languages">{"".join(columns)}</div></section>'
-    )
-
-
-def _entry_html(entry: Entry, language: str) -> str:
-    parts = [f'<p class="note">{language}</p>', f'<p class="idiom">{escape(entry.idiom)}</p>']
-    if entry.variants:
-        parts.append(f'<p class="note">also: {escape(", ".join(entry.variants))}</p>')
-    for name in _TEXTS:
-        text = getattr(entry, name)
-        if text is None:
-            continue
-        html = _marked(entry, "<mark>", "</mark>", encode=escape) if name == "example" else escape(text)
-        label = "" if name in ("meaning", "example") else f'<span class="note">{name.replace("_", " ")}:</span> '
-        parts.append(f"<p>{label}{html}</p>")
-    return "".join(parts)
-
-
-def _marked(entry: Entry, before: str, after: str, *, encode: Callable[[str], str]) -> str:
-    """Return the example with marks around its spans; `encode` is applied to its text."""
-    example = entry.example or ""
-    text, position = "", 0
-    for span in entry.spans or ():
-        text += f"{encode(example[position : span.start])}{before}{encode(span.of(example))}{after}"
-        position = span.end
-    return text + encode(example[position:])
+def _marked_example(entry: Entry) -> str | None:
+    """Return the example with brackets around the idiom."""
+    parts = example_parts(entry)
+    if parts is None:
+        return None
+    return "".join(f"[{text}]" if is_idiom else text for text, is_idiom in parts)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from turkic_idiom_tasks.concept_browser.parts import example_parts, json_for_script
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
@@ -78,7 +78,7 @@ def review_page(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> st
     """
     html = PAGE.read_text("utf-8")
     html = html.replace("@POLICY@", _policy(html))
-    return html.replace("@DATA@", _as_json(_page_data(lexicon, language, entries)))
+    return html.replace("@DATA@", json_for_script(_page_data(lexicon, language, entries)))
 
 
 def _page_data(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> dict[str, Any]:
@@ -105,25 +105,8 @@ def _entry_data(lexicon: Lexicon, language: str, entry: Entry) -> dict[str, Any]
         "idiom": entry.idiom,
         "variants": entry.variants,
         "meaning": entry.meaning,
-        "example": _parts(entry),
+        "example": example_parts(entry),
     }
-
-
-def _parts(entry: Entry) -> list[tuple[str, bool]] | None:
-    """Return the example cut into (text, whether it is of the idiom); a browser counts its characters otherwise."""
-    if entry.example is None:
-        return None
-    parts = []
-    position = 0
-    for span in entry.spans or ():
-        parts += [(entry.example[position : span.start], False), (span.of(entry.example), True)]
-        position = span.end
-    return [*parts, (entry.example[position:], False)]
-
-
-def _as_json(value: Any) -> str:
-    """Return JSON that can stand in a script element, which no text can end."""
-    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def _policy(html: str) -> str:

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from leaderboard.board import Board
-from leaderboard.items import BoardData, short_number
+from leaderboard.concepts import CONCEPTS_FILE
+from leaderboard.items import BoardData, SubsetItems, short_number
 from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, ScoredSubmission
+from leaderboard.tables import distinctions, variant
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.experiments.compare import ALPHA
 from turkic_idiom_tasks.metrics.bootstrap import (
     FEW,
@@ -38,6 +41,7 @@ SIGNS_FILE = "signs.js"
 # A pair with a larger count is the mark, then one character for each count.
 _PAIRS = "".join(chr(code) for code in range(35, 118) if chr(code) != "\\")[:81]
 _BASE = 9
+_REVISION_LENGTH = 8  # characters of a revision in the label of a model
 _MARK = "~"
 
 
@@ -50,6 +54,8 @@ def comparison_json(board: Board) -> dict[str, Any]:
     numbers = {name: number for number, name in enumerate(names)}
     subsets = []
     for subset in board.data.subsets:
+        if subset.task == STS:
+            continue  # Spearman's correlation is no mean over items: there is no paired test of it
         concepts, sizes = np.unique(np.array(subset.concepts, dtype=object), return_counts=True)
         row = {
             "key": subset.key,
@@ -59,10 +65,12 @@ def comparison_json(board: Board) -> dict[str, Any]:
             "n": subset.n,
             "concepts": [numbers[name] for name in concepts.tolist()],
             "sizes": None if subset.task == SPANS else sizes.tolist(),  # queries of each concept
+            "several": _with_several_answers(subset, concepts.tolist()),
         }
         subsets.append(row)
     return {
         "concepts": len(names),
+        "names": names,
         "subsets": subsets,
         "small": SMALL_N,
         "few": FEW,
@@ -72,6 +80,7 @@ def comparison_json(board: Board) -> dict[str, Any]:
         "alpha": ALPHA,
         "draws": DRAWS_FILE,
         "signs": SIGNS_FILE,
+        "texts": CONCEPTS_FILE,
         "pairs": _PAIRS,
     }
 
@@ -88,11 +97,34 @@ def comparison_files(board: Board) -> Iterator[tuple[str, bytes]]:
     yield SIGNS_FILE, f"turkicIdiomSigns({json.dumps(exchanges, separators=(',', ':'))});\n".encode()
 
 
+def choice_labels(submissions: Sequence[ScoredSubmission]) -> dict[str, str]:
+    """Return id -> a label by which the page offers a submission: name, variant and revision; no two are the same."""
+    notes = distinctions(submissions)
+    labels: dict[str, str] = {}
+    for submission in submissions:
+        metadata = submission.metadata
+        note = notes.get(submission.id) or (metadata.revision or "")[:_REVISION_LENGTH]
+        parts = [variant(submission), note] if note else [variant(submission)]
+        label = " ".join(f"{metadata.name} ({', '.join(parts)})".split())
+        labels[submission.id] = f"{label} {submission.id}" if label in labels.values() else label
+    return labels
+
+
+def _with_several_answers(subset: SubsetItems, concepts: Sequence[str]) -> list[int]:
+    """Return the positions of the concepts with a query that has several right answers, whose score is no one rank."""
+    several = set()
+    for item, concept in zip(subset.texts, subset.concepts, strict=True):
+        if subset.n_right[item] > 1:
+            several.add(concept)
+    return [position for position, concept in enumerate(concepts) if concept in several]
+
+
 def concept_names(data: BoardData) -> tuple[str, ...]:
     """Return the concepts of all queries and sentences of the data, sorted."""
     names: set[str] = set()
     for subset in data.subsets:
-        names.update(subset.concepts)
+        if subset.task != STS:
+            names.update(subset.concepts)
     return tuple(sorted(names))
 
 
@@ -104,7 +136,7 @@ def concept_sums(submission: ScoredSubmission) -> dict[str, list[float]]:
     sums_by_key = {}
     for score in submission.subsets:
         if not score.sums[:, 1].any():
-            continue  # nothing to score
+            continue  # nothing to score, or a score that is no ratio of sums
         _, sums = sum_by_concept(Stratum(score.concepts, score.sums))
         values = sums.ravel() if score.task == SPANS else sums[:, 0]
         sums_by_key[f"{score.task}/{score.subset}"] = [short_number(value) for value in values.tolist()]

@@ -1,18 +1,24 @@
-"""Single queries and sentences as the pages show them: texts, right answers, scores, and the hardest ones."""
+"""Single queries, sentences and pairs as the pages show them: texts, right answers, scores, and the hardest ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
-from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, queries_with_shared_stem
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, concept_of, queries_with_shared_stem
+from turkic_idiom_tasks.dataset.similarity import NOWHERE, SIMILARITY_TASKS, STS
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.prompts import option_texts
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
+from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.item_answers import ItemAnswers
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
+from turkic_idiom_tasks.results.similarities import Similarities
 
 N_HARDEST = 3  # of each subset
 
@@ -67,6 +73,7 @@ class BoardData:
         subsets: in the order of the tasks and languages.
         n_entries: number of entries of the bundled lexicon; 0 for other data, about whose texts the pages say nothing.
         n_reviewed: number of those that native speakers have reviewed.
+        lexicon: where the test items come from; None for data with test items only.
     """
 
     path: str
@@ -74,6 +81,7 @@ class BoardData:
     subsets: tuple[SubsetItems, ...]
     n_entries: int = 0
     n_reviewed: int = 0
+    lexicon: Lexicon | None = None
 
     def of_task(self, task: str) -> tuple[SubsetItems, ...]:
         """Return the subsets of one task."""
@@ -103,6 +111,7 @@ class HardItem:
     """A query or sentence that a model failed on.
 
     Attributes:
+        concept: its concept, which the item browser shows.
         language: code of the language of the text.
         text: the idiom of the query, or the sentence.
         answer: the right answer: a document, or the idiom in the sentence.
@@ -110,6 +119,7 @@ class HardItem:
         result: what the model did, in words.
     """
 
+    concept: str
     language: str
     text: str
     answer: str
@@ -122,20 +132,38 @@ def board_data(dataset: Dataset, *, extra: Sequence[str] = ()) -> BoardData:
 
     Args:
         dataset: the data.
-        extra: retrieval tasks beside those of the paper.
+        extra: tasks beside those of the paper.
     """
     subsets = []
     for task in (*PAPER_TASKS, *extra):
+        if task == STS:
+            subsets += [_pair_items(dataset, name) for name in dataset.pair_subsets(STS)]
+            continue
         for name in dataset.subsets(task):
             subsets.append(_retrieval_items(dataset, task, name))
     for language in dataset.span_languages:
         subsets.append(_sentence_items(dataset, language))
+    lexicon = _find_lexicon(dataset)
     n_entries = n_reviewed = 0
-    if dataset.path == BUNDLED_PATH:
-        for language, entries in dataset.lexicon.entries.items():
+    if lexicon and dataset.path == BUNDLED_PATH:
+        for language, entries in lexicon.entries.items():
             n_entries += len(entries)
-            n_reviewed += len(dataset.lexicon.reviewed(language))
-    return BoardData(dataset.path, dataset.revision, tuple(subsets), n_entries=n_entries, n_reviewed=n_reviewed)
+            n_reviewed += len(lexicon.reviewed(language))
+    return BoardData(
+        dataset.path,
+        dataset.revision,
+        tuple(subsets),
+        n_entries=n_entries,
+        n_reviewed=n_reviewed,
+        lexicon=lexicon,
+    )
+
+
+def _find_lexicon(dataset: Dataset) -> Lexicon | None:
+    try:
+        return dataset.lexicon
+    except InputError:  # data with test items only
+        return None
 
 
 def _retrieval_items(dataset: Dataset, task: str, name: str) -> SubsetItems:
@@ -158,6 +186,23 @@ def _retrieval_items(dataset: Dataset, task: str, name: str) -> SubsetItems:
         answers=answers,
         n_right=n_right,
         shared_stem=queries_with_shared_stem(data, task, name) if finds_idioms else None,
+    )
+
+
+def _pair_items(dataset: Dataset, name: str) -> SubsetItems:
+    """Return the scored pairs of a subset; the answer is the second sentence."""
+    pairs = dataset.pairs(STS, name)
+    rows = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
+    return SubsetItems(
+        task=STS,
+        name=name,
+        language=SIMILARITY_TASKS[STS].languages[name],
+        floor=0.0,
+        pool=None,
+        concepts=tuple(row.concept for row in rows),
+        texts={row.id: row.sentence1 for row in rows},
+        answers={row.id: row.sentence2 for row in rows},
+        n_right={row.id: 1 for row in rows},
     )
 
 
@@ -189,6 +234,8 @@ def hardest(scores: Iterable[ScoredSubset], data: BoardData) -> list[HardItem]:
         if subset is not None:
             if score.answers is not None:
                 items.extend(_missed_items(score.answers, subset))
+            elif score.similarities is not None:
+                items.extend(_hardest_pairs(score.similarities, subset.language))
             elif score.task == SPANS:
                 items.extend(_hardest_sentences(score, subset))
             else:
@@ -205,7 +252,7 @@ def _hardest_queries(score: ScoredSubset, subset: SubsetItems) -> Iterator[HardI
         else:
             rank = 2 ** (1 / ndcg) - 1  # nDCG = 1 / log2(1 + rank) with one relevant document; in a tie a mean of these
             result = f"rank {rank:.0f} of {subset.pool}"
-        yield HardItem(language, subset.texts[item], subset.answers[item], subset.language, result)
+        yield HardItem(concept_of(item), language, subset.texts[item], subset.answers[item], subset.language, result)
 
 
 def _hardest_sentences(score: ScoredSubset, subset: SubsetItems) -> Iterator[HardItem]:
@@ -219,7 +266,21 @@ def _hardest_sentences(score: ScoredSubset, subset: SubsetItems) -> Iterator[Har
         n_wrong = -negative_denominator - n_gold - n_correct
         wrong = f", {n_wrong:g} wrong" if n_wrong > 0 else ""
         result = f"{n_correct:g} of {n_gold:g} found{wrong}"
-        yield HardItem(subset.language, subset.texts[item], subset.answers[item], subset.language, result)
+        yield HardItem(
+            concept_of(item), subset.language, subset.texts[item], subset.answers[item], subset.language, result
+        )
+
+
+def _hardest_pairs(similarities: Similarities, language: str) -> Iterator[HardItem]:
+    """Yield the sentences whose literal rewording is nearer than their paraphrase by the largest difference."""
+    pairs, values = similarities.pairs, similarities.values
+    incorrect = np.flatnonzero(pairs.correct != NOWHERE)
+    gains = values[pairs.correct[incorrect]] - values[incorrect]
+    for place in np.argsort(gains, kind="stable")[:N_HARDEST].tolist():
+        position = int(incorrect[place])
+        correct = pairs.rows[int(pairs.correct[position])]
+        result = f"{values[int(pairs.correct[position])]:.3f}; literal rewording {values[position]:.3f}"
+        yield HardItem(correct.concept, language, correct.sentence1, correct.sentence2, language, result)
 
 
 def _missed_items(answers: ItemAnswers, subset: SubsetItems) -> Iterator[HardItem]:
@@ -235,23 +296,25 @@ def _missed_items(answers: ItemAnswers, subset: SubsetItems) -> Iterator[HardIte
             result = f"chose {option_texts(item)[answer]}" + (f" ({trap})" if trap else "")
         elif answer is not None:
             result = f"wrote {answer}"
-        yield HardItem(item.language, subset.texts[item.id], subset.answers[item.id], subset.language, result)
+        yield HardItem(
+            item.concept, item.language, subset.texts[item.id], subset.answers[item.id], subset.language, result
+        )
 
 
-def item_values(scores: Iterable[ScoredSubset]) -> dict[str, list[float]]:
-    """Return ``T1/tur-azj`` -> nDCG of each query, or for each sentence numerator and denominator of its span F1."""
-    values = {}
+def item_values(scores: Iterable[ScoredSubset]) -> dict[str, list[int | float]]:
+    """Return ``T1/tur-azj`` -> nDCG of each query, or for each sentence numerator and denominator of its span F1.
+
+    Spearman's correlation has no parts that belong to one pair, so similarity tasks are left out.
+    """
+    values: dict[str, list[int | float]] = {}
     for score in scores:
+        if score.similarities is not None:
+            continue
         columns = score.sums if score.task == SPANS else score.sums[:, 0]
         values[f"{score.task}/{score.subset}"] = [short_number(value) for value in columns.ravel().tolist()]
     return values
 
 
-def short_number(value: float) -> float:
+def short_number(value: float) -> int | float:
     """Return a whole number as an int, so that JSON has no ``.0``; any other number stays as it is."""
     return int(value) if value == int(value) else value
-
-
-def items_json(data: BoardData) -> dict[str, list[str]]:
-    """Return ``T1/tur-azj`` -> ids of the queries or sentences, in the order of `item_values`."""
-    return {subset.key: list(subset.texts) for subset in data.subsets}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from leaderboard.board import Board, make_board
 from leaderboard.items import BoardData, SubsetItems
 from leaderboard.scores import ScoredSubmission, of_tasks
-from leaderboard.tables import Row, ShownScore, badges, distinctions, task_rows, tie_places
+from leaderboard.tables import Column, Row, ShownScore, badges, distinctions, task_rows, tie_places
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.language_models.item_types import TRAPS, Item
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, option_texts
@@ -60,6 +60,7 @@ class MissedItem:
 
     Attributes:
         task: one of `ITEM_TASKS`.
+        concept: its concept, which the item browser shows.
         language, target: codes of the languages of the question and of the options.
         text: what the question is about.
         right: the right option, or the idiom of an open cloze.
@@ -69,6 +70,7 @@ class MissedItem:
     """
 
     task: str
+    concept: str
     language: str
     target: str
     text: str
@@ -101,6 +103,13 @@ class LanguageModelBoard:
             if rows:
                 tables.append((task, self.board.data.of_task(task), rows))
         return tables
+
+    def columns(self) -> list[Column]:
+        """Return the columns of `overview`."""
+        columns = [Column("all", "All kinds", "Mean of all kinds; it decides the rank")]
+        for task in self.board.data.tasks:
+            columns.append(Column(task, KIND_LABELS[task], KIND_TITLES[task]))
+        return columns
 
     def overview(self) -> list[Row]:
         """Return a row for every submission: the mean of the kinds, and each kind, chance-corrected."""
@@ -237,6 +246,7 @@ def _missed_item(item: Item, task: str, wrong_answers: Sequence[Answer], *, n_mo
         text, trap = option_texts(item)[wrong], item.options[wrong].trap or ""
     return MissedItem(
         task=task,
+        concept=item.concept,
         language=item.language,
         target=item.target,
         text=item.text if task != "usage" else f"{item.text} ({item.idiom})",

@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -48,7 +48,7 @@ MAX_LINE = 1024 * 1024  # bytes
 MAX_PARAMETERS = 10**14
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}(/[A-Za-z0-9][A-Za-z0-9._-]{0,95})?"
 
-_SLUG_LENGTH = 80  # of the part before the hash
+SLUG_LENGTH = 80  # of the part before the hash
 
 
 def _plain_text(text: str) -> str:
@@ -63,7 +63,8 @@ def _plain_text(text: str) -> str:
     return text
 
 
-_Text = Annotated[str, Field(max_length=200), AfterValidator(_plain_text)]
+_PLAIN: dict[str, Any] = {"format": "plain-text"}  # in the JSON Schema, what `_plain_text` checks
+_Text = Annotated[str, Field(max_length=200, json_schema_extra=_PLAIN), AfterValidator(_plain_text)]
 _Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+!_-]{0,63}\Z")]
 
 
@@ -92,7 +93,7 @@ class Metadata(BaseModel):
     n_parameters: Annotated[int, Field(ge=0, le=MAX_PARAMETERS)] | None
     type: Literal[MODEL_TYPES]  # type: ignore[valid-type]
     regime: Literal[KNOWN_REGIMES]  # type: ignore[valid-type]
-    training_data: Annotated[str, Field(max_length=2000), AfterValidator(_plain_text)]
+    training_data: Annotated[str, Field(max_length=2000, json_schema_extra=_PLAIN), AfterValidator(_plain_text)]
     pooling: Literal[POOLINGS] | None  # type: ignore[valid-type]
     few_shot: Annotated[int, Field(ge=0, le=10**6)] | None
     dataset: _Text
@@ -140,6 +141,16 @@ class Submission:
     predictions: Predictions
 
 
+def metadata_schema() -> dict[str, Any]:
+    """Return the JSON Schema of ``submission.json``, whose patterns other programs than Python understand.
+
+    The format ``plain-text`` stands for a text of one line without characters that cannot be seen.
+    """
+    text = json.dumps(_MetadataFile.model_json_schema())
+    schema: dict[str, Any] = json.loads(text.replace(r"\\Z", "$"))  # the end of a text, as Python writes it
+    return schema
+
+
 def slug(metadata: Metadata) -> str:
     """Return the name of a submission's folder in lower-case ASCII: the name and variant of the model, and a hash.
 
@@ -151,7 +162,7 @@ def slug(metadata: Metadata) -> str:
     shots = None if metadata.few_shot is None else f"{metadata.few_shot}-shot"
     parts = [metadata.name.replace("/", "__"), metadata.pooling, metadata.regime, shots]
     name = "-".join(part for part in parts if part is not None).lower()
-    return f"{name[:_SLUG_LENGTH]}-{digest}"
+    return f"{name[:SLUG_LENGTH]}-{digest}"
 
 
 def submission_files(metadata: Metadata, predictions: Predictions) -> dict[str, bytes]:
@@ -188,9 +199,14 @@ def load_submission(folder: Path, dataset: Dataset) -> Submission:
     """
     submission, faults = read_submission(folder, dataset)
     if submission is None:
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise InputError(f"{faults[0]}{more}; list all with: turkic-idiom leaderboard check {shown(str(folder))}")
+        raise InputError(faults_message(folder, faults))
     return submission
+
+
+def faults_message(folder: Path, faults: Sequence[SubmissionFault]) -> str:
+    """Return the first of the faults of a submission, and how to list them all."""
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{faults[0]}{more}; list all with: turkic-idiom leaderboard check {shown(str(folder))}"
 
 
 def read_submission(

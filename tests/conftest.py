@@ -21,6 +21,7 @@ from tests.encoders.untrained_models import (  # noqa: F401
 )
 from tests.hub_server import TOKEN, running_hub
 from tests.items_for_tests import write_part
+from tests.similarity.pairs_for_tests import pair_dataset, pair_lexicon  # noqa: F401
 
 gc.disable()  # until the modules of the tests, and with them torch and mteb, are imported: a fifth of that time
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

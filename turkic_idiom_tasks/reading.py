@@ -38,7 +38,7 @@ _GZIP = 31  # zlib's window bits for a gzip stream
 # Control and format characters (with bidirectional ones), surrogates, private use, separators.
 _UNSEEN_CATEGORIES = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 # Letters and marks that draw nothing: fillers, joiners, variation selectors, the empty Braille pattern.
-_BLANKS = re.compile(
+BLANKS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U00016fe4\U0001d159\U000e0000-\U000e0fff]"
 )
 
@@ -83,12 +83,12 @@ def first_fault(error: ValidationError) -> str:
 
 def is_unseen(character: str) -> bool:
     """Return whether a character draws nothing, or changes how those around it are drawn."""
-    return unicodedata.category(character) in _UNSEEN_CATEGORIES or _BLANKS.fullmatch(character) is not None
+    return unicodedata.category(character) in _UNSEEN_CATEGORIES or BLANKS.fullmatch(character) is not None
 
 
 def first_unseen(text: str) -> str:
     """Return the first character of a text for which `is_unseen` holds; empty if there is none."""
-    if text.isprintable() and not _BLANKS.search(text):
+    if text.isprintable() and not BLANKS.search(text):
         return ""
     for character in text:
         if is_unseen(character):

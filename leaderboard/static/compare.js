@@ -1,6 +1,6 @@
-// Model B against model A: differences with a paired bootstrap over concepts, a sign-flip test with Holm's correction,
-// wins, ties and losses. Draws, exchanges and formulas are those of turkic_idiom_tasks/metrics/bootstrap.py and
-// comparison.py, so `turkic-idiom compare` prints the same.
+// Two to four models, each pair of them: differences with a paired bootstrap over concepts, a sign-flip test with Holm's
+// correction for everything that is shown, wins, ties and losses. Draws, exchanges and formulas are those of
+// turkic_idiom_tasks/metrics/bootstrap.py and comparison.py, so `turkic-idiom compare` prints the same for a pair.
 (() => {
   "use strict";
   const TAIL = 0.025; // of a 95% interval, at either end
@@ -193,38 +193,46 @@
     return Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI) / fraction;
   }
 
+  // The difference of a pair on one subset under each exchange of the models in random concepts
+  function exchangedGaps({ a, b }) {
+    const n = counts[0].length;
+    const [above, below] = [new Float64Array(n), new Float64Array(n)]; // what the exchanges move
+    const middle = [0, 0];
+    a.terms.forEach((first, place) => {
+      const second = b.terms[place];
+      middle[0] += (first.above + second.above) / 2;
+      middle[1] += (first.below + second.below) / 2;
+      addExchanges(above, exchanges[first.concept], (second.above - first.above) / 2);
+      addExchanges(below, exchanges[first.concept], (second.below - first.below) / 2);
+    });
+    const gaps = new Float64Array(n);
+    for (let draw = 0; draw < n; draw++) {
+      const [more, less] = [middle[1] + below[draw], middle[1] - below[draw]];
+      const second = more > 0 ? (middle[0] + above[draw]) / more : NaN;
+      const first = less > 0 ? (middle[0] - above[draw]) / less : NaN;
+      gaps[draw] = second - first;
+    }
+    return gaps;
+  }
+
+  // Add a value, or its opposite where the bit of the draw is set, to every draw
+  function addExchanges(sums, bits, value) {
+    if (value === 0) return;
+    for (let draw = 0, at = 0; draw < sums.length; at++)
+      for (let mask = 128; mask && draw < sums.length; mask >>= 1, draw++) sums[draw] += bits[at] & mask ? -value : value;
+  }
+
   // How probable an at least as large difference is if the models were equal: exchanged in random concepts
   function signFlip(pairs) {
-    const n = counts[0].length;
-    const gaps = new Float64Array(n);
+    const gaps = new Float64Array(counts[0].length);
     let observed = 0;
-    for (const { a, b } of pairs) {
-      const [above, below] = [new Float64Array(n), new Float64Array(n)]; // what the exchanges move
-      const middle = [0, 0];
-      a.terms.forEach((first, place) => {
-        const second = b.terms[place];
-        middle[0] += (first.above + second.above) / 2;
-        middle[1] += (first.below + second.below) / 2;
-        const half = [(second.above - first.above) / 2, (second.below - first.below) / 2];
-        if (half[0] === 0 && half[1] === 0) return;
-        const bits = exchanges[first.concept];
-        for (let draw = 0; draw < n; draw++) {
-          const sign = (bits[draw >> 3] >> (7 - (draw & 7))) & 1 ? -1 : 1;
-          above[draw] += sign * half[0];
-          below[draw] += sign * half[1];
-        }
-      });
-      for (let draw = 0; draw < n; draw++) {
-        const ratio = sign => {
-          const denominator = middle[1] + sign * below[draw];
-          return denominator > 0 ? (middle[0] + sign * above[draw]) / denominator : NaN;
-        };
-        gaps[draw] += (ratio(1) - ratio(-1)) / pairs.length;
-      }
-      observed += (b.score - a.score) / pairs.length;
+    for (const pair of pairs) {
+      pair.gaps ||= exchangedGaps(pair); // a pair is tested by itself and in the mean over the languages
+      for (let draw = 0; draw < gaps.length; draw++) gaps[draw] += pair.gaps[draw] / pairs.length;
+      observed += (pair.b.score - pair.a.score) / pairs.length;
     }
     const extreme = gaps.filter(gap => !(Math.abs(gap) < Math.abs(observed) - TIED_SCORES)).length;
-    return (extreme + 1) / (n + 1);
+    return (extreme + 1) / (gaps.length + 1);
   }
 
   // p-values adjusted for all of them (Holm, 1979); null is no test and stays null
@@ -268,174 +276,425 @@
     };
   }
 
-  function compare(a, b) {
-    const both = subsets.filter(({ key }) => a[key] && b[key]);
-    const pairs = both.map(subset => ({ subset, a: resample(subset, a[subset.key]), b: resample(subset, b[subset.key]) }));
+  // All pairs of models on the subsets of each task that every model with the task has
+  function compare(models) {
     const tasks = [...new Set(subsets.map(({ task }) => task))];
-    const of = task => pairs.filter(pair => pair.subset.task === task);
+    const shared = new Map(tasks.map(task => [task, sharedOf(task, models)]));
     const rows = [];
-    for (const task of tasks) {
-      const own = of(task);
-      for (const pair of own) rows.push(row(task, languages[pair.subset.language], [pair], [pair.a, pair.b]));
-      if (own.length > 1) {
-        const means = ["a", "b"].map(model => mean(own.map(pair => pair[model])));
-        rows.push(row(task, "mean", own, means));
+    for (const [second, first] of pairsOf(models))
+      for (const task of tasks) {
+        const { members, parts } = shared.get(task);
+        if (!members.includes(first) || !members.includes(second)) continue;
+        const pairs = parts.map(({ subset, resampled }) => ({ subset, a: resampled.get(first), b: resampled.get(second) }));
+        const entries = pairs.map(pair => row(task, languages[pair.subset.language], [pair], [pair.a, pair.b]));
+        if (pairs.length > 1) {
+          const means = ["a", "b"].map(side => mean(pairs.map(pair => pair[side])));
+          entries.push(row(task, "mean", pairs, means));
+        }
+        entries.forEach((entry, place) => {
+          const isWhole = place === entries.length - 1; // the mean over the languages, or the only language
+          rows.push({ ...entry, first, second, isWhole });
+        });
       }
-    }
     const adjusted = holm(rows.map(({ p }) => p));
     rows.forEach((entry, place) => {
       entry.holm = adjusted[place];
       const isShown = entry.holm !== null && entry.holm < setup.alpha;
-      entry.winner = isShown ? (entry.difference > 0 ? "B" : "A") : null;
+      entry.winner = isShown ? (entry.difference > 0 ? entry.second : entry.first) : null;
     });
-    return { rows, summary: summarise(of) };
+    return { rows, summary: summarise(shared, models) };
   }
 
-  // The chance-corrected means that rank models, of the groups of tasks that both have in every language
-  function summarise(of) {
-    const rows = [];
-    for (const [title, tasks] of [["All tasks", setup.whole], ["T1–T3", setup.retrieval]]) {
-      const isWhole = task => of(task).length === subsets.filter(subset => subset.task === task).length;
-      if (!tasks.length || !tasks.every(isWhole)) continue;
-      const [first, second] = ["a", "b"].map(model =>
-        mean(tasks.map(task => mean(of(task).map(pair => correct(pair[model], pair.subset.floor))))),
+  function pairsOf(models) {
+    const pairs = [];
+    for (let second = 1; second < models.length; second++)
+      for (let first = 0; first < second; first++) pairs.push([models[second], models[first]]);
+    return pairs;
+  }
+
+  // The models that have a task, and the subsets that all of them have; none if there are fewer than two
+  function sharedOf(task, models) {
+    const ofTask = subsets.filter(subset => subset.task === task);
+    const members = models.filter(({ sums }) => ofTask.some(({ key }) => sums[key]));
+    const common = members.length < 2 ? [] : ofTask.filter(({ key }) => members.every(({ sums }) => sums[key]));
+    const parts = common.map(subset => ({
+      subset,
+      resampled: new Map(members.map(model => [model, resample(subset, model.sums[subset.key])])),
+    }));
+    return { members: parts.length ? members : [], parts, isWhole: parts.length === ofTask.length };
+  }
+
+  // Chance-corrected means: those that rank models, where all have them, then each task that all have
+  function summarise(shared, models) {
+    const tasks = [...shared.keys()].filter(task => shared.get(task).members.length === models.length);
+    const isWhole = group => group.length && group.every(task => tasks.includes(task) && shared.get(task).isWhole);
+    const groups = [["All tasks", setup.whole], ["T1–T3", setup.retrieval]].filter(([, group]) => isWhole(group));
+    const whole = tasks.filter(task => shared.get(task).isWhole && setup.whole.includes(task));
+    if (whole.length > 1 && !groups.some(([, group]) => group.length === whole.length))
+      groups.push([whole.map(task => titles[task]).join(", "), whole]);
+    for (const task of tasks) groups.push([titles[task], [task]]);
+    return groups.map(([title, group]) => {
+      const means = models.map(model =>
+        mean(
+          group.map(task =>
+            mean(shared.get(task).parts.map(({ subset, resampled }) => correct(resampled.get(model), subset.floor))),
+          ),
+        ),
       );
-      const gap = difference(second, first);
-      const n = gap.influence.size;
-      rows.push({ title, n, scores: [first.score, second.score], difference: gap.score, interval: interval(gap) });
-    }
-    return rows;
+      const entry = { title, n: means[0].influence.size, scores: means.map(({ score }) => score) };
+      if (models.length > 2) return { ...entry, intervals: means.map(interval) };
+      const gap = difference(means[1], means[0]);
+      return { ...entry, difference: gap.score, interval: interval(gap) };
+    });
   }
 
-  // A sentence for each task, as `verdict` of turkic_idiom_tasks/experiments/compare.py writes it
-  function verdicts(rows) {
+  // A sentence for each task of a pair, as `verdict` of turkic_idiom_tasks/experiments/compare.py writes it
+  function verdictsOfPair(rows) {
     return [...new Set(rows.map(({ title }) => title))].map(title => {
       const own = rows.filter(entry => entry.title === title);
       const whole = own[own.length - 1];
       const parts = own.slice(0, -1);
       if (whole.n < small) return `Too few concepts on ${title} for a test.`;
       const counted = [];
-      for (const side of ["A", "B"]) {
-        const n = parts.filter(({ winner }) => winner === side).length;
-        if (n && whole.winner === side) counted.unshift(`${n} of ${parts.length} languages`);
-        else if (n) counted.push(`${side} is better in ${n} of ${parts.length} languages`);
+      for (const model of [whole.first, whole.second]) {
+        const n = parts.filter(({ winner }) => winner === model).length;
+        if (n && whole.winner === model) counted.unshift(`${n} of ${parts.length} languages`);
+        else if (n) counted.push(`${model.letter} is better in ${n} of ${parts.length} languages`);
       }
       if (parts.length && whole.winner && !parts.some(({ winner }) => winner === whole.winner))
         counted.unshift(`over all ${parts.length} languages, in none by itself`);
-      const said = whole.winner ? `${whole.winner} is better on ${title}` : `No difference shown on ${title}`;
+      const said = whole.winner ? `${whole.winner.letter} is better on ${title}` : `No difference shown on ${title}`;
       return `${said}${counted.length ? ` (${counted.join("; ")})` : ""}.`;
     });
   }
 
-  const score = value => value.toFixed(3).replace("-0.000", "0.000").replace(/^(-?)0\./, "$1.").replace("-", "−");
-  const signed = value => (value > 0 ? "+" : "") + score(value);
-  const pValue = p => (p === null ? "–" : p >= 0.0001 ? p.toFixed(4).replace(/^0/, "") : p.toExponential(1));
-
-  // Write a line of a table; returns its cells
-  function addLine(table, entry, texts) {
-    const line = document.querySelector(`#${table} tbody`).insertRow();
-    const head = document.createElement("th");
-    head.scope = "row";
-    head.textContent = entry.title;
-    line.append(head);
-    const { low, high, isReliable } = entry.interval;
-    line.dataset.low = low;
-    line.dataset.high = high;
-    const cells = texts.map(text => {
-      const cell = line.insertCell();
-      cell.textContent = text;
-      return cell;
+  // A sentence for each task of three or four models: who is better than whom, and which pairs are not told apart
+  function verdictsOfMany(rows, models) {
+    return [...new Set(rows.map(({ title }) => title))].map(title => {
+      const own = rows.filter(entry => entry.title === title && entry.isWhole);
+      const said = [];
+      if (own[0].n < small) said.push("too few concepts for a test");
+      for (const model of models) {
+        const beaten = own.filter(({ winner }) => winner === model).map(entry => other(entry, model).letter);
+        if (beaten.length) said.push(`${model.letter} is better than ${enumerate(beaten)}`);
+      }
+      const open = own.filter(({ winner, n }) => winner === null && n >= small);
+      const pairs = open.map(({ first, second }) => `${first.letter} and ${second.letter}`);
+      if (open.length === own.length) said.push("no difference shown between any two");
+      else if (open.length) said.push(`no difference shown between ${pairs.join(", or ")}`);
+      const lacking = models.filter(model => !own.some(({ first, second }) => first === model || second === model));
+      if (lacking.length) said.push(`not submitted by ${enumerate(lacking.map(({ letter }) => letter))}`);
+      return `${title}: ${said.join("; ")}.`;
     });
-    const ofInterval = cells[texts.indexOf(`${signed(low)} to ${signed(high)}`)];
-    if (!isReliable) {
-      const mark = document.createElement("abbr");
-      mark.className = "unreliable";
-      mark.title = setup.unreliable_note;
-      mark.textContent = "unreliable";
-      ofInterval.append(" ", mark);
-    }
-    return { line, cells };
   }
 
-  function show({ rows, summary }) {
-    for (const body of document.querySelectorAll("#result tbody")) body.replaceChildren();
-    for (const entry of rows) {
-      const { low, high } = entry.interval;
-      const n = entry.n < small ? `${entry.n} (n<${small})` : entry.n;
-      const texts = [entry.language, n, ...entry.scores.map(score), signed(entry.difference), `${signed(low)} to ${signed(high)}`];
-      const { line, cells } = addLine("differences", entry, [...texts, pValue(entry.holm), entry.wins, entry.ties, entry.losses]);
-      line.className = entry.sum ? "sum" : "";
-      line.dataset.p = entry.p;
-      line.dataset.holm = entry.holm;
-      if (entry.n < small) line.title = `fewer than ${small} concepts: too few for a test`;
-      cells[0].className = "text";
-      const colour = entry.winner && (entry.winner === "B" ? "better" : "worse");
-      if (colour) for (const cell of cells.slice(4, 7)) cell.className = colour;
+  const other = (entry, model) => (entry.first === model ? entry.second : entry.first);
+  const enumerate = words => (words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`);
+  const score = value => value.toFixed(3).replace("-0.000", "0.000").replace(/^(-?)0\./, "$1.").replace("-", "−");
+  const signed = value => (value > 0 ? "+" : "") + score(value);
+  const span = ({ low, high }) => `${signed(low)} to ${signed(high)}`;
+  const pValue = p => (p === null ? "–" : p >= 0.0001 ? p.toFixed(4).replace(/^0/, "") : p.toExponential(1));
+
+  function element(name, { text, className, lang } = {}, ...children) {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (className) made.className = className;
+    if (lang) made.lang = lang;
+    made.append(...children);
+    return made;
+  }
+
+  function head(text, scope, className) {
+    const cell = element("th", { text, className });
+    cell.scope = scope;
+    return cell;
+  }
+
+  function modelLink({ id, name }) {
+    const link = element("a", { text: name });
+    link.href = `models/${id}.html`;
+    return link;
+  }
+
+  function unreliableMark() {
+    const mark = element("abbr", { text: "unreliable", className: "unreliable" });
+    mark.title = setup.unreliable_note;
+    return mark;
+  }
+
+  // A cell with an interval, and the mark of one that few concepts decide
+  function intervalCell(ends, className) {
+    const cell = element("td", { text: span(ends), className });
+    if (!ends.isReliable) cell.append(" ", unreliableMark());
+    return cell;
+  }
+
+  function tableRow(entry, cells) {
+    const line = element("tr", {}, head(entry.title, "row"), ...cells);
+    if (entry.interval) {
+      line.dataset.low = entry.interval.low;
+      line.dataset.high = entry.interval.high;
     }
-    for (const entry of summary) {
-      const { low, high } = entry.interval;
-      addLine("summary", entry, [entry.n, ...entry.scores.map(score), signed(entry.difference), `${signed(low)} to ${signed(high)}`]);
+    return line;
+  }
+
+  // The row of a pair in the table of differences
+  function differenceRow(entry) {
+    const n = entry.n < small ? `${entry.n} (n<${small})` : entry.n;
+    const colour = entry.winner && (entry.winner === entry.second ? "better" : "worse");
+    const cells = [
+      element("td", { text: entry.language, className: "text" }),
+      element("td", { text: n }),
+      ...entry.scores.map(value => element("td", { text: score(value) })),
+      element("td", { text: signed(entry.difference), className: colour }),
+      intervalCell(entry.interval, colour),
+      element("td", { text: pValue(entry.holm), className: colour }),
+      ...[entry.wins, entry.ties, entry.losses].map(text => element("td", { text })),
+    ];
+    const line = tableRow(entry, cells);
+    line.className = entry.sum ? "sum" : "";
+    line.dataset.p = entry.p;
+    line.dataset.holm = entry.holm;
+    if (entry.n < small) line.title = `fewer than ${small} concepts: too few for a test`;
+    return line;
+  }
+
+  function showDifferences(rows, models) {
+    const table = document.getElementById("differences");
+    const [first, second] = models.length === 2 ? ["A", "B"] : ["first", "second"];
+    const names = ["Task", "Language", "Concepts", first, second, `${second} − ${first}`, "95% interval", "p, Holm"];
+    const heads = [...names, `${second} wins`, "ties", `${first} wins`].map(name => head(name, "col"));
+    heads[1].className = "text";
+    heads[2].title = "Concepts that both models were scored on";
+    heads[6].title = "Paired bootstrap over concepts";
+    heads[7].title = "p of a two-sided sign-flip test, adjusted for all tests of this page (Holm)";
+    table.tHead.replaceChildren(element("tr", {}, ...heads));
+    for (const body of [...table.tBodies]) body.remove();
+    for (const [model, against] of pairsOf(models)) {
+      const own = rows.filter(entry => entry.first === against && entry.second === model);
+      if (!own.length) continue;
+      const body = element("tbody");
+      if (models.length > 2) {
+        const title = head(`${model.letter} (second) against ${against.letter} (first)`, "rowgroup", "text");
+        title.colSpan = heads.length;
+        body.append(element("tr", { className: "sum" }, title));
+      }
+      body.append(...own.map(differenceRow));
+      table.append(body);
     }
+    const details = document.getElementById("pairs");
+    details.open = models.length === 2;
+    details.querySelector("summary").hidden = models.length === 2;
+  }
+
+  // A table for each task: the models with their scores, and each against the others
+  function showMatrices(rows, models) {
+    const place = document.getElementById("matrices");
+    place.replaceChildren();
+    if (models.length === 2) return;
+    for (const task of new Set(rows.map(entry => entry.task))) {
+      const own = rows.filter(entry => entry.task === task && entry.isWhole);
+      const members = models.filter(model => own.some(({ first, second }) => first === model || second === model));
+      const lines = members.map(model => matrixRow(model, members, own));
+      const heads = ["Model", task === "spans" ? "F1" : "nDCG", ...members.map(({ letter }) => `against ${letter}`)];
+      const n = rows.filter(entry => entry.task === task && entry.first === own[0].first && entry.second === own[0].second);
+      const nLanguages = Math.max(1, n.length - 1);
+      const over = nLanguages === 1 ? n[0].language : `mean of ${nLanguages} languages`;
+      const table = element(
+        "table",
+        { className: "matrix" },
+        element("caption", { text: `${titles[task]}, ${over}, ${own[0].n} concepts; not chance-corrected` }),
+        element("thead", {}, element("tr", {}, ...heads.map(text => head(text, "col")))),
+        element("tbody", {}, ...lines),
+      );
+      table.dataset.task = task;
+      const scroller = element("div", { className: "scroll" }, table);
+      scroller.tabIndex = 0;
+      scroller.setAttribute("role", "region");
+      scroller.setAttribute("aria-label", `${titles[task]}, every pair`);
+      place.append(scroller);
+    }
+  }
+
+  function matrixRow(model, members, own) {
+    const mine = own.find(({ first, second }) => first === model || second === model);
+    const title = head("", "row");
+    title.append(`${model.letter} `, modelLink(model));
+    const cells = members.map(against => {
+      if (against === model) return element("td", { text: "–", className: "none" });
+      const entry = own.find(({ first, second }) => [first, second].includes(model) && [first, second].includes(against));
+      const gap = entry.second === model ? entry.difference : -entry.difference;
+      const verdict = entry.winner === null ? "not shown" : entry.winner === model ? "better" : "worse";
+      const cell = element("td", { text: signed(gap), className: entry.winner && verdict });
+      cell.append(element("small", { text: entry.n < small ? "no test" : verdict }));
+      return cell;
+    });
+    return element("tr", {}, title, element("td", { text: score(mine.scores[mine.second === model ? 1 : 0]) }), ...cells);
+  }
+
+  function showSummary(summary, models) {
+    const table = document.getElementById("summary");
+    const ofPair = models.length === 2 ? ["B − A", "95% interval"] : [];
+    const names = ["Tasks", "Concepts", ...models.map(({ letter }) => letter), ...ofPair];
+    table.tHead.replaceChildren(element("tr", {}, ...names.map(name => head(name, "col"))));
+    const lines = summary.map(entry => {
+      const scores = entry.scores.map((value, place) => {
+        const cell = element("td", { text: score(value) });
+        if (entry.intervals) {
+          const { low, high, isReliable } = entry.intervals[place];
+          const mark = isReliable ? [] : [" ", unreliableMark()];
+          cell.append(element("small", { text: `${score(low)} to ${score(high)}` }, ...mark));
+        }
+        return cell;
+      });
+      const gap = entry.interval ? [element("td", { text: signed(entry.difference) }), intervalCell(entry.interval)] : [];
+      return tableRow(entry, [element("td", { text: entry.n }), ...scores, ...gap]);
+    });
+    table.tBodies[0].replaceChildren(...lines);
     document.getElementById("corrected").hidden = !summary.length;
-    const list = document.getElementById("verdict");
-    list.replaceChildren(
-      ...verdicts(rows).map(sentence => {
-        const item = document.createElement("li");
-        item.textContent = sentence;
-        return item;
-      }),
-    );
-    for (const select of [a, b]) {
-      const link = document.createElement("a");
-      link.href = `models/${select.value}.html`;
-      link.textContent = select.selectedOptions[0].textContent;
-      document.getElementById(`name-${select.name}`).replaceChildren(link);
+  }
+
+  // The concepts of each task on which the models differ most, each in the language in which they do
+  const N_DIFFERING = 4;
+
+  function mostDiffering(models) {
+    const isShared = ({ key }) => models.every(({ sums }) => sums[key]);
+    const tasks = new Set(subsets.filter(isShared).map(({ task }) => task));
+    return [...tasks].flatMap(task => {
+      const ofTask = subsets.filter(subset => subset.task === task && isShared(subset));
+      return largestGaps(ofTask, models).slice(0, N_DIFFERING);
+    });
+  }
+
+  function largestGaps(ofTask, models) {
+    const largest = new Map(); // concept -> its item with the largest difference
+    for (const subset of ofTask) {
+      subset.concepts.forEach((concept, place) => {
+        const results = models.map(({ sums }) => resultOf(subset, sums[subset.key], place));
+        const values = results.map(({ value }) => value);
+        const gap = Math.max(...values) - Math.min(...values);
+        if (gap > 0 && gap > (largest.get(concept)?.gap ?? 0)) largest.set(concept, { subset, concept, place, gap, results });
+      });
     }
+    return [...largest.values()].sort((one, next) => next.gap - one.gap || one.concept - next.concept);
+  }
+
+  // A model's result on the queries of one concept: its value for the order, and words for the reader
+  function resultOf(subset, sums, place) {
+    if (!subset.sizes) {
+      const [right, all] = [sums[2 * place], sums[2 * place + 1]];
+      const value = all ? right / all : 1;
+      return { value, text: value === 1 ? "exact" : `F1 ${score(value)}` };
+    }
+    const value = sums[place] / subset.sizes[place];
+    const isOneAnswer = subset.sizes[place] === 1 && !subset.several.includes(place);
+    // nDCG = 1 / log2(1 + rank) with one right answer; in a tie it is the mean over its places
+    return { value, text: isOneAnswer ? `rank ${Math.round(2 ** (1 / value) - 1)}` : `nDCG ${score(value)}` };
+  }
+
+  function showDiffering(models, data) {
+    const items = new Map(); // subset and concept -> query, right answer and name of the concept
+    for (const { id, items: own } of data.concepts)
+      for (const [key, query, answer] of own || []) if (!items.has(`${key} ${id}`)) items.set(`${key} ${id}`, [query, answer]);
+    const table = document.getElementById("differing");
+    const names = ["Concept", "Task", "Query", "Right answer", ...models.map(({ letter }) => letter)];
+    table.tHead.replaceChildren(element("tr", {}, ...names.map(name => head(name, "col"))));
+    const lines = mostDiffering(models).map(({ subset, concept, results }) => {
+      const id = setup.names[concept];
+      const link = element("a", { text: id });
+      link.href = `items.html#c-${encodeURIComponent(id)}`;
+      const { task, title, from, to } = data.subsets[subset.key];
+      const [query, answer] = items.get(`${subset.key} ${id}`) || ["", ""];
+      const name = head("", "row");
+      name.append(link);
+      return element(
+        "tr",
+        {},
+        name,
+        element("td", { text: `${task}, ${title}` }),
+        element("td", { text: query, lang: from }),
+        element("td", { text: answer, lang: to }),
+        ...results.map(({ text }) => element("td", { text })),
+      );
+    });
+    table.tBodies[0].replaceChildren(...lines);
+    document.getElementById("most").hidden = !lines.length;
+  }
+
+  function show({ rows, summary }, models) {
+    const sentences = models.length === 2 ? verdictsOfPair(rows) : verdictsOfMany(rows, models);
+    document.getElementById("verdict").replaceChildren(...sentences.map(text => element("li", { text })));
+    document.getElementById("question").textContent = models.length === 2 ? "Is B better?" : "Which is better?";
+    const names = document.getElementById("names");
+    names.replaceChildren();
+    for (const model of models)
+      names.append(element("dt", { text: model.letter }), element("dd", {}, modelLink(model)));
+    showMatrices(rows, models);
+    showDifferences(rows, models);
+    showSummary(summary, models);
     document.getElementById("result").hidden = false;
   }
 
-  function load(file, then) {
-    const script = document.createElement("script");
-    script.src = file;
-    script.addEventListener("load", then);
-    script.addEventListener("error", () => (status.textContent = `A file of this site is missing: ${file}`));
-    document.head.append(script);
+  function load(file) {
+    return new Promise(resolve => {
+      const script = document.createElement("script");
+      script.src = file;
+      script.addEventListener("load", resolve);
+      script.addEventListener("error", () => (status.textContent = `A file of this site is missing: ${file}`));
+      document.head.append(script);
+    });
   }
 
-  // The id is one of the options, so an address can load nothing else
-  function loadScores(id, then) {
-    if (loaded.has(id)) then();
-    else load(`scores/${id}.js`, then);
+  // The fields: a name from the list, which stands for an id; an address can choose nothing else
+  const fields = [...form.querySelectorAll("input")];
+  const ids = new Map([...document.getElementById("models").options].map(option => [option.value, option.dataset.id]));
+  const labels = new Map([...ids].map(([label, id]) => [id, label]));
+
+  function chosenIds() {
+    const chosen = [];
+    for (const field of fields) {
+      const text = field.value.trim();
+      const id = ids.get(text) || (labels.has(text) ? text : undefined);
+      const isTwice = id !== undefined && chosen.includes(id);
+      const problem = text && !id ? "Choose a model from the list." : isTwice ? "This model is chosen already." : "";
+      field.setCustomValidity(problem);
+      if (id && !isTwice) chosen.push(id);
+    }
+    return chosen;
   }
 
-  const [a, b] = [form.elements.a, form.elements.b];
-  b.append(...[...a.options].map(option => option.cloneNode(true)));
-  const parameters = new URLSearchParams(location.search);
-  [a, b].forEach((select, place) => {
-    const id = parameters.get(select.name);
-    const known = [...select.options].some(option => option.value === id);
-    if (known) select.value = id;
-    else select.selectedIndex = Math.min(place, select.options.length - 1);
+  form.addEventListener("input", chosenIds);
+  for (const field of fields) field.addEventListener("focus", () => field.select()); // or the list offers this model alone
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    const chosen = chosenIds();
+    if (!form.reportValidity()) return;
+    if (chosen.length < 2) status.textContent = "Choose two models or more.";
+    else location.search = new URLSearchParams(chosen.map((id, place) => ["abcd"[place], id]));
   });
-  form.hidden = false;
-  const chosen = [a, b].every(select => parameters.get(select.name) === select.value);
-  if (!chosen) {
-    status.textContent = "Choose two models.";
-    document.documentElement.dataset.ready = "compare";
-    return;
-  }
-  const steps = [
-    then => load(setup.draws, then),
-    then => load(setup.signs, then),
-    then => loadScores(a.value, then),
-    then => loadScores(b.value, then),
-    () => {
-      const result = compare(loaded.get(a.value), loaded.get(b.value));
-      status.textContent = result.rows.length ? "" : "These two submissions have no task in common.";
-      if (result.rows.length) show(result);
+
+  async function start() {
+    const parameters = new URLSearchParams(location.search);
+    const wanted = ["a", "b", "c", "d"].map(name => parameters.get(name)).filter(id => labels.has(id));
+    const chosen = [...new Set(wanted)];
+    chosen.forEach((id, place) => (fields[place].value = labels.get(id)));
+    form.hidden = false;
+    if (chosen.length < 2) {
+      status.textContent = "Choose two models or more.";
       document.documentElement.dataset.ready = "compare";
-    },
-  ];
-  const next = () => steps.shift()(next);
-  next();
+      return;
+    }
+    for (const file of [setup.draws, setup.signs, ...chosen.map(id => `scores/${id}.js`)]) await load(file);
+    status.textContent = "Comparing …";
+    await new Promise(resolve => setTimeout(resolve)); // so that this is seen
+    const models = chosen.map((id, place) => ({ id, letter: "ABCD"[place], name: labels.get(id), sums: loaded.get(id) }));
+    const result = compare(models);
+    status.textContent = result.rows.length ? "" : "These submissions have no task in common.";
+    if (result.rows.length) show(result, models);
+    document.documentElement.dataset.ready = "compare";
+    if (!result.rows.length) return;
+    window.turkicIdiomConcepts = data => showDiffering(models, data);
+    await load(setup.texts);
+  }
+  start();
 })();

@@ -178,3 +178,34 @@ def shared_site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     build_site(board, folder, about=About("https://github.com/org/idioms", date(2026, 11, 30)))
     return SimpleNamespace(board=board, folder=folder)
+
+
+@pytest.fixture(scope="session")
+def site(shared_site):
+    return f"file://{shared_site.folder}"
+
+
+@pytest.fixture
+def open_page(browser, site):
+    """Opens a page of the site; at the end no script may have failed and no request may have left the folder."""
+    contexts, wrong = [], []
+
+    def open_one(path, **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: wrong.append(request.url) if not is_local(request.url) else None)
+        page.goto(f"{site}/{path}")
+        return page
+
+    def is_local(url):
+        return url.startswith((site, "data:"))
+
+    yield open_one
+    hacked = [page.evaluate("window.hacked") for context in contexts for page in context.pages]
+    for context in contexts:
+        context.close()
+    assert wrong == []
+    assert not any(hacked)

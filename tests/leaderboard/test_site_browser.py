@@ -2,13 +2,18 @@
 
 import csv
 import io
+import math
 import re
+from itertools import combinations
+from types import SimpleNamespace
 
 import pytest
 
-from leaderboard.board import resample_board
+from leaderboard.board import make_board, resample_board
 from leaderboard.language_boards import language_boards
-from tests.leaderboard.boards_for_tests import HOSTILE
+from leaderboard.site import build_site
+from leaderboard.tabs import ALL_TAB, tab_rows, tabs_of
+from tests.leaderboard.boards_for_tests import HOSTILE, make_data, make_scored
 from turkic_idiom_tasks.experiments.compare import Report, Row, verdict
 from turkic_idiom_tasks.experiments.frame import MACRO
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -17,8 +22,11 @@ from turkic_idiom_tasks.metrics.comparison import Paired, compare, holm
 
 AXE_PAGES = (
     "index.html",
+    "index-retrieval.html",
+    "index-all.html",
     "t1.html",
     "submit.html",
+    "index-all.html",
     "uz-all.html",
     "compare.html?a=model-1&b=model-2",
     "models/model-1.html",
@@ -26,11 +34,14 @@ AXE_PAGES = (
 LANGUAGE_PAGES = ("tr.html", "uz.html", "uz-all.html")
 PAGES = (
     "index.html",
+    "index-retrieval.html",
+    "index-all.html",
     *LANGUAGE_PAGES,
     "t1.html",
     "t2.html",
     "t3.html",
     "spans.html",
+    "items.html",
     "submit.html",
     "data.html",
     "how-to-read.html",
@@ -38,39 +49,8 @@ PAGES = (
 
 
 @pytest.fixture(scope="session")
-def site(shared_site):
-    return f"file://{shared_site.folder}"
-
-
-@pytest.fixture(scope="session")
 def submissions(shared_site):
     return shared_site.board.submissions
-
-
-@pytest.fixture
-def open_page(browser, site):
-    """Opens a page of the site; at the end no script may have failed and no request may have left the folder."""
-    contexts, wrong = [], []
-
-    def open_one(path, **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: wrong.append(request.url) if not is_local(request.url) else None)
-        page.goto(f"{site}/{path}")
-        return page
-
-    def is_local(url):
-        return url.startswith((site, "data:"))
-
-    yield open_one
-    hacked = [page.evaluate("window.hacked") for context in contexts for page in context.pages]
-    for context in contexts:
-        context.close()
-    assert wrong == []
-    assert not any(hacked)
 
 
 def names(page):
@@ -98,7 +78,7 @@ def test_every_page_loads_without_complaint(open_page, site):
 
 
 def test_hostile_names_are_shown_as_they_are(open_page, site):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     assert set(HOSTILE) <= set(names(page))
     page.locator(".board a", has_text="<img src=x").first.click()
     assert page.locator("h1").text_content() == HOSTILE[0]
@@ -108,7 +88,7 @@ def test_hostile_names_are_shown_as_they_are(open_page, site):
 
 
 def test_sorting_by_mouse_and_keyboard(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     header = page.locator("th[data-key=T2]")
     header.locator("button").click()
     assert header.get_attribute("aria-sort") == "descending"
@@ -130,20 +110,126 @@ def test_sorting_by_mouse_and_keyboard(open_page):
 
 
 def test_filters_narrow_and_reset_brings_all_back(open_page):
-    page = open_page("index.html")
-    every = names(page)
+    page = open_page("index-all.html")
+    every, ranks = names(page), column(page, "rank")
     page.select_option("select[name=type]", "encoder")
     page.select_option("select[name=size]", "100M to 500M")
     page.select_option("select[name=regime]", "tr-only")
     assert names(page) == ["org/middle"]
-    assert page.locator("#count").text_content() == f"1 of {len(every)} shown; ranks are those of the whole table"
+    assert page.locator("#count").text_content() == f"1 of {len(every)} shown; ranked among themselves"
     page.get_by_role("button", name="Reset").click()
     page.locator("#count", has_text=f"{len(every)} of {len(every)}").wait_for()
     assert names(page) == every
+    assert column(page, "rank") == ranks
+
+
+def shown_ranks(page):
+    """id -> the rank and the place in a tie of each visible row, and its scores as the page sorts by them."""
+    rows = page.evaluate(
+        "[...document.querySelectorAll('.board tbody tr')].filter(row => !row.hidden).map(row => [row.dataset.id,"
+        "[row.cells[0].dataset.v ?? null, row.cells[0].textContent, row.cells[0].className,"
+        "[...row.cells].slice(3).map(cell => cell.dataset.v ?? null)]])"
+    )
+    return dict(rows)
+
+
+def expected_ranks(board, tab_name):
+    """The same from a board of Python."""
+    tab = next(tab for tab in tabs_of(board) if tab.name == tab_name)
+    expected = {}
+    for row in tab_rows(board, tab):
+        rank, text, name = None, "–not ranked", "rank none"
+        if row.standing:
+            rank = str(row.standing.rank)
+            text = f"{rank} tied" if row.tie else rank
+            name = f"rank tie {row.tie}" if row.tie else "rank"
+        scores = [None if math.isnan(score.value) else f"{score.value:.5f}" for score in row.scores]
+        expected[row.submission.id] = [rank, text, name, [score and score.replace("0.", ".", 1) for score in scores]]
+    return expected
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    """A site of thirty close models, many of them tied, and its board."""
+    data = make_data(40, languages=("tr", "az"))
+    submissions = []
+    for number in range(30):
+        kind = ("encoder", "llm", "baseline")[number % 3]
+        submission = make_scored(
+            f"m{number}", data, skill=0.2 + 0.02 * number, seed=number, name=f"org/model-{number}", type=kind,
+            n_parameters=(50_000_000, 300_000_000)[number % 2],
+        )  # fmt: skip
+        submissions.append(submission)
+    submissions += [make_scored("part", data, skill=0.5, tasks=("T1",), name="org/model-part", type="llm")]
+    board = make_board(submissions, data)
+    folder = tmp_path_factory.mktemp("crowded")
+    build_site(board, folder)
+    return SimpleNamespace(board=board, url=f"file://{folder}")
+
+
+def test_a_filter_ranks_again_as_a_board_of_these_submissions_alone(browser, crowded):
+    page = browser.new_page()
+    page.goto(f"{crowded.url}/index-all.html")
+    whole = shown_ranks(page)
+    assert whole == expected_ranks(crowded.board, ALL_TAB)
+    changed = 0
+    for choices, words in (
+        ({"type": "encoder"}, ""),
+        ({"type": "llm"}, ""),
+        ({"size": "100M to 500M"}, ""),
+        ({"type": "baseline", "size": "under 100M"}, ""),
+        ({}, "model-1"),
+        ({"type": "llm"}, "part"),
+    ):
+        for name in ("type", "size"):
+            page.select_option(f"select[name={name}]", choices.get(name, ""))
+        page.fill("input[name=q]", words)
+        shown = shown_ranks(page)
+        left = make_board([one for one in crowded.board.submissions if one.id in shown], crowded.board.data)
+        if words == "part":
+            assert [figures[0] for figures in shown.values()] == [None]
+            continue
+        assert 0 < len(shown) < 31
+        assert shown == expected_ranks(left, ALL_TAB)  # ranks, groups, and every score to its last shown digit
+        for name, standing in left.overall.items():  # what the page leaves as it is stays the same
+            before = crowded.board.overall[name]
+            assert (standing.score, standing.interval) == (before.score, before.interval)
+        changed += sum(shown[name][:3] != whole[name][:3] for name in shown)
+    assert changed > 10
+    page.locator("#filters button[type=reset]").click()
+    page.locator("#count", has_text="31 of 31").wait_for()
+    assert shown_ranks(page) == whole
+    page.close()
+
+
+def test_a_column_that_is_empty_for_all_that_is_visible_disappears(open_page):
+    page = open_page("index-all.html")
+    head = page.locator("th[data-key=T1]")
+    assert head.is_visible()
+    page.fill("input[name=q]", "<img")  # submissions of spans alone
+    assert head.is_hidden()
+    assert page.locator("th[data-key=mean]").is_hidden()
+    assert page.locator("th[data-key=spans]").is_visible()
+    page.fill("input[name=q]", "")
+    assert head.is_visible()
+
+
+def test_the_overview_has_tabs_with_ranks_of_their_own(open_page, shared_site):
+    page = open_page("index.html")
+    tabs = page.locator(".tabs a")
+    assert tabs.all_text_contents() == ["Retrieval 4 ranked", "Spans 11 ranked", "All 4 ranked"]
+    assert page.locator(".tabs a[aria-current]").text_content() == "Spans 11 ranked"  # the most complete submissions
+    tabs.first.click()
+    assert page.url.endswith("index-retrieval.html")
+    standings = shared_site.board.retrieval.values()
+    assert [float(rank) for rank in column(page, "rank")[:4]] == [one.rank for one in standings]
+    assert page.locator(".board thead th").evaluate_all("all => all.map(head => head.dataset.key)") == [
+        *("rank", "model", "size", "mean", "T1", "T2", "T3", "tr", "az", "tk", "gag", "uz")
+    ]
 
 
 def test_search_knows_the_letters_of_the_languages(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     page.fill("input[name=q]", "kucuk idiom")
     assert names(page) == ["org/Küçük-İdiom"]
     page.fill("input[name=q]", "<img")
@@ -156,7 +242,7 @@ def board_of(shared_site, code):
 
 
 def test_a_language_has_tabs_with_ranks_of_their_own(open_page, shared_site):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     page.locator("nav[aria-label=Pages] a", has_text="Uzbek").click()
     assert page.locator("nav a[aria-current]").first.text_content() == "Uzbek"
     tabs = page.locator(".tabs a")
@@ -174,7 +260,7 @@ def test_a_language_has_tabs_with_ranks_of_their_own(open_page, shared_site):
 
 
 def test_a_link_brings_back_search_filters_and_order(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     page.select_option("select[name=type]", "encoder")
     page.fill("input[name=q]", "org")
     page.locator("th[data-key=size] button").click()
@@ -186,13 +272,13 @@ def test_a_link_brings_back_search_filters_and_order(open_page):
 
 
 def test_a_wrong_link_shows_everything(open_page):
-    page = open_page("index.html#type=nothing&sort=<b>&order=x&q=&language=zz")
+    page = open_page("index-all.html#type=nothing&sort=<b>&order=x&q=&language=zz")
     assert len(names(page)) == 12
     assert page.locator("th[data-key=rank]").get_attribute("aria-sort") == "ascending"
 
 
 def test_back_undoes_a_filter_and_an_empty_result_offers_reset(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     every = names(page)
     page.select_option("select[name=type]", "encoder")
     few = names(page)
@@ -211,7 +297,7 @@ def test_back_undoes_a_filter_and_an_empty_result_offers_reset(open_page):
 
 
 def test_rows_are_one_line_and_ties_are_bracketed(open_page, site, shared_site):
-    page = open_page("index.html", viewport={"width": 1440, "height": 900})
+    page = open_page("index-all.html", viewport={"width": 1440, "height": 900})
     heights = page.locator(".board tbody tr").evaluate_all("all => all.map(row => row.offsetHeight)")
     assert max(heights) <= 42
     cut = page.locator(".board a", has_text="<img src=x").first
@@ -232,7 +318,7 @@ def test_rows_are_one_line_and_ties_are_bracketed(open_page, site, shared_site):
 
 
 def test_the_floor_stays_above_the_models_when_the_table_is_scrolled(open_page):
-    page = open_page("t2.html", viewport={"width": 700, "height": 420})
+    page = open_page("t2.html", viewport={"width": 800, "height": 420})
     page.locator(".scroll").first.evaluate("one => {one.style.maxHeight = '200px'; one.scrollTop = 40}")
     on_top = page.evaluate(
         "[...document.querySelectorAll('.board tfoot th, .board tfoot td')].slice(0, 3).map(cell => {"
@@ -243,25 +329,27 @@ def test_the_floor_stays_above_the_models_when_the_table_is_scrolled(open_page):
 
 
 def test_column_heads_explain_themselves(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     head = page.locator("th[data-key=T1]")
     assert head.inner_text().split("\n")[:2] == ["T1", "idiom → idiom"]
     assert "Turkish idiom" in head.get_attribute("title")
 
 
-def test_two_pinned_models_lead_to_their_comparison(open_page):
-    page = open_page("t1.html")
+def test_two_to_four_pinned_models_lead_to_their_comparison(open_page):
+    page = open_page("index.html")
     pins = page.locator(".pin")
-    for place in range(3):
+    pins.first.click()
+    assert page.locator(".pins a").count() == 0
+    for place in range(1, 5):
         pins.nth(place).click()
-    pressed = [pins.nth(place).get_attribute("aria-pressed") for place in range(4)]
-    assert pressed == ["false", "true", "true", "false"]  # a third replaces the first
+    pressed = [pins.nth(place).get_attribute("aria-pressed") for place in range(6)]
+    assert pressed == ["false", *["true"] * 4, "false"]  # a fifth replaces the first
     page.go_back()
     assert pins.first.get_attribute("aria-pressed") == "true"
     ids = page.locator(".board tbody tr").evaluate_all("all => all.map(row => row.dataset.id)")
     page.locator(".pins a").click()
     page.wait_for_selector("#result:visible")
-    assert page.url.endswith(f"compare.html?a={ids[0]}&b={ids[1]}")
+    assert page.url.endswith(f"compare.html?a={ids[0]}&b={ids[1]}&c={ids[2]}&d={ids[3]}")
 
 
 def test_commands_are_copied_and_without_javascript_they_stand_there(open_page):
@@ -277,7 +365,7 @@ def test_commands_are_copied_and_without_javascript_they_stand_there(open_page):
 
 
 def test_csv_and_json_can_be_downloaded(open_page):
-    page = open_page("index.html", accept_downloads=True)
+    page = open_page("index-all.html", accept_downloads=True)
     with page.expect_download() as found:
         page.locator(".downloads a", has_text="CSV").click()
     text = found.value.path().read_text("utf-8")
@@ -287,7 +375,7 @@ def test_csv_and_json_can_be_downloaded(open_page):
 
 def test_dark_mode_follows_the_system_and_the_choice_stays(open_page):
     colour = "getComputedStyle(document.body).backgroundColor"
-    light, dark = (open_page("index.html", color_scheme=scheme) for scheme in ("light", "dark"))
+    light, dark = (open_page("index-all.html", color_scheme=scheme) for scheme in ("light", "dark"))
     paper, night = light.evaluate(colour), dark.evaluate(colour)
     assert paper != night
     button = light.get_by_role("button", name="Dark mode")
@@ -301,7 +389,7 @@ def test_dark_mode_follows_the_system_and_the_choice_stays(open_page):
 
 
 def test_without_javascript_the_tables_are_whole(open_page, site):
-    page = open_page("index.html", java_script_enabled=False)
+    page = open_page("index-all.html", java_script_enabled=False)
     assert page.locator(".board tbody tr:visible").count() == 12
     assert page.locator("#filters").is_hidden()
     assert page.locator("#theme").is_hidden()
@@ -309,20 +397,94 @@ def test_without_javascript_the_tables_are_whole(open_page, site):
     assert "turkic-idiom compare" in page.locator("noscript").inner_text()
 
 
-def test_a_phone_scrolls_the_table_and_not_the_page(open_page):
-    page = open_page("index.html", viewport={"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    scroller = page.locator(".scroll").first
-    assert scroller.evaluate("one => one.scrollWidth > one.clientWidth")
-    before = page.locator(".board tbody th").first.bounding_box()["x"]
-    scroller.evaluate("one => one.scrollLeft = 300")
-    rank = page.locator(".board tbody td.rank").first.bounding_box()
-    assert abs(rank["x"] - scroller.bounding_box()["x"]) <= 2
-    assert abs(page.locator(".board tbody th").first.bounding_box()["x"] - before) <= 2
+PHONE = {"viewport": {"width": 390, "height": 844}}
+
+
+def test_a_phone_shows_cards_with_rank_model_score_and_interval(open_page):
+    page = open_page("index-all.html", **PHONE)
+    card = page.locator(".board tbody tr").first
+    shown = card.locator("td, th").evaluate_all("all => all.map(cell => cell.offsetWidth > 0)")
+    assert shown[:5] == [True, True, False, True, False]  # rank, model, mean
+    assert re.search(r"\.\d{3} \.\d{3}–\.\d{3}", card.locator("td").nth(2).inner_text())
+    assert card.bounding_box()["width"] <= 390
+    assert page.locator("#filters").is_hidden()
+    page.locator("#fold summary").click()
+    page.get_by_label("Order by").select_option("T2")
+    assert card.locator("td, th").evaluate_all("all => all.map(cell => cell.offsetWidth > 0)")[3:6] == [
+        *(False, False, True)  # the score that decides the order
+    ]
+    values = [float(value) for value in column(page, "T2") if value is not None]
+    assert values == sorted(values, reverse=True)
+    filtered = open_page("index-all.html#type=llm", **PHONE)
+    assert filtered.locator("#filters").is_visible()  # an address with a filter shows it
+
+
+@pytest.mark.parametrize("width", [320, 390, 1100])
+def test_no_page_is_wider_than_its_window(open_page, site, width):
+    page = open_page("index.html", viewport={"width": width, "height": 800})
+    for name in ("index-all.html", "t1.html", "uz-all.html", "models/model-1.html", "models/hostile-1.html"):
+        page.goto(f"{site}/{name}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+
+
+def test_twelve_rows_are_visible_at_once(browser, crowded):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    for name in ("index-all.html", "t1.html", "az-all.html"):
+        page.goto(f"{crowded.url}/{name}")
+        bottoms = page.locator(".board tbody tr").evaluate_all(
+            "all => all.map(row => row.getBoundingClientRect().bottom)"
+        )
+        assert bottoms[11] <= 900, name
+    page.close()
+
+
+def test_the_focus_never_hides_below_the_head_of_a_table(browser, crowded):
+    page = browser.new_page(viewport={"width": 900, "height": 500})
+    page.goto(f"{crowded.url}/t1.html")
+    page.locator(".board tbody tr").last.locator("a").focus()
+    for _ in range(50):
+        page.keyboard.press("Shift+Tab")
+        on_top = page.evaluate(
+            "(() => {const box = document.activeElement.getBoundingClientRect();"
+            "const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);"
+            "return document.activeElement.contains(top)})()"
+        )
+        assert on_top, page.evaluate("document.activeElement.outerHTML")
+    page.close()
+
+
+def test_on_paper_no_column_is_cut(open_page):
+    page = open_page("index-all.html", viewport={"width": 1047, "height": 718})  # A4 in landscape, 10 mm of margin
+    page.emulate_media(media="print")
+    for table in page.locator("table").all():
+        box = table.bounding_box()
+        assert box["x"] + box["width"] <= 1047, table.inner_text()[:60]
+    assert page.locator(".board tbody tr").first.locator("td").last.is_visible()
+    assert page.locator(".pin").first.is_hidden()
+
+
+def test_the_scatter_names_the_frontier_and_tells_the_rest_in_tooltips(browser, tmp_path):
+    data = make_data(12, languages=("tr", "az"))
+    submissions = []
+    for number, skill in enumerate((0.2, 0.1, 0.5, 0.4, 0.8)):
+        submissions.append(make_scored(f"m{number}", data, skill=skill, n_parameters=10 ** (6 + number)))
+    build_site(make_board(submissions, data), tmp_path)
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"file://{tmp_path}/index.html")
+    points = page.locator(".plot a")
+    assert points.all_text_contents() == ["m0", "", "m2", "", "m4"]
+    assert re.fullmatch(r"m3, 1B, \.\d{3}", points.nth(3).get_attribute("title"))
+    ticks = page.locator(".plot .x").all_text_contents()
+    assert ticks == ["1M", "10M", "100M", "1B", "10B"]
+    box = page.locator(".plot").bounding_box()
+    for point in points.all():
+        dot = point.bounding_box()
+        assert box["x"] - 7 <= dot["x"] <= box["x"] + box["width"]
+    page.close()
 
 
 def test_the_first_stop_of_the_keyboard_skips_the_navigation(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     page.keyboard.press("Enter")
@@ -383,7 +545,10 @@ def test_the_comparison_is_that_of_the_command_and_of_the_ranks(open_page, share
     whole = [mean([resampled[name] for resampled in by_task.values()]) for name in ("model-1", "model-2")]
     interval = difference(whole[1], whole[0]).interval()
     assert [float(end) for end in whole_ends[:2]] == pytest.approx([interval.low, interval.high], abs=1e-12)
-    assert [key[0] for key in summary] == ["All tasks", "T1–T3"]
+    assert [key[0] for key in summary] == ["All tasks", "T1–T3", "T1", "T2", "T3", "Spans"]
+    t1 = next(values for key, values in summary.items() if key[0] == "T1")
+    standings = [shared_site.board.by_task["T1"][name].score for name in ("model-1", "model-2")]
+    assert (number(t1[0]), number(t1[1])) == pytest.approx(standings, abs=0.0006)
 
 
 def report_rows(first, second):
@@ -428,16 +593,116 @@ def test_only_what_survives_holm_is_coloured_and_said(open_page, submissions):
 def test_models_are_chosen_and_what_is_not_offered_is_not_loaded(open_page):
     page = open_page("compare.html?a=../../etc/passwd&b=model-1")
     assert page.locator("#result").is_hidden()
-    assert page.locator("#status").text_content() == "Choose two models."
-    page.select_option("select[name=a]", "turkish")
-    page.select_option("select[name=b]", "model-1")
+    assert page.locator("#status").text_content() == "Choose two models or more."
+    page.get_by_label("Model A").fill("nobody")
+    page.get_by_label("Model B").fill(page.locator("#models option[data-id=model-1]").get_attribute("value"))
     page.get_by_role("button", name="Compare").click()
+    assert page.get_by_label("Model A").evaluate("field => field.validationMessage") == "Choose a model from the list."
+    page.get_by_label("Model A").fill(page.locator("#models option[data-id=turkish]").get_attribute("value"))
+    page.keyboard.press("Enter")
     page.wait_for_selector("#result:visible")
     assert page.url.endswith("compare.html?a=turkish&b=model-1")
     assert list(compared(page)[0]) == [("T2", "Turkish")]
-    page.select_option("select[name=b]", "hostile-0")
+    page.get_by_label("Model B").fill(page.locator("#models option[data-id=hostile-0]").get_attribute("value"))
     page.get_by_role("button", name="Compare").click()
     page.locator("#status", has_text="no task in common").wait_for()
+
+
+CHOSEN = ("model-1", "model-2", "model-3", "turkish")  # the last has T2 in Turkish alone
+
+
+@pytest.fixture(scope="module")
+def pairs_of_four(submissions):
+    """(letters of first and second, task, language) -> the row of `turkic-idiom compare`, Holm over all pairs.
+
+    A task is compared on the subsets that all models with the task have: T2 of the four in Turkish alone.
+    """
+    by_letter = dict(zip("ABCD", (next(one for one in submissions if one.id == name) for name in CHOSEN), strict=True))
+    results = {}
+    for first, second in combinations("ABCD", 2):
+        for task in ("T1", "T2", "T3", "spans"):
+            strata = paired_in_common(by_letter[first], by_letter[second], task, only="tur" if task == "T2" else None)
+            title = "Spans" if task == "spans" else task
+            for subset, pair in strata.items():
+                results[first + second, title, subset] = compare({subset: pair})
+            if len(strata) > 1:
+                results[first + second, title, MACRO] = compare(strata)
+    adjusted = holm([result.p for result in results.values()])
+    return {key: Row(key[1], key[2], results[key], p) for key, p in zip(results, adjusted, strict=True)}
+
+
+def paired_in_common(first, second, task, *, only):
+    others = {score.subset: score for score in second.of_task(task)}
+    pairs = {}
+    for score in first.of_task(task):
+        if score.subset in others and only in (None, score.subset):
+            pairs[score.subset] = Paired(score.concepts, score.sums, others[score.subset].sums)
+    return pairs
+
+
+def test_four_models_are_compared_pair_by_pair_with_one_correction(open_page, pairs_of_four):
+    page = open_page("compare.html?" + "&".join(f"{key}={name}" for key, name in zip("abcd", CHOSEN, strict=True)))
+    page.wait_for_selector("#result:visible")
+    rows = page.locator("#differences tbody tr:not(:has(th[scope=rowgroup]))")
+    told = rows.evaluate_all(
+        "all => all.map(row => [row.dataset.low, row.dataset.high, row.dataset.p, row.dataset.holm])"
+    )
+    expected = []
+    for row in sorted_as_shown(pairs_of_four):
+        ends = (row.result.interval.low, row.result.interval.high)
+        expected.append([*ends, row.result.p, row.holm])
+    assert len(told) == len(expected) == 3 * (4 + 1 + 1 + 4 + 1 + 5 + 1) + 3  # three whole pairs; D has T2 in Turkish
+    for values, wanted in zip(told, expected, strict=True):
+        assert [None if value == "null" else float(value) for value in values] == pytest.approx(wanted, abs=1e-12)
+    for task, whole in (("T1", MACRO), ("T2", "tur"), ("spans", MACRO)):
+        title = "Spans" if task == "spans" else task
+        letters = "ABCD" if task == "T2" else "ABC"
+        wanted = []
+        for one in letters:
+            for other in letters:
+                row = pairs_of_four.get((min(one, other) + max(one, other), title, whole))
+                winner = row and row.winner and (max if row.winner == "B" else min)(one, other)
+                wanted.append(None if winner is None else "better" if winner == one else "worse")
+        cells = page.locator(f"table[data-task={task}] tbody td:nth-child(n + 3)")
+        classes = cells.evaluate_all("all => all.map(one => one.className === 'none' ? '' : one.className)")
+        assert [name or None for name in classes] == wanted
+        assert {"better", "worse", ""} <= set(classes) or task != "spans"
+    sentences = page.locator("#verdict li").all_text_contents()
+    assert [sentence.partition(":")[0] for sentence in sentences] == ["T1", "T2", "T3", "Spans"]
+    assert sentences[0].endswith("not submitted by D.")
+    summary = page.locator("#summary tbody th").all_text_contents()
+    assert summary == ["T2"]  # what all four have
+
+
+def sorted_as_shown(pairs):
+    """The rows in the order of the page: by pair, each in the order of the tasks."""
+    order = ("AB", "AC", "BC", "AD", "BD", "CD")
+    return [row for key, row in sorted(pairs.items(), key=lambda item: order.index(item[0][0]))]
+
+
+def test_the_concepts_that_differ_most_are_named_with_texts_and_ranks(open_page, submissions):
+    page = open_page("compare.html?a=model-0&b=model-3")
+    page.wait_for_selector("#most:visible")
+    first, second = (next(one for one in submissions if one.id == name) for name in ("model-0", "model-3"))
+    gaps = {}  # concept -> the largest difference of nDCG in T1, and its ranks
+    for one, other in zip(first.of_task("T1"), second.of_task("T1"), strict=True):
+        for item, a, b in zip(one.items, one.sums[:, 0].tolist(), other.sums[:, 0].tolist(), strict=True):
+            ranks = [f"rank {round(2 ** (1 / ndcg) - 1)}" for ndcg in (a, b)]
+            concept = item.removeprefix("tur:")
+            gaps[concept] = max(gaps.get(concept, (0,)), (abs(a - b), LANGUAGES[one.language].name, ranks))
+    largest = sorted(gaps, key=lambda concept: -gaps[concept][0])[:4]
+    rows = page.locator("#differing tbody tr").evaluate_all(
+        "all => all.map(row => [...row.cells].map(one => one.textContent))"
+    )
+    expected = []
+    for concept in largest:
+        _, language, ranks = gaps[concept]
+        texts = [f"{name} {concept} <b onclick=1>" for name in ("Turkish", language)]
+        expected.append([concept, f"T1, Turkish → {language}", *texts, *ranks])
+    assert rows[:4] == expected
+    assert [row[1][:2] for row in rows] == [*["T1"] * 4, *["T2"] * 4, *["T3"] * 4, *["Sp"] * 4]
+    page.locator("#differing a").first.click()
+    page.wait_for_selector(".concept.linked")
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
@@ -445,7 +710,7 @@ def test_axe_has_no_serious_finding(open_page, site, scheme):
     from axe_playwright_python.sync_playwright import Axe
 
     axe = Axe()
-    page = open_page("index.html", bypass_csp=True, color_scheme=scheme)
+    page = open_page("index-all.html", bypass_csp=True, color_scheme=scheme)
     for name in AXE_PAGES if scheme == "light" else AXE_PAGES[::2]:
         page.goto(f"{site}/{name}")
         found = axe.run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]

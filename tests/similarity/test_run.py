@@ -10,61 +10,29 @@ import pytest
 from rich.cells import cell_len
 from sentence_transformers import SentenceTransformer
 
-from tests.dataset.conftest import TEST
 from turkic_idiom_tasks import TurkicIdiomSTS
 from turkic_idiom_tasks.cli.run_output import print_tables
-from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.compare import compare_results
 from turkic_idiom_tasks.experiments.run import make_options, run_models
 from turkic_idiom_tasks.experiments.run_frame import scores_frame
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.results.predictions import read_lines, to_lines
 from turkic_idiom_tasks.results.record import read_record
 from turkic_idiom_tasks.results.scored import score_record, score_subset
 from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.retrieval.ranking import rank_by_task
 from turkic_idiom_tasks.similarity.pair_similarities import similarities_by_pooling
-from turkic_idiom_tasks.spans import Span
 
 KEY = ("STS", "tur")
-IDIOMS = ("göz yummak", "küplere binmek", "kulak asmak", "ağzı açık kalmak", "dili tutulmak", "yüz çevirmek")
-PARAPHRASES = (
-    ("Müdür bu hataya göz yumdu.", "Müdür bu hatayı görmezden geldi.", "Müdür bu hatada gözlerini kapattı."),
-    ("Babam dün küplere bindi.", "Babam dün çok öfkelendi.", "Babam dün büyük çömleklerin üstüne çıktı."),
-    ("Sözlerime kulak asmadı.", "Sözlerimi önemsemedi.", "Sözlerime kulağını takmadı."),
-    ("Haberi duyunca ağzı açık kaldı.", "Haberi duyunca çok şaşırdı.", "Haberi duyunca dudakları kapanmadı."),
-    ("Korkudan dili tutuldu.", "Korkudan konuşamadı.", "Korkudan dilini biri yakaladı."),
-    ("Eski dostuna yüz çevirdi.", "Eski dostundan uzaklaştı.", "Eski dostuna başını döndürdü."),
-)
-
-
-@pytest.fixture(scope="module")
-def lexicon(tmp_path_factory):
-    """Folder of six Turkish test concepts with sentences of real words."""
-    folder = tmp_path_factory.mktemp("pairs") / "lexicon"
-    rows = []
-    for concept, idiom, (sentence, paraphrase, literal) in zip(TEST, IDIOMS, PARAPHRASES, strict=True):
-        span = Span(0, len(sentence) - 1)
-        fields = {"paraphrase": paraphrase, "literal_paraphrase": literal}
-        rows.append(Entry(concept, idiom, "anlam", sentence, (span,), **fields))
-    write_lexicon(folder, [Concept(concept, "gloss") for concept in TEST], {"tr": rows})
-    return folder
-
-
-@pytest.fixture(scope="module")
-def dataset(lexicon):
-    return open_dataset(str(lexicon))
 
 
 @pytest.fixture
-def finished(dataset, untrained_bert, tmp_path):
+def finished(pair_dataset, untrained_bert, tmp_path):
     """A run of a tiny encoder under two poolings on T4 and STS, and its folder."""
     options = make_options(tasks=("T4", "STS"), poolings=("mean", "cls"), output=tmp_path / "out")
-    return run_models([str(untrained_bert)], dataset, options), tmp_path / "out"
+    return run_models([str(untrained_bert)], pair_dataset, options), tmp_path / "out"
 
 
 def record_of(folder, pooling):
@@ -76,11 +44,11 @@ def unpacked(path):
     return gzip.decompress(path.read_bytes()).decode().splitlines()
 
 
-def test_one_pass_gives_what_stock_mteb_gives(dataset, minilm, tmp_path):
+def test_one_pass_gives_what_stock_mteb_gives(pair_dataset, minilm, tmp_path):
     """The mean pooling of MiniLM is its own, so mteb's evaluation of the model itself must agree."""
     options = make_options(tasks=("TurkicIdiomSTS",), poolings=("mean", "max"), output=tmp_path / "out")
-    runs = run_models([str(minilm)], dataset, options)
-    stock = mteb.evaluate(SentenceTransformer(str(minilm)), TurkicIdiomSTS(dataset=dataset), cache=None)
+    runs = run_models([str(minilm)], pair_dataset, options)
+    stock = mteb.evaluate(SentenceTransformer(str(minilm)), TurkicIdiomSTS(dataset=pair_dataset), cache=None)
     (row,) = stock.task_results[0].scores["test"]
     ours = {run.model.partition("=")[2]: run.subsets["tur"].scores for run in runs}
     names = ("spearman", "spearman_idiom", "spearman_general", "affinity", "accuracy", "n_pairs")
@@ -89,14 +57,14 @@ def test_one_pass_gives_what_stock_mteb_gives(dataset, minilm, tmp_path):
     assert ours["max)"]["affinity"] != pytest.approx(ours["mean)"]["affinity"], abs=1e-3)
 
 
-def test_no_sentence_is_encoded_twice(dataset, untrained_bert):
+def test_no_sentence_is_encoded_twice(pair_dataset, untrained_bert):
     """T4 retrieves among the same sentences, so the pairs need no further forward pass."""
     encoder = PooledEncoder.load(str(untrained_bert))
     vectors = TextVectors(encoder, ["mean", "max"])
-    dict(rank_by_task(vectors, dataset, [("T4", "tur")], prompts={}))
+    dict(rank_by_task(vectors, pair_dataset, [("T4", "tur")], prompts={}))
     before = encoder.n_texts_forwarded
     assert before == 18  # six sentences, six paraphrases, six literal ones
-    pairs = dataset.pairs(*KEY)
+    pairs = pair_dataset.pairs(*KEY)
     plain = similarities_by_pooling(vectors, "STS", pairs)
     assert encoder.n_texts_forwarded == before
     prompted = similarities_by_pooling(vectors, "STS", pairs, prompt="su ")
@@ -104,30 +72,30 @@ def test_no_sentence_is_encoded_twice(dataset, untrained_bert):
     assert not np.allclose(plain["mean"].values, prompted["mean"].values)
 
 
-def test_a_record_holds_the_similarities_and_a_second_run_reads_it(finished, dataset, untrained_bert):
+def test_a_record_holds_the_similarities_and_a_second_run_reads_it(finished, pair_dataset, untrained_bert):
     runs, folder = finished
     path = record_of(folder, "mean")
     before = path.stat().st_mtime_ns
-    record = read_record(path, dataset)
+    record = read_record(path, pair_dataset)
     (scored,) = score_record(record)
     assert scored.main == record.header.scores(*KEY)["spearman"]
     assert record.header.settings["prompts"] == {"sentence": ""}
     assert scored.n == 24  # six of each: correct, incorrect, two controls
     options = make_options(tasks=("STS",), poolings=("mean",), output=folder)
-    (again,) = run_models([str(untrained_bert)], dataset, options)
+    (again,) = run_models([str(untrained_bert)], pair_dataset, options)
     assert path.stat().st_mtime_ns == before
     assert again.subsets["tur"].main == scored.main
     (view,) = [json.loads(file.read_text()) for file in path.parent.glob("TurkicIdiomSTS.json")]
-    assert view["dataset_revision"] == dataset.revision
+    assert view["dataset_revision"] == pair_dataset.revision
     assert view["scores"]["test"][0]["main_score"] == pytest.approx(scored.main, abs=1e-6)
     assert len({run.task for run in runs}) == 2
 
 
-def test_lines_round_trip(dataset):
-    pairs = dataset.pairs(*KEY)
+def test_lines_round_trip(pair_dataset):
+    pairs = pair_dataset.pairs(*KEY)
     values = np.linspace(-1, 1, len(pairs.rows))
     lines = [line.encode() for line in to_lines({KEY: Similarities("STS", pairs, values)})]
-    back, faults = read_lines(lines, dataset)
+    back, faults = read_lines(lines, pair_dataset)
     assert not faults
     np.testing.assert_array_equal(back[KEY].values, values)
 
@@ -142,50 +110,50 @@ def test_lines_round_trip(dataset):
         ({"pair": None, "similarity": None}, "from -1 to 1, not None"),
     ],
 )
-def test_wrong_lines_are_named(dataset, line, message):
+def test_wrong_lines_are_named(pair_dataset, line, message):
     """The last line is replaced; a pair that is a number stands for that line's own pair, None for the last one."""
-    pairs = dataset.pairs(*KEY)
+    pairs = pair_dataset.pairs(*KEY)
     lines = list(to_lines({KEY: Similarities("STS", pairs, np.zeros(len(pairs.rows)))}))
     if not isinstance(line["pair"], str):
         line = line | {"pair": pairs.rows[-1 if line["pair"] is None else line["pair"]].id}
     lines[-1] = json.dumps(line)
-    predictions, faults = read_lines([text.encode() for text in lines], dataset)
+    predictions, faults = read_lines([text.encode() for text in lines], pair_dataset)
     assert predictions == {}
     assert faults[0].line == len(lines)
     assert message in str(faults[0])
 
 
-def test_a_missing_pair_is_named(dataset):
-    pairs = dataset.pairs(*KEY)
+def test_a_missing_pair_is_named(pair_dataset):
+    pairs = pair_dataset.pairs(*KEY)
     lines = list(to_lines({KEY: Similarities("STS", pairs, np.zeros(len(pairs.rows)))}))[:-1]
-    _, faults = read_lines([text.encode() for text in lines], dataset)
+    _, faults = read_lines([text.encode() for text in lines], pair_dataset)
     assert pairs.rows[-1].id in str(faults[0])
 
 
-def test_a_record_whose_similarities_do_not_give_its_score_is_refused(finished, dataset):
+def test_a_record_whose_similarities_do_not_give_its_score_is_refused(finished, pair_dataset):
     path = record_of(finished[1], "mean")
     lines = unpacked(path)
     rows = [json.loads(line) for line in lines[2:]]
     turned = [json.dumps(row | {"similarity": -row["similarity"]}) for row in rows]
     path.write_bytes(gzip.compress("\n".join([*lines[:2], *turned, ""]).encode()))
     with pytest.raises(InputError, match="STS, tur: the predictions give"):
-        score_record(read_record(path, dataset))
+        score_record(read_record(path, pair_dataset))
 
 
-def test_a_model_that_finds_all_alike_has_no_score(dataset):
-    pairs = dataset.pairs(*KEY)
+def test_a_model_that_finds_all_alike_has_no_score(pair_dataset):
+    pairs = pair_dataset.pairs(*KEY)
     scored = score_subset(Similarities("STS", pairs, np.ones(len(pairs.rows))))
     assert np.isnan(scored.main)
     assert scored.scores["accuracy"] == 0.5  # a tie in every pair
 
 
-def test_comparing_leaves_similarity_out(finished, dataset):
+def test_comparing_leaves_similarity_out(finished, pair_dataset):
     _, folder = finished
     places = [record_of(folder, pooling).parent for pooling in ("mean", "cls")]
-    report = compare_results(*places, dataset)
+    report = compare_results(*places, pair_dataset)
     assert {row.task for row in report.rows} == {"T4"}
     with pytest.raises(InputError, match="no mean over items"):
-        compare_results(*places, dataset, tasks=("STS",))
+        compare_results(*places, pair_dataset, tasks=("STS",))
 
 
 def test_the_table_fits_80_columns_and_names_the_baseline(finished, monkeypatch):
@@ -205,12 +173,12 @@ def test_the_table_fits_80_columns_and_names_the_baseline(finished, monkeypatch)
     assert similarity["spearman"].notna().all()
 
 
-def test_data_of_their_own_is_scored_beside_the_lexicon(dataset, untrained_bert, astitch, tmp_path, monkeypatch):
+def test_data_of_their_own_is_scored_beside_the_lexicon(pair_dataset, untrained_bert, astitch, tmp_path, monkeypatch):
     monkeypatch.setenv("ASTITCH_DATA", str(astitch))
     options = make_options(tasks=("STS", "AStitchIdiomSTS"), output=tmp_path / "out", poolings=("mean",))
-    runs = {run.task: run for run in run_models([str(untrained_bert)], dataset, options)}
+    runs = {run.task: run for run in run_models([str(untrained_bert)], pair_dataset, options)}
     assert list(runs["AStitchIdiomSTS"].subsets) == ["eng", "por"]
     assert runs["AStitchIdiomSTS"].subsets["eng"].n == 5
     monkeypatch.delenv("ASTITCH_DATA")
     with pytest.raises(InputError, match="ASTITCH_DATA"):
-        run_models([str(untrained_bert)], dataset, options)
+        run_models([str(untrained_bert)], pair_dataset, options)

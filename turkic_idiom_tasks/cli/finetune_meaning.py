@@ -312,7 +312,7 @@ def idiomaticity(
         finished = finished_scores(folder, declared)
         if finished is None:
             classifier = load_classifier(model, seed=number, revision=revision, trust_remote_code=trust_remote_code)
-            finished = train_seed(classifier, rows, config=config, seed=number)
+            finished, _ = train_seed(classifier, rows, config=config, seed=number)
             save_classifier(classifier, folder, finished, declared)
         log.info("seed %d: test macro F1 %s", number, score_text(finished.test_f1))
         scores.append(finished)

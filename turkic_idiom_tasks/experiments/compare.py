@@ -23,7 +23,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.experiments.frame import MACRO
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
-from turkic_idiom_tasks.results.predictions import SPANS, Key, Rankings, usual_order
+from turkic_idiom_tasks.results.predictions import IDIOMATICITY, SPANS, Key, Rankings, usual_order
 from turkic_idiom_tasks.results.record import Header, Record, find_records, read_header, read_record
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record
 
@@ -209,7 +209,7 @@ def _find_headers(place: Path, wanted: Collection[str]) -> dict[Path, Header]:
     headers, chosen = {}, {}
     for path in find_records(place):
         header = read_header(path)
-        if any(row.task in SIMILARITY_TASKS for row in header.subsets):
+        if any(row.task in (*SIMILARITY_TASKS, IDIOMATICITY) for row in header.subsets):
             continue
         headers[path] = header
         if _tasks_of({path: headers[path]}, wanted):

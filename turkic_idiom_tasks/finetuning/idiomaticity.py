@@ -99,7 +99,7 @@ def load_classifier(
 
 def train_seed(
     classifier: SentenceClassifier, data: LabelledData, *, config: IdiomaticityConfig, seed: int
-) -> SeedScores:
+) -> tuple[SeedScores, list[int]]:
     """Train a classifier's own weights, stage after stage, and score it on the test rows; write nothing.
 
     Args:
@@ -107,6 +107,9 @@ def train_seed(
         data: from `labelled.build_labelled`.
         config: settings of the training of each stage.
         seed: seed of the order of the rows and of dropout.
+
+    Returns:
+        the scores, and the label of every test row.
 
     Raises:
         InputError: a package is missing, or training diverged.
@@ -130,7 +133,8 @@ def train_seed(
     gold = [row.label for row in data.test]
     predicted = predict_labels(classifier, data.test, max_length=config.max_length)
     interval = macro_f1_interval(gold, predicted, [row.idiom for row in data.test])
-    return SeedScores(seed, best_epoch, development_f1, macro_f1(gold, predicted), low=interval.low, high=interval.high)
+    test_f1 = macro_f1(gold, predicted)
+    return SeedScores(seed, best_epoch, development_f1, test_f1, low=interval.low, high=interval.high), predicted
 
 
 def save_classifier(

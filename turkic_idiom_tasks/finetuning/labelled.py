@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_table
-from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.encoders.names import IDIOMATIC, NOT_IDIOMATIC
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.regimes import text_key
@@ -79,7 +79,7 @@ class LabelledData:
 
 
 def build_labelled(
-    data: str,
+    data: str | Dataset,
     *,
     setup: str = ZERO_SHOT,
     inputs: Sequence[str] = (IDIOM,),
@@ -90,7 +90,7 @@ def build_labelled(
 
     Args:
         data: ``astitch`` (the folder that ASTITCH_DATA names), ``dodiom`` (the table that DODIOM_DATA names),
-            ``lexicon`` (the bundled one), or a lexicon directory.
+            ``lexicon`` (the bundled one), a lexicon directory, or an opened dataset.
         setup: one of `SETUPS`; a lexicon has ``zero-shot`` alone.
         inputs: ``context`` adds the sentences before and after it, which AStitch alone has; ``idiom`` gives the idiom
             as the second text.
@@ -109,7 +109,8 @@ def build_labelled(
     if data == ASTITCH:
         return _astitch(setup, inputs, subtask=subtask, languages=languages)
     if subtask == "B" or CONTEXT in inputs:
-        raise usage_error(f"--data {data}: has neither subtask B nor the sentences around; only {ASTITCH} has them")
+        place = data.path if isinstance(data, Dataset) else data
+        raise usage_error(f"--data {place}: has neither subtask B nor the sentences around; only {ASTITCH} has them")
     if data == DODIOM:
         name, splits = _dodiom(languages)
     else:
@@ -163,8 +164,8 @@ def _astitch_rows(copy: AStitchData, subset: str, *, part: str, subtask: str, in
     return [Labelled(row.label, row.sentence1, row.sentence2, row.idiom) for row in read]
 
 
-def _lexicon(data: str, languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:
-    dataset = open_dataset("" if data == LEXICON else data)
+def _lexicon(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:
+    dataset = data if isinstance(data, Dataset) else open_dataset("" if data == LEXICON else data)
     lexicon = dataset.lexicon
     known = [code for code in LANGUAGES if _literal_entries(lexicon, code)]
     for code in languages:

@@ -51,7 +51,10 @@ from turkic_idiom_tasks.spans import LABELS
 SPANS = "spans"  # name of span detection among the tasks
 TASK_NAMES = (*SUBSETS, STS, SPANS)  # tasks of encoders and taggers; those of language models are `ITEM_TASKS`
 ALL_TASK_NAMES = (*TASK_NAMES, *ITEM_TASKS)  # what a submission may hold
-RECORDED_TASKS = (*SUBSETS, *SIMILARITY_TASKS, SPANS)  # what a record may hold: also pairs that are not ours
+IDIOMATICITY = "idiomaticity"  # its records state scores alone
+_READ_TASKS = (*SUBSETS, *SIMILARITY_TASKS, SPANS)
+RECORDED_TASKS = (*_READ_TASKS, IDIOMATICITY)  # what a record may hold
+OTHER_DATA_TASKS = (*(task for task in SIMILARITY_TASKS if task != STS), IDIOMATICITY)  # of data that has no edition
 MAX_DEPTH = 4  # brackets inside brackets in a line; the format needs three
 MAX_FAULTS = 20  # number of faults of a file that are named
 LETTERS = {label[0]: label for label in LABELS}  # letter of a tag -> tag
@@ -267,7 +270,7 @@ def usual_order(key: Key) -> tuple[int, int]:
 
 
 def subsets_of(task: str) -> tuple[str, ...]:
-    """Return every subset that data may have of a task of `RECORDED_TASKS`, in the usual order."""
+    """Return every subset that data may have of a retrieval task, a similarity task or spans, in the usual order."""
     if task in SIMILARITY_TASKS:
         return tuple(SIMILARITY_TASKS[task].languages)
     return tuple(LANGUAGES) if task == SPANS else SUBSETS[task]
@@ -321,7 +324,7 @@ class _Reader:
 
     def _begin(self, row: dict[str, Any], keys: set[str]) -> None:
         task = row.get("task") if self._default_task is None else self._default_task
-        known_tasks = (*RECORDED_TASKS, *ITEM_TASKS)
+        known_tasks = (*_READ_TASKS, *ITEM_TASKS)
         if not isinstance(task, str) or task not in known_tasks:
             raise MalformedError(f"the task {shown(task)} is unknown; known: {', '.join(known_tasks)}")
         expected = {self._subset_key}

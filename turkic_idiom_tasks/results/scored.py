@@ -48,6 +48,8 @@ class ScoredSubset:
         cut: number of documents that the shortest ranking lists; None if every one lists all.
         answers: what a language model answered; None for all other predictions.
         similarities: what an encoder found of sentence pairs; None for all other predictions.
+        firsts: (n,) for rankings, whether a relevant document certainly stands first: no other ties with it; None for
+            tags and answers, and where it is not known.
     """
 
     task: str
@@ -61,6 +63,15 @@ class ScoredSubset:
     cut: int | None = None
     answers: ItemAnswers | None = None
     similarities: Similarities | None = None
+    firsts: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def solved(self) -> npt.NDArray[np.bool_]:
+        """Return (n,) which items are solved: a relevant document first, or all spans exact, or the answer right.
+
+        Where `firsts` is not known, a ranking counts only if all relevant documents stand first.
+        """
+        return self.sums[:, 0] == self.sums[:, 1] if self.firsts is None else self.firsts
 
     @property
     def main(self) -> float:
@@ -133,6 +144,7 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         floor=means["ndcg_floor"],
         scores=means | {"n_queries": len(pool.queries), "n_documents": len(pool.documents)},
         cut=rankings.cut,
+        firsts=scores.mrr == 1.0,
     )
 
 

@@ -1,0 +1,148 @@
+"""The page of all concepts that `dataset browse` writes, in a real browser, from file://."""
+
+import pytest
+
+from hub_datasets.browse import page as browse_page
+from turkic_idiom_tasks.concept_browser.parts import PER_PAGE
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.spans import Span
+
+HOSTILE = "</script><img src=x onerror='window.hacked=1'>"
+
+
+@pytest.fixture(scope="module")
+def lexicon(tmp_path_factory):
+    """Sixty concepts in Turkish, two of them in Uzbek."""
+    folder = tmp_path_factory.mktemp("private-folder") / "lexicon"
+    concepts = [Concept("turn-a-blind-eye", "to ignore", aliases=("close-ones-eyes",)), Concept("cross", HOSTILE)]
+    turkish = [
+        Entry("turn-a-blind-eye", "göz yummak", "görmezden gelmek", "😀 Hatama göz yumdu.", (Span(9, 18),),
+              literal_example="Işıkta göz yumdu.", paraphrase="Hatamı görmezden geldi.", literal_paraphrase="c"),
+        Entry("cross", "küplere binmek", "çok kızmak", "Küplere o gün bindi.", (Span(0, 7), Span(14, 19))),
+    ]  # fmt: skip
+    for number in range(58):
+        concepts.append(Concept(f"word-{number:02d}", f"gloss {number}"))
+        turkish.append(Entry(f"word-{number:02d}", f"söz {number}", f"anlam {number}"))
+    uzbek = [
+        Entry("turn-a-blind-eye", "koʻz yummoq", "eʼtibor bermaslik", variants=("koʻzini yummoq",)),
+        Entry("cross", "tepa sochi tikka boʻlmoq", "jahli chiqmoq"),
+    ]
+    write_lexicon(folder, concepts, {"tr": turkish, "uz": uzbek})
+    return load_lexicon(folder)
+
+
+@pytest.fixture
+def open_page(browser, lexicon, tmp_path):
+    """Opens the page; at the end no script may have failed and nothing may have been loaded."""
+    (tmp_path / "lexicon.html").write_text(browse_page(lexicon), "utf-8")
+    contexts, wrong = [], []
+
+    def open_one(fragment="", **options):
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "request", lambda request: None if request.url.startswith(("file:", "data:")) else wrong.append(request)
+        )
+        page.goto(f"file://{tmp_path}/lexicon.html{fragment}")
+        return page
+
+    yield open_one
+    assert not any(page.evaluate("window.hacked") for context in contexts for page in context.pages)
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def shown(page):
+    return page.locator(".concept h2 code").all_text_contents()
+
+
+def test_concepts_stand_on_pages_of_fifty(open_page, lexicon):
+    page = open_page()
+    names = sorted(lexicon.concepts)
+    assert shown(page) == names[:PER_PAGE]
+    assert page.locator("#concept-count").inner_text() == "1–50 of 60 concepts"
+    page.get_by_role("button", name="Next").first.click()
+    assert shown(page) == names[PER_PAGE:]
+    assert page.url.endswith("#page=2")
+    page.go_back()
+    assert shown(page) == names[:PER_PAGE]
+    page.get_by_label("Page").last.select_option("2")
+    assert shown(page) == names[PER_PAGE:]
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("GOZ YUM", ["turn-a-blind-eye"]),  # ö and the capitals
+        ("isikta", ["turn-a-blind-eye"]),  # I and ı, also in a literal example
+        ("ko'z", ["turn-a-blind-eye"]),  # any apostrophe, and none
+        ("kozini", ["turn-a-blind-eye"]),  # a variant
+        ("ETIBOR", ["turn-a-blind-eye"]),  # İ, I, i and ı are one letter
+        ("to ignore", ["turn-a-blind-eye"]),
+        ("gloss 57", ["word-57"]),
+        ("word-03", ["word-03"]),
+        ("görmezden 57", []),  # every word must be there
+    ],
+)
+def test_a_search_folds_letters_and_covers_every_text(open_page, search, found):
+    page = open_page()
+    page.fill("input[name=q]", search)
+    assert shown(page) == found
+    assert page.locator("#no-concept").is_visible() == (not found)
+
+
+def test_a_language_keeps_its_concepts_and_stands_first(open_page):
+    page = open_page()
+    assert page.locator("select[name=language] option").all_text_contents() == ["all", "Turkish", "Uzbek"]
+    page.select_option("select[name=language]", "uz")
+    assert shown(page) == ["cross", "turn-a-blind-eye"]
+    assert page.locator(".concept").first.locator(".languages > div").evaluate_all(
+        "all => all.map(one => one.lang)"
+    ) == [*("uz", "tr")]
+    page.get_by_role("button", name="Reset").first.click()
+    page.locator("#concept-count", has_text="of 60").wait_for()
+
+
+@pytest.mark.parametrize("fragment", ["#c-word-55", "#word-55"])
+def test_a_link_to_a_concept_opens_its_page(open_page, fragment):
+    page = open_page(fragment)
+    assert page.locator(".concept.linked h2 code").inner_text() == "word-55"
+    assert page.locator("#c-word-55").evaluate("one => one.getBoundingClientRect().top < innerHeight")
+    assert "word-50" in shown(page)
+    assert page.locator("#c-word-54 .permalink").get_attribute("href") == "#c-word-54"
+    page.goto(page.url.partition("#")[0] + "#c-close-ones-eyes")  # the id of a concept that was merged into another
+    page.wait_for_selector("#c-turn-a-blind-eye.linked")
+
+
+def test_all_texts_of_an_entry_are_shown_as_text(open_page):
+    page = open_page("#c-turn-a-blind-eye")
+    turkish = page.locator("#c-turn-a-blind-eye [lang=tr]")
+    assert turkish.locator("mark").all_text_contents() == ["göz yumdu"]  # although a browser counts 😀 twice
+    assert turkish.inner_text().split("\n")[-1] == "literal paraphrase: c"
+    assert "also: koʻzini yummoq" in page.locator("#c-turn-a-blind-eye [lang=uz]").inner_text()
+    assert page.locator("#c-cross mark").all_text_contents() == ["Küplere", "bindi"]
+    assert HOSTILE in page.locator("#c-cross h2").inner_text()
+
+
+def test_the_page_is_readable_in_light_and_dark_and_on_a_phone(open_page):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    for scheme in ("light", "dark"):
+        page = open_page("#language=uz", color_scheme=scheme, viewport={"width": 320, "height": 640})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert axe.run(page, options={"resultTypes": ["violations"]}).response["violations"] == []
+
+
+def test_the_page_names_no_folder_and_claims_nothing_about_other_lexicons(lexicon, bundled):
+    html = browse_page(lexicon)
+    assert "private-folder" not in html
+    assert f"Revision {lexicon.revision[:12]}." in html
+    assert "Machine-written" not in html
+    whole = browse_page(bundled)
+    assert "Machine-written" in whole
+    assert bundled.source not in whole
+    assert all(language.name in whole for language in LANGUAGES.values())

@@ -1,0 +1,159 @@
+"""The check of a submission in the page "Submit": the faults that `leaderboard check` finds, in the same lines."""
+
+import json
+
+import pytest
+
+from leaderboard.board import make_board
+from leaderboard.check_rules import check_rules
+from leaderboard.items import board_data
+from leaderboard.site import build_site
+from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, metadata_schema, read_submission
+from tests.leaderboard.conftest import Spoiler, make_submission
+from tests.leaderboard.test_submission import HOSTILE
+from turkic_idiom_tasks.lexicon.editions import editions
+
+# Cases that a page cannot see: it gets no links and devices, and no names that are no text
+NOT_FILES = {
+    "a folder that is a link",
+    "metadata that is a link",
+    "predictions that are a link",
+    "a link to a device",
+    "a pipe",
+    "a folder for a file",
+    "a file whose name is a command",
+    "a file whose name is no UTF-8",
+}
+# Cases that the page leaves to the command: ids, the number of words, and how a number or a key is written
+NOT_FORM = {
+    "an unknown query",
+    "a query of another subset",
+    "tags too few",
+    "an unknown sentence",
+    "a broken position",
+    "a key twice",
+    "a key twice below",
+    "deep rankings",
+}
+# Cases that both find, the page at the field and the command for the whole file, or each at another line
+OTHER_LINE = {
+    "a number too large for a float",
+    "half a surrogate pair",
+    "a number of thousands of digits",
+    "brackets behind a quotation mark",
+}
+SOME = (
+    "a file too many",
+    "no predictions",
+    "another model in one's directory",
+    "not JSON",
+    "scores",
+    "a field missing",
+    "traversal in the model",
+    "script in a version",
+    "a truth as a number",
+    "invisible text",
+    "letters taken apart",
+    "another data revision",
+    "not gzip",
+    "a long line",
+    "an unknown subset",
+    "another pool",
+    "a query dropped",
+    "a query twice",
+    "a document that is not there",
+    "places that are no list",
+    "other letters",
+    "tags without a head",
+)
+
+
+@pytest.fixture(scope="module")
+def submit_page(browser, submission_dataset, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("check")
+    build_site(make_board([], board_data(submission_dataset)), folder)
+    page = browser.new_page()
+    wrong = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith("file:") else None)
+    page.goto(f"file://{folder}/submit.html")
+    wrong.clear()  # data: of the icon
+    yield page
+    assert wrong == []
+    page.close()
+
+
+def checked(page, label, place):
+    """(file, line) -> message of the faults that the page shows for a folder or files."""
+    page.evaluate("delete document.documentElement.dataset.checked")
+    page.get_by_label(label, exact=True).set_input_files(place)
+    page.wait_for_selector("html[data-checked]", state="attached")
+    rows = page.locator("#report .fault").evaluate_all(
+        "all => all.map(one => [one.dataset.file, Number(one.dataset.line), one.textContent])"
+    )
+    return {(file, line): text for file, line, text in rows}
+
+
+def test_a_sound_submission_has_no_fault(submit_page, submission_folder):
+    assert checked(submit_page, "Folder", submission_folder) == {}
+    report = submit_page.locator("#report").inner_text()
+    assert submission_folder.name in report
+    assert "No fault in its form: T1.jsonl.gz, T2.jsonl.gz, T3.jsonl.gz, spans.jsonl.gz, and submission.json." in report
+    assert checked(submit_page, "Files", list(submission_folder.iterdir())) == {}
+    assert f"belong into a folder named {submission_folder.name}" in submit_page.locator("#report").inner_text()
+
+
+@pytest.mark.parametrize(
+    "cases", [SOME, pytest.param([case for case in HOSTILE if case not in NOT_FILES], marks=pytest.mark.long)]
+)
+def test_the_page_finds_the_faults_that_the_command_finds(
+    submit_page, tmp_path, submission_metadata, submission_content, submission_dataset, cases
+):
+    different = {}
+    for number, case in enumerate(cases):
+        spoil, _ = HOSTILE[case]
+        spoiler = Spoiler(folder=make_submission(tmp_path / str(number), submission_metadata, submission_content))
+        spoil(spoiler)
+        _, faults = read_submission(spoiler.folder, submission_dataset)
+        expected = set()
+        for fault in faults:
+            expected.add(("" if fault.path == spoiler.folder else fault.path.name, fault.line))
+        found = checked(submit_page, "Folder", spoiler.folder)
+        if case in NOT_FORM:
+            is_right = found.keys() <= expected
+        elif case in OTHER_LINE:
+            is_right = {file for file, _ in found} == {file for file, _ in expected}
+        else:
+            is_right = found.keys() == expected
+        if not is_right:
+            different[case] = (found, [str(fault) for fault in faults])
+    assert different == {}
+
+
+def test_several_submissions_are_checked_apart(
+    submit_page, submission_spoiler, submission_metadata, submission_content
+):
+    sound = make_submission(
+        submission_spoiler.folder.parent, submission_metadata.model_copy(update={"name": "a/b"}), submission_content
+    )
+    submission_spoiler.row(2, ranking=[])
+    first_edition, edition = next(iter(editions().items()))
+    older = submission_metadata.model_copy(update={"name": "c/d", "dataset_revision": first_edition})
+    make_submission(sound.parent, older, submission_content)
+    found = checked(submit_page, "Folder", sound.parent)
+    assert set(found) == {("T1.jsonl.gz", 3), (METADATA_FILE, 0)}
+    assert found["T1.jsonl.gz", 3].startswith("T1.jsonl.gz, line 3: query ")
+    assert f"(edition {edition} of the lexicon)" in found[METADATA_FILE, 0]
+    assert submit_page.locator("#report h3").count() == 3
+    assert submit_page.locator("#report .sound").count() == 1
+
+
+def test_the_rules_are_those_of_the_command(submission_dataset):
+    rules = check_rules(board_data(submission_dataset))
+    assert list(rules["files"]) == list(PREDICTION_FILES.values())
+    assert rules["files"]["T1.jsonl.gz"]["subsets"]["tur-azj"] == {"n": 14, "pool": 20}
+    assert rules["files"]["spans.jsonl.gz"]["subsets"]["tr"]["n"] == 8
+    assert "\\\\Z" not in json.dumps(metadata_schema())  # the end of a text, which only Python writes so
+    plain = [name for name, field in metadata_schema()["properties"].items() if field.get("format") == "plain-text"]
+    assert plain == ["training_data", "dataset", "contact"]

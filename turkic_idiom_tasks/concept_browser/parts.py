@@ -1,0 +1,114 @@
+"""Data, markup, style and script of the browser of concepts; the pages around them are made by those who use them.
+
+The data are JSON, and the script puts every text of them on the page as text, so no text can become markup.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+
+PER_PAGE = 50  # concepts
+TEXT_LABELS = {  # field of an entry -> label before its text; idiom, meaning and example need none
+    "meaning": "",
+    "example": "",
+    "literal_example": "literal example",
+    "paraphrased_example": "paraphrased example",
+    "paraphrase": "paraphrase",
+    "literal_paraphrase": "literal paraphrase",
+}
+
+_FOLDER = Path(__file__).parent
+
+
+def markup() -> str:
+    """Return the HTML of search, filters, list and pages, which stands inside a page."""
+    return (_FOLDER / "browser.html").read_text("utf-8")
+
+
+def style() -> str:
+    """Return the CSS of the browser; it takes its colours from the page around it."""
+    return (_FOLDER / "browser.css").read_text("utf-8")
+
+
+def script() -> str:
+    """Return the JavaScript of the browser.
+
+    It takes the data from the element with the id ``concepts-data``, or else from a call of ``turkicIdiomConcepts``.
+    """
+    return (_FOLDER / "browser.js").read_text("utf-8")
+
+
+def browser_data(rows: Sequence[dict[str, Any]], *, subsets: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+    """Return the data of the page.
+
+    Args:
+        rows: a row of `lexicon_rows` or `bare_row` for each concept, in the order of the page. The key ``items`` may
+            be added: a list of [name of a subset, query, right answer, number of models that place it first].
+        subsets: name -> ``task``, its ``title``, the languages ``from`` and ``to``, and the number of ``models``.
+    """
+    return {
+        "per_page": PER_PAGE,
+        "languages": {code: language.name for code, language in LANGUAGES.items()},
+        "labels": TEXT_LABELS,
+        "subsets": subsets or {},
+        "concepts": list(rows),
+    }
+
+
+def lexicon_rows(lexicon: Lexicon) -> list[dict[str, Any]]:
+    """Return a row for each concept of a lexicon, sorted by id: its gloss and its entries in each language."""
+    rows = []
+    for name in sorted(lexicon.concepts):
+        row = bare_row(name, lexicon.concepts[name])
+        for code in LANGUAGES:
+            entry = lexicon.of(code).get(name)
+            if entry is not None:
+                row["entries"][code] = _entry_data(entry)
+        rows.append(row)
+    return rows
+
+
+def bare_row(name: str, concept: Concept | None = None) -> dict[str, Any]:
+    """Return the row of a concept without entries."""
+    row: dict[str, Any] = {"id": name, "gloss": concept.gloss if concept else "", "entries": {}}
+    if concept and concept.aliases:
+        row["aliases"] = list(concept.aliases)
+    return row
+
+
+def example_parts(entry: Entry) -> list[tuple[str, bool]] | None:
+    """Return the example cut into (text, whether it is of the idiom); None if there is no example.
+
+    A script cannot use the offsets of the spans, as it counts characters otherwise.
+    """
+    if entry.example is None:
+        return None
+    parts = []
+    position = 0
+    for span in entry.spans or ():
+        parts += [(entry.example[position : span.start], False), (span.of(entry.example), True)]
+        position = span.end
+    return [*parts, (entry.example[position:], False)]
+
+
+def json_for_script(value: Any) -> str:
+    """Return JSON that can stand in a script element, which no text can end."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _entry_data(entry: Entry) -> dict[str, Any]:
+    """Return the texts of an entry; what is not known is left out."""
+    data: dict[str, Any] = {"idiom": entry.idiom}
+    if entry.variants:
+        data["variants"] = list(entry.variants)
+    for field in TEXT_LABELS:
+        text = example_parts(entry) if field == "example" else getattr(entry, field)
+        if text is not None:
+            data[field] = text
+    return data
