@@ -3,7 +3,8 @@
 The score of a subset is chance-corrected nDCG, (nDCG - floor) / (1 - floor), or span F1, whose floor is 0. The score of
 a task is the mean of its subsets, and the macro score is the mean of the tasks. All models are resampled with the same
 draws of whole concepts, in every task and language at once, so that their differences are paired. The score and the
-interval of a model depend only on its submission and the data; its rank and group depend on the other submissions too.
+interval of a model depend only on its submission and the data; its rank and group depend on the other submissions too
+(`ranking`).
 """
 
 from __future__ import annotations
@@ -13,45 +14,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from leaderboard.items import BoardData, SubsetItems
+from leaderboard.ranking import Standings, rank
 from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, OtherEdition, ScoredSubmission, check_ids
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.metrics.bootstrap import (
-    FEW,
-    Interval,
-    Resampled,
-    Stratum,
-    difference,
-    mean,
-    resample_models,
-)
+from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, mean, resample_models
 from turkic_idiom_tasks.results.predictions import Key
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
-_SAME = 1e-12  # a smaller difference is rounding
 _UNDEFINED = Interval(math.nan, math.nan)
-_DECIMALS = 9  # to which scores are rounded before they are put in order
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Place of a model in one ranking.
-
-    Attributes:
-        id: id of the submission.
-        score: chance-corrected score; 1 is perfect, 0 is chance.
-        interval: its 95% interval.
-        rank: 1 + the number of models in better groups; equal within a group.
-        group: number of the group, 1 for the best; no model of a group is significantly worse than the group's best.
-    """
-
-    id: str
-    score: float
-    interval: Interval
-    rank: int
-    group: int
-
-
-Standings = Mapping[str, Standing]  # by the id of the submission, best first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,7 +151,11 @@ def _resample_subset(submissions: Sequence[ScoredSubmission], subset: SubsetItem
         for score in submission.of_task(subset.task):
             if score.subset == subset.name:
                 resampled[submission.id] = None
-                if not math.isnan(score.main):
+                if math.isnan(score.main):
+                    continue
+                if score.similarities is not None:
+                    resampled[submission.id] = score.resampled()
+                else:
                     strata[submission.id] = Stratum(score.concepts, score.sums)
     resampled |= dict(zip(strata, resample_models(list(strata.values())), strict=True))
     return resampled
@@ -197,34 +171,6 @@ def _correct(resampled: Resampled, floor: float) -> Resampled:
         influence=resampled.influence * scale,
         reach=resampled.reach * scale,
     )
-
-
-def rank(parts: Sequence[Mapping[str, Resampled]]) -> dict[str, Standing]:
-    """Return the standings of the submissions that are in all parts, ordered by their mean over the parts, best first.
-
-    Args:
-        parts: for each task the scores of submissions, id -> score.
-    """
-    complete: dict[str, Resampled] = {}
-    for name in parts[0] if parts else ():
-        scores = [part[name] for part in parts if name in part]
-        if len(scores) == len(parts):
-            complete[name] = mean(scores)
-    standings: dict[str, Standing] = {}
-    best, rank_of_best, group = None, 1, 1
-    for name in sorted(complete, key=lambda name: (-round(complete[name].score, _DECIMALS), name)):
-        resampled = complete[name]
-        if best is not None and _is_better(best, resampled):
-            best, rank_of_best, group = resampled, len(standings) + 1, group + 1
-        best = best or resampled
-        standings[name] = Standing(name, resampled.score, resampled.interval(), rank_of_best, group)
-    return standings
-
-
-def _is_better(better: Resampled, worse: Resampled) -> bool:
-    """Return whether the interval of the difference lies above 0 and a few concepts alone cannot explain it."""
-    gap = difference(better, worse)
-    return gap.interval().low > _SAME and gap.score > FEW * gap.reach
 
 
 def _check_data(submission: ScoredSubmission, data: BoardData) -> None:

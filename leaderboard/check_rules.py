@@ -21,13 +21,14 @@ from leaderboard.submission import (
     metadata_schema,
 )
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, VARIANTS
 from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.reading import BLANKS
 from turkic_idiom_tasks.results.item_answers import MAX_ANSWER, METHODS
 from turkic_idiom_tasks.results.predictions import LETTERS, MAX_FAULTS, SPANS
 
-RANKING, TAGS, ANSWERS = "ranking", "tags", "answers"
+RANKING, TAGS, ANSWERS, SIMILARITIES = "ranking", "tags", "answers", "similarities"
 
 
 def check_rules(data: BoardData) -> dict[str, Any]:
@@ -60,6 +61,9 @@ def _task_rules(task: str, data: BoardData) -> dict[str, Any]:
     kind, head = ANSWERS, ["subset", "prompt", "method"]
     if task == SPANS:
         kind, head = TAGS, ["language"]
+    elif task == STS:
+        kind, head = SIMILARITIES, ["subset"]
+        subsets = {name: {} for name in subsets}  # a submission also has pairs that are not scored themselves
     elif task in SUBSETS:
         kind, head = RANKING, ["subset", "documents"]
     return {"task": task, "kind": kind, "head": head, "subsets": subsets or None, "is_open": task == CLOZE_OPEN}

@@ -20,6 +20,7 @@ from leaderboard.concepts import CONCEPTS_FILE
 from leaderboard.items import BoardData, SubsetItems, short_number
 from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, ScoredSubmission
 from leaderboard.tables import distinctions, variant
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.experiments.compare import ALPHA
 from turkic_idiom_tasks.metrics.bootstrap import (
     FEW,
@@ -53,6 +54,8 @@ def comparison_json(board: Board) -> dict[str, Any]:
     numbers = {name: number for number, name in enumerate(names)}
     subsets = []
     for subset in board.data.subsets:
+        if subset.task == STS:
+            continue  # Spearman's correlation is no mean over items: there is no paired test of it
         concepts, sizes = np.unique(np.array(subset.concepts, dtype=object), return_counts=True)
         row = {
             "key": subset.key,
@@ -120,7 +123,8 @@ def concept_names(data: BoardData) -> tuple[str, ...]:
     """Return the concepts of all queries and sentences of the data, sorted."""
     names: set[str] = set()
     for subset in data.subsets:
-        names.update(subset.concepts)
+        if subset.task != STS:
+            names.update(subset.concepts)
     return tuple(sorted(names))
 
 
@@ -132,7 +136,7 @@ def concept_sums(submission: ScoredSubmission) -> dict[str, list[float]]:
     sums_by_key = {}
     for score in submission.subsets:
         if not score.sums[:, 1].any():
-            continue  # nothing to score
+            continue  # nothing to score, or a score that is no ratio of sums
         _, sums = sum_by_concept(Stratum(score.concepts, score.sums))
         values = sums.ravel() if score.task == SPANS else sums[:, 0]
         sums_by_key[f"{score.task}/{score.subset}"] = [short_number(value) for value in values.tolist()]

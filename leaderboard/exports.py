@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel
 
-from leaderboard.board import Board, Standing
+from leaderboard.board import Board
 from leaderboard.formats import (
     DataJson,
     DataSubsetJson,
@@ -23,8 +23,10 @@ from leaderboard.formats import (
     schema_path,
 )
 from leaderboard.items import BoardData, item_values
+from leaderboard.ranking import Standing
 from leaderboard.scores import ScoredSubmission, corrected
 from leaderboard.tables import badges, by_rank
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 
@@ -81,8 +83,11 @@ def scores_file(submission: ScoredSubmission, board: Board) -> dict[str, Any]:
 
 
 def items_file(data: BoardData) -> dict[str, Any]:
-    """Return the ids of all queries and sentences, in the order of the values in the files of the submissions."""
-    items = {subset.key: list(subset.texts) for subset in data.subsets}
+    """Return the ids of all queries and sentences, in the order of the values in the files of the submissions.
+
+    Pairs of the similarity task are left out, as their score is no sum of values.
+    """
+    items = {subset.key: list(subset.texts) for subset in data.subsets if subset.task != STS}
     return _as_json(ItemsFile(schema_file=schema_path("items"), items=items))
 
 

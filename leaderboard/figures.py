@@ -9,28 +9,96 @@ from dataclasses import dataclass
 
 from leaderboard.board import Board
 from leaderboard.scores import ScoredSubmission
-from leaderboard.tables import TASK_LABELS, variant
+from leaderboard.tables import TASK_LABELS, ShownScore, standing_score, variant
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.experiments.charts import (
-    Bar,
     Chart,
     CurvePoint,
-    ScatterPoint,
     Tile,
     curves,
-    grouped_bars,
     heat_map,
-    scatter,
 )
 from turkic_idiom_tasks.experiments.published import PublishedTable, paper, published_tables
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.results.predictions import SPANS
 
-N_BARS = 8  # models with bars
+N_BEST = 8  # models in a forest plot
 N_POINTS = 24  # models in the scatter chart
+LABEL_HEIGHT = 0.05  # of the scatter chart's height; a label needs as much more than the one before it
+MIN_SIZES = 5  # below which there is no scatter chart
 N_CURVES = 9  # models with learning curves
 MAX_LABEL = 40  # characters
 
 _PUBLISHED = ("retrieval_t1", "retrieval_t2", "retrieval_t3", "span_turkish", "span_zero_shot", "span_few_shot")
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """A score with its interval on an axis from 0 to 1, and the score of a random system."""
+
+    label: str
+    score: ShownScore
+    floor: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForestGroup:
+    """Rows under one head; `submission` is the id of the model whose scores they are, "" if the page is about it."""
+
+    title: str
+    rows: tuple[ForestRow, ...]
+    submission: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """A forest plot: a dot and an interval for each score, all on one axis."""
+
+    title: str
+    description: str
+    groups: tuple[ForestGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterPoint:
+    """A model in the scatter chart.
+
+    Attributes:
+        submission: id of the submission.
+        label: its short name.
+        right: place on the axis of sizes, 0 to 1.
+        up: place on the axis of scores, 0 to 1.
+        n_parameters: its size.
+        score: its score.
+        is_labelled: whether no smaller model reaches its score, by more than the height of a label.
+    """
+
+    submission: str
+    label: str
+    right: float
+    up: float
+    n_parameters: int
+    score: ShownScore
+    is_labelled: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scatter:
+    """Scores over sizes.
+
+    Attributes:
+        title: title above the chart.
+        description: what is drawn, and how to read it.
+        points: the models, the smaller first.
+        sizes: ticks of the logarithmic axis of sizes: place from 0 to 1, and size.
+        scores: ticks of the axis of scores, which begins at 0: place from 0 to 1, and score.
+    """
+
+    title: str
+    description: str
+    points: tuple[ScatterPoint, ...]
+    sizes: tuple[tuple[float, int], ...]
+    scores: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,73 +126,108 @@ class Reported:
     tables: tuple[ReportedTable, ...]
 
 
-def bars_by_task(board: Board) -> Chart | None:
-    """Return a chart of the best models with a bar for each task; None if no model is ranked.
+def forest_by_task(board: Board) -> Forest | None:
+    """Return the best models with their score on each task; None if no model is ranked.
 
     Models that have all tasks come before those that have the retrieval tasks only.
     """
-    best = list(dict.fromkeys([*board.overall, *board.retrieval]))[:N_BARS]
+    best = list(dict.fromkeys([*board.overall, *board.retrieval]))[:N_BEST]
     labels = _labels(board, best)
-    bars = []
+    groups = []
     for name in best:
+        rows = []
         for task in board.data.tasks:
             if name in board.by_task[task]:
-                standing = board.by_task[task][name]
-                low, high = standing.interval.low, standing.interval.high
-                bars.append(Bar(labels[name], TASK_LABELS[task], standing.score, low=low, high=high))
-    if not bars:
+                rows.append(ForestRow(TASK_LABELS[task], standing_score(board.by_task[task][name]), floor=0.0))
+        groups.append(ForestGroup(labels[name], tuple(rows), name))
+    if not groups:
         return None
-    return grouped_bars(
-        bars,
+    return Forest(
         title="The best models by task",
         description="Chance-corrected score of each task with its 95% interval; 0 is a random ranking.",
-        axis="chance-corrected score",
-        floor=0.0,
+        groups=tuple(groups),
     )
 
 
-def bars_by_language(board: Board, task: str) -> Chart | None:
-    """Return a chart of the best models of a task with a bar for each language; None if no model is ranked."""
-    by_id = board.by_id
-    best = list(board.by_task[task])[:N_BARS]
+def forest_by_language(board: Board, task: str) -> Forest | None:
+    """Return the best models of a task with their score in each language; None if no model is ranked."""
+    best = list(board.by_task[task])[:N_BEST]
     labels = _labels(board, best)
-    bars = []
+    groups = []
     for name in best:
-        for score in by_id[name].of_task(task):
-            interval = board.interval(by_id[name], score)
-            language = LANGUAGES[score.language].name
-            bars.append(Bar(labels[name], language, score.main, low=interval.low, high=interval.high))
-    if not bars:
+        groups.append(ForestGroup(labels[name], _language_rows(board, board.by_id[name], task), name))
+    if not groups:
         return None
-    measure = "span F1" if task == SPANS else "nDCG"
-    return grouped_bars(
-        bars,
+    return Forest(
         title=f"The best models on {TASK_LABELS[task]} by language",
-        description=f"{measure} of each language with its 95% interval.",
-        axis=measure,
+        description=f"{_measure(task)} of each language with its 95% interval. The tick is the floor.",
+        groups=tuple(groups),
     )
 
 
-def score_by_size(board: Board) -> Chart | None:
-    """Return a chart of the mean of the retrieval tasks by number of parameters; None if no model states the number."""
+def forest_of_model(board: Board, submission: ScoredSubmission) -> Forest | None:
+    """Return the scores of one submission by task and language; None if it has none on the board."""
+    groups = []
+    for task in board.data.tasks:
+        rows = _language_rows(board, submission, task)
+        if rows:
+            groups.append(ForestGroup(f"{TASK_LABELS[task]}, {_measure(task)}", rows))
+    if not groups:
+        return None
+    return Forest(
+        title="By language",
+        description="Scores with their 95% intervals, not chance-corrected. The tick is the floor.",
+        groups=tuple(groups),
+    )
+
+
+def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> tuple[ForestRow, ...]:
+    rows = []
+    for score in submission.of_task(task):
+        shown = ShownScore(score.main, board.interval(submission, score))
+        if not shown.missing:
+            rows.append(ForestRow(LANGUAGES[score.language].name, shown, floor=score.floor))
+    return tuple(rows)
+
+
+def _measure(task: str) -> str:
+    names = {SPANS: "span F1", STS: "Spearman's correlation"}
+    return names.get(task, "nDCG")
+
+
+def score_by_size(board: Board) -> Scatter | None:
+    """Return the mean of the retrieval tasks by number of parameters; None if the models have fewer than five sizes."""
     by_id = board.by_id
     best = [name for name in board.retrieval if by_id[name].metadata.n_parameters][:N_POINTS]
-    labels = _labels(board, best)
-    points = []
-    for name in best:
-        metadata, standing = by_id[name].metadata, board.retrieval[name]
-        low, high = standing.interval.low, standing.interval.high
-        size = float(metadata.n_parameters or 0)
-        points.append(ScatterPoint(labels[name], size, standing.score, low, high, kind=metadata.type))
-    if not points:
+    sizes = {name: by_id[name].metadata.n_parameters or 1 for name in best}
+    if len(set(sizes.values())) < MIN_SIZES:
         return None
-    return scatter(
-        points,
+    labels = _labels(board, best)
+    least, most = math.floor(math.log10(min(sizes.values()))), math.ceil(math.log10(max(sizes.values())))
+    top = max(1, math.ceil(5 * max(board.retrieval[name].score for name in best)))  # in fifths
+    points = []
+    highest = -math.inf  # place of the highest label
+    for name in sorted(best, key=lambda name: (sizes[name], -board.retrieval[name].score)):
+        up = max(0.0, board.retrieval[name].score) / (top / 5)
+        is_on_frontier = up > highest + LABEL_HEIGHT
+        highest = up if is_on_frontier else highest
+        point = ScatterPoint(
+            submission=name,
+            label=labels[name],
+            right=(math.log10(sizes[name]) - least) / (most - least),
+            up=up,
+            n_parameters=sizes[name],
+            score=standing_score(board.retrieval[name]),
+            is_labelled=is_on_frontier,
+        )
+        points.append(point)
+    return Scatter(
         title="Score against model size",
-        description="Chance-corrected mean of T1, T2 and T3 with its 95% interval, by number of parameters, of the "
-        "best models that state it. A model has a label if no smaller model reaches its score.",
-        x_axis="parameters",
-        y_axis="chance-corrected mean of T1, T2, T3",
+        description="Chance-corrected mean of T1, T2 and T3 by number of parameters, of the best models that state it. "
+        "A model has its name beside it if no smaller one reaches its score; point at the others to read theirs.",
+        points=tuple(points),
+        sizes=tuple(((power - least) / (most - least), 10**power) for power in range(least, most + 1)),
+        scores=tuple((fifth / top, fifth / 5) for fifth in range(top + 1)),
     )
 
 
@@ -152,6 +255,7 @@ def few_shot_curves(board: Board) -> Chart | None:
         description="Span F1 by the number of examples of the target language that the model saw.",
         x_axis="examples of the target language",
         y_axis="span F1",
+        panels_in_row=1,
     )
 
 

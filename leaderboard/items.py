@@ -1,12 +1,15 @@
-"""Single queries and sentences as the pages show them: texts, right answers, scores, and the hardest ones."""
+"""Single queries, sentences and pairs as the pages show them: texts, right answers, scores, and the hardest ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, concept_of, queries_with_shared_stem
+from turkic_idiom_tasks.dataset.similarity import NOWHERE, SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.prompts import option_texts
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
@@ -15,6 +18,7 @@ from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.item_answers import ItemAnswers
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
+from turkic_idiom_tasks.results.similarities import Similarities
 
 N_HARDEST = 3  # of each subset
 
@@ -128,10 +132,13 @@ def board_data(dataset: Dataset, *, extra: Sequence[str] = ()) -> BoardData:
 
     Args:
         dataset: the data.
-        extra: retrieval tasks beside those of the paper.
+        extra: tasks beside those of the paper.
     """
     subsets = []
     for task in (*PAPER_TASKS, *extra):
+        if task == STS:
+            subsets += [_pair_items(dataset, name) for name in dataset.pair_subsets(STS)]
+            continue
         for name in dataset.subsets(task):
             subsets.append(_retrieval_items(dataset, task, name))
     for language in dataset.span_languages:
@@ -182,6 +189,23 @@ def _retrieval_items(dataset: Dataset, task: str, name: str) -> SubsetItems:
     )
 
 
+def _pair_items(dataset: Dataset, name: str) -> SubsetItems:
+    """Return the scored pairs of a subset; the answer is the second sentence."""
+    pairs = dataset.pairs(STS, name)
+    rows = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
+    return SubsetItems(
+        task=STS,
+        name=name,
+        language=SIMILARITY_TASKS[STS].languages[name],
+        floor=0.0,
+        pool=None,
+        concepts=tuple(row.concept for row in rows),
+        texts={row.id: row.sentence1 for row in rows},
+        answers={row.id: row.sentence2 for row in rows},
+        n_right={row.id: 1 for row in rows},
+    )
+
+
 def _sentence_items(dataset: Dataset, language: str) -> SubsetItems:
     sentences = dataset.test_sentences(language)
     texts, answers, n_right = {}, {}, {}
@@ -210,6 +234,8 @@ def hardest(scores: Iterable[ScoredSubset], data: BoardData) -> list[HardItem]:
         if subset is not None:
             if score.answers is not None:
                 items.extend(_missed_items(score.answers, subset))
+            elif score.similarities is not None:
+                items.extend(_hardest_pairs(score.similarities, subset.language))
             elif score.task == SPANS:
                 items.extend(_hardest_sentences(score, subset))
             else:
@@ -245,6 +271,18 @@ def _hardest_sentences(score: ScoredSubset, subset: SubsetItems) -> Iterator[Har
         )
 
 
+def _hardest_pairs(similarities: Similarities, language: str) -> Iterator[HardItem]:
+    """Yield the sentences whose literal rewording is nearer than their paraphrase by the largest difference."""
+    pairs, values = similarities.pairs, similarities.values
+    incorrect = np.flatnonzero(pairs.correct != NOWHERE)
+    gains = values[pairs.correct[incorrect]] - values[incorrect]
+    for place in np.argsort(gains, kind="stable")[:N_HARDEST].tolist():
+        position = int(incorrect[place])
+        correct = pairs.rows[int(pairs.correct[position])]
+        result = f"{values[int(pairs.correct[position])]:.3f}; literal rewording {values[position]:.3f}"
+        yield HardItem(correct.concept, language, correct.sentence1, correct.sentence2, language, result)
+
+
 def _missed_items(answers: ItemAnswers, subset: SubsetItems) -> Iterator[HardItem]:
     """Yield the first wrong answers of a language model, with what it chose."""
     n_shown = 0
@@ -264,9 +302,14 @@ def _missed_items(answers: ItemAnswers, subset: SubsetItems) -> Iterator[HardIte
 
 
 def item_values(scores: Iterable[ScoredSubset]) -> dict[str, list[int | float]]:
-    """Return ``T1/tur-azj`` -> nDCG of each query, or for each sentence numerator and denominator of its span F1."""
+    """Return ``T1/tur-azj`` -> nDCG of each query, or for each sentence numerator and denominator of its span F1.
+
+    Spearman's correlation has no parts that belong to one pair, so similarity tasks are left out.
+    """
     values: dict[str, list[int | float]] = {}
     for score in scores:
+        if score.similarities is not None:
+            continue
         columns = score.sums if score.task == SPANS else score.sums[:, 0]
         values[f"{score.task}/{score.subset}"] = [short_number(value) for value in columns.ravel().tolist()]
     return values

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from leaderboard.board import Board, make_board
 from leaderboard.items import BoardData, SubsetItems
 from leaderboard.scores import ScoredSubmission, of_tasks
-from leaderboard.tables import Row, ShownScore, badges, distinctions, task_rows, tie_places
+from leaderboard.tables import Column, Row, ShownScore, badges, distinctions, task_rows, tie_places
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.language_models.item_types import TRAPS, Item
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, option_texts
@@ -103,6 +103,13 @@ class LanguageModelBoard:
             if rows:
                 tables.append((task, self.board.data.of_task(task), rows))
         return tables
+
+    def columns(self) -> list[Column]:
+        """Return the columns of `overview`."""
+        columns = [Column("all", "All kinds", "Mean of all kinds; it decides the rank")]
+        for task in self.board.data.tasks:
+            columns.append(Column(task, KIND_LABELS[task], KIND_TITLES[task]))
+        return columns
 
     def overview(self) -> list[Row]:
         """Return a row for every submission: the mean of the kinds, and each kind, chance-corrected."""

@@ -11,9 +11,9 @@ from leaderboard.items import BoardData, hardest
 from leaderboard.language_models import KIND_TITLES
 from leaderboard.scores import ScoredSubmission
 from leaderboard.tables import ShownScore
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
@@ -32,6 +32,12 @@ _SPAN_COLUMNS = {
     "span_recall": "recall",
     "token_f1": "token F1",
     "token_accuracy": "token accuracy",
+}
+_SIMILARITY_COLUMNS = {
+    "spearman_idiom": "idiom pairs",
+    "affinity": "affinity",
+    "scaled_similarity": "scaled similarity",
+    "accuracy": "paraphrase nearer",
 }
 _CHOICE_COLUMNS = {
     "accuracy_corrected": "corrected",
@@ -75,7 +81,7 @@ def task_part(submission: ScoredSubmission, board: Board, task: str) -> dict[str
             n=score.n,
             cut=score.cut,
             floor=score.floor,
-            main=ShownScore(score.main, board.interval(submission, score), small=score.n < SMALL_N),
+            main=ShownScore(score.main, board.interval(submission, score)),
             others=tuple(score.scores.get(name, float("nan")) for name in columns),
         )
         rows.append(row)
@@ -93,6 +99,8 @@ def _columns(task: str) -> tuple[str, dict[str, str], tuple[str, str, str]]:
     """Return the main score of a task, the other scores with their titles, and words for item, text and answer."""
     if task == SPANS:
         return "span F1", _SPAN_COLUMNS, ("sentences", "Sentence", "Idiom in it")
+    if task == STS:
+        return "Spearman", _SIMILARITY_COLUMNS, ("pairs", "Sentence", "Paraphrase")
     if task in KIND_TITLES:
         main = "accepted" if task == CLOZE_OPEN else "accuracy"
         return main, _ITEM_COLUMNS.get(task, _CHOICE_COLUMNS), ("items", "Item", "Right answer")

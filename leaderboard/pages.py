@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-from leaderboard.board import Board, Standing
+from leaderboard.board import Board
 from leaderboard.check_rules import check_rules
 from leaderboard.comparison import choice_labels, comparison_files, comparison_json
 from leaderboard.concepts import CONCEPTS_FILE, concepts_script
 from leaderboard.every_eval_ever import every_eval_ever_files
 from leaderboard.exports import items_file, leaderboard_file, scores_file, to_csv
 from leaderboard.figures import (
-    bars_by_language,
-    bars_by_task,
     few_shot_curves,
     few_shot_delta,
+    forest_by_language,
+    forest_by_task,
+    forest_of_model,
     reported,
     reported_few_shot_delta,
     score_by_size,
 )
 from leaderboard.formats import json_schemas
 from leaderboard.items import BoardData
-from leaderboard.language_boards import LanguageBoard, Tab, language_boards
+from leaderboard.language_boards import LanguageBoard, language_boards
 from leaderboard.language_models import KIND_LABELS, KIND_TITLES, LanguageModelBoard
 from leaderboard.model_parts import subset_titles, task_part
+from leaderboard.ranking import Standing
+from leaderboard.scores import OtherEdition
 from leaderboard.spelling import spelling_splits
 from leaderboard.submission import Metadata
 from leaderboard.submit_page import NOTHING_KNOWN, STEPS, About, bibtex, count_texts
@@ -41,11 +44,11 @@ from leaderboard.tables import (
     TASK_TITLES,
     UNKNOWN_SIZE,
     badges,
-    column_titles,
     distinctions,
-    overview_rows,
+    task_columns,
     task_rows,
 )
+from leaderboard.tabs import Tab, default_tab, tab_columns, tab_rows, tabs_of
 from leaderboard.templating import Markup, environment
 from turkic_idiom_tasks.concept_browser.parts import markup, script, style
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
@@ -62,6 +65,7 @@ _SIZE_NAMES = (*(name for name, _, _ in SIZE_CLASSES), UNKNOWN_SIZE)
 _COMMIT = re.compile("[0-9a-f]{40}")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _LANGUAGE_MODELS = "language-models.html"
+_OLDER = "older-editions"  # the tab that lists submissions for other editions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +74,16 @@ class Link:
 
     file: str
     name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TabLink:
+    """A tab above a table: its name, the file of its page, its title, and how many submissions it has."""
+
+    name: str
+    file: str
+    title: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,12 +98,12 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a submission stands: the ranking, its page, the standing, and the number of ranked models if it matters."""
+    """Where a submission stands: the ranking, its page, the standing, and the number of ranked models."""
 
     title: str
     file: str
     standing: Standing | None
-    n_ranked: int | None = None
+    n_ranked: int
 
 
 class Pages:
@@ -128,7 +142,7 @@ class Pages:
 
     def all(self) -> Iterator[tuple[str, bytes]]:
         """Yield (path within the site, content) of every file."""
-        yield "index.html", self._overview()
+        yield from self._overview_files()
         for task in self._data.tasks:
             yield _task_file(task), self._task(task)
         for language_board in language_boards(self.board):
@@ -175,24 +189,48 @@ class Pages:
         )
         return text.encode()
 
-    def _overview(self) -> bytes:
-        charts = {
-            "tasks": bars_by_task(self.board),
-            "size": score_by_size(self.board),
-            "few-shot": few_shot_curves(self.board),
-            "few-shot-delta": few_shot_delta(self.board),
+    def _overview_files(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the overview with its default tab and, if there are several tabs, a page for each."""
+        tabs = tabs_of(self.board)
+        older = self.board.other_editions
+        links = _tab_links("index", tabs)
+        if older:
+            links.append(TabLink(_OLDER, _tab_file("index", _OLDER), "Older editions", f"{len(older)} listed"))
+        charts = {"few-shot": few_shot_curves(self.board), "few-shot-delta": few_shot_delta(self.board)}
+        values: dict[str, Any] = {
+            "tabs": links,
+            "n_items": sum(subset.n for subset in self._data.subsets),
+            "n_submissions": len(self.board.submissions),
+            "forest": forest_by_task(self.board),
+            "scatter": score_by_size(self.board),
+            "charts": self._figures(charts),
+            "published": reported(),
+            "published_charts": self._figures({"published-few-shot-delta": reported_few_shot_delta()}),
+            "edition": edition_of(self._data.revision),
         }
+        yield "index.html", self._overview(default_tab(tabs), file="index.html", **values)
+        if len(links) > 1:
+            for tab in tabs:
+                file = _tab_file("index", tab.name)
+                yield file, self._overview(tab, file=file, **values)
+        if older:
+            file = _tab_file("index", _OLDER)
+            yield file, self._overview(None, file=file, older=older, **values)
+
+    def _overview(self, tab: Tab | None, *, file: str, older: Sequence[OtherEdition] = (), **values: Any) -> bytes:
+        """Return the overview with the table of a tab, or the list of submissions for other editions."""
         return self._page(
             "index.html",
+            file=file,
+            current="index.html",
             title="Overview",
-            rows=overview_rows(self.board),
+            tab=tab,
+            current_tab=_OLDER if older or tab is None else tab.name,
+            columns=tab_columns(self.board, tab) if tab else [],
+            rows=tab_rows(self.board, tab) if tab else [],
+            older=older,
             sizes=_SIZE_NAMES,
-            n_items=sum(subset.n for subset in self._data.subsets),
-            charts=self._figures(charts),
-            published=reported(),
-            edition=edition_of(self._data.revision),
-            other_editions=self.board.other_editions,
-            published_charts=self._figures({"published-few-shot-delta": reported_few_shot_delta()}),
+            **values,
         )
 
     def _task(self, task: str) -> bytes:
@@ -203,11 +241,12 @@ class Pages:
             lead=TASK_LEADS[task],
             task=task,
             subsets=self._data.of_task(task),
-            columns=column_titles(self.board, task),
+            columns=task_columns(self.board, task),
             rows=task_rows(self.board, task),
+            standings=self.board.by_task[task],
             splits=spelling_splits(self.board, task),
             sizes=_SIZE_NAMES,
-            charts=self._figures({f"{task.lower()}-languages": bars_by_language(self.board, task)}),
+            forest=forest_by_language(self.board, task),
         )
 
     def _language_files(self, of_language: LanguageBoard) -> Iterator[tuple[str, bytes]]:
@@ -216,7 +255,7 @@ class Pages:
         yield _language_file(code), self._language(of_language, of_language.default, file=_language_file(code))
         if len(of_language.tabs) > 1:
             for tab in of_language.tabs:
-                file = _language_file(code, tab)
+                file = _tab_file(code, tab.name)
                 yield file, self._language(of_language, tab, file=file)
 
     def _language(self, of_language: LanguageBoard, tab: Tab | None, *, file: str) -> bytes:
@@ -232,9 +271,9 @@ class Pages:
             title=LANGUAGES[code].name,
             code=code,
             tab=tab,
-            tabs=[(each, _language_file(code, each)) for each in of_language.tabs],
-            rows=of_language.rows(tab) if tab else [],
-            subsets={subset.task: subset for subset in of_language.board.data.subsets},
+            tabs=_tab_links(code, of_language.tabs),
+            columns=tab_columns(of_language.board, tab) if tab else [],
+            rows=tab_rows(of_language.board, tab) if tab else [],
             splits=splits,
             sizes=_SIZE_NAMES,
         )
@@ -269,21 +308,21 @@ class Pages:
             is_compared=self.board in boards,
             titles=TASK_TITLES | KIND_TITLES,
             parts=parts,
+            forest=forest_of_model(self.board, self.board.by_id[name]) if self.board in boards else None,
         )
 
     def _places(self, name: str, board: Board) -> list[Place]:
-        if board is not self.board:
-            kinds = [Place("all items", _LANGUAGE_MODELS, board.overall.get(name), len(board.overall))]
-            for task in board.data.tasks:
-                if name in board.by_task[task]:
-                    kinds.append(Place(KIND_LABELS[task], _LANGUAGE_MODELS, board.by_task[task][name]))
-            return kinds
-        places = [Place("all tasks", "index.html", board.overall.get(name), len(board.overall))]
-        if name in board.retrieval:
-            places.append(Place("T1–T3", "index.html", board.retrieval[name]))
+        """Return the places of a submission in the rankings of one board, the most general ranking first."""
+        is_encoders = board is self.board
+        file = "index.html" if is_encoders else _LANGUAGE_MODELS
+        places = [Place("all tasks" if is_encoders else "all items", file, board.overall.get(name), len(board.overall))]
+        if is_encoders and name in board.retrieval:
+            places.append(Place("T1–T3", file, board.retrieval[name], len(board.retrieval)))
+        titles = TASK_LABELS | KIND_LABELS
         for task in board.data.tasks:
             if name in board.by_task[task]:
-                places.append(Place(TASK_LABELS[task], _task_file(task), board.by_task[task][name]))
+                file = _task_file(task) if is_encoders else _LANGUAGE_MODELS
+                places.append(Place(titles[task], file, board.by_task[task][name], len(board.by_task[task])))
         return places
 
     def _language_model_files(self, models: LanguageModelBoard) -> Iterator[tuple[str, bytes]]:
@@ -293,6 +332,7 @@ class Pages:
                 _LANGUAGE_MODELS,
                 title="Language models",
                 models=models,
+                columns=models.columns(),
                 rows=models.overview(),
                 labels=KIND_LABELS,
                 kind_titles=KIND_TITLES,
@@ -346,8 +386,16 @@ def _is_on_hub(metadata: Metadata) -> bool:
     return _HUB_ID.fullmatch(metadata.name) is not None and _COMMIT.fullmatch(metadata.revision or "") is not None
 
 
-def _language_file(code: str, tab: Tab | None = None) -> str:
-    return f"{code}-{tab.name}.html" if tab else f"{code}.html"
+def _language_file(code: str) -> str:
+    return f"{code}.html"
+
+
+def _tab_file(page: str, tab: str) -> str:
+    return f"{page}-{tab}.html"
+
+
+def _tab_links(page: str, tabs: Sequence[Tab]) -> list[TabLink]:
+    return [TabLink(tab.name, _tab_file(page, tab.name), tab.title, f"{len(tab.standings)} ranked") for tab in tabs]
 
 
 def _task_file(task: str) -> str:

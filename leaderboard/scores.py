@@ -19,6 +19,7 @@ from leaderboard.submission import (
 )
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
@@ -26,7 +27,7 @@ from turkic_idiom_tasks.results.predictions import SPANS, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 
 RETRIEVAL_TASKS = PAPER_TASKS
-EXTRA_TASKS = ("T4",)  # ranked by themselves alone; nobody needs them for a rank over all tasks
+EXTRA_TASKS = ("T4", STS)  # ranked by themselves alone; nobody needs them for a rank over all tasks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,7 +139,7 @@ def of_tasks(submissions: Iterable[ScoredSubmission], tasks: Collection[str]) ->
 
 
 def corrected(score: ScoredSubset) -> float:
-    """Return the chance-corrected main score of a subset; span F1 has a floor of 0 and stays as it is."""
+    """Return the chance-corrected main score of a subset; span F1 and Spearman's correlation stay as they are."""
     if score.task in ITEM_TASKS:
         return (score.main - score.floor) / (1 - score.floor)
-    return score.main if score.task == SPANS else score.scores["ndcg_corrected"]
+    return score.main if score.task in (SPANS, STS) else score.scores["ndcg_corrected"]

@@ -16,7 +16,7 @@ from leaderboard.board import Board
 from leaderboard.items import SubsetItems
 from leaderboard.scores import ScoredSubmission
 from leaderboard.tables import ShownScore
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Stratum, resample_models
+from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample_models
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
@@ -81,5 +81,5 @@ def _group(submissions: Sequence[ScoredSubmission], subset: SubsetItems, chosen:
         strata.append(Stratum([score.concepts[place] for place in places], score.sums[places]))
     scores = {}
     for name, resampled in zip(scored, resample_models(strata), strict=True):
-        scores[name] = ShownScore(resampled.score, resampled.interval(), small=len(places) < SMALL_N)
+        scores[name] = ShownScore(resampled.score, resampled.interval())
     return QueryGroup(n=len(places), floor=sum(floors) / len(floors), scores=scores)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.board import Board, Standing, Standings
+from leaderboard.board import Board
 from leaderboard.items import SubsetItems
-from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, ScoredSubmission, corrected
+from leaderboard.ranking import Standing, Standings
+from leaderboard.scores import RETRIEVAL_TASKS, OtherEdition, ScoredSubmission
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -19,14 +21,16 @@ TASK_TITLES = {
     "T2": "Idiom to meaning, one language",
     "T3": "Idiom to meaning, across languages",
     "T4": "Sentence to paraphrase",
+    STS: "Similarity of sentences with idioms",
     SPANS: "Idiom span detection",
 }
-TASK_LABELS = {"T1": "T1", "T2": "T2", "T3": "T3", "T4": "T4", SPANS: "Spans"}
+TASK_LABELS = {"T1": "T1", "T2": "T2", "T3": "T3", "T4": "T4", STS: "STS", SPANS: "Spans"}
 TASK_FORMS = {
     "T1": "idiom → idiom",
     "T2": "idiom → meaning",
-    "T3": "idiom → meaning across languages",
+    "T3": "idiom → foreign meaning",
     "T4": "sentence → paraphrase",
+    STS: "sentence pairs",
     SPANS: "idiom in a sentence",
 }
 TASK_LEADS = {
@@ -34,6 +38,7 @@ TASK_LEADS = {
     "T2": "Given an idiom, find its meaning among all meanings in the same language.",
     "T3": "Given a Turkish idiom, find its meaning among all meanings in another language.",
     "T4": "Given a sentence with an idiom, find its paraphrase among paraphrases and literal traps.",
+    STS: "How similar is a sentence with an idiom to its paraphrase, to a literal rewording, and to other sentences?",
     SPANS: "Given a sentence, mark the words of the idiom in it.",
 }
 SIZE_CLASSES = (
@@ -58,24 +63,38 @@ class ShownScore:
     Attributes:
         value: at most 1; negative below chance; NaN if there is no score.
         interval: its 95% interval, or None.
-        small: whether the score is that of fewer than `SMALL_N` items.
-        language: code of the language of the column, or "".
     """
 
     value: float
     interval: Interval | None = None
-    small: bool = False
-    language: str = ""
 
     @property
     def missing(self) -> bool:
         """Return whether there is no score."""
         return math.isnan(self.value)
 
-    @property
-    def percent(self) -> float:
-        """Return the width of a bar of this score, in percent of the full width."""
-        return 0.0 if self.missing else round(100 * min(1.0, max(0.0, self.value)), 1)
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of scores; the first one of a table decides the ranks.
+
+    Attributes:
+        key: name in addresses.
+        title: head.
+        about: explanation of the head.
+        form: smaller line below the title, or "".
+        n: number of queries or sentences that the head states; None states none.
+        small: whether some score of the column is that of fewer than `SMALL_N` queries or sentences.
+        floor: score of a random system.
+    """
+
+    key: str
+    title: str
+    about: str
+    form: str = ""
+    n: int | None = None
+    small: bool = False
+    floor: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +125,7 @@ class Row:
         return size_class(self.submission.metadata.n_parameters)
 
 
-def variant(submission: ScoredSubmission) -> str:
+def variant(submission: ScoredSubmission | OtherEdition) -> str:
     """Return a description of how a model was run, such as ``mean pooling, pretrained, 10 examples``."""
     about = submission.metadata
     parts = [about.regime]
@@ -180,34 +199,6 @@ def _distinction(submission: ScoredSubmission, alike: Sequence[ScoredSubmission]
     return ", ".join(notes)
 
 
-def overview_rows(board: Board) -> list[Row]:
-    """Return a row for every submission: macro score, mean of the retrieval tasks, each task, and each language.
-
-    Ranked submissions come first, then the others in the order of the retrieval tasks, then in that of each task.
-    """
-    notes = distinctions(board.submissions)
-    ties = tie_places(board.overall)
-    rows = []
-    for submission, standing in by_rank(board):
-        shown = [standing_score(standing), standing_score(board.retrieval.get(submission.id))]
-        lacks = []
-        for task, standings in board.by_task.items():
-            shown.append(standing_score(standings.get(submission.id)))
-            if submission.id not in standings and task not in EXTRA_TASKS:
-                lacks.append(TASK_LABELS[task])
-        row = Row(
-            submission=submission,
-            standing=standing,
-            lacks=tuple(lacks),
-            scores=(*shown, *_language_scores(submission, board)),
-            badges=badges(submission, board),
-            distinction=notes.get(submission.id, ""),
-            tie=ties.get(submission.id, ""),
-        )
-        rows.append(row)
-    return rows
-
-
 def task_rows(board: Board, task: str) -> list[Row]:
     """Return a row for every submission of a task: the corrected mean and each subset; ranked submissions first."""
     notes = distinctions(board.submissions)
@@ -261,23 +252,29 @@ def tie_places(standings: Standings) -> dict[str, str]:
     return places
 
 
-def column_titles(board: Board, task: str) -> list[str]:
-    """Return the language of each subset of a task, as ``→ Uzbek`` if the task crosses languages."""
+def task_columns(board: Board, task: str) -> list[Column]:
+    """Return the columns of `task_rows`: the mean, and the language of each subset, ``→ Uzbek`` if the task crosses."""
+    is_corrected = task not in (SPANS, STS)
+    columns = [
+        Column(
+            key="mean",
+            title="Mean",
+            about=f"Mean over the languages{', chance-corrected' if is_corrected else ''}; it decides the rank",
+            form="chance-corrected" if is_corrected else "",
+        )
+    ]
     arrow = "→ " if task in RETRIEVAL_TASKS and task != "T2" else ""
-    return [f"{arrow}{LANGUAGES[subset.language].name}" for subset in board.data.of_task(task)]
-
-
-def language_means(submission: ScoredSubmission, board: Board) -> Mapping[str, float]:
-    """Return language -> mean over its subsets in all tasks but the extra ones; NaN if one of them is missing."""
-    means = {}
-    for code in board.data.languages:
-        n_subsets = sum(subset.language == code and subset.task not in EXTRA_TASKS for subset in board.data.subsets)
-        values = []
-        for score in sorted(submission.subsets, key=lambda score: (score.task, score.subset)):
-            if score.language == code and score.task not in EXTRA_TASKS:
-                values.append(corrected(score))
-        means[code] = sum(values) / n_subsets if len(values) == n_subsets else math.nan
-    return means
+    for subset in board.data.of_task(task):
+        column = Column(
+            key=subset.language,
+            title=f"{arrow}{LANGUAGES[subset.language].name}",
+            about=TASK_LEADS[task],
+            n=subset.n,
+            small=subset.n < SMALL_N,
+            floor=subset.floor,
+        )
+        columns.append(column)
+    return columns
 
 
 def shown_score(value: float) -> str:
@@ -293,17 +290,8 @@ def standing_score(standing: Standing | None) -> ShownScore:
     return ShownScore(math.nan) if standing is None else ShownScore(standing.score, standing.interval)
 
 
-def _language_scores(submission: ScoredSubmission, board: Board) -> list[ShownScore]:
-    scores = []
-    for code, value in language_means(submission, board).items():
-        fewest = min(subset.n for subset in board.data.subsets if subset.language == code)
-        scores.append(ShownScore(value, small=fewest < SMALL_N, language=code))
-    return scores
-
-
 def _subset_score(board: Board, submission: ScoredSubmission, subset: SubsetItems) -> ShownScore:
     for score in submission.of_task(subset.task):
         if score.subset == subset.name:
-            interval = board.interval(submission, score)
-            return ShownScore(score.main, interval, small=score.n < SMALL_N, language=subset.language)
-    return ShownScore(math.nan, language=subset.language)
+            return ShownScore(score.main, board.interval(submission, score))
+    return ShownScore(math.nan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from leaderboard.language_models import KIND_LABELS
@@ -34,6 +35,9 @@ def environment() -> Environment:
         "score": shown_score,
         "parameters": _shown_parameters,
         "task_name": (TASK_LABELS | KIND_LABELS).__getitem__,
+        "sortable": _sortable,
+        "place": _place,
+        "tick": lambda value: f"{value:.2g}".removeprefix("0") or "0",
         "language": lambda code: LANGUAGES[code].name,
         "reported": _shown_figure,
         "sentence": _enumeration,
@@ -43,11 +47,11 @@ def environment() -> Environment:
 
 
 def _shown_figure(value: float | str | None) -> str:
-    """Return a figure of the paper with the same two or three digits as in the paper."""
+    """Return a figure of the paper as ``.53``, with the same two or three digits as in the paper."""
     if value is None or isinstance(value, str):
         return value or "–"
     digits = 2 if round(value, 2) == value else 3
-    return f"{value:.{digits}f}".replace("-", "−")
+    return re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}").replace("-", "−")
 
 
 def _shown_parameters(number: int | None) -> str:
@@ -58,6 +62,16 @@ def _shown_parameters(number: int | None) -> str:
         if number >= divisor:
             return f"{number / divisor:.3g}{unit}"
     return str(number)
+
+
+def _sortable(value: float) -> str:
+    """Return a score with the five decimals by which the pages sort."""
+    return f"{value:.5f}".replace("0.", ".", 1)
+
+
+def _place(value: float) -> str:
+    """Return the place of a score on an axis from 0 to 1; what lies outside stands at its end."""
+    return f"{min(1.0, max(0.0, value)):.3f}".removeprefix("0")
 
 
 def _enumeration(names: Sequence[str]) -> str:

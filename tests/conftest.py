@@ -12,9 +12,16 @@ from hypothesis import settings
 
 os.environ["OMP_NUM_THREADS"] = "1"  # read when torch is imported: models as small as these only wait for their threads
 
-from tests.encoders.untrained_models import make_untrained, texts, untrained_bert  # noqa: F401
+from tests.encoders.untrained_models import (  # noqa: F401
+    custom_model,
+    executed,
+    make_untrained,
+    texts,
+    untrained_bert,
+)
 from tests.hub_server import TOKEN, running_hub
 from tests.items_for_tests import write_part
+from tests.similarity.pairs_for_tests import pair_dataset, pair_lexicon  # noqa: F401
 
 gc.disable()  # until the modules of the tests, and with them torch and mteb, are imported: a fifth of that time
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -15,12 +15,10 @@ from turkic_idiom_tasks.experiments.charts import (
     Bar,
     Chart,
     CurvePoint,
-    ScatterPoint,
     Tile,
     curves,
     grouped_bars,
     heat_map,
-    scatter,
     write_chart,
 )
 
@@ -43,24 +41,18 @@ def small_charts(name="model"):
         "bars": grouped_bars([Bar(name, "tuned", 0.4, 0.3, 0.5)], axis="nDCG", floor=0.1, **TOLD),
         "curves": curves([CurvePoint("az", name, "0", 0.2), CurvePoint("az", name, "all", 0.4)],
                          x_axis="sentences", y_axis="F1", **TOLD),
-        "scatter": scatter([ScatterPoint(name, 1e6, 0.5, 0.4, 0.6, kind="encoder"), ScatterPoint("b", 1e8, 0.7)],
-                           x_axis="parameters", y_axis="nDCG", **TOLD),
     }  # fmt: skip
 
 
 def large_charts():
     """Nine models with the names of the paper's."""
     languages, regimes = ("Azerbaijani", "Turkmen", "Gagauz", "Uzbek"), ("pretrained", "tr-only", "cross-lingual")
-    higher = [0.30 + 0.01 * n for n in range(len(LONG_NAMES))]  # each better than all smaller ones, so each labelled
     return {
         "heat": heat_map([Tile(name, code, 0.1) for name in LONG_NAMES for code in languages], **TOLD),
         "bars": grouped_bars([Bar(name, regime, 0.5, 0.4, 0.6) for name in LONG_NAMES for regime in regimes],
                              axis="nDCG", floor=0.1, **TOLD),
         "curves": curves([CurvePoint(code, name, x, 0.5) for code in languages for name in LONG_NAMES
                           for x in ("0", "10", "all")], x_axis="training sentences", y_axis="F1", **TOLD),
-        "scatter": scatter([ScatterPoint(name, 1e8 * (1 + n), y, y - 0.01, y + 0.01)
-                            for n, (name, y) in enumerate(zip(LONG_NAMES, higher, strict=True))],
-                           x_axis="parameters", y_axis="nDCG", **TOLD),
     }  # fmt: skip
 
 
@@ -88,7 +80,7 @@ def rectangle(d):
     return tuple(map(float, re.match(r"M([-\d.]+),([-\d.]+)h([-\d.]+)v([-\d.]+)", d).groups()))
 
 
-@pytest.mark.parametrize("kind", ["heat", "bars", "curves", "scatter"])
+@pytest.mark.parametrize("kind", ["heat", "bars", "curves"])
 def test_the_svg_is_one_image_with_nothing_to_run_or_fetch(kind):
     chart = small_charts(HOSTILE)[kind]
     svg = chart.svg()
@@ -150,26 +142,6 @@ def test_curves_keep_the_order_of_x_and_rise_with_the_value():
     assert heights[0] - heights[1] == pytest.approx((heights[1] - heights[2]) / 2)  # 0.2 and 0.4
 
 
-def test_a_scatter_chart_is_logarithmic_across():
-    points = [ScatterPoint("a", 1e6, 0.2), ScatterPoint("b", 1e7, 0.3), ScatterPoint("c", 1e8, 0.4)]
-    _, paths = place(scatter(points, x_axis="parameters", y_axis="nDCG", **TOLD).svg())
-    marks = sorted((x, y) for fill, x, y, _ in paths if fill == PALETTE[0])
-    assert len(marks) == 3
-    assert marks[1][0] - marks[0][0] == pytest.approx(marks[2][0] - marks[1][0])
-    assert marks[0][1] > marks[1][1] > marks[2][1]
-
-
-def test_a_scatter_chart_labels_the_pareto_frontier_alone():
-    """A larger model is labelled if it is better than all smaller ones by more than the height of a label."""
-    scores = {"small": (1e6, 0.30), "worse": (1e7, 0.20), "hardly better": (2e7, 0.3001), "large": (1e8, 0.50),
-              "same size": (1e8, 0.45), "larger": (1e9, 0.50)}  # fmt: skip
-    points = [ScatterPoint(name, x, y) for name, (x, y) in scores.items()]
-    for order in (points, points[::-1]):
-        texts, paths = place(scatter(order, x_axis="parameters", y_axis="nDCG", **TOLD).svg())
-        assert set(texts) & set(scores) == {"small", "large"}
-        assert sum(fill == PALETTE[0] for fill, *_ in paths) == len(points)
-
-
 def luminance(colour):
     """WCAG 2.1, relative luminance."""
     channels = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
@@ -202,8 +174,6 @@ def test_a_missing_package_is_named_with_what_to_install(package, monkeypatch):
 def test_nothing_to_draw_is_refused():
     with pytest.raises(ValueError, match="something to show"):
         heat_map([], **TOLD)
-    with pytest.raises(ValueError, match="positive"):
-        scatter([ScatterPoint("a", 0, 0.5)], x_axis="", y_axis="", **TOLD)
 
 
 _MEASURE = """() => [...document.querySelectorAll('svg')].map(svg => {

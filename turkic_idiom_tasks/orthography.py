@@ -38,13 +38,17 @@ def clean(text: str, language: Language) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
-def lower(text: str, language: Language) -> str:
+def lower(text: str, language: Language | None) -> str:
     """Return text lower-cased by the rules of its language, code point by code point, so offsets stay valid.
 
     ``str.lower`` turns İ into two code points and I into a dotted i; neither is right in Turkish, Azerbaijani or
     Gagauz.
+
+    Args:
+        text: in NFC.
+        language: None for a language outside this benchmark, in which i has a dot.
     """
-    return text.translate(_lower_table(language.code))
+    return text.translate(_lower_table(language is not None and language.dotless_i))
 
 
 def fold(text: str, language: Language) -> str:
@@ -56,7 +60,7 @@ _FOLD = {ord(sign): TURNED_COMMA for sign in _APOSTROPHE_LIKE} | {ord("â"): "a"
 
 
 @cache
-def _lower_table(code: str) -> dict[int, str]:
+def _lower_table(dotless_i: bool) -> dict[int, str]:
     """Return a table from every cased code point to its lower-case one; those without a single one are left out."""
     table = {}
     for point in range(0x250):
@@ -64,7 +68,7 @@ def _lower_table(code: str) -> dict[int, str]:
         if len(lowered) == 1 and lowered != chr(point):
             table[point] = lowered
     table |= {ord("Ə"): "ə", ord("İ"): "i"}
-    if LANGUAGES[code].dotless_i:
+    if dotless_i:
         table[ord("I")] = "ı"
     return table
 

@@ -174,12 +174,12 @@
         this.isLost = false;
         return;
       }
-      const wanted = { ranking: ["query", "ranking"], tags: ["sentence", "tags"], answers: ["answer", "item"] };
+      const wanted = { ranking: ["query", "ranking"], tags: ["sentence", "tags"], answers: ["answer", "item"], similarities: ["pair", "similarity"] };
       const isPrediction = Object.values(wanted).some(names => names.join() === keys.filter(key => key !== "beyond").join());
       if (!isPrediction) throw new Malformed(`neither the head of a subset nor a prediction; its keys are ${shown(keys)}`);
       if (this.isLost) return;
       if (!this.current) throw new Malformed("a prediction before the head line of its subset");
-      const [id] = wanted[this.rule.kind].filter(key => ["query", "sentence", "item"].includes(key));
+      const [id] = wanted[this.rule.kind].filter(key => ["query", "sentence", "item", "pair"].includes(key));
       if (typeof row[id] !== "string") throw new Malformed(`the ${id} must be an id, not ${shown(row[id])}`);
       if (this.current.seen.has(row[id])) throw new Malformed(`${id} ${shown(row[id])} appears twice`);
       this.current.seen.add(row[id]);
@@ -250,6 +250,11 @@
       if (typeof answer !== "string" || !answer.trim()) throw new Malformed(`${where} needs a text or null, not ${shown(answer)}`);
       if ([...answer].length > limits.answer) throw new Malformed(`${where} has a text of more than ${limits.answer} characters`);
       if (unseen.test(answer)) throw new Malformed(`${where} has a character that cannot be seen`);
+    }
+
+    similarities({ similarity }, where) {
+      if (typeof similarity !== "number" || Math.abs(similarity) > 1.001)
+        throw new Malformed(`${where} needs a similarity from -1 to 1, not ${shown(similarity)}`);
     }
 
     missing() {

@@ -1,9 +1,13 @@
 // Search, filters, sorting and pinned models of the one board of a page; what is chosen stands in the address after #.
+// A filter ranks again what it leaves. Ranks follow from one fact about each pair of ranked models: whether the upper one
+// is significantly better, which Python has computed (leaderboard/ranking.py). Scores and intervals stay as they are,
+// because they depend on no other model.
 (() => {
   "use strict";
   const table = document.querySelector("table.board");
   if (!table) return;
   const form = document.getElementById("filters");
+  const filters = document.getElementById("fold");
   const count = document.getElementById("count");
   const body = table.tBodies[0];
   const headers = [...table.tHead.rows[0].cells];
@@ -13,6 +17,7 @@
     element,
     place,
     text: fold(element.cells[1].textContent),
+    tie: ["first", "middle", "last"].find(name => element.cells[0].classList.contains(name)) || "",
     values: [...element.cells].map(cell => (cell.dataset.v === undefined ? null : Number(cell.dataset.v))),
   }));
   const isText = headers.map((_, column) => rows.every(row => row.values[column] === null));
@@ -28,6 +33,8 @@
   const columnOf = key => headers.findIndex(header => header.dataset.key === key);
 
   function compare(column, sign) {
+    const isRanked = row => row.values[0] !== null;
+    if (column === 0) return (a, b) => isRanked(b) - isRanked(a) || (isRanked(a) ? sign : 1) * (a.place - b.place);
     if (!isText[column])
       return (a, b) => {
         const [x, y] = [a.values[column], b.values[column]];
@@ -40,6 +47,7 @@
 
   function sort() {
     const column = columnOf(sorting.sort);
+    order.value = sorting.sort;
     const sign = sorting.order === "ascending" ? 1 : -1;
     headers.forEach((header, index) => {
       if (index === column) header.setAttribute("aria-sort", sorting.order);
@@ -47,22 +55,85 @@
     });
     table.classList.toggle("grouped", sorting.sort === start.sort);
     body.append(...[...rows].sort(compare(column, sign)).map(row => row.element));
+    showColumns();
   }
+
+  const ranked = rows.filter(row => row.values[0] !== null); // best first
+  const pairs = Uint8Array.from(atob(table.dataset.pairs), character => character.charCodeAt(0));
+
+  // Whether a ranked model is significantly better than one that stands below it: one bit, row by row
+  function isBetter(upper, lower) {
+    const bit = (upper * (2 * ranked.length - upper - 1)) / 2 + lower - upper - 1;
+    return (pairs[bit >> 3] >> (7 - (bit & 7))) & 1;
+  }
+
+  // As `rank` of leaderboard/ranking.py: a model begins a new group if the best of the group is better than it
+  function rankVisible() {
+    const groups = [];
+    let best = null;
+    ranked.forEach((row, place) => {
+      if (row.element.hidden) return;
+      if (best === null || isBetter(best, place)) {
+        groups.push([]);
+        best = place;
+      }
+      groups[groups.length - 1].push(row);
+    });
+    let rank = 1;
+    for (const group of groups) {
+      group.forEach((row, place) => {
+        const tie = place === 0 ? "first" : place === group.length - 1 ? "last" : "middle";
+        showRank(row, rank, group.length > 1 ? tie : "");
+      });
+      rank += group.length;
+    }
+  }
+
+  function showRank(row, rank, tie) {
+    if (row.values[0] === rank && row.tie === tie) return;
+    row.values[0] = rank;
+    row.tie = tie;
+    const [cell] = row.element.cells;
+    cell.dataset.v = rank;
+    cell.className = tie ? `rank tie ${tie}` : "rank";
+    cell.replaceChildren(String(rank));
+    if (tie) {
+      const mark = document.createElement("small");
+      mark.textContent = "tied";
+      cell.append(" ", mark);
+      cell.title = `tied, rank ${rank}`;
+    } else cell.removeAttribute("title");
+  }
+
+  // A column that no visible model has a value in disappears; the cards of a phone show the column that sorts
+  const columnStyle = document.head.appendChild(document.createElement("style"));
+  function showColumns() {
+    const visible = rows.filter(row => !row.element.hidden);
+    const isEmpty = headers.map((_, column) => column > 1 && visible.every(row => row.values[column] === null));
+    const hidden = visible.length ? headers.flatMap((_, column) => (isEmpty[column] ? [column] : [])) : [];
+    const sorted = columnOf(sorting.sort);
+    const firstFilled = isEmpty.findIndex((empty, column) => column > 2 && !empty);
+    const onCard = Math.max(3, sorted > 1 ? sorted : firstFilled);
+    columnStyle.textContent =
+      hidden.map(column => `.board :is(td,th):nth-child(${column + 1}){display:none}`).join("") +
+      `@media (max-width:46rem){.board.cards tbody tr > td:nth-child(${onCard + 1}){display:block}}`;
+  }
+  table.classList.add("cards");
 
   function filter() {
     const words = fold(form.elements.q.value).split(/\s+/).filter(Boolean);
     const chosen = ["type", "size", "regime"].map(name => [name, form.elements[name].value]).filter(([, value]) => value);
-    let shown = 0;
-    for (const row of rows) {
-      const fits =
+    for (const row of rows)
+      row.element.hidden = !(
         words.every(word => row.text.includes(word)) &&
-        chosen.every(([name, value]) => row.element.dataset[name] === value);
-      row.element.hidden = !fits;
-      shown += fits;
-    }
-    const isWhole = shown === rows.length;
-    count.textContent = `${shown} of ${rows.length} shown${isWhole ? "" : "; ranks are those of the whole table"}`;
-    empty.hidden = shown > 0;
+        chosen.every(([name, value]) => row.element.dataset[name] === value)
+      );
+    const visible = rows.filter(row => !row.element.hidden);
+    rankVisible();
+    showColumns();
+    const isWhole = visible.length === rows.length;
+    count.textContent = `${visible.length} of ${rows.length} shown${isWhole ? "" : "; ranked among themselves"}`;
+    empty.hidden = visible.length > 0;
   }
 
   // Back undoes a step; the letters of one search are one step
@@ -147,6 +218,19 @@
     empty.after(bar);
   }
 
+  // Cards have no column heads, so the order is also a field of the form
+  const order = document.createElement("select");
+  for (const header of headers) order.add(new Option(header.textContent.trim(), header.dataset.key));
+  const orderLabel = document.createElement("label");
+  orderLabel.className = "order";
+  orderLabel.append("Order by", order);
+  form.querySelector("button").before(orderLabel);
+  order.addEventListener("change", () => {
+    sorting = { sort: order.value, order: first(columnOf(order.value)) };
+    sort();
+    write();
+  });
+
   headers.forEach((header, column) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -176,6 +260,11 @@
   empty.querySelector("button").addEventListener("click", () => form.reset());
   window.addEventListener("hashchange", read);
   read();
-  form.hidden = false;
+  // On a phone the filters are folded, unless the address has one; on a wide screen they cannot be
+  const phone = window.matchMedia("(max-width: 46rem)");
+  const unfold = () => (filters.open = !phone.matches || fields.some(name => form.elements[name].value));
+  phone.addEventListener("change", unfold);
+  unfold();
+  filters.hidden = false;
   document.documentElement.dataset.ready = "table";
 })();

@@ -1,5 +1,9 @@
 """Tiny untrained models of several architectures, made on the spot for tests of mechanics."""
 
+import json
+import shutil
+from pathlib import Path
+
 import pytest
 
 WORDS = ("baş", "boş", "eğmek", "əymək", "göz", "dil", "el", "kalp", "yürek", "su", "ateş", "ev", "yol", "gün", "gece")
@@ -50,6 +54,59 @@ def make_untrained(tmp_path_factory):
 def untrained_bert(make_untrained):
     """Folder of a tiny untrained BERT: 4 layers, hidden size 32."""
     return make_untrained()
+
+
+CUSTOM_CODE = """
+from pathlib import Path
+from transformers import BertConfig, BertForSequenceClassification, BertForTokenClassification, BertModel
+
+Path(MARK).touch()
+
+
+class CustomConfig(BertConfig):
+    model_type = "custom_bert"
+
+
+class CustomModel(BertModel):
+    config_class = CustomConfig
+
+
+class CustomForTokenClassification(BertForTokenClassification):
+    config_class = CustomConfig
+
+
+class CustomForSequenceClassification(BertForSequenceClassification):
+    config_class = CustomConfig
+"""
+CUSTOM_CLASSES = {
+    "AutoConfig": "custom.CustomConfig",
+    "AutoModel": "custom.CustomModel",
+    "AutoModelForTokenClassification": "custom.CustomForTokenClassification",
+    "AutoModelForSequenceClassification": "custom.CustomForSequenceClassification",
+}
+
+
+@pytest.fixture(scope="session")
+def custom_model(untrained_bert, tmp_path_factory):
+    """Folder of the untrained BERT as an architecture that only the code in the folder knows.
+
+    The code makes a file ``executed`` beside the folder.
+    """
+    folder = Path(shutil.copytree(untrained_bert, tmp_path_factory.mktemp("custom") / "model"))
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "custom_bert", "auto_map": CUSTOM_CLASSES}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "custom.py").write_text(CUSTOM_CODE.replace("MARK", repr(str(folder.parent / "executed"))))
+    return folder
+
+
+@pytest.fixture
+def executed(custom_model, tmp_path, monkeypatch):
+    """The file that exists once the code of the custom model was executed."""
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    mark = custom_model.parent / "executed"
+    mark.unlink(missing_ok=True)
+    return mark
 
 
 @pytest.fixture(scope="session")

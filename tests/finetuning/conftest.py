@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.finetuning.toy_task import sentences
+from tests.retrieval.conftest import register_local  # noqa: F401
 from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 from turkic_idiom_tasks.finetuning.config import SpanConfig
 from turkic_idiom_tasks.finetuning.span import fine_tune, load_untuned

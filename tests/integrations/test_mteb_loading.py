@@ -188,19 +188,29 @@ def test_a_folder_that_is_no_model(tmp_path):
     assert caught.value.exit_code == 2
 
 
-def test_code_from_a_repository_is_never_executed(untrained_bert, tmp_path):
-    import json
-    import shutil
+def test_code_of_a_model_is_executed_only_if_trusted(custom_model, executed, untrained_bert, texts):
+    with pytest.raises(InputError, match="--trust-remote-code") as caught:
+        resolve_model(str(custom_model), device="cpu")
+    assert "can do whatever you can do on this machine" in str(caught.value)
+    assert caught.value.exit_code == 2
+    assert not executed.exists()
+    loaded = resolve_model(str(custom_model), device="cpu", trust_remote_code=True)
+    assert executed.exists()
+    plain = resolve_model(str(untrained_bert), device="cpu")
+    assert (loaded.encoder.encode(texts) == plain.encoder.encode(texts)).all()  # the same weights
+    assert loaded.meta.revision != plain.meta.revision
 
-    folder = tmp_path / "remote"
-    shutil.copytree(untrained_bert, folder)
-    config = json.loads((folder / "config.json").read_text())
-    config |= {"model_type": "evil", "auto_map": {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}}
-    (folder / "config.json").write_text(json.dumps(config))
-    (folder / "evil.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')")
-    with pytest.raises(InputError, match="never executed"):
-        resolve_model(str(folder))
-    assert not (tmp_path / "executed").exists()
+
+@pytest.mark.parametrize(
+    "name",
+    ["jinaai/jina-embeddings-v3", "newmindai/TurkEmbed4STS", "newmindai/TurkEmbed4STS (pooling=mean)"],
+)
+def test_a_registered_model_that_needs_code_is_refused_before_anything_is_loaded(name):
+    with pytest.raises(InputError, match="--trust-remote-code"):
+        resolve_model(name)
+    with pytest.raises(InputError) as caught:
+        resolve_model(name, trust_remote_code=True)
+    assert "--trust-remote-code" not in str(caught.value)  # but that there is no network, or a package is missing
 
 
 def test_a_cross_encoder_is_refused_rather_than_mean_pooled(untrained_bert, tmp_path):

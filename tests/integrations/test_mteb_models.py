@@ -1,18 +1,29 @@
 """The models that mteb gets to know through us."""
 
+import json
 import logging
+import os
 import re
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
+import mteb
 import numpy as np
 import pytest
+import sentence_transformers
 from mteb.models.model_implementations import MODEL_REGISTRY
 from mteb.types import PromptType
+from transformers import BertConfig, BertModel
 
+from tests.span_detection.conftest import SIZES, letter_tokenizer
+from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
+from turkic_idiom_tasks.encoders.community import community_encoders, pinned_revision
+from turkic_idiom_tasks.encoders.names import TRUST_VARIABLE
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import POOLINGS
 from turkic_idiom_tasks.errors import InputError
@@ -21,6 +32,7 @@ from turkic_idiom_tasks.integrations.mteb_models import (
     NO_REVISION,
     PAPER_ENCODERS,
     CharNgramEncoder,
+    load_community,
     model_metas,
     pooled_name,
     register_models,
@@ -56,7 +68,7 @@ def test_construction_is_cheap():
 
 
 def test_revisions_and_prompts_are_those_of_mteb():
-    listed = [name for name in PAPER_ENCODERS if name in MODEL_REGISTRY]
+    listed = [name for name in PAPER_ENCODERS if name in MODEL_REGISTRY and name not in community_encoders()]
     assert len(listed) == 5  # XLM-R, three E5, MPNet
     for name in listed:
         revision, prompts = PAPER_ENCODERS[name]
@@ -67,6 +79,92 @@ def test_revisions_and_prompts_are_those_of_mteb():
 def test_a_revision_is_a_commit_or_none():
     for revision, _ in PAPER_ENCODERS.values():
         assert revision == NO_REVISION or re.fullmatch("[0-9a-f]{40}", revision)
+
+
+def test_the_communitys_encoders_are_models_of_mteb():
+    for name, encoder in community_encoders().items():
+        meta = MODEL_REGISTRY[name]
+        assert meta.loader is load_community, f"{name}: mteb lists it now; its record can be deleted"
+        mteb.models.ModelMeta.model_validate(meta.model_dump())  # a licence or language that mteb does not know
+        assert meta.revision == (encoder.revision or NO_REVISION)
+        assert meta.n_parameters == encoder.n_parameters
+
+
+def test_an_encoder_of_the_paper_and_of_the_community_has_the_same_prompts_in_both():
+    name = "ytu-ce-cosmos/turkish-e5-large"
+    assert community_encoders()[name].prompts == PAPER_ENCODERS[name][1]
+    assert pinned_revision(name) is None
+    assert pinned_revision(E5) == MODEL_REGISTRY[E5].revision
+    assert pinned_revision("LocalDoc/TEmA-small") == "06ab5c02140fa2e4dd7be1cbc61d797ede232070"
+    assert pinned_revision("me/unknown") is None
+
+
+@pytest.fixture
+def loaded_with(untrained_bert, monkeypatch):
+    """The name, revision and trust with which models were loaded from the Hub; all are the untrained model."""
+    loaded_with = []
+    load = sentence_transformers.SentenceTransformer.__init__
+
+    def load_folder(self, name, *, revision, trust_remote_code, **options):
+        loaded_with.append((name, revision, trust_remote_code))
+        load(self, str(untrained_bert), **options)
+
+    monkeypatch.setattr(sentence_transformers.SentenceTransformer, "__init__", load_folder)
+    return loaded_with
+
+
+@pytest.mark.parametrize("revision", [NO_REVISION, "0" * 40])
+def test_mteb_loads_a_communitys_encoder_with_its_prompts(loaded_with, revision):
+    """The stock command calls the loader with the name, the revision and the arguments of the record."""
+    meta = MODEL_REGISTRY["LocalDoc/LocRet-small"].model_copy(update={"revision": revision})
+    model = meta.load_model(device="cpu")
+    assert model.model_prompts == {"query": "query: ", "document": "passage: "}
+    assert loaded_with == [("LocalDoc/LocRet-small", None if revision == NO_REVISION else revision, False)]
+
+
+@pytest.mark.parametrize("value", ["", "0", "no"])
+def test_code_from_the_hub_is_executed_only_on_request(loaded_with, monkeypatch, value):
+    meta = MODEL_REGISTRY["newmindai/TurkEmbed4STS"]
+    monkeypatch.setenv(TRUST_VARIABLE, value)
+    with pytest.raises(InputError, match=f"{TRUST_VARIABLE}=1"):
+        meta.load_model(device="cpu")
+    assert loaded_with == []
+    monkeypatch.setenv(TRUST_VARIABLE, "1")
+    meta.load_model(device="cpu")
+    assert loaded_with == [(meta.name, None, True)]
+    MODEL_REGISTRY["LocalDoc/LocRet-small"].load_model(device="cpu")  # which has no code: it gets no trust
+    assert loaded_with[-1] == ("LocalDoc/LocRet-small", None, False)
+
+
+@pytest.mark.long
+def test_the_stock_command_takes_a_communitys_encoder_with_its_prompts(tmp_path, capsys):
+    """An untrained model lies in the cache of the Hub under the name; a copy with the prompts is the expectation."""
+    untrained = tmp_path / "untrained"
+    vocabulary = letter_tokenizer(untrained).get_vocab()  # whole words would nearly all be unknown, and so the same
+    BertModel(BertConfig(vocab_size=len(vocabulary), **SIZES)).save_pretrained(untrained)
+    name, commit = "LocalDoc/LocRet-small", "a" * 40
+    cached = tmp_path / "home" / "hub" / f"models--{name.replace('/', '--')}"
+    shutil.copytree(untrained, cached / "snapshots" / commit)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    command = ["mteb", "run", "-m", name, "-t", "TurkicIdiomT2", "-l", "gag", "--output-folder", str(tmp_path / "mteb")]
+    environment = os.environ | {"HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-2000:]
+    (result,) = (tmp_path / "mteb").rglob("TurkicIdiomT2.json")
+    (row,) = [row for row in json.loads(result.read_text())["scores"]["test"] if row["hf_subset"] == "gag"]
+
+    expected = {}
+    for folder, prompts in (("prompted", {"query": "query: ", "document": "passage: "}), ("bare", {})):
+        model = sentence_transformers.SentenceTransformer(str(untrained), device="cpu", prompts=prompts)
+        model.save_pretrained(str(tmp_path / folder))
+        assert main(["run", "-m", str(tmp_path / folder), "-t", "T2", "-l", "gag", "-o", str(tmp_path / "run"),
+                     "--format", "json"]) == 0  # fmt: skip
+        (scores,) = [row for row in json.loads(capsys.readouterr().out) if row["subset"] == "gag"]
+        expected[folder] = scores["ndcg"]
+    assert row["ndcg"] == pytest.approx(expected["prompted"], abs=1e-4)
+    assert abs(expected["prompted"] - expected["bare"]) > 1e-3
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 from lm_eval import simple_evaluate
-from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
+from tests.language_models.scripted_model import Scripted
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations import lm_eval_items, lm_eval_yaml
@@ -30,23 +30,6 @@ def no_list_of_packages(monkeypatch):
 @pytest.fixture(scope="module")
 def manager():
     return TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
-
-
-class Scripted(LM):
-    """A language model that answers what a function of the document says, written or by likelihood."""
-
-    def __init__(self, answer):
-        super().__init__()
-        self.answer = answer
-
-    def generate_until(self, requests, disable_tqdm=False):
-        return [self.answer(request.doc) for request in requests]
-
-    def loglikelihood(self, requests, disable_tqdm=False):
-        return [(float(self.answer(request.doc) == request.args[1].strip()), False) for request in requests]
-
-    def loglikelihood_rolling(self, requests, disable_tqdm=False):
-        raise NotImplementedError
 
 
 def evaluate(answer, tasks, manager, **options):

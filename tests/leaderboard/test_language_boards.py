@@ -4,8 +4,9 @@ import pytest
 
 from leaderboard.board import make_board
 from leaderboard.items import board_data
-from leaderboard.language_boards import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, language_boards
+from leaderboard.language_boards import language_boards
 from leaderboard.spelling import spelling_splits
+from leaderboard.tabs import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, tab_rows
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
 from turkic_idiom_tasks.dataset.retrieval import queries_with_shared_stem
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -46,7 +47,7 @@ def test_a_board_opens_with_the_ranking_that_has_the_most_submissions():
     assert {tab.name: len(tab.standings) for tab in of_language.tabs} == {RETRIEVAL_TAB: 3, SPANS_TAB: 2, ALL_TAB: 1}
     assert of_language.default.name == RETRIEVAL_TAB
     assert board_of_language("az", data, whole).default.name == ALL_TAB  # of equal ones that with the most tasks
-    rows = of_language.rows(tab_of(of_language, ALL_TAB))
+    rows = tab_rows(of_language.board, tab_of(of_language, ALL_TAB))
     assert {row.submission.id: row.lacks for row in rows} == {
         "whole": (),
         "e0": ("Spans",),
@@ -61,7 +62,7 @@ def test_tasks_that_nobody_submitted_have_no_column_and_no_tab():
     of_language = board_of_language("az", data, make_scored("one", data, tasks=("T1", "T3")))
     (tab,) = of_language.tabs
     assert (tab.name, tab.shown) == (RETRIEVAL_TAB, ("T1", "T3"))
-    (row,) = of_language.rows(tab)
+    (row,) = tab_rows(of_language.board, tab)
     assert not any(shown.missing for shown in row.scores)
     assert len(row.scores) == 3  # the mean of two tasks, and each
     assert board_of_language("tr", data, make_scored("one", data, tasks=("T1",))).default is None
@@ -81,7 +82,7 @@ def test_an_extra_task_has_a_column_and_does_not_count():
     assert set(tab.standings) == {"old", "new"}
     alone = make_scored("alone", data, tasks=("T4",))
     both = board_of_language("az", data, alone, submissions[0])
-    assert [row.submission.id for row in both.rows(both.default)] == ["old", "alone"]
+    assert [row.submission.id for row in tab_rows(both.board, both.default)] == ["old", "alone"]
     of_language = board_of_language("az", data, alone)
     assert list(of_language.default.standings) == ["alone"]
 

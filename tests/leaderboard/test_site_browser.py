@@ -2,14 +2,18 @@
 
 import csv
 import io
+import math
 import re
 from itertools import combinations
+from types import SimpleNamespace
 
 import pytest
 
-from leaderboard.board import resample_board
+from leaderboard.board import make_board, resample_board
 from leaderboard.language_boards import language_boards
-from tests.leaderboard.boards_for_tests import HOSTILE
+from leaderboard.site import build_site
+from leaderboard.tabs import ALL_TAB, tab_rows, tabs_of
+from tests.leaderboard.boards_for_tests import HOSTILE, make_data, make_scored
 from turkic_idiom_tasks.experiments.compare import Report, Row, verdict
 from turkic_idiom_tasks.experiments.frame import MACRO
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -18,8 +22,11 @@ from turkic_idiom_tasks.metrics.comparison import Paired, compare, holm
 
 AXE_PAGES = (
     "index.html",
+    "index-retrieval.html",
+    "index-all.html",
     "t1.html",
     "submit.html",
+    "index-all.html",
     "uz-all.html",
     "compare.html?a=model-1&b=model-2",
     "models/model-1.html",
@@ -27,6 +34,8 @@ AXE_PAGES = (
 LANGUAGE_PAGES = ("tr.html", "uz.html", "uz-all.html")
 PAGES = (
     "index.html",
+    "index-retrieval.html",
+    "index-all.html",
     *LANGUAGE_PAGES,
     "t1.html",
     "t2.html",
@@ -69,7 +78,7 @@ def test_every_page_loads_without_complaint(open_page, site):
 
 
 def test_hostile_names_are_shown_as_they_are(open_page, site):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     assert set(HOSTILE) <= set(names(page))
     page.locator(".board a", has_text="<img src=x").first.click()
     assert page.locator("h1").text_content() == HOSTILE[0]
@@ -79,7 +88,7 @@ def test_hostile_names_are_shown_as_they_are(open_page, site):
 
 
 def test_sorting_by_mouse_and_keyboard(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     header = page.locator("th[data-key=T2]")
     header.locator("button").click()
     assert header.get_attribute("aria-sort") == "descending"
@@ -101,20 +110,126 @@ def test_sorting_by_mouse_and_keyboard(open_page):
 
 
 def test_filters_narrow_and_reset_brings_all_back(open_page):
-    page = open_page("index.html")
-    every = names(page)
+    page = open_page("index-all.html")
+    every, ranks = names(page), column(page, "rank")
     page.select_option("select[name=type]", "encoder")
     page.select_option("select[name=size]", "100M to 500M")
     page.select_option("select[name=regime]", "tr-only")
     assert names(page) == ["org/middle"]
-    assert page.locator("#count").text_content() == f"1 of {len(every)} shown; ranks are those of the whole table"
+    assert page.locator("#count").text_content() == f"1 of {len(every)} shown; ranked among themselves"
     page.get_by_role("button", name="Reset").click()
     page.locator("#count", has_text=f"{len(every)} of {len(every)}").wait_for()
     assert names(page) == every
+    assert column(page, "rank") == ranks
+
+
+def shown_ranks(page):
+    """id -> the rank and the place in a tie of each visible row, and its scores as the page sorts by them."""
+    rows = page.evaluate(
+        "[...document.querySelectorAll('.board tbody tr')].filter(row => !row.hidden).map(row => [row.dataset.id,"
+        "[row.cells[0].dataset.v ?? null, row.cells[0].textContent, row.cells[0].className,"
+        "[...row.cells].slice(3).map(cell => cell.dataset.v ?? null)]])"
+    )
+    return dict(rows)
+
+
+def expected_ranks(board, tab_name):
+    """The same from a board of Python."""
+    tab = next(tab for tab in tabs_of(board) if tab.name == tab_name)
+    expected = {}
+    for row in tab_rows(board, tab):
+        rank, text, name = None, "–not ranked", "rank none"
+        if row.standing:
+            rank = str(row.standing.rank)
+            text = f"{rank} tied" if row.tie else rank
+            name = f"rank tie {row.tie}" if row.tie else "rank"
+        scores = [None if math.isnan(score.value) else f"{score.value:.5f}" for score in row.scores]
+        expected[row.submission.id] = [rank, text, name, [score and score.replace("0.", ".", 1) for score in scores]]
+    return expected
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    """A site of thirty close models, many of them tied, and its board."""
+    data = make_data(40, languages=("tr", "az"))
+    submissions = []
+    for number in range(30):
+        kind = ("encoder", "llm", "baseline")[number % 3]
+        submission = make_scored(
+            f"m{number}", data, skill=0.2 + 0.02 * number, seed=number, name=f"org/model-{number}", type=kind,
+            n_parameters=(50_000_000, 300_000_000)[number % 2],
+        )  # fmt: skip
+        submissions.append(submission)
+    submissions += [make_scored("part", data, skill=0.5, tasks=("T1",), name="org/model-part", type="llm")]
+    board = make_board(submissions, data)
+    folder = tmp_path_factory.mktemp("crowded")
+    build_site(board, folder)
+    return SimpleNamespace(board=board, url=f"file://{folder}")
+
+
+def test_a_filter_ranks_again_as_a_board_of_these_submissions_alone(browser, crowded):
+    page = browser.new_page()
+    page.goto(f"{crowded.url}/index-all.html")
+    whole = shown_ranks(page)
+    assert whole == expected_ranks(crowded.board, ALL_TAB)
+    changed = 0
+    for choices, words in (
+        ({"type": "encoder"}, ""),
+        ({"type": "llm"}, ""),
+        ({"size": "100M to 500M"}, ""),
+        ({"type": "baseline", "size": "under 100M"}, ""),
+        ({}, "model-1"),
+        ({"type": "llm"}, "part"),
+    ):
+        for name in ("type", "size"):
+            page.select_option(f"select[name={name}]", choices.get(name, ""))
+        page.fill("input[name=q]", words)
+        shown = shown_ranks(page)
+        left = make_board([one for one in crowded.board.submissions if one.id in shown], crowded.board.data)
+        if words == "part":
+            assert [figures[0] for figures in shown.values()] == [None]
+            continue
+        assert 0 < len(shown) < 31
+        assert shown == expected_ranks(left, ALL_TAB)  # ranks, groups, and every score to its last shown digit
+        for name, standing in left.overall.items():  # what the page leaves as it is stays the same
+            before = crowded.board.overall[name]
+            assert (standing.score, standing.interval) == (before.score, before.interval)
+        changed += sum(shown[name][:3] != whole[name][:3] for name in shown)
+    assert changed > 10
+    page.locator("#filters button[type=reset]").click()
+    page.locator("#count", has_text="31 of 31").wait_for()
+    assert shown_ranks(page) == whole
+    page.close()
+
+
+def test_a_column_that_is_empty_for_all_that_is_visible_disappears(open_page):
+    page = open_page("index-all.html")
+    head = page.locator("th[data-key=T1]")
+    assert head.is_visible()
+    page.fill("input[name=q]", "<img")  # submissions of spans alone
+    assert head.is_hidden()
+    assert page.locator("th[data-key=mean]").is_hidden()
+    assert page.locator("th[data-key=spans]").is_visible()
+    page.fill("input[name=q]", "")
+    assert head.is_visible()
+
+
+def test_the_overview_has_tabs_with_ranks_of_their_own(open_page, shared_site):
+    page = open_page("index.html")
+    tabs = page.locator(".tabs a")
+    assert tabs.all_text_contents() == ["Retrieval 4 ranked", "Spans 11 ranked", "All 4 ranked"]
+    assert page.locator(".tabs a[aria-current]").text_content() == "Spans 11 ranked"  # the most complete submissions
+    tabs.first.click()
+    assert page.url.endswith("index-retrieval.html")
+    standings = shared_site.board.retrieval.values()
+    assert [float(rank) for rank in column(page, "rank")[:4]] == [one.rank for one in standings]
+    assert page.locator(".board thead th").evaluate_all("all => all.map(head => head.dataset.key)") == [
+        *("rank", "model", "size", "mean", "T1", "T2", "T3", "tr", "az", "tk", "gag", "uz")
+    ]
 
 
 def test_search_knows_the_letters_of_the_languages(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     page.fill("input[name=q]", "kucuk idiom")
     assert names(page) == ["org/Küçük-İdiom"]
     page.fill("input[name=q]", "<img")
@@ -127,7 +242,7 @@ def board_of(shared_site, code):
 
 
 def test_a_language_has_tabs_with_ranks_of_their_own(open_page, shared_site):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     page.locator("nav[aria-label=Pages] a", has_text="Uzbek").click()
     assert page.locator("nav a[aria-current]").first.text_content() == "Uzbek"
     tabs = page.locator(".tabs a")
@@ -145,7 +260,7 @@ def test_a_language_has_tabs_with_ranks_of_their_own(open_page, shared_site):
 
 
 def test_a_link_brings_back_search_filters_and_order(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     page.select_option("select[name=type]", "encoder")
     page.fill("input[name=q]", "org")
     page.locator("th[data-key=size] button").click()
@@ -157,13 +272,13 @@ def test_a_link_brings_back_search_filters_and_order(open_page):
 
 
 def test_a_wrong_link_shows_everything(open_page):
-    page = open_page("index.html#type=nothing&sort=<b>&order=x&q=&language=zz")
+    page = open_page("index-all.html#type=nothing&sort=<b>&order=x&q=&language=zz")
     assert len(names(page)) == 12
     assert page.locator("th[data-key=rank]").get_attribute("aria-sort") == "ascending"
 
 
 def test_back_undoes_a_filter_and_an_empty_result_offers_reset(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     every = names(page)
     page.select_option("select[name=type]", "encoder")
     few = names(page)
@@ -182,7 +297,7 @@ def test_back_undoes_a_filter_and_an_empty_result_offers_reset(open_page):
 
 
 def test_rows_are_one_line_and_ties_are_bracketed(open_page, site, shared_site):
-    page = open_page("index.html", viewport={"width": 1440, "height": 900})
+    page = open_page("index-all.html", viewport={"width": 1440, "height": 900})
     heights = page.locator(".board tbody tr").evaluate_all("all => all.map(row => row.offsetHeight)")
     assert max(heights) <= 42
     cut = page.locator(".board a", has_text="<img src=x").first
@@ -203,7 +318,7 @@ def test_rows_are_one_line_and_ties_are_bracketed(open_page, site, shared_site):
 
 
 def test_the_floor_stays_above_the_models_when_the_table_is_scrolled(open_page):
-    page = open_page("t2.html", viewport={"width": 700, "height": 420})
+    page = open_page("t2.html", viewport={"width": 800, "height": 420})
     page.locator(".scroll").first.evaluate("one => {one.style.maxHeight = '200px'; one.scrollTop = 40}")
     on_top = page.evaluate(
         "[...document.querySelectorAll('.board tfoot th, .board tfoot td')].slice(0, 3).map(cell => {"
@@ -214,7 +329,7 @@ def test_the_floor_stays_above_the_models_when_the_table_is_scrolled(open_page):
 
 
 def test_column_heads_explain_themselves(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     head = page.locator("th[data-key=T1]")
     assert head.inner_text().split("\n")[:2] == ["T1", "idiom → idiom"]
     assert "Turkish idiom" in head.get_attribute("title")
@@ -250,7 +365,7 @@ def test_commands_are_copied_and_without_javascript_they_stand_there(open_page):
 
 
 def test_csv_and_json_can_be_downloaded(open_page):
-    page = open_page("index.html", accept_downloads=True)
+    page = open_page("index-all.html", accept_downloads=True)
     with page.expect_download() as found:
         page.locator(".downloads a", has_text="CSV").click()
     text = found.value.path().read_text("utf-8")
@@ -260,7 +375,7 @@ def test_csv_and_json_can_be_downloaded(open_page):
 
 def test_dark_mode_follows_the_system_and_the_choice_stays(open_page):
     colour = "getComputedStyle(document.body).backgroundColor"
-    light, dark = (open_page("index.html", color_scheme=scheme) for scheme in ("light", "dark"))
+    light, dark = (open_page("index-all.html", color_scheme=scheme) for scheme in ("light", "dark"))
     paper, night = light.evaluate(colour), dark.evaluate(colour)
     assert paper != night
     button = light.get_by_role("button", name="Dark mode")
@@ -274,7 +389,7 @@ def test_dark_mode_follows_the_system_and_the_choice_stays(open_page):
 
 
 def test_without_javascript_the_tables_are_whole(open_page, site):
-    page = open_page("index.html", java_script_enabled=False)
+    page = open_page("index-all.html", java_script_enabled=False)
     assert page.locator(".board tbody tr:visible").count() == 12
     assert page.locator("#filters").is_hidden()
     assert page.locator("#theme").is_hidden()
@@ -282,20 +397,94 @@ def test_without_javascript_the_tables_are_whole(open_page, site):
     assert "turkic-idiom compare" in page.locator("noscript").inner_text()
 
 
-def test_a_phone_scrolls_the_table_and_not_the_page(open_page):
-    page = open_page("index.html", viewport={"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    scroller = page.locator(".scroll").first
-    assert scroller.evaluate("one => one.scrollWidth > one.clientWidth")
-    before = page.locator(".board tbody th").first.bounding_box()["x"]
-    scroller.evaluate("one => one.scrollLeft = 300")
-    rank = page.locator(".board tbody td.rank").first.bounding_box()
-    assert abs(rank["x"] - scroller.bounding_box()["x"]) <= 2
-    assert abs(page.locator(".board tbody th").first.bounding_box()["x"] - before) <= 2
+PHONE = {"viewport": {"width": 390, "height": 844}}
+
+
+def test_a_phone_shows_cards_with_rank_model_score_and_interval(open_page):
+    page = open_page("index-all.html", **PHONE)
+    card = page.locator(".board tbody tr").first
+    shown = card.locator("td, th").evaluate_all("all => all.map(cell => cell.offsetWidth > 0)")
+    assert shown[:5] == [True, True, False, True, False]  # rank, model, mean
+    assert re.search(r"\.\d{3} \.\d{3}–\.\d{3}", card.locator("td").nth(2).inner_text())
+    assert card.bounding_box()["width"] <= 390
+    assert page.locator("#filters").is_hidden()
+    page.locator("#fold summary").click()
+    page.get_by_label("Order by").select_option("T2")
+    assert card.locator("td, th").evaluate_all("all => all.map(cell => cell.offsetWidth > 0)")[3:6] == [
+        *(False, False, True)  # the score that decides the order
+    ]
+    values = [float(value) for value in column(page, "T2") if value is not None]
+    assert values == sorted(values, reverse=True)
+    filtered = open_page("index-all.html#type=llm", **PHONE)
+    assert filtered.locator("#filters").is_visible()  # an address with a filter shows it
+
+
+@pytest.mark.parametrize("width", [320, 390, 1100])
+def test_no_page_is_wider_than_its_window(open_page, site, width):
+    page = open_page("index.html", viewport={"width": width, "height": 800})
+    for name in ("index-all.html", "t1.html", "uz-all.html", "models/model-1.html", "models/hostile-1.html"):
+        page.goto(f"{site}/{name}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+
+
+def test_twelve_rows_are_visible_at_once(browser, crowded):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    for name in ("index-all.html", "t1.html", "az-all.html"):
+        page.goto(f"{crowded.url}/{name}")
+        bottoms = page.locator(".board tbody tr").evaluate_all(
+            "all => all.map(row => row.getBoundingClientRect().bottom)"
+        )
+        assert bottoms[11] <= 900, name
+    page.close()
+
+
+def test_the_focus_never_hides_below_the_head_of_a_table(browser, crowded):
+    page = browser.new_page(viewport={"width": 900, "height": 500})
+    page.goto(f"{crowded.url}/t1.html")
+    page.locator(".board tbody tr").last.locator("a").focus()
+    for _ in range(50):
+        page.keyboard.press("Shift+Tab")
+        on_top = page.evaluate(
+            "(() => {const box = document.activeElement.getBoundingClientRect();"
+            "const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);"
+            "return document.activeElement.contains(top)})()"
+        )
+        assert on_top, page.evaluate("document.activeElement.outerHTML")
+    page.close()
+
+
+def test_on_paper_no_column_is_cut(open_page):
+    page = open_page("index-all.html", viewport={"width": 1047, "height": 718})  # A4 in landscape, 10 mm of margin
+    page.emulate_media(media="print")
+    for table in page.locator("table").all():
+        box = table.bounding_box()
+        assert box["x"] + box["width"] <= 1047, table.inner_text()[:60]
+    assert page.locator(".board tbody tr").first.locator("td").last.is_visible()
+    assert page.locator(".pin").first.is_hidden()
+
+
+def test_the_scatter_names_the_frontier_and_tells_the_rest_in_tooltips(browser, tmp_path):
+    data = make_data(12, languages=("tr", "az"))
+    submissions = []
+    for number, skill in enumerate((0.2, 0.1, 0.5, 0.4, 0.8)):
+        submissions.append(make_scored(f"m{number}", data, skill=skill, n_parameters=10 ** (6 + number)))
+    build_site(make_board(submissions, data), tmp_path)
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"file://{tmp_path}/index.html")
+    points = page.locator(".plot a")
+    assert points.all_text_contents() == ["m0", "", "m2", "", "m4"]
+    assert re.fullmatch(r"m3, 1B, \.\d{3}", points.nth(3).get_attribute("title"))
+    ticks = page.locator(".plot .x").all_text_contents()
+    assert ticks == ["1M", "10M", "100M", "1B", "10B"]
+    box = page.locator(".plot").bounding_box()
+    for point in points.all():
+        dot = point.bounding_box()
+        assert box["x"] - 7 <= dot["x"] <= box["x"] + box["width"]
+    page.close()
 
 
 def test_the_first_stop_of_the_keyboard_skips_the_navigation(open_page):
-    page = open_page("index.html")
+    page = open_page("index-all.html")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     page.keyboard.press("Enter")
@@ -521,7 +710,7 @@ def test_axe_has_no_serious_finding(open_page, site, scheme):
     from axe_playwright_python.sync_playwright import Axe
 
     axe = Axe()
-    page = open_page("index.html", bypass_csp=True, color_scheme=scheme)
+    page = open_page("index-all.html", bypass_csp=True, color_scheme=scheme)
     for name in AXE_PAGES if scheme == "light" else AXE_PAGES[::2]:
         page.goto(f"{site}/{name}")
         found = axe.run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]

@@ -1,6 +1,7 @@
 """The command from submissions on disk to a site."""
 
 import json
+import re
 
 import pytest
 
@@ -111,7 +112,12 @@ def test_submissions_for_another_edition_of_the_lexicon_are_listed_apart(
     board = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))
     assert [model["id"] for model in board["models"]] == [submission_folder.name]
     assert [(other["id"], other["edition"]) for other in board["other_editions"]] == [(folder.name, edition)]
-    assert "Org/Earlier, edition 1.0.0" in (tmp_path / "site/index.html").read_text("utf-8")
+    older = (tmp_path / "site/index-older-editions.html").read_text("utf-8")
+    assert re.search(r"Org/Earlier</th><td[^>]*>1\.0\.0<", older)
+    assert "Its queries and right answers differ" in older
+    index = (tmp_path / "site/index.html").read_text("utf-8")
+    assert 'href="index-older-editions.html"' in index
+    assert "Org/Earlier" not in index
 
 
 def test_a_site_never_replaces_what_is_not_ours(build, submission_folder, tmp_path, capsys):

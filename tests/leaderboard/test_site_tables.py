@@ -1,7 +1,6 @@
 import csv
 import io
 import json
-import math
 
 import numpy as np
 import pytest
@@ -9,9 +8,17 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.comparison import DRAWS_FILE, comparison_files, comparison_json, concept_names, concept_sums
 from leaderboard.exports import leaderboard_file, to_csv
-from leaderboard.figures import bars_by_task, few_shot_curves, few_shot_delta, score_by_size
+from leaderboard.figures import (
+    few_shot_curves,
+    few_shot_delta,
+    forest_by_language,
+    forest_by_task,
+    forest_of_model,
+    score_by_size,
+)
 from leaderboard.items import hardest, item_values
-from leaderboard.tables import distinctions, overview_rows, size_class, task_rows
+from leaderboard.tables import distinctions, size_class, task_columns
+from leaderboard.tabs import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, default_tab, tab_columns, tab_rows, tabs_of
 from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored, scored_of
 from turkic_idiom_tasks.metrics.bootstrap import poisson_counts
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -19,6 +26,11 @@ from turkic_idiom_tasks.results.predictions import SPANS
 
 def board_of(*submissions, data, **options):
     return make_board(submissions, data, **options)
+
+
+def rows_of(board, name):
+    """The rows of a tab of the overview."""
+    return tab_rows(board, next(tab for tab in tabs_of(board) if tab.name == name))
 
 
 def test_language_cells_are_the_mean_over_tasks_of_that_language():
@@ -31,33 +43,31 @@ def test_language_cells_are_the_mean_over_tasks_of_that_language():
         ("T3", "tur-azj"): half,
     }
     values |= {(SPANS, "tr"): [[1, 1, 1], [1, 1, 1]], (SPANS, "az"): [[0, 0, 1], [1, 1, 1]]}
-    (row,) = overview_rows(board_of(scored_of("one", data, values), data=data))
+    (row,) = rows_of(board_of(scored_of("one", data, values), data=data), ALL_TAB)
     turkish, azerbaijani = row.scores[-2:]
     assert turkish.value == pytest.approx((0.5 + 1) / 2)
     # spans: 2 * 1 / (1 + 2) = 2/3
     assert azerbaijani.value == pytest.approx((1 + 0 + 0.5 + 2 / 3) / 4)
-    assert turkish.small
     assert row.lacks == ()
 
 
 @pytest.mark.parametrize(("n", "small"), [(29, True), (30, False)])
-def test_fewer_than_thirty_items_are_marked(n, small):
+def test_columns_of_fewer_than_thirty_items_are_marked(n, small):
     data = make_data(40, few={"gag": n})
-    (row,) = task_rows(board_of(make_scored("one", data), data=data), "T2")
-    assert {shown.language: shown.small for shown in row.scores[1:]} == {
-        code: small if code == "gag" else False for code in data.languages
-    }
+    board = board_of(make_scored("one", data), data=data)
+    for columns in (task_columns(board, "T2"), tab_columns(board, tabs_of(board)[0])):
+        assert {column.key for column in columns if column.small} == ({"gag"} if small else set())
 
 
 def test_submissions_without_a_rank_stand_below_with_what_they_have():
     data = make_data(30)
     board = board_of(make_scored("a-part", data, tasks=("T1",), skill=0.9), make_scored("whole", data), data=data)
-    whole, part = overview_rows(board)
+    whole, part = rows_of(board, ALL_TAB)
     assert (whole.submission.id, part.submission.id) == ("whole", "a-part")
     assert part.standing is None
     assert part.lacks == ("T2", "T3", "Spans")
-    assert [shown.missing for shown in part.scores[:6]] == [True, True, False, True, True, True]
-    assert all(shown.missing for shown in part.scores[6:])
+    assert [shown.missing for shown in part.scores[:5]] == [True, False, True, True, True]
+    assert all(shown.missing for shown in part.scores[5:])
 
 
 def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
@@ -69,9 +79,24 @@ def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
         make_scored("c-strong", data, tasks=retrieval, skill=0.6),
         make_scored("d-whole", data, skill=0.2),
     ]
-    rows = overview_rows(board_of(*submissions, data=data))
-    assert [row.submission.id for row in rows] == ["d-whole", "c-strong", "b-weak", "a-span"]
-    assert rows[1].scores[1].value == pytest.approx(sum(shown.value for shown in rows[1].scores[2:5]) / 3)
+    board = board_of(*submissions, data=data)
+    assert [row.submission.id for row in rows_of(board, ALL_TAB)] == ["d-whole", "c-strong", "b-weak", "a-span"]
+    best, *_ = rows_of(board, RETRIEVAL_TAB)
+    assert best.submission.id == "c-strong"
+    assert best.scores[0].value == pytest.approx(sum(shown.value for shown in best.scores[1:4]) / 3)
+
+
+def test_the_overview_opens_with_the_ranking_that_has_the_most_submissions():
+    data = make_data(30)
+    tagger = make_scored("tagger", data, tasks=(SPANS,))
+    whole = make_scored("whole", data)
+    tabs = tabs_of(board_of(tagger, whole, data=data))
+    assert {tab.name: len(tab.standings) for tab in tabs} == {RETRIEVAL_TAB: 1, SPANS_TAB: 2, ALL_TAB: 1}
+    assert default_tab(tabs).name == SPANS_TAB
+    assert default_tab(tabs_of(board_of(whole, data=data))).name == ALL_TAB
+    assert [tab.name for tab in tabs_of(board_of(tagger, data=data))] == [SPANS_TAB]
+    of_spans = tab_rows(board_of(tagger, whole, data=data), tabs[1])
+    assert [len(row.scores) for row in of_spans] == [6, 6]  # spans, and its five languages
 
 
 def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
@@ -258,19 +283,50 @@ def test_figures_of_few_shot_submissions():
 def test_figures_without_anything_to_show_are_left_out():
     data = make_data(30)
     board = board_of(make_scored("part", data, tasks=("T1",)), data=data)
-    assert [make(board) for make in (bars_by_task, score_by_size, few_shot_curves, few_shot_delta)] == [None] * 4
+    assert [make(board) for make in (forest_by_task, score_by_size, few_shot_curves, few_shot_delta)] == [None] * 4
 
 
-def test_figures_show_models_without_spans_after_those_with_all_tasks():
+def test_forests_show_models_without_spans_after_those_with_all_tasks():
     data = make_data(30)
     submissions = [
         make_scored("weak", data, skill=0.3),
         make_scored("strong", data, skill=0.9, tasks=("T1", "T2", "T3")),
     ]
     board = board_of(*submissions, data=data)
-    bars = spec_values(bars_by_task(board))
-    assert [len([one for one in bars if one["group"].startswith(name)]) for name in ("weak", "strong")] == [4, 3]
-    assert len(spec_values(score_by_size(board))) == 2
+    weak, strong = forest_by_task(board).groups
+    assert (weak.submission, [row.label for row in weak.rows]) == ("weak", ["T1", "T2", "T3", "Spans"])
+    assert (strong.submission, len(strong.rows)) == ("strong", 3)
+    assert weak.rows[0].score.interval == board.by_task["T1"]["weak"].interval
+
+
+def test_the_forest_of_a_model_has_every_language_with_its_floor():
+    data = make_data(30, languages=("tr", "az"))
+    submission = make_scored("one", data, tasks=("T2", SPANS))
+    board = board_of(submission, data=data)
+    retrieval, spans = forest_of_model(board, submission).groups
+    assert [(row.label, row.floor) for row in retrieval.rows] == [("Turkish", FLOOR), ("Azerbaijani", FLOOR)]
+    assert [(row.label, row.floor) for row in spans.rows] == [("Turkish", 0), ("Azerbaijani", 0)]
+    (group,) = forest_by_language(board, SPANS).groups
+    assert [row.score for row in group.rows] == [row.score for row in spans.rows]
+    assert spans.rows[0].score.value == submission.of_task(SPANS)[0].main
+
+
+def test_the_scatter_labels_the_frontier_and_needs_five_sizes():
+    data = make_data(30)
+    sizes = {"tiny": 10**7, "worse": 2 * 10**7, "better": 10**8, "equal": 10**8, "huge": 10**10}
+    skills = {"tiny": 0.3, "worse": 0.1, "better": 0.6, "equal": 0.2, "huge": 0.9}
+    submissions = [
+        make_scored(name, data, skill=skill, seed=4, n_parameters=sizes[name]) for name, skill in skills.items()
+    ]
+    assert score_by_size(board_of(*submissions, data=data)) is None  # four different sizes
+    more = make_scored("more", data, skill=0.1, seed=5, n_parameters=10**9)
+    chart = score_by_size(board_of(*submissions, more, data=data))
+    assert [point.submission for point in chart.points if point.is_labelled] == ["tiny", "better", "huge"]
+    assert chart.sizes == ((0, 10**7), (1 / 3, 10**8), (2 / 3, 10**9), (1, 10**10))
+    places = {point.submission: point.right for point in chart.points}
+    assert (places["tiny"], places["better"], places["huge"]) == pytest.approx((0, 1 / 3, 1))
+    best = next(point for point in chart.points if point.submission == "huge")
+    assert best.up * chart.scores[-1][1] == pytest.approx(best.score.value)
 
 
 def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
@@ -280,6 +336,5 @@ def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
         make_scored("b", data, name="org/same", regime="tr-only"),
         make_scored("c", data, name="org/other"),
     ]
-    labels = {one["group"] for one in spec_values(bars_by_task(board_of(*submissions, data=data)))}
+    labels = {group.title for group in forest_by_task(board_of(*submissions, data=data)).groups}
     assert labels == {"same (pretrained)", "same (tr-only)", "other"}
-    assert not any(math.isnan(one["value"]) for one in spec_values(bars_by_task(board_of(*submissions, data=data))))

@@ -6,6 +6,7 @@ import torch
 
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import POOLINGS, build_sentence_transformer
+from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.results.scored import score_subset
@@ -56,10 +57,9 @@ def test_nothing_is_encoded_twice(encoder, small_dataset, prompts):
 def test_a_task_is_ranked_before_the_next_is_encoded(encoder, small_dataset):
     seen = []
     ranked = rank_by_task(
-        encoder,
+        TextVectors(encoder, ["mean"]),
         small_dataset,
         SUBSETS,
-        poolings=["mean"],
         prompts={},
         progress=lambda task, n_done, n_all, *, unit: seen.append((task, n_done, n_all, unit)),
     )

@@ -40,6 +40,35 @@ def astitch(tmp_path):
     return root.parent
 
 
+LABEL_COLUMNS = ("label", "sentence1", "sentence2")
+TEST_SENTENCES = (  # label (0 is idiomatic), sentence, expression, candidates for the meaning with their labels
+    (0, "Data is a gold mine.", "gold mine", {"source of riches": 1, "ore pit": 0, "Proper Noun": 0}),
+    (1, "The gold mine was flooded.", "gold mine", {"source of riches": 0, "ore pit": 1, "Proper Noun": 0}),
+    (1, "We ate at the Gold Mine.", "gold mine", {"source of riches": 0, "ore pit": 0, "Proper Noun": 1}),
+    (0, "I am a night owl.", "night owl", {"late sleeper": 1, "bird": 0}),
+)
+EXAMPLES = ((1, "A night owl sat in the tree.", "night owl", {"late sleeper": 0, "bird": 1}),)
+
+
+@pytest.fixture
+def labelled_astitch(tmp_path, monkeypatch):
+    """Folder in the layout of AStitchInLanguageModels, Task 1: four test sentences and one example in each language."""
+    root = tmp_path / "astitch" / "Dataset"
+    (root / "Task2").mkdir(parents=True)
+    for folder in ("EN", "PT"):
+        for part, sentences in (("test", TEST_SENTENCES), ("train_few_shot", EXAMPLES)):
+            idiomatic = [LABEL_COLUMNS]
+            meant = [LABEL_COLUMNS]
+            for label, sentence, idiom, meanings in sentences:
+                idiomatic.append((label, sentence, idiom))
+                meant += [(is_meant, sentence, meaning) for meaning, is_meant in meanings.items()]
+            for_a = root / "Task1" / "SubTaskA" / folder / "ContextExcluded_IdiomIncluded" / f"{part}.csv"
+            write_csv(for_a, idiomatic)
+            write_csv(root / "Task1" / "SubTaskB" / folder / "ContextExcluded" / f"{part}.csv", meant)
+    monkeypatch.setenv("ASTITCH_DATA", str(root.parent))
+    return root.parent
+
+
 @pytest.fixture
 def chengyu(tmp_path):
     """Folder of a miniature ChengyuSTS: two idiom pairs and one general pair."""

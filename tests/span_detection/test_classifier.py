@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transformers import AutoModelForTokenClassification, AutoTokenizer
 
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.span_detection.classifier import TokenClassifier, encode_words, load_tokenizer, window_length
+from turkic_idiom_tasks.span_detection.classifier import TokenClassifier, encode_words
 from turkic_idiom_tasks.spans import LABELS
 
 O, B, I = LABELS  # noqa: E741

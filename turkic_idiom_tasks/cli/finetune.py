@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data, Models, Revision
+from turkic_idiom_tasks.cli.options import Data, Models, Revision, TrustRemoteCode
+from turkic_idiom_tasks.encoders.names import TRUST_OPTION
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def span(
     group_by_length: Annotated[
         bool, typer.Option("--group-by-length", help="Put sentences of similar length into a batch.")
     ] = False,
+    trust_remote_code: TrustRemoteCode = False,
     push: Push = None,
 ) -> None:
     """Fine-tune token classifiers on one language with every seed, and test them on every language.
@@ -95,7 +97,7 @@ def span(
     dataset = open_dataset(data)
     _check_targets(part, dataset)
     repository = push_target(push, part.models)
-    grid = open_grid([(SpanKind(), part)], dataset, out, writes=is_first_process())
+    grid = open_grid([(SpanKind(), part)], dataset, out, writes=is_first_process(), trust_remote_code=trust_remote_code)
     failures: dict[str, str] = {}
     for outcome in grid.run(run_here, retry_failed=True):
         ending = "done" if outcome.error is None else f"failed: {outcome.error}"
@@ -183,6 +185,7 @@ def retrieval(
     lora: Annotated[
         int, typer.Option("--lora", metavar="RANK", help="Train low-rank adapters, such as 16; 0 trains all weights.")
     ] = 0,
+    trust_remote_code: TrustRemoteCode = False,
     push: Push = None,
 ) -> None:
     """Fine-tune an encoder on idioms and their meanings, in one of the paper's regimes.
@@ -211,19 +214,22 @@ def retrieval(
 
     folder = out or tuned_folder(model, [regime, language, pooling, seed])
     check_new(folder)
-    trainee = load_trainee(model, task=pairs.task, pooling=pooling, revision=revision)
+    trainee = load_trainee(
+        model, task=pairs.task, pooling=pooling, revision=revision, trust_remote_code=trust_remote_code
+    )
     tuned = fine_tune_retrieval(trainee, pairs, config=config)
     if not is_first_process():
         return
     record = tuning_record(trainee, pairs, tuned, config=config, path=dataset.path, revision=dataset.revision)
     save_tuned(tuned, folder, record)
+    trust = f" {TRUST_OPTION}" if trust_remote_code else ""
     dropped = pairs.dropped_for_test + pairs.dropped_for_development
     sys.stdout.write(
         f"{pairs.regime}, {' '.join(pairs.languages)}: {len(pairs.pairs)} training pairs, {pairs.n_development} "
         f"development queries; {dropped} pairs left out, because test or development concepts have one of their texts\n"
         f"development nDCG untuned {tuned.untuned.ndcg:.4f}\n"
         f"development nDCG tuned   {f'{tuned.tuned.ndcg:.4f}' if tuned.tuned else 'undefined'}\n"
-        f"{tuned.verdict}\n\nModel: {folder}\nScore it: turkic-idiom run -m {folder}\n"
+        f"{tuned.verdict}\n\nModel: {folder}\nScore it: turkic-idiom run -m {folder}{trust}\n"
     )
     if repository is not None:
         push_folder(folder, repository)
@@ -280,7 +286,14 @@ def _push_checkpoints(grid: Grid, part: SpanPart, repository: Target) -> None:
     from turkic_idiom_tasks.hub_upload import MODEL, Target
 
     for seed in part.seeds:
-        folder = checkpoint_folder(part, part.models[0], seed, dataset=grid.dataset, folder=grid.folder)
+        folder = checkpoint_folder(
+            part,
+            part.models[0],
+            seed,
+            dataset=grid.dataset,
+            folder=grid.folder,
+            trust_remote_code=grid.trust_remote_code,
+        )
         name = repository.name if len(part.seeds) == 1 else f"{repository.name}-{seed}"
         push_folder(folder, Target(name, MODEL))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,24 +25,19 @@ from turkic_idiom_tasks.cli.finetune import (
     push_target,
     tuned_folder,
 )
-from turkic_idiom_tasks.cli.options import Revision
+from turkic_idiom_tasks.cli.options import Revision, TrustRemoteCode
+from turkic_idiom_tasks.cli.similarity_output import UNDEFINED, score_text, similarity_cells, similarity_table
+from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
+    from turkic_idiom_tasks.finetuning.idiom_tokens import GrownEncoder
     from turkic_idiom_tasks.finetuning.idiomaticity import SeedScores
     from turkic_idiom_tasks.finetuning.labelled import LabelledData
     from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity
 
 log = logging.getLogger("turkic_idiom_tasks")
-
-_COLUMNS = {  # score -> heading
-    "spearman_idiom": "idiom",
-    "spearman_general": "general",
-    "affinity": "affinity",
-    "scaled_similarity": "scaled",
-    "accuracy": "accuracy",
-}
 
 
 @finetune_app.command()
@@ -114,6 +108,42 @@ def similarity(
     weight_decay: WeightDecay = 0.01,
     temperature: Annotated[float, typer.Option("--temperature", metavar="X", help="Temperature of simcse.")] = 0.05,
     bf16: Bf16 = False,
+    idiom_tokens: Annotated[
+        str | None,
+        typer.Option(
+            "--idiom-tokens",
+            metavar="all|select",
+            help="One new token per idiom, in place of the idiom everywhere, or where a classifier calls it idiomatic.",
+        ),
+    ] = None,
+    initial_vector: Annotated[
+        str,
+        typer.Option(
+            "--idiom-token-init",
+            metavar="mean|random",
+            help="Vector of a new token: the mean of the idiom's pieces, or random, as in the AStitch paper.",
+        ),
+    ] = "mean",
+    idiomaticity_classifier: Annotated[
+        Path | None,
+        typer.Option(
+            "--idiomaticity-classifier",
+            metavar="DIR",
+            help="Classifier for select: a folder that finetune idiomaticity has made; of several seeds the best one.",
+        ),
+    ] = None,
+    pretrain_sentences: Annotated[
+        Path | None,
+        typer.Option(
+            "--pretrain-sentences",
+            metavar="FILE",
+            help="Sentences with the idioms, one a line, for masked-LM training before the training for similarity.",
+        ),
+    ] = None,
+    pretrain_epochs: Annotated[
+        int, typer.Option("--pretrain-epochs", metavar="N", help="Passes over these sentences.")
+    ] = 5,
+    trust_remote_code: TrustRemoteCode = False,
     push: Push = None,
 ) -> None:
     """Fine-tune an encoder so that a sentence with an idiom is like its paraphrase, not like a literal rewording.
@@ -122,7 +152,7 @@ def similarity(
     pairs of the similarity tasks. Example: turkic-idiom finetune similarity -m ./my-encoder --data lexicon --out mine
     """
     from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.finetuning.config import SimilarityConfig, checked, is_first_process
+    from turkic_idiom_tasks.finetuning.config import IdiomTokenConfig, SimilarityConfig, checked, is_first_process
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
     settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
@@ -130,22 +160,52 @@ def similarity(
     config = checked(SimilarityConfig, settings | {"pooling": pooling, "bf16": bf16})
     if general is not None and loss != "cosine":
         raise usage_error(f"--general {general}: only --loss cosine learns from pairs with scores; leave it out")
+    _check_token_options(idiom_tokens, idiomaticity_classifier, pretrain_sentences)
+    token_config = None
+    if idiom_tokens is not None:
+        token_settings: dict[str, Any] = {"idiom_tokens": idiom_tokens, "idiom_token_init": initial_vector}
+        token_settings |= {"pretrain_epochs": pretrain_epochs}
+        token_config = checked(IdiomTokenConfig, token_settings)
     repository = push_target(push, (model,))
+    from turkic_idiom_tasks.encoders.idiom_tokens import make_tokens
+    from turkic_idiom_tasks.finetuning.known_idioms import known_idioms
     from turkic_idiom_tasks.finetuning.triplets import build_triplets
 
     triplets = build_triplets(data, languages=language or (), seen_idioms=seen_idioms, general=general)
+    tokens = []
+    if token_config is not None:
+        tokens = make_tokens(known_idioms(data, triplets, languages=language or ()))
     # torch is loaded only after everything else is checked
     from turkic_idiom_tasks.finetuning.cards import check_new, save_similarity, similarity_record
+    from turkic_idiom_tasks.finetuning.idiom_tokens import grow_encoder
+    from turkic_idiom_tasks.finetuning.masked_lm import read_sentences
     from turkic_idiom_tasks.finetuning.similarity import fine_tune_similarity
     from turkic_idiom_tasks.finetuning.trainee import load_trainee
 
-    folder = out or tuned_folder(model, ["similarity", loss, pooling, seed])
+    tokens_part = None if idiom_tokens is None else f"tokens-{idiom_tokens}"
+    folder = out or tuned_folder(model, ["similarity", loss, pooling, tokens_part, seed])
     check_new(folder)
-    trainee = load_trainee(model, task="T2", pooling=pooling, revision=revision)
+    sentences = [] if pretrain_sentences is None else read_sentences(pretrain_sentences)
+    trainee = load_trainee(model, task="T2", pooling=pooling, revision=revision, trust_remote_code=trust_remote_code)
+    grown = None
+    if token_config is not None:
+        grown = grow_encoder(
+            trainee,
+            tokens,
+            triplets,
+            config=token_config,
+            classifier=idiomaticity_classifier,
+            sentences=sentences,
+            batch_size=batch_size,
+            seed=seed,
+        )
     tuned = fine_tune_similarity(trainee, triplets, config=config)
     if not is_first_process():
         return
-    save_similarity(tuned, folder, similarity_record(trainee, triplets, tuned, config=config))
+    record = similarity_record(trainee, triplets, tuned, config=config)
+    if grown is not None and token_config is not None:
+        record["idiom_tokens"] = grown.record(token_config)
+    save_similarity(tuned, folder, record)
     n_pairs = int(triplets.development.is_scored.sum())
     sys.stdout.write(
         f"{printable(triplets.path)}: {len(triplets.training)} training triplets, "
@@ -154,6 +214,8 @@ def similarity(
     )
     if triplets.seen:
         sys.stdout.write(f"Test idioms that were trained on: {printable(', '.join(triplets.seen))}\n")
+    if grown is not None:
+        _print_replacements(grown)
     sys.stdout.write(f"{tuned.verdict}\n\n")
     _print_scores(tuned)
     sys.stdout.write(f"\nModel: {printable(str(folder))}\n")
@@ -218,6 +280,7 @@ def idiomaticity(
     weight_decay: WeightDecay = 0.01,
     max_length: Annotated[int, typer.Option("--max-length", metavar="N", help="Sub-words that are used.")] = 128,
     bf16: Bf16 = False,
+    trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune classifiers that tell whether an idiom is meant or its words, and score them by macro F1.
 
@@ -243,16 +306,53 @@ def idiomaticity(
     for number in seed or SEEDS:
         folder = out / f"seed-{number}"
         declared: dict[str, Any] = {"model": model, "revision": revision, "config": config.model_dump(), "seed": number}
+        declared |= trust_setting(trust_remote_code)
         declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
+        declared["subtask"] = subtask
         finished = finished_scores(folder, declared)
         if finished is None:
-            classifier = load_classifier(model, seed=number, revision=revision)
-            finished = train_seed(classifier, rows, config=config, seed=number)
+            classifier = load_classifier(model, seed=number, revision=revision, trust_remote_code=trust_remote_code)
+            finished, _ = train_seed(classifier, rows, config=config, seed=number)
             save_classifier(classifier, folder, finished, declared)
-        log.info("seed %d: test macro F1 %s", number, _number(finished.test_f1))
+        log.info("seed %d: test macro F1 %s", number, score_text(finished.test_f1))
         scores.append(finished)
     _print_seeds(rows, scores)
     sys.stdout.write(f"\nClassifiers: {printable(str(out))}\n")
+
+
+def _check_token_options(mode: str | None, classifier: Path | None, sentences: Path | None) -> None:
+    """Check that the options for idiom tokens fit together.
+
+    Raises:
+        InputError: ``select`` without a classifier, a classifier without it, or sentences without tokens.
+    """
+    from turkic_idiom_tasks.errors import usage_error
+
+    if mode == "select" and classifier is None:
+        raise usage_error(
+            "--idiom-tokens select asks a classifier; give --idiomaticity-classifier DIR, a folder that turkic-idiom "
+            "finetune idiomaticity has made"
+        )
+    if mode != "select" and classifier is not None:
+        raise usage_error(f"--idiomaticity-classifier {classifier}: only --idiom-tokens select asks it; leave it out")
+    if mode is None and sentences is not None:
+        raise usage_error(
+            f"--pretrain-sentences {sentences}: they teach idiom tokens; give --idiom-tokens all or select"
+        )
+
+
+def _print_replacements(grown: GrownEncoder) -> None:
+    """Print how many idioms have a token, where tokens stand, and what the masked-LM training saw."""
+    training, test = grown.training, grown.test
+    sys.stdout.write(
+        f"Idiom tokens: {grown.n_tokens}; in {training.replaced} of {training.sentences} original training sentences "
+        f"and {test.replaced} of all {test.sentences} test sentences\n"
+    )
+    if grown.pretraining is not None:
+        sys.stdout.write(
+            f"Masked-LM training: {grown.pretraining.n_sentences} sentences, {grown.pretraining.n_with_token} with a "
+            f"token, mean loss {grown.pretraining.loss:.3f}\n"
+        )
 
 
 def _print_seeds(rows: LabelledData, scores: Sequence[SeedScores]) -> None:
@@ -272,11 +372,11 @@ def _print_seeds(rows: LabelledData, scores: Sequence[SeedScores]) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     gold = [row.label for row in rows.test]
     constant = max(macro_f1(gold, [label] * len(gold)) for label in (0, 1))
-    table.add_row("one answer for all", "", "", _number(constant), "")
+    table.add_row("one answer for all", "", "", score_text(constant), "")
     for row in scores:
-        cells = [str(row.best_epoch), _number(row.development_f1), _number(row.test_f1)]
-        table.add_row(f"seed {row.seed}", *cells, f"{_number(row.low)}-{_number(row.high)}")
-    table.add_row("mean", "", "", _number(sum(row.test_f1 for row in scores) / len(scores)), "")
+        cells = [str(row.best_epoch), score_text(row.development_f1), score_text(row.test_f1)]
+        table.add_row(f"seed {row.seed}", *cells, f"{score_text(row.low)}-{score_text(row.high)}")
+    table.add_row("mean", "", "", score_text(sum(row.test_f1 for row in scores) / len(scores)), "")
     console.print(table)
 
 
@@ -286,21 +386,13 @@ def _print_scores(tuned: TunedSimilarity) -> None:
     if not tuned.scores:
         console.print("No test pairs: a table of triplets has none.")
         return
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
-    table.add_column("Spearman")
-    for heading in ("overall", "95%", *_COLUMNS.values()):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = similarity_table("Spearman")
     for subset, scores in tuned.scores.items():
         table.add_row(f"{subset} untuned", *_cells(tuned.untuned_scores[subset]))
         table.add_row(f"{subset} {'tuned' if tuned.kept.epoch else 'kept'}", *_cells(scores))
     console.print(table)
-    console.print("-: undefined, because one side is constant or there is no such pair")
+    console.print(UNDEFINED)
 
 
 def _cells(scores: Mapping[str, float]) -> list[str]:
-    interval = f"{_number(scores['spearman_ci_low'])}-{_number(scores['spearman_ci_high'])}"
-    return [_number(scores["spearman"]), interval, *(_number(scores[name]) for name in _COLUMNS)]
-
-
-def _number(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.3f}"
+    return similarity_cells(scores, scores["spearman_ci_low"], scores["spearman_ci_high"])

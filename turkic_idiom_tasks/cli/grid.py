@@ -13,24 +13,31 @@ from rich.console import Console
 from rich.table import Table
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data
+from turkic_idiom_tasks.cli.options import Data, TrustRemoteCode
+from turkic_idiom_tasks.encoders.names import TRUST_OPTION
+from turkic_idiom_tasks.experiments.workload import TFLOPS
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
     from turkic_idiom_tasks.experiments.grid import Grid, Runner
     from turkic_idiom_tasks.experiments.grid_report import Report
 
+_HOUR = 3600  # seconds
+
 log = logging.getLogger("turkic_idiom_tasks")
 
 grid_app = typer.Typer(
     name="grid",
-    help="Run the experiments that a file declares; paper.yaml is the paper's grid and comes with the package.",
+    help="Run the experiments that a file declares. Two files come with the package: paper.yaml is the paper's grid, "
+    "community.yaml has encoders for the leaderboard.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 app.add_typer(grid_app)
 
-GridFile = Annotated[Path, typer.Argument(metavar="FILE", help="Grid file, or paper.yaml.", show_default=False)]
+GridFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Grid file, or paper.yaml, or community.yaml.", show_default=False)
+]
 GridFolder = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="DIR", help="Folder of the results.  [default: FILE without .yaml]"),
@@ -38,22 +45,44 @@ GridFolder = Annotated[
 
 
 @grid_app.command()
-def plan(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
-    """Print every cell with its state, and an estimate of the time for the missing cells."""
+def plan(
+    file: GridFile,
+    out: GridFolder = None,
+    data: Data = "",
+    trust_remote_code: TrustRemoteCode = False,
+    tflops: Annotated[
+        float,
+        typer.Option(
+            "--tflops",
+            min=0.001,
+            max=100_000.0,
+            metavar="X",
+            help="10^12 floating-point operations per second that the accelerator sustains in float32; about 0.1 for a "
+            "processor.",
+        ),
+    ] = TFLOPS,
+) -> None:
+    """Print every cell with its state, and an estimate of the time and memory for the missing cells.
+
+    Time is computed from the sizes of the models and the number of texts; once cells are finished, there is a second
+    estimate from them. Memory is that of the weights, and of AdamW's states where a model is trained.
+    """
     from turkic_idiom_tasks.experiments.grid_report import Report
 
-    report = Report.of(_open(file, out, data))
+    grid = _open(file, out, data, trust=trust_remote_code)
+    report = Report.of(grid)
     for cell, state in report.states.items():
         sys.stdout.write(f"{state:8s}{printable(str(cell))}\n")
+    _print_estimates(grid, report, tflops=tflops)
     sys.stdout.write(printable(f"\n{report.summary()}\n{report.estimate()}\n"))
 
 
 @grid_app.command()
-def status(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
+def status(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote_code: TrustRemoteCode = False) -> None:
     """Print how many cells are done or missing, and why cells failed."""
     from turkic_idiom_tasks.experiments.grid_report import Report
 
-    _print_status(Report.of(_open(file, out, data)))
+    _print_status(Report.of(_open(file, out, data, trust=trust_remote_code)))
 
 
 @grid_app.command()
@@ -77,6 +106,7 @@ def run(
         typer.Option("--address", metavar="ADDRESS", help="Ray cluster to use: auto, or HOST:PORT."),
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Also run cells that failed before.")] = False,
+    trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Run every missing cell; if a cell fails, this is recorded and the other cells still run.
 
@@ -88,7 +118,7 @@ def run(
     from turkic_idiom_tasks.experiments.grid_report import Report
 
     log.setLevel(logging.INFO)
-    grid = _open(file, out, data)
+    grid = _open(file, out, data, trust=trust_remote_code)
     states_to_run = (MISSING, FAILED) if retry_failed else (MISSING,)
     n_cells = sum(state in states_to_run for state in grid.states().values())
     runner = _runner(jobs, gpus=gpus, cpus=cpus, address=address)
@@ -100,6 +130,8 @@ def run(
     tables = ["turkic-idiom", "grid", "tables", str(file), "--out", str(grid.folder)]
     if data:
         tables += ["--data", data]
+    if trust_remote_code:
+        tables.append(TRUST_OPTION)
     sys.stdout.write(printable(f"\nTables: {shlex.join(tables)}\n"))
     states = set(report.states.values())
     if MISSING in states:
@@ -113,11 +145,11 @@ def run(
 
 
 @grid_app.command()
-def tables(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
+def tables(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote_code: TrustRemoteCode = False) -> None:
     """Write the paper's tables and figures from the finished cells, beside the published figures."""
     from turkic_idiom_tasks.experiments.grid_tables import LONG_TABLES, write_grid_tables
 
-    written = write_grid_tables(_open(file, out, data))
+    written = write_grid_tables(_open(file, out, data, trust=trust_remote_code))
     for path in written:
         if path.suffix == ".md" and path.stem not in LONG_TABLES:
             sys.stdout.write(path.read_text("utf-8") + "\n")
@@ -125,13 +157,13 @@ def tables(file: GridFile, out: GridFolder = None, data: Data = "") -> None:
         sys.stdout.write(printable(f"{path}\n"))
 
 
-def _open(file: Path, out: Path | None, data: str) -> Grid:
+def _open(file: Path, out: Path | None, data: str, *, trust: bool) -> Grid:
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.experiments.grid import open_grid
     from turkic_idiom_tasks.experiments.grid_file import read_grid_file
 
     parts = read_grid_file(file)
-    return open_grid(parts, open_dataset(data), out or Path(file.stem))
+    return open_grid(parts, open_dataset(data), out or Path(file.stem), trust_remote_code=trust)
 
 
 def _runner(jobs: int | None, *, gpus: float, cpus: int | None, address: str | None) -> Runner:
@@ -152,6 +184,54 @@ def _runner(jobs: int | None, *, gpus: float, cpus: int | None, address: str | N
     from turkic_idiom_tasks.experiments.ray_jobs import RayRunner
 
     return RayRunner(jobs, cpus=cpus or 1, gpus=gpus, address=address)
+
+
+def _print_estimates(grid: Grid, report: Report, *, tflops: float) -> None:
+    """Print a table of what the missing cells of each model need, and their sum; nothing if no cell is missing."""
+    from turkic_idiom_tasks.experiments.grid import MISSING
+
+    if MISSING not in report.states.values():
+        return
+    from turkic_idiom_tasks.experiments.grid_estimate import GIB, estimate_grid
+
+    estimates = estimate_grid(grid, tflops=tflops)
+    title = f"missing cells at {tflops:g} TFLOP/s, one after the other; ? is unknown"
+    table = Table("model", title=title, title_justify="left", box=None, pad_edge=False)
+    table.columns[0].overflow = "fold"
+    for heading in ("size", "cells", "encoded", "trained", "hours", "GiB"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for estimate in estimates:
+        work = estimate.workload
+        table.add_row(
+            printable(estimate.model),
+            "?" if estimate.size.n_parameters is None else _size(estimate.size.n_parameters),
+            str(estimate.n_cells),
+            "?" if work is None else f"{work.encoded.n_texts:,}",
+            "?" if work is None else f"{work.trained.n_texts:,}",
+            "?" if estimate.seconds is None else _hours(estimate.seconds),
+            "?" if estimate.memory is None else f"{estimate.memory / GIB:.1f}",
+        )
+    n_cells = sum(estimate.n_cells for estimate in estimates)
+    seconds = sum(estimate.seconds or 0.0 for estimate in estimates)
+    memory = max(estimate.memory or 0 for estimate in estimates) / GIB
+    table.add_row("all", "", str(n_cells), "", "", _hours(seconds), f"{memory:.1f}")
+    sys.stdout.write("\n")
+    Console(file=sys.stdout, highlight=False, markup=False).print(table)
+    n_unknown = sum(estimate.seconds is None for estimate in estimates)
+    if n_unknown:
+        models = "1 model" if n_unknown == 1 else f"{n_unknown} models"
+        sys.stdout.write(f"not in the sum: {models} of unknown size or work\n")
+
+
+def _hours(seconds: float) -> str:
+    return "<0.01" if seconds < 0.005 * _HOUR else f"{seconds / _HOUR:.2f}"
+
+
+def _size(n_parameters: int) -> str:
+    """Return a number of parameters as people write it: 118M, 0.6B."""
+    if n_parameters >= 500_000_000:
+        return f"{n_parameters / 1e9:.1f}B"
+    return f"{n_parameters / 1e6:.0f}M" if n_parameters >= 1_000_000 else f"{n_parameters:,}"
 
 
 def _print_status(report: Report) -> None:

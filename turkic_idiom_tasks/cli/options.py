@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from turkic_idiom_tasks.encoders.names import TRUST_OPTION, TRUST_VARIABLE
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
 
 
@@ -26,6 +27,14 @@ Data = Annotated[
         metavar="DATA",
         help="Lexicon directory, or dataset in the Hub layout (directory, or ORG/NAME[@REVISION]). "
         "Default: the bundled lexicon.",
+    ),
+]
+TrustRemoteCode = Annotated[
+    bool,
+    typer.Option(
+        TRUST_OPTION,
+        envvar=TRUST_VARIABLE,
+        help="Execute code that comes with a model, which can do whatever you can do on this machine.",
     ),
 ]
 Revision = Annotated[str | None, typer.Option("--revision", metavar="COMMIT", help="Revision of the model on the Hub.")]

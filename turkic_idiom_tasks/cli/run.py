@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision
+from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode
 
 DEFAULT_OUTPUT = Path("results")
 
@@ -20,7 +20,10 @@ def run_command(
     tasks: Annotated[
         list[str] | None,
         typer.Option(
-            "--task", "-t", metavar="TASK", help="T1, T2, T3 or the full name; may be repeated. Default: all."
+            "--task",
+            "-t",
+            metavar="TASK",
+            help="T1 to T4, STS, AStitchSTS, ChengyuSTS or the full name; may be repeated.  [default: T1 T2 T3]",
         ),
     ] = None,
     languages: Annotated[
@@ -47,6 +50,7 @@ def run_command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Compute finished results again.")] = False,
     output_format: Annotated[Format, typer.Option("--format", help="Format of the printed scores.")] = Format.table,
     revision: Revision = None,
+    trust_remote_code: TrustRemoteCode = False,
     device: Annotated[
         str | None,
         typer.Option("--device", metavar="DEVICE", help="cpu, cuda, cuda:1, mps. Default: the best there is."),
@@ -73,7 +77,7 @@ def run_command(
         ),
     ] = None,
 ) -> None:
-    """Score models on the retrieval tasks; all tasks and poolings of a model come from one pass.
+    """Score models on the retrieval and similarity tasks; all tasks and poolings of a model come from one pass.
 
     Example: turkic-idiom run -m turkic-idiom/char-ngrams -m FacebookAI/xlm-roberta-base --pooling all
     """
@@ -89,6 +93,7 @@ def run_command(
         output=output,
         overwrite=overwrite,
         revision=revision,
+        trust_remote_code=trust_remote_code,
         device=device,
         dtype=dtype,
         batch_size=batch_size,
@@ -113,6 +118,7 @@ def list_command(data: Data = "") -> None:
 
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.dataset.retrieval import TASKS
+    from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
     from turkic_idiom_tasks.integrations.mteb_models import local_models, model_metas
     from turkic_idiom_tasks.reading import printable
 
@@ -122,6 +128,10 @@ def list_command(data: Data = "") -> None:
         for subset in dataset.subsets(short):
             pool = dataset.pool(short, subset)
             lines.append(f"{task.name}  {subset:8s}{len(pool.queries):5d} queries {len(pool.documents):6d} documents")
+    for short, similarity_task in SIMILARITY_TASKS.items():
+        for subset in dataset.pair_subsets(short):
+            n_pairs = int(dataset.pairs(short, subset).is_scored.sum())
+            lines.append(f"{similarity_task.name}  {subset:8s}{n_pairs:5d} pairs")
     lines += ["", "models (besides every model that mteb or Hugging Face has):"]
     lines += [f"  {meta.name}" for meta in model_metas()]
     for model in local_models():

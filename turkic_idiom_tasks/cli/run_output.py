@@ -13,9 +13,11 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from turkic_idiom_tasks.experiments.frame import MACRO
+from turkic_idiom_tasks.cli.similarity_output import UNDEFINED, similarity_cells, similarity_table
+from turkic_idiom_tasks.experiments.frame import IS_RELIABLE, MACRO
 from turkic_idiom_tasks.experiments.run import LogReporter, ModelRun, Reporter
-from turkic_idiom_tasks.experiments.run_frame import IS_RELIABLE, overall
+from turkic_idiom_tasks.experiments.run_frame import overall
+from turkic_idiom_tasks.experiments.similarity_frame import SIMILARITY_NAMES, overlap_baseline, similarity_frame
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, UNRELIABLE_NOTE
 from turkic_idiom_tasks.reading import printable
 
@@ -66,6 +68,9 @@ def print_tables(runs: Sequence[ModelRun], frame: pd.DataFrame, *, file: IO[str]
     for task in dict.fromkeys(run.task for run in runs):
         rows = frame[frame["task"] == task]
         task_runs = [run for run in runs if run.task == task]
+        if task in SIMILARITY_NAMES:
+            _print_similarity(console, task_runs, rows)
+            continue
         console.print("nDCG over the whole pool, its 95% interval below it")
         console.print(_task_table(task, rows, is_wide=is_wide))
         for line in _notes(rows, task_runs[0].left_out):
@@ -77,8 +82,31 @@ def print_tables(runs: Sequence[ModelRun], frame: pd.DataFrame, *, file: IO[str]
     console.print("Result files (mteb's format) and records:")
     for folder in dict.fromkeys(str(run.folder) for run in runs):
         console.print(f"  {printable(folder)}", soft_wrap=True)
+    retrieval = [run for run in runs if run.task not in SIMILARITY_NAMES]
+    if retrieval:
+        console.print()
+        console.print(_macro_table(retrieval, frame[~frame["task"].isin(SIMILARITY_NAMES)]))
+
+
+def _print_similarity(console: Console, runs: Sequence[ModelRun], rows: pd.DataFrame) -> None:
+    """Print a table for each model on a similarity task, and one for a baseline that knows nothing of meanings."""
+    baseline = similarity_frame([overlap_baseline(runs[0])])
+    task = runs[0].task
+    console.print(f"{task}: Spearman's correlation with the gold scores, its 95% interval, and what else pairs show")
+    for model, model_rows in pd.concat([rows, baseline]).groupby("model", sort=False):
+        console.print(printable(str(model)), soft_wrap=True)
+        table = similarity_table("")
+        for _, row in model_rows.iterrows():
+            mark = "" if row[IS_RELIABLE] else _FEW_MARK
+            cells = similarity_cells(row, row["spearman_low"], row["spearman_high"])
+            table.add_row(str(row["subset"]), cells[0] + mark, *cells[1:])
+        console.print(table)
+    n_pairs = " ".join(f"{row.subset} {row.n_pairs}" for row in rows.drop_duplicates("subset").itertuples())
+    console.print(f"pairs: {n_pairs}")
+    console.print(UNDEFINED)
+    for line in _notes(rows.assign(n_queries=rows["n_idioms"]), runs[0].left_out):
+        console.print(line.replace("queries", "idioms"))
     console.print()
-    console.print(_macro_table(runs, frame))
 
 
 def _task_table(task: str, rows: pd.DataFrame, *, is_wide: bool) -> Table:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, SentencePairs, lexicon_pairs
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs, lexicon_pairs
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -76,33 +76,33 @@ class Dataset(ABC):
             self._test_sentences[language] = TestSentences(language, self.sentences(language)[TEST])
         return self._test_sentences[language]
 
-    @property
-    def similarity_languages(self) -> tuple[str, ...]:
-        """Codes of the languages with a test entry that gives sentence pairs.
+    def pair_subsets(self, task: str) -> tuple[str, ...]:
+        """Return the subsets of a similarity task (short name) that this data holds; none if it has no entries."""
+        try:
+            return tuple(subset for subset in SIMILARITY_TASKS[task].languages if self._find_pairs(task, subset))
+        except InputError:
+            return ()
+
+    def pairs(self, task: str, subset: str) -> SentencePairs:
+        """Return the sentence pairs of a subset of a similarity task (short name).
 
         Raises:
-            InputError: this data holds no entries.
+            InputError: this data has none, or holds no entries to make them of.
         """
-        return tuple(code for code in SIMILARITY_LANGUAGES if self._find_pairs(code) is not None)
-
-    def similarity(self, language: str) -> SentencePairs:
-        """Return the sentence pairs of the test entries of a language.
-
-        Raises:
-            InputError: it has none, or this data holds no entries.
-        """
-        pairs = self._find_pairs(language)
+        pairs = self._find_pairs(task, subset)
         if pairs is None:
             raise InputError(
-                f"{self.path}: no test entry in {LANGUAGES[language].name} ({language}) has an example, a paraphrase "
-                "and a literal_paraphrase, which sentence pairs are made of"
+                f"{self.path}: nothing to evaluate for {SIMILARITY_TASKS[task].name}, {subset}: no test entry in that "
+                "language has an example, a paraphrase and a literal_paraphrase, which sentence pairs are made of"
             )
         return pairs
 
-    def _find_pairs(self, language: str) -> SentencePairs | None:
-        if language not in self._pairs:
-            self._pairs[language] = lexicon_pairs(self.lexicon, language)
-        return self._pairs[language]
+    def _find_pairs(self, task: str, subset: str) -> SentencePairs | None:
+        if task != STS:
+            return None
+        if subset not in self._pairs:
+            self._pairs[subset] = lexicon_pairs(self.lexicon, SIMILARITY_TASKS[task].languages[subset])
+        return self._pairs[subset]
 
     def check_task(self, task: str) -> None:
         """Check that this data has at least one subset of a retrieval task (short name).

@@ -28,6 +28,29 @@ SIMILARITY_LANGUAGES = ("tr", "az", "uz", "tk")  # the lexicon's literal paraphr
 
 
 @dataclass(frozen=True, slots=True)
+class SimilarityTask:
+    """A task on sentence pairs.
+
+    Attributes:
+        name: class and task name in mteb.
+        short: name on the command line and in results.
+        languages: subset -> code of its language.
+    """
+
+    name: str
+    short: str
+    languages: Mapping[str, str]
+
+
+STS, ASTITCH_STS, CHENGYU_STS = "STS", "AStitchSTS", "ChengyuSTS"
+SIMILARITY_TASKS: dict[str, SimilarityTask] = {
+    STS: SimilarityTask("TurkicIdiomSTS", STS, {LANGUAGES[code].subset: code for code in SIMILARITY_LANGUAGES}),
+    ASTITCH_STS: SimilarityTask("AStitchIdiomSTS", ASTITCH_STS, {"eng": "eng", "por": "por"}),
+    CHENGYU_STS: SimilarityTask("ChengyuSTS", CHENGYU_STS, {"cmn": "cmn"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class SentencePair:
     """Two sentences whose similarity a model states.
 
@@ -65,6 +88,7 @@ class SentencePairs:
         is_idiom: (P,) bool, whether it is a correct or an incorrect pair.
         is_scored: (P,) bool, False for reference pairs.
         concepts: (P,) names.
+        row: id -> position.
     """
 
     def __init__(self, subset: str, rows: Sequence[SentencePair]) -> None:
@@ -85,6 +109,7 @@ class SentencePairs:
         for row in self.rows:
             if row.other is not None and row.other not in positions:
                 raise InputError(f"{subset}: the pair {row.id!r} names the pair {row.other!r}, which is not there")
+        self.row = positions
         correct_of = {row.sentence1: position for position, row in enumerate(self.rows) if row.kind == CORRECT}
         self.gold = np.array([np.nan if row.gold is None else row.gold for row in self.rows], dtype=np.float64)
         self.other = np.array([NOWHERE if row.other is None else positions[row.other] for row in self.rows], np.int64)
@@ -173,6 +198,16 @@ def content_digest(records: Iterable[Sequence[object]]) -> str:
     for fields in records:
         digest.update(json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:40]
+
+
+def revision_of_pairs(pairs_by_subset: Mapping[str, SentencePairs]) -> str:
+    """Return 40 hexadecimal digits that are the same for the same pairs."""
+    records: list[list[object]] = []
+    for subset in sorted(pairs_by_subset):
+        for row in pairs_by_subset[subset].rows:
+            fields = [row.id, row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept]
+            records.append([subset, *fields])
+    return content_digest(records)
 
 
 def complete_entries(lexicon: Lexicon, language: str, *, split: str = TEST) -> dict[str, Entry]:

@@ -1,4 +1,7 @@
-"""Loading of a checkpoint: without its code, from safetensors, in a stated dtype, and with errors of one line."""
+"""Loading of a checkpoint: from safetensors, in a stated dtype, with errors of one line.
+
+Code that comes with a checkpoint is executed only if the caller says so.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +20,29 @@ from transformers.utils import logging as transformers_logging
 
 from turkic_idiom_tasks import hub_client
 from turkic_idiom_tasks.encoders.folders import MODULES_FILE, check_model_folder, is_local
-from turkic_idiom_tasks.encoders.names import check_dtype
+from turkic_idiom_tasks.encoders.names import check_dtype, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.reading import read_json
 
+OUR_MODULE = "turkic_idiom_tasks.encoders.idiom_transformer.IdiomTokenTransformer"
+_CODELESS = ("Pooling", "WeightedLayerPooling", "Normalize", "Dense")  # they load no code, even if trusted
 _COMMIT = re.compile("[0-9a-f]{40}")
 _SAVE_AGAIN = "if you trust the model, load it and save it again with save_pretrained(), which writes safetensors"
-_WITHOUT_OWN_WEIGHTS = ("Transformer", "Pooling", "Normalize")  # transformers itself insists on safetensors
+_WITHOUT_OWN_WEIGHTS = (
+    "Transformer",
+    "IdiomTokenTransformer",
+    "Pooling",
+    "Normalize",
+)  # transformers itself insists on safetensors
 
 
 def load_checkpoint(
-    name_or_path: str, *, revision: str | None = None, device: str | None = None, dtype: str = "float32"
+    name_or_path: str,
+    *,
+    revision: str | None = None,
+    device: str | None = None,
+    dtype: str = "float32",
+    trust_remote_code: bool = False,
 ) -> SentenceTransformer:
     """Load a sentence-transformers model, or a plain encoder with the mean pooling that the library gives it.
 
@@ -36,9 +51,11 @@ def load_checkpoint(
         revision: Hub commit; None is the newest.
         device: None lets sentence-transformers choose.
         dtype: dtype of the weights, also if the checkpoint was saved in another one.
+        trust_remote_code: whether code that comes with the model may be executed.
 
     Raises:
-        InputError: the model cannot be found, reached or loaded, or its weights are pickled.
+        InputError: the model cannot be found, reached or loaded, its weights are pickled, or it needs code that may not
+            be executed.
     """
     check_dtype(dtype)
     is_folder = is_local(name_or_path)
@@ -48,12 +65,13 @@ def load_checkpoint(
     local_files_only = is_folder or not hub_client.is_reachable()
     try:
         with quiet_loading():
-            _refuse_pickled_modules(name_or_path, revision=revision, local_files_only=local_files_only)
+            modules = _declared_modules(name_or_path, revision=revision, local_files_only=local_files_only)
+            _refuse_pickled_modules(name_or_path, modules, revision=revision, local_files_only=local_files_only)
             model = SentenceTransformer(
                 name_or_path,
                 revision=revision,
                 device=device,
-                trust_remote_code=False,
+                trust_remote_code=trust_remote_code or _has_our_module(modules),
                 local_files_only=local_files_only,
                 model_kwargs={"dtype": getattr(torch, dtype), "use_safetensors": True},
             )
@@ -144,10 +162,7 @@ def load_error(name_or_path: str, error: BaseException) -> InputError:
         return error
     causes = hub_client.causes(error)
     if any("trust_remote_code" in str(cause) for cause in causes):
-        return usage_error(
-            f"{name_or_path} needs code from its own repository, which is never executed here; use a model that "
-            "transformers supports by itself"
-        )
+        return untrusted_code(name_or_path)
     if any("file named model.safetensors" in str(cause) for cause in causes):
         return usage_error(
             f"{name_or_path}: has no weights in safetensors format, the only format that is loaded, because a pickle "
@@ -163,13 +178,32 @@ def load_error(name_or_path: str, error: BaseException) -> InputError:
     )
 
 
-def _refuse_pickled_modules(name_or_path: str, *, revision: str | None, local_files_only: bool) -> None:
+def _declared_modules(name_or_path: str, *, revision: str | None, local_files_only: bool) -> list[dict[str, Any]]:
+    """Return the rows of a model's ``modules.json``; none for a plain encoder."""
+    path = load_file_path(name_or_path, MODULES_FILE, revision=revision, local_files_only=local_files_only)
+    modules = read_json(Path(path)) if path else []
+    return modules if isinstance(modules, list) else []
+
+
+def _has_our_module(modules: list[dict[str, Any]]) -> bool:
+    """Return whether a model needs a module of ours besides those of sentence-transformers, and no other code.
+
+    sentence-transformers then has to be told to trust the model. It imports our installed class, whose name is too long
+    for a file of the model, and the class itself trusts nothing.
+    """
+    kinds = [str(module["type"]) for module in modules]
+    others = [kind for kind in kinds if kind != OUR_MODULE]
+    are_codeless = all(kind.startswith("sentence_transformers.") and _class_name(kind) in _CODELESS for kind in others)
+    return len(others) < len(kinds) and are_codeless
+
+
+def _refuse_pickled_modules(
+    name_or_path: str, modules: list[dict[str, Any]], *, revision: str | None, local_files_only: bool
+) -> None:
     """Raise InputError if a module after the transformer, such as a Dense layer, has only pickled weights."""
     place = {"revision": revision, "local_files_only": local_files_only}
-    modules_path = load_file_path(name_or_path, MODULES_FILE, **place)
-    modules = read_json(Path(modules_path)) if modules_path else []
-    for module in modules if isinstance(modules, list) else []:
-        folder, kind = str(module["path"]), str(module["type"]).rpartition(".")[2]
+    for module in modules:
+        folder, kind = str(module["path"]), _class_name(str(module["type"]))
         if kind in _WITHOUT_OWN_WEIGHTS or load_file_path(name_or_path, "model.safetensors", folder, **place):
             continue
         if load_file_path(name_or_path, "pytorch_model.bin", folder, **place):
@@ -177,6 +211,10 @@ def _refuse_pickled_modules(name_or_path: str, *, revision: str | None, local_fi
                 f"{name_or_path}: the weights of {folder} are a pickle (pytorch_model.bin), which can execute code and "
                 f"is never loaded; {_SAVE_AGAIN}"
             )
+
+
+def _class_name(kind: str) -> str:
+    return kind.rpartition(".")[2]
 
 
 def _first_line(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from turkic_idiom_tasks.reading import MalformedError, parse_json, read_file
 
 MODULES_FILE = "modules.json"  # every sentence-transformers model has it
 CONFIG_FILES = (MODULES_FILE, "config.json", "adapter_config.json")
-_NEVER_LOADED = (".md", ".py", ".onnx", ".h5", ".msgpack", ".ot", ".png", ".pdf")  # documents, code, other frameworks
+_NEVER_LOADED = (".md", ".onnx", ".h5", ".msgpack", ".ot", ".png", ".pdf")  # documents, other frameworks
 
 
 def is_local(name_or_path: str) -> bool:
@@ -36,7 +36,7 @@ def local_path(name_or_path: str) -> str:
 def folder_revision(folder: Path) -> str:
     """Return the revision of a checkpoint that has no Hub commit: a hash of every file that a loader may read.
 
-    Weights, configurations, tokenizer files and prompts count in any format. Documentation, code, hidden files and the
+    Weights, configurations, tokenizer files, prompts and code count in any format. Documentation, hidden files and the
     weights of other frameworks do not count, because they are never loaded.
 
     Returns:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from turkic_idiom_tasks.errors import usage_error
+from typing import Any
+
+from turkic_idiom_tasks.errors import InputError, usage_error
 
 POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
+NATIVE = "native"  # the pooling that a model was made for, whatever it is; also of models without one
 LAYER_POOLINGS = ("first_last", "last_four")  # these need the hidden states of more layers than the last
 FIRST_LAYER = 1  # index of the hidden states that count as the first layer; see `poolings`
 LAST_LAYERS = 4
@@ -15,8 +18,19 @@ BATCH_SIZE = 32
 REGIMES = PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL = ("pretrained", "tr-only", "monolingual", "cross-lingual")
 TUNED_REGIMES = (TR_ONLY, MONOLINGUAL, CROSS_LINGUAL)
 
+INITIAL_VECTORS = RANDOM, MEAN = ("random", "mean")  # of the tokens of idioms
+IDIOMATIC, NOT_IDIOMATIC = 0, 1  # labels of the classifiers of sentences, as in AStitchInLanguageModels
+
+TRUST_OPTION = "--trust-remote-code"
+TRUST_VARIABLE = "TURKIC_IDIOM_TRUST_REMOTE_CODE"  # the same for the stock mteb command, which has no such option
+
 NO_REVISION = "no_revision_available"  # mteb's name for a model without a pinned commit
 _E5_PROMPTS = {"query": "query: ", "document": "passage: "}  # as mteb and the model cards define them
+_TURKISH_E5_PROMPTS = {  # as its model card recommends
+    "query": "Instruct: Given a Turkish search query, retrieve relevant passages written in Turkish that best answer "
+    "the query\nQuery: ",
+    "document": "",
+}
 
 # The paper's nine encoders: revision, prompts. Revisions are those that mteb pins; it pins none for the others.
 # The paper does not say which size of multilingual-e5 it used: all three are here.
@@ -28,12 +42,27 @@ PAPER_ENCODERS: dict[str, tuple[str, dict[str, str] | None]] = {
     "dbmdz/electra-base-turkish-cased-discriminator": (NO_REVISION, None),
     "dbmdz/distilbert-base-turkish-cased": (NO_REVISION, None),
     "dbmdz/convbert-base-turkish-mc4-cased": (NO_REVISION, None),
-    "ytu-ce-cosmos/turkish-e5-large": (NO_REVISION, None),
+    "ytu-ce-cosmos/turkish-e5-large": (NO_REVISION, _TURKISH_E5_PROMPTS),
     "intfloat/multilingual-e5-small": ("fd1525a9fd15316a2d503bf26ab031a61d056e98", _E5_PROMPTS),
     "intfloat/multilingual-e5-base": ("d13f1b27baf31030b7fd040960d60d909913633f", _E5_PROMPTS),
     "intfloat/multilingual-e5-large": ("ab10c1a7f42e74530fe7ae5be82e6d4f11a719eb", _E5_PROMPTS),
     "sentence-transformers/paraphrase-multilingual-mpnet-base-v2": ("79f2382ceacceacdf38563d7c5d16b9ff8d725d6", None),
 }
+
+
+def trust_setting(trust_remote_code: bool) -> dict[str, Any]:
+    """Return what a result states about trust: a setting if code of models was allowed to run, otherwise nothing."""
+    return {"trust_remote_code": True} if trust_remote_code else {}
+
+
+def untrusted_code(name: str) -> InputError:
+    """Return the error about a model that comes with code of its own, while running such code is not allowed."""
+    return usage_error(
+        f"{name}: needs code that comes with the model, and nothing has been executed; such code can do whatever you "
+        f"can do on this machine. If you have read it and trust its authors, pass {TRUST_OPTION} to turkic-idiom run, "
+        f"finetune or grid, set {TRUST_VARIABLE}=1 for the stock mteb command, or put trust_remote_code=True into "
+        "--model_args of lm-eval"
+    )
 
 
 def check_pooling(pooling: str) -> None:

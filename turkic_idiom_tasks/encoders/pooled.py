@@ -14,6 +14,7 @@ from sentence_transformers import SentenceTransformer
 from torch import Tensor
 
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of, give_pad_token, load_checkpoint
+from turkic_idiom_tasks.encoders.idiom_transformer import IdiomTokenTransformer
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, LAYER_POOLINGS, POOLINGS, check_layers
 from turkic_idiom_tasks.encoders.poolings import count_layers, pool_all, text_config
 from turkic_idiom_tasks.errors import InputError, usage_error
@@ -60,6 +61,7 @@ class PooledEncoder:
         model_id: str,
         max_length: int | None = None,
         first_layer: int = FIRST_LAYER,
+        rewrite: Callable[[Sequence[str]], list[str]] | None = None,
     ) -> None:
         self.model_id = model_id
         self.dtype = str(model.dtype).removeprefix("torch.")
@@ -68,6 +70,7 @@ class PooledEncoder:
         self.n_texts_forwarded = 0
         self.model = model.eval()
         self._tokenizer = tokenizer
+        self._rewrite = rewrite  # puts idiom tokens into texts, if the model has any
         self._n_layers = count_layers(model)
         self._inputs = set(tokenizer.model_input_names) & set(inspect.signature(model.forward).parameters)
 
@@ -128,6 +131,7 @@ class PooledEncoder:
             model_id=model_id or str(transformer.model.name_or_path),
             max_length=max_length,
             first_layer=first_layer,
+            rewrite=transformer.rewrite if isinstance(transformer, IdiomTokenTransformer) else None,
         )
 
     @property
@@ -222,7 +226,7 @@ class PooledEncoder:
         if not texts:
             return _Tokens([], None)
         encoded = self._tokenizer(
-            texts,
+            texts if self._rewrite is None else self._rewrite(texts),
             truncation=True,
             max_length=self.max_length,
             padding=False,

@@ -133,6 +133,7 @@ def build_sentence_transformer(
     device: str | None = None,
     dtype: str = "float32",
     first_layer: int = FIRST_LAYER,
+    trust_remote_code: bool = False,
 ) -> SentenceTransformer:
     """Load a model under one pooling as stock modules; a saved copy loads without code of ours.
 
@@ -145,12 +146,15 @@ def build_sentence_transformer(
         device: None lets sentence-transformers choose.
         dtype: float32, bfloat16 or float16.
         first_layer: index of the hidden states that counts as the first layer.
+        trust_remote_code: whether code that comes with the model may be executed.
 
     Raises:
         InputError: there is no such model or pooling, or the model has no transformer or too few layers.
     """
     check_pooling(pooling)
-    loaded = load_checkpoint(name_or_path, revision=revision, device=device, dtype=dtype)
+    loaded = load_checkpoint(
+        name_or_path, revision=revision, device=device, dtype=dtype, trust_remote_code=trust_remote_code
+    )
     return SentenceTransformer(
         modules=pooling_modules(backbone_of(loaded), pooling, first_layer=first_layer),
         device=str(loaded.device),

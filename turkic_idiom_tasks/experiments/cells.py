@@ -19,8 +19,9 @@ from typing import Annotated, ClassVar, Generic, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
-from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS
+from turkic_idiom_tasks.experiments.workload import Workload
 from turkic_idiom_tasks.finetuning.config import Seed
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.predictions import Predictions
@@ -49,6 +50,7 @@ class Cell:
         pooling: pooling of a retrieval cell.
         target: code of the language that a span cell is tested on.
         size: number of training sentences of that language in the training: 0, a number, or ``all``.
+        data: revision of the sentences of a similarity or idiomaticity cell, which need not be those of the grid.
     """
 
     kind: str
@@ -59,6 +61,7 @@ class Cell:
     pooling: str | None = None
     target: str | None = None
     size: Size | None = None
+    data: str | None = None
 
     def __str__(self) -> str:
         parts = [self.kind, self.model, self.regime]
@@ -145,11 +148,13 @@ class Work(Generic[P]):
         part: part of the grid file.
         dataset: data of training and scoring.
         folder: folder of the grid, for checkpoints that later runs need.
+        trust_remote_code: whether code that comes with a model may be executed; every loader needs to be told.
     """
 
     part: P
     dataset: Dataset
     folder: Path
+    trust_remote_code: bool = False
 
 
 class Kind(ABC, Generic[P]):
@@ -183,6 +188,13 @@ class Kind(ABC, Generic[P]):
     def shared_work(self, cell: Cell) -> tuple[object, ...]:
         """Return a key; the cells of a part with equal keys share work and run as one job."""
 
+    def workload(self, part: P, cells: Sequence[Cell], dataset: Dataset) -> Workload | None:
+        """Return the texts that the missing cells of a job pass through their model; None if the kind cannot say.
+
+        It must not depend on the model or the pooling.
+        """
+        return None
+
     @abstractmethod
     def start(self, cells: Sequence[Cell], work: Work[P]) -> Finish:
         """Do the work that the cells of a job share, and return the function that runs one of them.
@@ -194,8 +206,7 @@ class Kind(ABC, Generic[P]):
 
 def pinned_commit(model: str) -> str | None:
     """Return the commit at which a model on the Hub is loaded; None for the newest one and for a local folder."""
-    revision = PAPER_ENCODERS.get(model, (NO_REVISION, None))[0]
-    return None if is_local(model) or revision == NO_REVISION else revision
+    return None if is_local(model) else pinned_revision(model)
 
 
 def content_revision(model: str) -> str | None:
@@ -206,7 +217,7 @@ def content_revision(model: str) -> str | None:
 def cell_name(cell: Cell, *, settings: dict[str, JsonValue], model_revision: str | None, data_revision: str) -> str:
     """Return the name of a cell's files, which ends in a hash of everything that decides its result."""
     decides = {
-        "cell": asdict(cell),
+        "cell": {name: value for name, value in asdict(cell).items() if name != "data" or value is not None},
         "settings": settings,
         "model": model_revision,
         "data": data_revision,

@@ -34,9 +34,6 @@ _FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # their letters have 
 _TILE_SCALE = ["#5aa2d4", "#b5d5ea", "#f7f7f7", "#fdc692", "#f08a3c"]  # blue below 0, orange above; dark text on all
 _TILE_TEXT = "#1b1d22"
 _WIDTH = 420
-_PANELS = 2  # in a row
-_LABEL_SIZE = 11
-_SCATTER_HEIGHT = 340
 _PARTS_ROLE = re.compile(r' role="graphics-\w+" aria-roledescription="[\w -]*"')  # only the whole chart has a role
 _ALONE = (
     "svg:root{background:#fff;color:#1b1d22}"
@@ -81,18 +78,6 @@ class LinePoint:
     series: str
     x: float
     y: float
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterPoint:
-    """One labelled point with the interval of `y` if there is one; `x` must be positive."""
-
-    label: str
-    x: float
-    y: float
-    low: float | None = None
-    high: float | None = None
-    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,7 +179,9 @@ def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str
     return _chart(alt.layer(*layers, data=_data(bars)).properties(width=_WIDTH, height=height), title, description)
 
 
-def curves(points: Sequence[CurvePoint], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
+def curves(
+    points: Sequence[CurvePoint], *, title: str, description: str, x_axis: str, y_axis: str, panels_in_row: int = 2
+) -> Chart:
     """Draw curves over an ordered but not metric `x`, in panels side by side.
 
     Args:
@@ -203,6 +190,7 @@ def curves(points: Sequence[CurvePoint], *, title: str, description: str, x_axis
         description: description of the chart.
         x_axis: title of the axis of `x`.
         y_axis: title of the axis of the values, which are in [0, 1].
+        panels_in_row: number of panels side by side; 1 fits a phone.
 
     Raises:
         ValueError: no points.
@@ -226,7 +214,7 @@ def curves(points: Sequence[CurvePoint], *, title: str, description: str, x_axis
     drawn = (
         alt.layer(lines, marks, data=data)
         .properties(width=250, height=170)
-        .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=_PANELS)
+        .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=panels_in_row)
         .resolve_axis(x="independent")
     )
     return _chart(drawn, title, description)
@@ -264,56 +252,6 @@ def lines(points: Sequence[LinePoint], *, title: str, description: str, x_axis: 
         .properties(width=_WIDTH, height=300)
     )
     return _chart(drawn, title, description)
-
-
-def scatter(points: Sequence[ScatterPoint], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
-    """Draw points over a logarithmic `x`, with the intervals of `y`; colour and shape show the kind.
-
-    Only the points of the Pareto frontier are labelled: those whose `y` no point with a smaller `x` reaches.
-
-    Args:
-        points: the points.
-        title: title of the chart.
-        description: description of the chart.
-        x_axis: title of the axis of `x`.
-        y_axis: title of the axis of `y`.
-
-    Raises:
-        ValueError: no points, or an `x` that is not positive.
-    """
-    kinds = _order(points, "kind")
-    if any(point.x <= 0 for point in points):
-        raise ValueError("a logarithmic axis needs positive values")
-    labelled = _frontier(points)
-    rows = []
-    for point in points:
-        rows.append(asdict(point) | {"label": point.label if point in labelled else ""})
-    base = alt.Chart(alt.Data(values=rows))
-    x = alt.X("x:Q", title=x_axis, scale=alt.Scale(type="log", padding=30), axis=alt.Axis(format="~s", tickCount=6))
-    y = alt.Y("y:Q", title=y_axis, scale=alt.Scale(zero=False, padding=20))
-    legend = _legend(kinds) if len(kinds) > 1 else None
-    colour = alt.Color("kind:N", sort=kinds, scale=_cycled(kinds, PALETTE), legend=legend)
-    shape = alt.Shape("kind:N", sort=kinds, scale=_cycled(kinds, SHAPES), legend=legend)
-    layers = [base.mark_point(size=70, filled=True, opacity=1).encode(x=x, y=y, color=colour, shape=shape)]
-    if any(point.low is not None for point in points):
-        whiskers = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.3)
-        layers.insert(0, whiskers.encode(x=x, y=alt.Y("low:Q", title=y_axis), y2="high:Q", color=colour))
-    text = base.mark_text(align="left", dx=8, fontSize=_LABEL_SIZE, color=_INK)
-    layers.append(text.encode(x=x, y=y, text="label:N"))
-    return _chart(alt.layer(*layers).properties(width=600, height=_SCATTER_HEIGHT), title, description)
-
-
-def _frontier(points: Sequence[ScatterPoint]) -> list[ScatterPoint]:
-    """Return the points that are higher than every point with a smaller `x`, by more than the height of a label."""
-    heights = []
-    for point in points:
-        heights += [value for value in (point.y, point.low, point.high) if value is not None]
-    step = (max(heights) - min(heights)) * _LABEL_SIZE * 1.5 / _SCATTER_HEIGHT
-    frontier: list[ScatterPoint] = []
-    for point in sorted(points, key=lambda point: (point.x, -point.y)):
-        if not frontier or point.y > frontier[-1].y + step:
-            frontier.append(point)
-    return frontier
 
 
 def _chart(drawn: Any, title: str, description: str) -> Chart:

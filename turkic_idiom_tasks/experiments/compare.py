@@ -18,11 +18,12 @@ import pandas as pd
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, find_task
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.experiments.frame import MACRO
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
-from turkic_idiom_tasks.results.predictions import SPANS, Key, Rankings, usual_order
+from turkic_idiom_tasks.results.predictions import IDIOMATICITY, SPANS, Key, Rankings, usual_order
 from turkic_idiom_tasks.results.record import Header, Record, find_records, read_header, read_record
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record
 
@@ -83,7 +84,9 @@ class _Scored:
 
 
 def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Sequence[str] = ()) -> Report:
-    """Compare the results of two systems on every task and subset that they have.
+    """Compare the results of two systems on every task and subset that they have, except similarity tasks.
+
+    Spearman's correlation of a similarity task is no mean over items, so the tests of this comparison do not apply.
 
     Args:
         first: record or folder of A.
@@ -97,7 +100,7 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
     places = (first, second)
     wanted: set[str] = set()
     for name in tasks:
-        wanted.add(SPANS if name.lower() == SPANS else find_task(name).short)
+        wanted.add(_compared_task(name))
     a_headers, b_headers = _find_headers(first, wanted), _find_headers(second, wanted)
     _check_same_data(a_headers, b_headers)
     _check_same([_tasks_of(a_headers, wanted), _tasks_of(b_headers, wanted)], places)
@@ -180,6 +183,21 @@ def to_csv(report: Report) -> str:
     return str(pd.DataFrame(to_rows(report)).to_csv(index=False, lineterminator="\n"))
 
 
+def _compared_task(name: str) -> str:
+    """Return the short name of a task.
+
+    Raises:
+        InputError: there is no such task, or it is a similarity task.
+    """
+    for task in SIMILARITY_TASKS.values():
+        if name.lower() in (task.name.lower(), task.short.lower()):
+            raise usage_error(
+                f"{name}: Spearman's correlation is no mean over items, so there is no paired test of it; read the "
+                "intervals that turkic-idiom run prints"
+            )
+    return SPANS if name.lower() == SPANS else find_task(name).short
+
+
 def _find_headers(place: Path, wanted: Collection[str]) -> dict[Path, Header]:
     """Return record -> header of the results of the wanted tasks, or of all tasks if none is wanted.
 
@@ -190,7 +208,10 @@ def _find_headers(place: Path, wanted: Collection[str]) -> dict[Path, Header]:
         raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")
     headers, chosen = {}, {}
     for path in find_records(place):
-        headers[path] = read_header(path)
+        header = read_header(path)
+        if any(row.task in (*SIMILARITY_TASKS, IDIOMATICITY) for row in header.subsets):
+            continue
+        headers[path] = header
         if _tasks_of({path: headers[path]}, wanted):
             chosen[path] = headers[path]
     if not chosen:

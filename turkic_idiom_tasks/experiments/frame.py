@@ -21,6 +21,7 @@ SCORE_COLUMNS = [*IDENTITY, "task", "subset", "measure", "value"]
 QUERY_COLUMNS = [*IDENTITY, "task", "subset", "query", "concept", "ndcg"]
 MACRO = "mean"  # name of the macro average over the languages of a task, among its subsets
 
+IS_RELIABLE = "interval_is_reliable"  # False if few concepts make up a score, so that its interval may be too short
 UNTUNED_KEPT = "untuned_kept"  # a measure: 1 if a training ended with the untuned weights, else 0
 BEST_EPOCH = "best_epoch"  # a measure: the epoch whose weights were kept
 MEASURES = (

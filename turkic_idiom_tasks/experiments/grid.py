@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.experiments.cells import CHECKPOINTS, Cell, Kind, Part, Work, cell_name
 from turkic_idiom_tasks.files import LOCK, check_writable, locked, write_json
@@ -71,6 +72,7 @@ class Job:
         names: cell -> name of its files.
         folder: folder of the grid.
         writes: whether this process writes; of the processes that torchrun starts, only the first one does.
+        trust_remote_code: whether code that comes with a model may be executed; the records state it if so.
     """
 
     kind: Kind[Any]
@@ -78,6 +80,7 @@ class Job:
     names: Mapping[Cell, str]
     folder: Path
     writes: bool = True
+    trust_remote_code: bool = False
 
     def record_path(self, cell: Cell) -> Path:
         """Return the path of the record that a cell has when it is done."""
@@ -137,7 +140,7 @@ class Job:
         cells = list(self.rest().names)
         if not cells:
             return
-        work = Work(self.part, dataset, self.folder)
+        work = Work(self.part, dataset, self.folder, self.trust_remote_code)
         try:
             finish = self.kind.start(cells, work)
         except Exception as error:  # any library may raise any error
@@ -149,8 +152,9 @@ class Job:
                 if not self.record_path(cell).is_file():  # a worker of another run may have written it meanwhile
                     result = finish(cell)
                     if self.writes:
-                        path = self.record_path(cell)
-                        write_record(path, result.header, result.predictions, top_k=result.top_k)
+                        settings = result.header.settings | trust_setting(self.trust_remote_code)
+                        header = result.header.model_copy(update={"settings": settings})
+                        write_record(self.record_path(cell), header, result.predictions, top_k=result.top_k)
             except Exception as error:  # the other cells still run
                 yield self._fail(cell, error)
             else:
@@ -179,12 +183,14 @@ class Grid:
         dataset: data of training and scoring.
         folder: folder of the records.
         writes: see `Job`.
+        trust_remote_code: see `Job`.
     """
 
     jobs: tuple[Job, ...]
     dataset: Dataset
     folder: Path
     writes: bool = True
+    trust_remote_code: bool = False
 
     def cells(self) -> list[Cell]:
         """Return every cell, in order."""
@@ -261,7 +267,14 @@ class Grid:
         return jobs
 
 
-def open_grid(parts: Iterable[tuple[Kind[Any], Part]], dataset: Dataset, folder: Path, *, writes: bool = True) -> Grid:
+def open_grid(
+    parts: Iterable[tuple[Kind[Any], Part]],
+    dataset: Dataset,
+    folder: Path,
+    *,
+    writes: bool = True,
+    trust_remote_code: bool = False,
+) -> Grid:
     """Return the grid that a grid file declares.
 
     Args:
@@ -269,6 +282,7 @@ def open_grid(parts: Iterable[tuple[Kind[Any], Part]], dataset: Dataset, folder:
         dataset: data of training and scoring.
         folder: folder of the records; need not exist.
         writes: whether this process writes; of the processes that torchrun starts, only the first one does.
+        trust_remote_code: whether code that comes with a model may be executed; with it all cells have other names.
 
     Raises:
         InputError: the data lacks what a part needs, or the folder holds results of other data.
@@ -284,13 +298,13 @@ def open_grid(parts: Iterable[tuple[Kind[Any], Part]], dataset: Dataset, folder:
             names = shared.setdefault(kind.shared_work(cell), {})
             names[cell] = cell_name(
                 cell,
-                settings=kind.settings(part, cell),
+                settings=kind.settings(part, cell) | trust_setting(trust_remote_code),
                 model_revision=revisions[cell.model],
                 data_revision=dataset.revision,
             )
         for names in shared.values():
-            jobs.append(Job(kind, part, names, folder, writes))
-    return Grid(tuple(jobs), dataset, folder, writes)
+            jobs.append(Job(kind, part, names, folder, writes, trust_remote_code))
+    return Grid(tuple(jobs), dataset, folder, writes, trust_remote_code)
 
 
 def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:

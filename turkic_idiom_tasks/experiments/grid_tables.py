@@ -16,6 +16,7 @@ from turkic_idiom_tasks.experiments.cells import Cell
 from turkic_idiom_tasks.experiments.charts import Chart, write_chart
 from turkic_idiom_tasks.experiments.frame import query_frame, score_frame
 from turkic_idiom_tasks.experiments.grid import Grid
+from turkic_idiom_tasks.experiments.meaning_tables import idiomaticity_tables, similarity_tables
 from turkic_idiom_tasks.experiments.retrieval_cells import RETRIEVAL
 from turkic_idiom_tasks.experiments.retrieval_scores import summarise
 from turkic_idiom_tasks.experiments.retrieval_tables import retrieval_charts, retrieval_tables
@@ -55,6 +56,8 @@ def write_grid_tables(grid: Grid) -> list[Path]:
     if SPAN in kinds:
         tables += span_tables(scores)
         charts |= span_charts(scores)
+    tables += similarity_tables(headers.values())
+    tables += idiomaticity_tables(headers.values())
     written = write_tables([table for table in tables if len(table.frame)], folder)
     for name, chart in charts.items():
         written.append(write_chart(chart, folder, name))
@@ -75,6 +78,6 @@ def _trained_languages(cells: Iterable[Cell]) -> set[str]:
     for cell in cells:
         if cell.kind == RETRIEVAL and cell.language is not None:
             languages.add(cell.language)
-        elif cell.regime == TR_ONLY:
+        elif cell.kind == RETRIEVAL and cell.regime == TR_ONLY:
             languages.add(PIVOT)
     return languages or set(LANGUAGES)

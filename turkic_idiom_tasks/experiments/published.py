@@ -1,4 +1,4 @@
-"""Published figures of the paper, which are shown next to ours and never ranked with them."""
+"""Published figures of the paper and of its sibling papers, which are shown next to ours and never ranked with them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from turkic_idiom_tasks.reading import read_json
 
 FILE = Path(__file__).parent / "published.json"
+_SIBLINGS = FILE.with_name("published_siblings.json")
 _PAPER = "source"  # the key of the reference of the paper; all other keys are tables
 
 Figure = float | str | None
@@ -46,6 +47,38 @@ class PublishedTable:
             figure = figures.get(name)
             numbers.append(figure if isinstance(figure, float) else None)
         return numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SiblingTable:
+    """Figures of one table of AStitchInLanguageModels or ChengyuSTS, for models that the paper names in words.
+
+    Attributes:
+        part: part of a grid whose figures they are shown beside: ``similarity`` or ``idiomaticity``.
+        data: ``astitch`` or ``chengyu``.
+        subtask: ``A`` or ``B`` of AStitch; empty for ChengyuSTS.
+        source: paper and table.
+        comment: what differs from our setting.
+        rows: column -> text or figure.
+    """
+
+    part: str
+    data: str
+    subtask: str
+    source: str
+    comment: str
+    rows: tuple[Mapping[str, Figure], ...]
+
+
+@lru_cache(maxsize=1)
+def sibling_tables() -> tuple[SiblingTable, ...]:
+    """Return the tables of the sibling papers."""
+    tables = []
+    for table in read_json(_SIBLINGS):
+        rows = tuple(dict(zip(table["columns"], row, strict=True)) for row in table["rows"])
+        names = ("part", "data", "subtask", "source", "comment")
+        tables.append(SiblingTable(**{name: table[name] for name in names}, rows=rows))
+    return tuple(tables)
 
 
 @lru_cache(maxsize=1)

@@ -9,22 +9,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from turkic_idiom_tasks.experiments.frame import MACRO, MEASURES
+from turkic_idiom_tasks.experiments.frame import IS_RELIABLE, MACRO, MEASURES
 from turkic_idiom_tasks.experiments.run import ModelRun
-from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, mean, resample
+from turkic_idiom_tasks.experiments.similarity_frame import SIMILARITY_NAMES, similarity_frame
+from turkic_idiom_tasks.metrics.bootstrap import Resampled, mean
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
 SIZES = ("n_queries", "n_documents")
 OVERLAP = ("ndcg_shared_stem", "ndcg_no_shared_stem", "n_no_shared_stem")
 INTERVAL = ("ndcg_low", "ndcg_high")
-IS_RELIABLE = (
-    "interval_is_reliable"  # False where few concepts make up the score, so that the interval may be too short
-)
 COLUMNS = ("model", "task", "subset", *MEASURES, *INTERVAL, IS_RELIABLE, *SIZES, *OVERLAP)
 
 
 def scores_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
-    """Return the scores of runs, in their order.
+    """Return the scores of runs: retrieval with `COLUMNS`, then similarity with the columns of `similarity_frame`."""
+    retrieval = [run for run in runs if run.task not in SIMILARITY_NAMES]
+    similarity = [run for run in runs if run.task in SIMILARITY_NAMES]
+    if not similarity:
+        return retrieval_frame(retrieval)
+    if not retrieval:
+        return similarity_frame(similarity)
+    return pd.concat([retrieval_frame(retrieval), similarity_frame(similarity)], ignore_index=True)
+
+
+def retrieval_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
+    """Return the scores of runs on retrieval tasks, in their order.
 
     Every run has a row for each subset and one for their macro average (`MACRO`), whose sizes are sums. The interval is
     the 95% interval of nDCG. The columns `OVERLAP` hold nDCG of the queries that share a stem with a relevant document,
@@ -36,7 +45,7 @@ def scores_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
         parts = []
         run_rows = []
         for subset, scored in run.subsets.items():
-            resampled = resample({subset: Stratum(scored.concepts, scored.sums)})
+            resampled = scored.resampled()
             parts.append(resampled)
             row: dict[str, Any] = {"model": run.model, "task": run.task, "subset": subset}
             row |= {name: scored.scores[name] for name in (*MEASURES, *SIZES)}
@@ -55,20 +64,19 @@ def overall(runs: Iterable[ModelRun]) -> Resampled:
     """Return the macro average over the tasks of one model, each task the macro average of its subsets, resampled."""
     tasks = []
     for run in runs:
-        strata = {subset: Stratum(scored.concepts, scored.sums) for subset, scored in run.subsets.items()}
-        tasks.append(resample(strata))
+        tasks.append(mean([run.subsets[subset].resampled() for subset in sorted(run.subsets)]))
     return mean(tasks)
 
 
 def to_csv(frame: pd.DataFrame) -> str:
     """Return a frame as CSV."""
-    text: str = frame[list(COLUMNS)].to_csv(index=False, lineterminator="\n")
+    text: str = frame.to_csv(index=False, lineterminator="\n")
     return text
 
 
 def to_json(frame: pd.DataFrame) -> str:
     """Return a frame as a JSON list of objects, with null for undefined values."""
-    plain = frame[list(COLUMNS)].astype(object)
+    plain = frame.astype(object)
     rows = plain.where(plain.notna(), None).to_dict("records")
     return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
 

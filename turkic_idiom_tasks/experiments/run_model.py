@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import mteb
 from mteb.models.model_meta import ModelMeta
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
-from turkic_idiom_tasks.encoders.names import FIRST_LAYER
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
+from turkic_idiom_tasks.encoders.names import FIRST_LAYER, NATIVE, trust_setting
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import native_pooling
+from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.experiments.run_options import NATIVE, Reporter, RunOptions
+from turkic_idiom_tasks.experiments.run_options import Reporter, RunOptions
 from turkic_idiom_tasks.files import check_writable
 from turkic_idiom_tasks.integrations.mteb_loading import LoadedModel, resolve_model
-from turkic_idiom_tasks.integrations.mteb_results import TaskFolder, model_revision
-from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES, TurkicIdiomRetrieval
+from turkic_idiom_tasks.integrations.mteb_results import IdiomTask, TaskFolder, model_revision
+from turkic_idiom_tasks.integrations.mteb_similarity import SIMILARITY_CLASSES
+from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES
 from turkic_idiom_tasks.integrations.quiet import quiet_libraries
 from turkic_idiom_tasks.reading import shown
-from turkic_idiom_tasks.results.predictions import Key, Rankings
+from turkic_idiom_tasks.results.predictions import Key, Prediction
 from turkic_idiom_tasks.results.record import (
     DataName,
     Header,
@@ -35,8 +37,8 @@ from turkic_idiom_tasks.results.record import (
     subset_scores,
 )
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_subset
-from turkic_idiom_tasks.retrieval.ranking import ROLES, rank_by_task
-from turkic_idiom_tasks.splits import TEST
+from turkic_idiom_tasks.retrieval.ranking import ROLES, of_texts, rank_by_task
+from turkic_idiom_tasks.similarity.pair_similarities import SENTENCE, similarities_by_pooling
 
 _NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # keys of mteb's rows that are no scores
 
@@ -62,7 +64,8 @@ class Unit:
 
     Attributes:
         variant: variant of the model.
-        task: mteb's task, on the data of the run.
+        task: mteb's task, on the data to score on.
+        dataset: that data: the data of the run, or the task's own.
         folder: folder of the results.
         subsets: subsets to score.
         settings: settings that decide a result.
@@ -71,7 +74,8 @@ class Unit:
     """
 
     variant: _Variant
-    task: TurkicIdiomRetrieval
+    task: IdiomTask
+    dataset: Dataset
     folder: TaskFolder
     subsets: tuple[str, ...]
     settings: dict[str, Any]
@@ -80,7 +84,7 @@ class Unit:
 
     @property
     def missing(self) -> list[str]:
-        """Return the subsets that are still to be ranked."""
+        """Return the subsets that are still to be scored."""
         return [subset for subset in self.subsets if subset not in self.scored]
 
 
@@ -88,9 +92,16 @@ class ModelScorer:
     """Scores one model of a run."""
 
     def __init__(
-        self, dataset: Dataset, subsets: Sequence[Key], options: RunOptions, reporter: Reporter, *, place: str
+        self,
+        datasets: Mapping[str, Dataset],
+        subsets: Sequence[Key],
+        options: RunOptions,
+        reporter: Reporter,
+        *,
+        place: str,
     ) -> None:
-        self._dataset = dataset
+        """Make the scorer of the given (task, subset) pairs; `datasets` has the data of each task."""
+        self._datasets = datasets
         self._subsets = subsets
         self._options = options
         self._reporter = reporter
@@ -106,20 +117,26 @@ class ModelScorer:
         self._reporter.progress(f"{self._place}, loading {name}")
         options = self._options
         with quiet_libraries():
-            loaded = resolve_model(name, revision=options.revision, device=options.device, dtype=options.dtype)
+            loaded = resolve_model(
+                name,
+                revision=options.revision,
+                device=options.device,
+                dtype=options.dtype,
+                trust_remote_code=options.trust_remote_code,
+            )
         units = self._units(loaded)
         for unit in units:
             if not options.overwrite:
-                unit.folder.check_data(self._dataset)
+                unit.folder.check_data(unit.dataset)
                 self._read_finished(unit)
         pooled = [unit for unit in units if unit.variant.pooling and unit.missing]
         others = [unit for unit in units if not unit.variant.pooling and unit.missing]
         for unit in units:
             check_writable(unit.folder.path)
         if pooled:
-            self._rank_pooled(loaded, pooled)
+            self._score_pooled(loaded, pooled)
         for unit in others:
-            self._rank_with_mteb(loaded, unit)
+            self._score_with_mteb(loaded, unit)
         for unit in units:
             self._complete_view(unit)  # an earlier run may have been killed before it wrote mteb's file
         return units
@@ -128,14 +145,15 @@ class ModelScorer:
         units = []
         for variant in _variants(loaded, self._options):
             for short in dict.fromkeys(task for task, _ in self._subsets):
-                task = TASK_CLASSES[TASKS[short].name](dataset=self._dataset)
+                task = _make_task(short, self._datasets[short])
                 settings = dict(variant.settings) | {"prompts": None}
                 if variant.pooling:
-                    settings["prompts"] = {role: loaded.prompt(task.metadata, role) for role in ROLES}
+                    settings["prompts"] = _prompts(loaded, task)
                 units.append(
                     Unit(
                         variant=variant,
                         task=task,
+                        dataset=self._datasets[short],
                         folder=TaskFolder(self._options.output, task, variant.meta),
                         subsets=tuple(subset for name, subset in self._subsets if name == short),
                         settings=settings,
@@ -148,7 +166,7 @@ class ModelScorer:
         place = f"{unit.variant.meta.name}, {unit.task.short}"
         for subset in unit.subsets:
             try:
-                header = unit.folder.read_header(subset, self._dataset)
+                header = unit.folder.read_header(subset, unit.dataset)
             except OtherFormatError:
                 self._note(f"{place}: finished results have another format; computed again")
                 continue
@@ -157,7 +175,7 @@ class ModelScorer:
             if header.settings != unit.settings:
                 self._note(f"{place}: finished results have {_differences(header, unit.settings)}; computed again")
                 continue
-            record = read_record(unit.folder.record_path(subset), self._dataset)
+            record = read_record(unit.folder.record_path(subset), unit.dataset)
             (scored,) = score_record(record)
             if scored.cut is not None and (self._options.top_k is None or scored.cut < self._options.top_k):
                 self._note(f"{place}: finished results list only {scored.cut} documents per query; computed again")
@@ -170,70 +188,75 @@ class ModelScorer:
                     "them again"
                 )
 
-    def _rank_pooled(self, loaded: LoadedModel, units: Sequence[Unit]) -> None:
-        """Rank the missing subsets of all tasks and poolings from the same forward passes."""
+    def _score_pooled(self, loaded: LoadedModel, units: Sequence[Unit]) -> None:
+        """Score the missing subsets of all tasks and poolings from the same forward passes."""
         encoder = PooledEncoder.from_sentence_transformer(
             loaded.encoder, model_id=str(loaded.meta.name), first_layer=self._options.first_layer
         )
         prompts = {unit.task.short: unit.settings["prompts"] for unit in units}
-        for short, prompt in prompts.items():
-            if any(prompt.values()):
-                self._reporter.note(f"{loaded.meta.name}, {TASKS[short].name}: prompts {prompt}")
+        for unit in {unit.task.short: unit for unit in units}.values():
+            if any(unit.settings["prompts"].values()):
+                name = unit.task.metadata.name
+                self._reporter.note(f"{loaded.meta.name}, {name}: prompts {unit.settings['prompts']}")
         missing: set[Key] = set()
         for unit in units:
             missing.update((unit.task.short, subset) for subset in unit.missing)
-        ranked = rank_by_task(
-            encoder,
-            self._dataset,
-            [key for key in self._subsets if key in missing],
-            poolings=list(dict.fromkeys(str(unit.variant.pooling) for unit in units)),
-            prompts=prompts,
-            batch_size=self._options.batch_size,
-            progress=self._progress,
-        )
+        poolings = list(dict.fromkeys(str(unit.variant.pooling) for unit in units))
+        vectors = TextVectors(encoder, poolings, batch_size=self._options.batch_size)
         start = time.monotonic()
-        for (short, subset), rankings in ranked:
+        for (short, subset), predictions in self._predictions(vectors, missing, prompts):
             waiting = [unit for unit in units if unit.task.short == short and subset in unit.missing]
             seconds = (time.monotonic() - start) / len(waiting)
             for unit in waiting:
-                ranking = rankings[str(unit.variant.pooling)]
-                self._write(unit, subset, ranking, loaded=loaded, seconds=seconds)
+                prediction = predictions[str(unit.variant.pooling)]
+                self._write(unit, subset, prediction, loaded=loaded, seconds=seconds)
                 if not unit.missing:
                     self._complete_view(unit)
             start = time.monotonic()
 
-    def _rank_with_mteb(self, loaded: LoadedModel, unit: Unit) -> None:
-        """Rank the missing subsets with mteb's own evaluation, which works for any model of mteb."""
-        arguments = {"batch_size": self._options.batch_size, "show_progress_bar": False}
+    def _predictions(
+        self, vectors: TextVectors, keys: Collection[Key], prompts: Mapping[str, Mapping[str, str]]
+    ) -> Iterator[tuple[Key, Mapping[str, Prediction]]]:
+        """Yield (task, subset) and pooling -> prediction, task by task, retrieval first."""
+        ranked = [key for key in self._subsets if key in keys and key[0] in TASKS]
+        if ranked:
+            dataset = self._datasets[ranked[0][0]]  # all retrieval tasks have the same
+            yield from rank_by_task(vectors, dataset, ranked, prompts=prompts, progress=self._progress)
+        for short, subset in self._subsets:
+            if (short, subset) in keys and short in SIMILARITY_TASKS:
+                pairs = self._datasets[short].pairs(short, subset)
+                progress = of_texts(self._progress, short)
+                prompt = prompts[short][SENTENCE]
+                yield (
+                    (short, subset),
+                    similarities_by_pooling(vectors, short, pairs, prompt=prompt, progress=progress),
+                )
+
+    def _score_with_mteb(self, loaded: LoadedModel, unit: Unit) -> None:
+        """Score the missing subsets with mteb's own evaluation, which works for any model of mteb."""
         for number, subset in enumerate(unit.missing):
             self._progress(unit.task.short, number, len(unit.subsets), unit="subsets")
             start = time.monotonic()
-            unit.task.hf_subsets = [subset]
-            with quiet_libraries():
-                result = mteb.evaluate(
-                    loaded.mteb_model, unit.task, cache=None, encode_kwargs=arguments, show_progress_bar=False
-                )
-            (row,) = result.task_results[0].scores[TEST]
-            ranking = unit.task.rankings[TEST, subset]
-            self._write(unit, subset, ranking, loaded=loaded, seconds=time.monotonic() - start, mteb_row=row)
+            prediction, row = loaded.evaluate_subset(unit.task, subset, batch_size=self._options.batch_size)
+            self._write(unit, subset, prediction, loaded=loaded, seconds=time.monotonic() - start, mteb_row=row)
         self._complete_view(unit)
 
     def _write(
         self,
         unit: Unit,
         subset: str,
-        rankings: Rankings,
+        prediction: Prediction,
         *,
         loaded: LoadedModel,
         seconds: float,
         mteb_row: Mapping[str, Any] | None = None,
     ) -> None:
-        """Score rankings and write their record."""
-        scored = score_subset(rankings)
+        """Score a prediction and write its record."""
+        scored = score_subset(prediction)
         scores = _other_scores(mteb_row or {}) | dict(scored.scores)
         meta = unit.variant.meta
         header = Header(
-            data=DataName.of(self._dataset),
+            data=DataName.of(unit.dataset),
             model=ModelName(name=str(meta.name), revision=model_revision(meta), n_parameters=loaded.n_parameters),
             settings=unit.settings,
             versions=installed_versions(),
@@ -243,8 +266,8 @@ class ModelScorer:
         unit.folder.write(
             subset,
             header,
-            rankings,
-            dataset=self._dataset,
+            prediction,
+            dataset=unit.dataset,
             top_k=self._options.top_k,
             overwrite=self._options.overwrite,
         )
@@ -252,7 +275,7 @@ class ModelScorer:
         unit.headers[subset] = header
 
     def _complete_view(self, unit: Unit) -> None:
-        for line in unit.folder.complete_view(self._dataset, unit.headers, overwrite=self._options.overwrite):
+        for line in unit.folder.complete_view(unit.dataset, unit.headers, overwrite=self._options.overwrite):
             self._note(line)
 
     def _progress(self, task: str, n_done: int, n_all: int, *, unit: str) -> None:
@@ -264,6 +287,19 @@ class ModelScorer:
         if line not in self._notes:
             self._notes.add(line)
             self._reporter.note(line)
+
+
+def _make_task(short: str, dataset: Dataset) -> IdiomTask:
+    if short in SIMILARITY_TASKS:
+        return SIMILARITY_CLASSES[SIMILARITY_TASKS[short].name](dataset=dataset)
+    return TASK_CLASSES[TASKS[short].name](dataset=dataset)
+
+
+def _prompts(loaded: LoadedModel, task: IdiomTask) -> dict[str, str]:
+    """Return role -> prompt before the texts with that role."""
+    if task.short in SIMILARITY_TASKS:
+        return {SENTENCE: loaded.prompt(task.metadata)}
+    return {role: loaded.prompt(task.metadata, role) for role in ROLES}
 
 
 def _variants(loaded: LoadedModel, options: RunOptions) -> Iterator[_Variant]:
@@ -297,7 +333,8 @@ def _variant(loaded: LoadedModel, meta: ModelMeta, pooling: str | None, options:
     if pooling:
         encoder = PooledEncoder.from_sentence_transformer(loaded.encoder)
         settings["max_length"] = encoder.max_length
-    not_default: dict[str, Any] = {}
+    not_default: dict[str, Any] = trust_setting(options.trust_remote_code)
+    settings |= not_default
     if settings["dtype"] not in (None, "float32"):
         not_default["dtype"] = settings["dtype"]
     if settings["first_layer"] not in (None, FIRST_LAYER):

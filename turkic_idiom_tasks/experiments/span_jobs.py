@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work, content_revision, pinned_commit
 from turkic_idiom_tasks.experiments.span_cells import SpanPart, checkpoint_folder, source_cell
@@ -73,12 +74,19 @@ def start(cells: Sequence[Cell], work: Work[SpanPart]) -> Finish:
         InputError: model or data cannot be used, or the checkpoint is damaged.
     """
     cell = source_cell(work.part, cells[0].model, cells[0].seed or 0)
-    folder = checkpoint_folder(work.part, cell.model, cell.seed or 0, dataset=work.dataset, folder=work.folder)
-    source = _load_source(folder) if folder.is_dir() else _train_source(cell, work, folder)
+    folder = checkpoint_folder(
+        work.part,
+        cell.model,
+        cell.seed or 0,
+        dataset=work.dataset,
+        folder=work.folder,
+        trust_remote_code=work.trust_remote_code,
+    )
+    source = _load_source(folder, work) if folder.is_dir() else _train_source(cell, work, folder)
     return partial(_finish, work=work, source=source)
 
 
-def _load_source(folder: Path) -> _Source:
+def _load_source(folder: Path, work: Work[SpanPart]) -> _Source:
     """Return the checkpoint of an earlier run.
 
     Raises:
@@ -90,7 +98,7 @@ def _load_source(folder: Path) -> _Source:
         raise InputError(
             f"{folder / SPAN_RECORD}: damaged; delete the folder {folder}, and run the command again"
         ) from error
-    return _source(TokenClassifier.load(str(folder)), outcome)
+    return _source(TokenClassifier.load(str(folder), trust_remote_code=work.trust_remote_code), outcome)
 
 
 def _train_source(cell: Cell, work: Work[SpanPart], folder: Path) -> _Source:
@@ -98,7 +106,12 @@ def _train_source(cell: Cell, work: Work[SpanPart], folder: Path) -> _Source:
     start = time.perf_counter()
     splits = work.dataset.sentences(work.part.language)
     seed = cell.seed or 0
-    classifier = load_untuned(cell.model, seed=seed, revision=pinned_commit(cell.model))
+    classifier = load_untuned(
+        cell.model,
+        seed=seed,
+        revision=pinned_commit(cell.model),
+        trust_remote_code=work.trust_remote_code,
+    )
     tuned = fine_tune(classifier, splits[TRAIN], splits[VALIDATION], config=work.part.training, seed=seed)
     _, scores = _test(classifier, work.dataset, work.part.language)
     outcome = _outcome(tuned, seconds=time.perf_counter() - start)
@@ -125,6 +138,7 @@ def _save(
         "data": {"path": work.dataset.path, "revision": work.dataset.revision},
         "scores": scores,
         "versions": installed_versions(),
+        **trust_setting(work.trust_remote_code),
         **outcome.model_dump(),
     }
     try:

@@ -17,7 +17,8 @@ from huggingface_hub import ModelCardData
 
 from turkic_idiom_tasks.encoders.checkpoints import quiet_loading
 from turkic_idiom_tasks.encoders.folders import is_local
-from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL
+from turkic_idiom_tasks.encoders.idiom_tokens import CLASSIFIER_FOLDER
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, trust_setting
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.files import check_writable, new_folder, write_json, write_text
 from turkic_idiom_tasks.finetuning.config import COSINE, SIMCSE, RetrievalConfig, SimilarityConfig
@@ -75,6 +76,7 @@ def tuning_record(
         "pooling": trainee.pooling,
         "loss": tuned.loss,
         "prompts": dict(trainee.prompts),
+        **trust_setting(trainee.trust_remote_code),
         "config": config.model_dump(),
         "data": {
             "path": path,
@@ -146,6 +148,7 @@ def similarity_record(
         "model": trainee.name,
         "revision": trainee.revision,
         "pooling": trainee.pooling,
+        **trust_setting(trainee.trust_remote_code),
         "config": config.model_dump(),
         "data": {
             "path": data.path,
@@ -171,6 +174,8 @@ def similarity_record(
 
 def save_similarity(tuned: TunedSimilarity, folder: Path, record: Mapping[str, Any]) -> None:
     """Write a folder that ``SentenceTransformer(folder)`` loads without code of ours; write all files or none.
+
+    A model with idiom tokens needs this package and ``trust_remote_code=True``.
 
     Args:
         tuned: the encoder to save.
@@ -206,6 +211,7 @@ def similarity_card(record: Mapping[str, Any]) -> str:
         f"{config['learning_rate']:g}, weight decay {config['weight_decay']:g}, {loss}, pooling "
         f"{record['pooling'] or 'of the model'}.",
         f"{len(seen)} idioms of the test pairs were trained on{': ' if seen else ''}{', '.join(seen)}.",
+        *_token_lines(record.get("idiom_tokens")),
         "",
         f"Spearman's correlation on {data['development_pairs']} development pairs: "
         f"{_shown(record['untuned_spearman'], digits=4)} untuned, {_shown(record['tuned_spearman'], digits=4)} tuned.",
@@ -325,6 +331,26 @@ def span_card(record: Mapping[str, Any]) -> str:
         tags=["idioms", "turkic-idiom-tasks"],
     )
     return _card(header, lines)
+
+
+def _token_lines(tokens: Mapping[str, Any] | None) -> list[str]:
+    """Return the lines of a card about idiom tokens; none for a model that was not given any."""
+    if tokens is None:
+        return []
+    settings, pretraining = tokens["config"], tokens["pretraining"]
+    where = "everywhere" if tokens["classifier"] is None else f"where the classifier in `{CLASSIFIER_FOLDER}/` says so"
+    lines = [
+        "",
+        f"{tokens['n_tokens']} idioms have a token of their own, in place of the idiom {where}; its initial vector: "
+        f"{settings['idiom_token_init']}.",
+    ]
+    if pretraining is not None:
+        epochs = settings["pretrain_epochs"]
+        lines.append(f"Masked-LM training before: {pretraining['n_sentences']} sentences, {epochs} epochs.")
+    return [
+        *lines,
+        "Loading it needs `pip install turkic-idiom-tasks`: `SentenceTransformer(FOLDER, trust_remote_code=True)`.",
+    ]
 
 
 @contextmanager

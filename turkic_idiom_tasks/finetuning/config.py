@@ -130,6 +130,28 @@ class SimilarityConfig(BaseModel):
     bf16: bool = False
 
 
+class IdiomTokenConfig(BaseModel):
+    """Settings of the tokens of idioms, and of the masked-LM training that teaches them before everything else.
+
+    Attributes:
+        idiom_tokens: ``all`` replaces every occurrence of an idiom by its token, ``select`` those that a classifier
+            calls idiomatic.
+        idiom_token_init: vector of a new token: ``random``, as in AStitch, or ``mean``, of the pieces of the idiom.
+        pretrain_epochs: passes over the sentences of the masked-LM training; AStitch has 5 for English and 10 for
+            Portuguese.
+        pretrain_learning_rate: its learning rate of AdamW, falling linearly to 0; AStitch does not state it.
+        masked: share of the sub-words that are to be predicted, as in BERT.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    idiom_tokens: Literal["all", "select"]
+    idiom_token_init: Literal["random", "mean"] = "mean"  # noqa: S105  # no password
+    pretrain_epochs: PositiveInt = 5
+    pretrain_learning_rate: LearningRate = 5e-5
+    masked: Annotated[FiniteFloat, Field(gt=0, lt=1)] = 0.15
+
+
 class IdiomaticityConfig(BaseModel):
     """Settings of the training of a classifier of sentences; epochs, learning rate and length are those of AStitch.
 

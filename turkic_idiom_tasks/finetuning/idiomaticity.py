@@ -28,37 +28,25 @@ from transformers import (
 
 from turkic_idiom_tasks.encoders.checkpoints import load_error, quiet_loading
 from turkic_idiom_tasks.encoders.folders import is_local, local_path
+from turkic_idiom_tasks.encoders.sentence_classifier import (
+    IDIOMATICITY_RECORD,
+    SentenceClassifier,
+    encode_rows,
+    predict_labels,
+)
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import new_folder, write_json
 from turkic_idiom_tasks.finetuning.config import IdiomaticityConfig
 from turkic_idiom_tasks.finetuning.encoder_trainer import check_packages
 from turkic_idiom_tasks.finetuning.labelled import Labelled, LabelledData
 from turkic_idiom_tasks.finetuning.training import BestWeights, keep_to_bars
-from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.classification import macro_f1, macro_f1_interval
-from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.reading import read_json
 from turkic_idiom_tasks.results.record import installed_versions
-from turkic_idiom_tasks.span_detection.classifier import load_tokenizer, window_length
 
-IDIOMATICITY_RECORD = "idiomaticity_finetuning.json"
 _EVALUATION_BATCH = 64  # rows
 _F1 = "macro_f1"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SentenceClassifier:
-    """A model that gives a sentence, or a pair of texts, the label 0 or 1.
-
-    Attributes:
-        model: from transformers, with a head for two labels.
-        tokenizer: its tokenizer.
-        name: Hub id or folder.
-    """
-
-    model: Any
-    tokenizer: Any
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +70,15 @@ class SeedScores:
     high: float
 
 
-def load_classifier(name_or_path: str, *, seed: int, revision: str | None = None) -> SentenceClassifier:
+def load_classifier(
+    name_or_path: str, *, seed: int, revision: str | None = None, trust_remote_code: bool = False
+) -> SentenceClassifier:
     """Return a pretrained encoder with an untrained head for two labels, in float32.
 
     Raises:
         InputError: the model cannot be found or loaded.
     """
-    tokenizer = load_tokenizer(name_or_path, revision=revision)
+    tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
     set_seed(seed)
     try:
         with quiet_loading():
@@ -99,7 +89,7 @@ def load_classifier(name_or_path: str, *, seed: int, revision: str | None = None
                 ignore_mismatched_sizes=True,  # a head for other labels is replaced
                 dtype=torch.float32,
                 use_safetensors=True,
-                trust_remote_code=False,
+                trust_remote_code=trust_remote_code,
                 local_files_only=is_local(name_or_path),
             )
     except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
@@ -109,7 +99,7 @@ def load_classifier(name_or_path: str, *, seed: int, revision: str | None = None
 
 def train_seed(
     classifier: SentenceClassifier, data: LabelledData, *, config: IdiomaticityConfig, seed: int
-) -> SeedScores:
+) -> tuple[SeedScores, list[int]]:
     """Train a classifier's own weights, stage after stage, and score it on the test rows; write nothing.
 
     Args:
@@ -117,6 +107,9 @@ def train_seed(
         data: from `labelled.build_labelled`.
         config: settings of the training of each stage.
         seed: seed of the order of the rows and of dropout.
+
+    Returns:
+        the scores, and the label of every test row.
 
     Raises:
         InputError: a package is missing, or training diverged.
@@ -138,24 +131,10 @@ def train_seed(
         n_epochs += config.epochs
     classifier.model.eval()
     gold = [row.label for row in data.test]
-    predicted = predict(classifier, data.test, max_length=config.max_length)
+    predicted = predict_labels(classifier, data.test, max_length=config.max_length)
     interval = macro_f1_interval(gold, predicted, [row.idiom for row in data.test])
-    return SeedScores(seed, best_epoch, development_f1, macro_f1(gold, predicted), low=interval.low, high=interval.high)
-
-
-def predict(classifier: SentenceClassifier, rows: Sequence[Labelled], *, max_length: int) -> list[int]:
-    """Return the more likely label of every row."""
-    labels: list[int] = []
-    device = classifier.model.device
-    features = _features(classifier, rows, max_length=max_length)
-    collate = DataCollatorWithPadding(classifier.tokenizer)
-    for start in range(0, len(features), _EVALUATION_BATCH):
-        batch = collate(features[start : start + _EVALUATION_BATCH])
-        batch.pop("labels")
-        with torch.inference_mode():
-            logits = classifier.model(**batch.to(device)).logits
-        labels += logits.argmax(-1).tolist()
-    return labels
+    test_f1 = macro_f1(gold, predicted)
+    return SeedScores(seed, best_epoch, development_f1, test_f1, low=interval.low, high=interval.high), predicted
 
 
 def save_classifier(
@@ -259,19 +238,9 @@ def _scores(evaluated: EvalPrediction) -> dict[str, float]:
 
 
 def _features(classifier: SentenceClassifier, rows: Sequence[Labelled], *, max_length: int) -> list[dict[str, Any]]:
-    """Return the sub-words and the label of every row; of a pair that is too long, the sentence is cut."""
-    tokenizer = classifier.tokenizer
-    length = window_length(classifier.model.config, tokenizer, max_length=max_length)
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    lowers = normalizer is not None and normalizer.normalize_str("A") == "a"
-    features = []
-    for row in rows:
-        texts = [row.first] + ([row.second] if row.second else [])
-        if lowers and row.language:  # such a tokenizer does not know dotted and dotless i
-            texts = [lower(text, LANGUAGES[row.language]) for text in texts]
-        encoded = tokenizer(*texts, truncation="only_first" if row.second else True, max_length=length, verbose=False)
-        features.append({**encoded, "labels": row.label})
-    return features
+    """Return the sub-words and the label of every row."""
+    features = encode_rows(classifier, rows, max_length=max_length)
+    return [{**inputs, "labels": row.label} for inputs, row in zip(features, rows, strict=True)]
 
 
 def _arguments(config: IdiomaticityConfig, *, seed: int) -> TrainingArguments:

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_table
-from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset import Dataset, open_dataset
+from turkic_idiom_tasks.encoders.names import IDIOMATIC, NOT_IDIOMATIC
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.regimes import text_key
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
@@ -34,7 +35,6 @@ CONTEXT, IDIOM = INPUTS = ("context", "idiom")
 SUBTASKS = ("A", "B")
 DODIOM_VARIABLE = "DODIOM_DATA"
 DODIOM_SOURCE = "https://github.com/Dodiom/dodiom"
-IDIOMATIC, NOT_IDIOMATIC = 0, 1
 _SHOTS = {ZERO_SHOT: 0, ONE_SHOT: 1, FEW_SHOT: 4}  # sentences of each label and idiom; the paper has 1 to 4
 _DODIOM_COLUMNS = ("idiom", "submission", "category")
 _DODIOM_LABELS = {"idiom": IDIOMATIC, "nonidiom": NOT_IDIOMATIC}
@@ -79,7 +79,7 @@ class LabelledData:
 
 
 def build_labelled(
-    data: str,
+    data: str | Dataset,
     *,
     setup: str = ZERO_SHOT,
     inputs: Sequence[str] = (IDIOM,),
@@ -90,7 +90,7 @@ def build_labelled(
 
     Args:
         data: ``astitch`` (the folder that ASTITCH_DATA names), ``dodiom`` (the table that DODIOM_DATA names),
-            ``lexicon`` (the bundled one), or a lexicon directory.
+            ``lexicon`` (the bundled one), a lexicon directory, or an opened dataset.
         setup: one of `SETUPS`; a lexicon has ``zero-shot`` alone.
         inputs: ``context`` adds the sentences before and after it, which AStitch alone has; ``idiom`` gives the idiom
             as the second text.
@@ -109,7 +109,8 @@ def build_labelled(
     if data == ASTITCH:
         return _astitch(setup, inputs, subtask=subtask, languages=languages)
     if subtask == "B" or CONTEXT in inputs:
-        raise usage_error(f"--data {data}: has neither subtask B nor the sentences around; only {ASTITCH} has them")
+        place = data.path if isinstance(data, Dataset) else data
+        raise usage_error(f"--data {place}: has neither subtask B nor the sentences around; only {ASTITCH} has them")
     if data == DODIOM:
         name, splits = _dodiom(languages)
     else:
@@ -159,21 +160,12 @@ def _astitch(setup: str, inputs: Sequence[str], *, subtask: str, languages: Sequ
 
 
 def _astitch_rows(copy: AStitchData, subset: str, *, part: str, subtask: str, inputs: Sequence[str]) -> list[Labelled]:
-    """Return the rows of a file; the idiom of a row stands in the file of subtask A that has it as second sentence."""
-    context = CONTEXT in inputs and subtask == "A"
-    idiom_of = {}
-    for row in copy.labelled(subset, subtask="A", part=part, context=context):
-        idiom_of[row.sentence1] = row.sentence2
-    read = copy.labelled(subset, subtask=subtask, part=part, context=context, idiom=IDIOM in inputs)
-    rows = []
-    for row in read:
-        idiom = idiom_of.get(row.sentence1, row.sentence1)
-        rows.append(Labelled(row.label, row.sentence1, row.sentence2, idiom))
-    return rows
+    read = copy.labelled(subset, subtask=subtask, part=part, context=CONTEXT in inputs, idiom=IDIOM in inputs)
+    return [Labelled(row.label, row.sentence1, row.sentence2, row.idiom) for row in read]
 
 
-def _lexicon(data: str, languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:
-    dataset = open_dataset("" if data == LEXICON else data)
+def _lexicon(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:
+    dataset = data if isinstance(data, Dataset) else open_dataset("" if data == LEXICON else data)
     lexicon = dataset.lexicon
     known = [code for code in LANGUAGES if _literal_entries(lexicon, code)]
     for code in languages:

@@ -70,10 +70,11 @@ class TunedSimilarity:
     """A tuned encoder with its best weights, which may be the untuned ones.
 
     Attributes:
-        model: the model, made of stock modules and ready to encode.
+        model: the model, ready to encode; made of stock modules, but for one that puts idiom tokens into texts.
         history: the development scores, beginning with that of the untuned model.
         untuned_scores: subset -> name -> score of the test pairs by the untuned model.
         scores: the same by the weights that the model has now.
+        similarities: subset -> (P,) cosine similarities of the test pairs by these weights.
         n_examples: triplets, or pairs for the cosine loss, that it was trained on.
         diverged_at: step at which loss or vectors were not finite and training stopped; None if there was none.
     """
@@ -82,6 +83,7 @@ class TunedSimilarity:
     history: tuple[EpochScore, ...]
     untuned_scores: Mapping[str, Mapping[str, float]]
     scores: Mapping[str, Mapping[str, float]]
+    similarities: Mapping[str, Floats]
     n_examples: int
     diverged_at: int | None
 
@@ -137,7 +139,7 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
     check_packages("accelerate")
     model = trainee.model
     set_seed(config.seed)
-    untuned_scores = _test_scores(model, data.test)
+    untuned_scores = _scores(data.test, similarities_of_subsets(model, data.test))
     watcher = _EpochWatcher(model, _development_spearman(model, data.development))
     rows = _training_rows(model, data, config=config)
     with tempfile.TemporaryDirectory(prefix="turkic-idiom-") as scratch:
@@ -152,11 +154,13 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
         trainer.train()
     watcher.best.restore()
     model.eval()
+    similarities = similarities_of_subsets(model, data.test)
     return TunedSimilarity(
         model=model,
         history=tuple(watcher.history),
         untuned_scores=untuned_scores,
-        scores=_test_scores(model, data.test),
+        scores=_scores(data.test, similarities),
+        similarities=similarities,
         n_examples=len(rows),
         diverged_at=watcher.diverged_at,
     )
@@ -181,6 +185,21 @@ def pair_similarities(model: SentenceTransformer, pairs: SentencePairs) -> Float
         dtype=np.float64,
     )
     return np.asarray((vectors[first] * vectors[second]).sum(axis=1))
+
+
+def similarities_of_subsets(model: SentenceTransformer, test: Mapping[str, SentencePairs]) -> dict[str, Floats]:
+    """Return subset -> (P,) cosine similarities of the test pairs.
+
+    Raises:
+        InputError: the model's vectors are not finite.
+    """
+    similarities = {}
+    for subset, pairs in test.items():
+        values = pair_similarities(model, pairs)
+        if not np.isfinite(values).all():
+            raise InputError(f"{subset}: the model's vectors hold NaN or infinity; try another --pooling or model")
+        similarities[subset] = np.clip(values, -1.0, 1.0)
+    return similarities
 
 
 def simcse_rows(triplets: Sequence[Triplet], *, rng: np.random.Generator) -> list[tuple[str, str, str]]:
@@ -264,14 +283,8 @@ def _development_spearman(model: SentenceTransformer, pairs: SentencePairs) -> f
     return _evaluate(0, model=model, pairs=pairs)[_SPEARMAN]
 
 
-def _test_scores(model: SentenceTransformer, test: Mapping[str, SentencePairs]) -> dict[str, dict[str, float]]:
-    scores = {}
-    for subset, pairs in test.items():
-        similarities = pair_similarities(model, pairs)
-        if not np.isfinite(similarities).all():
-            raise InputError(f"{subset}: the model's vectors hold NaN or infinity; try another --pooling or model")
-        scores[subset] = similarity_scores(pairs, similarities)
-    return scores
+def _scores(test: Mapping[str, SentencePairs], similarities: Mapping[str, Floats]) -> dict[str, dict[str, float]]:
+    return {subset: similarity_scores(pairs, similarities[subset]) for subset, pairs in test.items()}
 
 
 def _training_rows(model: SentenceTransformer, data: TripletData, *, config: SimilarityConfig) -> Dataset:

@@ -27,17 +27,12 @@ from transformers import (
 )
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.finetuning.config import SpanConfig
 from turkic_idiom_tasks.finetuning.training import BestWeights, keep_to_bars
 from turkic_idiom_tasks.metrics.spans import span_scores
-from turkic_idiom_tasks.span_detection.classifier import (
-    TokenClassifier,
-    encode_words,
-    load_tokenizer,
-    load_weights,
-    window_length,
-)
+from turkic_idiom_tasks.span_detection.classifier import TokenClassifier, encode_words, load_weights
 from turkic_idiom_tasks.span_detection.subwords import Labelling, subword_labels, word_tags
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE
 
@@ -62,22 +57,26 @@ class FineTuned:
     history: tuple[Mapping[str, float], ...]
 
 
-def load_untuned(name_or_path: str, *, seed: int, revision: str | None = None) -> TokenClassifier:
+def load_untuned(
+    name_or_path: str, *, seed: int, revision: str | None = None, trust_remote_code: bool = False
+) -> TokenClassifier:
     """Return a pretrained encoder with an untrained head for the three tags, in float32.
 
     Args:
         name_or_path: Hub id or folder of an encoder.
         seed: seed of the head's initial weights.
         revision: Hub commit; None is the newest.
+        trust_remote_code: whether code that comes with the model may be executed.
 
     Raises:
         InputError: the model cannot be found or loaded, or its tokenizer does not say which word a sub-word belongs to.
     """
-    tokenizer = load_tokenizer(name_or_path, revision=revision)
+    tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
     set_seed(seed)
     model = load_weights(
         name_or_path,
         revision=revision,
+        trust_remote_code=trust_remote_code,
         id2label=dict(enumerate(LABELS)),
         label2id={label: number for number, label in enumerate(LABELS)},
         num_labels=len(LABELS),

@@ -16,7 +16,7 @@ from turkic_idiom_tasks.encoders.folders import MODULES_FILE
 from turkic_idiom_tasks.encoders.names import NO_REVISION, check_pooling
 from turkic_idiom_tasks.encoders.poolings import native_pooling, pooling_modules
 from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.integrations.mteb_loading import resolve_model
+from turkic_idiom_tasks.integrations.mteb_loading import LoadedModel, resolve_model
 from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES
 
 _PLAIN_POOLING = "mean"  # pooling that sentence-transformers gives a plain encoder
@@ -35,6 +35,7 @@ class Trainee:
         is_plain: whether it is a plain transformers encoder, not a sentence-transformers model.
         prompts: role (``query``, ``document``) -> prompt before a text, in training and in evaluation.
         task_prompts: short name of a task -> role -> prompt before a text of that task.
+        trust_remote_code: whether code that comes with the model was allowed to be executed.
     """
 
     model: SentenceTransformer
@@ -44,10 +45,17 @@ class Trainee:
     is_plain: bool
     prompts: Mapping[str, str]
     task_prompts: Mapping[str, Mapping[str, str]]
+    trust_remote_code: bool = False
 
 
 def load_trainee(
-    name: str, *, task: str, pooling: str | None = None, revision: str | None = None, device: str | None = None
+    name: str,
+    *,
+    task: str,
+    pooling: str | None = None,
+    revision: str | None = None,
+    device: str | None = None,
+    trust_remote_code: bool = False,
 ) -> Trainee:
     """Return a model by any name that `turkic-idiom run` takes, ready to be trained.
 
@@ -57,22 +65,20 @@ def load_trainee(
         pooling: one of the five; None keeps the model's own, and gives a plain encoder the mean.
         revision: Hub commit; None is the one that mteb pins, otherwise the newest.
         device: None lets sentence-transformers choose.
+        trust_remote_code: whether code that comes with the model may be executed.
 
     Raises:
         InputError: the model cannot be found, loaded or trained, or cannot have this pooling.
     """
     check_pooling(pooling or _PLAIN_POOLING)
-    loaded = resolve_model(name, revision=revision, device=device)
+    loaded = resolve_model(name, revision=revision, device=device, trust_remote_code=trust_remote_code)
     if loaded.encoder is None:
         raise usage_error(f"{name}: not a transformer encoder, so there is nothing to fine-tune; give another --model")
     if loaded.pooling and pooling not in (None, loaded.pooling):
         raise usage_error(f"{name} names another pooling than --pooling {pooling}; leave one of them out")
     is_plain = not _declares_modules(loaded.encoder, str(loaded.meta.revision))
     chosen = pooling or loaded.pooling or (_PLAIN_POOLING if is_plain else None)
-    prompts: dict[str, dict[str, str]] = {}
-    for short, retrieval_task in TASKS.items():
-        metadata = TASK_CLASSES[retrieval_task.name].metadata
-        prompts[short] = {role: loaded.prompt(metadata, role) for role in _ROLES}
+    prompts = task_prompts(loaded)
     model = _with_pooling(loaded.encoder, chosen) if chosen else loaded.encoder
     for module in model:
         if isinstance(module, WeightedLayerPooling):  # loading a saved model makes its weights trainable again
@@ -86,7 +92,17 @@ def load_trainee(
         is_plain=is_plain,
         prompts=prompts[task],
         task_prompts=prompts,
+        trust_remote_code=trust_remote_code,
     )
+
+
+def task_prompts(loaded: LoadedModel) -> dict[str, dict[str, str]]:
+    """Return short name of a task -> role -> prompt before a text of that task."""
+    prompts: dict[str, dict[str, str]] = {}
+    for short, retrieval_task in TASKS.items():
+        metadata = TASK_CLASSES[retrieval_task.name].metadata
+        prompts[short] = {role: loaded.prompt(metadata, role) for role in _ROLES}
+    return prompts
 
 
 def _declares_modules(model: SentenceTransformer, revision: str) -> bool:

@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_table
-from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.similarity import (
     CORRECT,
     GENERAL,
     INCORRECT,
     REFERENCE,
-    SIMILARITY_LANGUAGES,
+    SIMILARITY_TASKS,
+    STS,
     SentencePair,
     SentencePairs,
     Triplet,
@@ -31,7 +32,6 @@ from turkic_idiom_tasks.dataset.similarity import (
 )
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.regimes import text_key
-from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES, AStitchData, read_general_pairs, read_triplets
 from turkic_idiom_tasks.similarity.chengyu import CHENGYU_SUBSET, chengyu_path, read_chengyu, read_chengyu_triplets
@@ -88,14 +88,14 @@ class _Source:
 
 
 def build_triplets(
-    data: str = "", *, languages: Sequence[str] = (), seen_idioms: str = REFUSE, general: Path | None = None
+    data: str | Dataset = "", *, languages: Sequence[str] = (), seen_idioms: str = REFUSE, general: Path | None = None
 ) -> TripletData:
     """Return the triplets, development pairs and test pairs that a name stands for.
 
     Args:
         data: ``astitch`` (the folder that ASTITCH_DATA names), ``chengyu`` (the folder that CHENGYU_STS_DATA names),
-            ``lexicon`` or empty (the bundled lexicon), a lexicon directory, or a table with the columns original,
-            correct, incorrect and idiom, or S, A_c, A_i and sim.
+            ``lexicon`` or empty (the bundled lexicon), a lexicon directory, an opened dataset, or a table with the
+            columns original, correct, incorrect and idiom, or S, A_c, A_i and sim.
         languages: subsets of AStitch (``eng``, ``por``) or codes of a lexicon's languages; empty for all of them.
         seen_idioms: what is done with triplets whose idiom is in the test pairs of their subset: ``refuse`` the data,
             ``leave-out`` the triplets, or ``keep`` them.
@@ -193,8 +193,10 @@ def _next_of_another_idiom(triplets: Sequence[Triplet], number: int) -> Triplet 
     return None
 
 
-def _sources(data: str, languages: Sequence[str]) -> tuple[str, dict[str, _Source]]:
+def _sources(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[str, _Source]]:
     """Return the name of the data in results, and subset -> its triplets."""
+    if isinstance(data, Dataset):
+        return data.path, _lexicon_sources(data, languages)
     if data == ASTITCH:
         copy = AStitchData()
         sources = {}
@@ -210,10 +212,16 @@ def _sources(data: str, languages: Sequence[str]) -> tuple[str, dict[str, _Sourc
             raise usage_error(f"--language {languages[0]}: {data} is a table of triplets, which states no language")
         return data, {_FILE_SUBSET: _by_idiom(_read_table_of_triplets(Path(data)), None)}
     dataset = open_dataset("" if data == LEXICON else data)
+    return dataset.path, _lexicon_sources(dataset, languages)
+
+
+def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _Source]:
     sources = {}
-    for code in _chosen(languages, [code for code in SIMILARITY_LANGUAGES if code in dataset.similarity_languages]):
-        sources[LANGUAGES[code].subset] = _lexicon_source(dataset.lexicon, code, dataset.similarity(code))
-    return dataset.path, sources
+    lexicon = dataset.lexicon
+    subset_of = {SIMILARITY_TASKS[STS].languages[subset]: subset for subset in dataset.pair_subsets(STS)}
+    for code in _chosen(languages, subset_of):
+        sources[subset_of[code]] = _lexicon_source(lexicon, code, dataset.pairs(STS, subset_of[code]))
+    return sources
 
 
 def _chosen(languages: Sequence[str], known: Iterable[str]) -> list[str]:

@@ -194,19 +194,12 @@ def filter_flexible(responses: Iterable[Sequence[Any]], documents: Iterable[Docu
 
 
 def process_loglikelihoods(document: Document, results: Sequence[Sequence[Any]]) -> dict[str, Sample]:
-    """Return the sample for every metric; the most likely letter is the answer, the first one of equally likely ones.
+    """Return the sample for every metric; see `likeliest_option`.
 
     Raises:
         InputError: the requests were made from another document; see `_check`.
     """
-    loglikelihoods = []
-    for mark, loglikelihood in results:
-        _check(document, mark)
-        loglikelihoods.append(float(loglikelihood))
-    answer = None
-    if not any(map(math.isnan, loglikelihoods)):
-        answer = loglikelihoods.index(max(loglikelihoods))
-    return _samples(document, answer)
+    return _samples(document, likeliest_option(document, results))
 
 
 def process_results(document: Document, results: Sequence[str]) -> dict[str, Sample]:
@@ -215,9 +208,42 @@ def process_results(document: Document, results: Sequence[str]) -> dict[str, Sam
     Raises:
         InputError: the request was made from another document; see `_check`.
     """
+    return _samples(document, read_answer(document, results))
+
+
+def likeliest_option(document: Document, results: Sequence[Sequence[Any]]) -> int | None:
+    """Return the position of the most likely letter, the first one of equally likely ones; None for NaN.
+
+    Args:
+        document: what was asked.
+        results: what `filter_loglikelihood` has returned for it.
+
+    Raises:
+        InputError: the requests were made from another document; see `_check`.
+    """
+    loglikelihoods = []
+    for mark, loglikelihood in results:
+        _check(document, mark)
+        loglikelihoods.append(float(loglikelihood))
+    if any(map(math.isnan, loglikelihoods)):
+        return None
+    return loglikelihoods.index(max(loglikelihoods))
+
+
+def read_answer(document: Document, results: Sequence[str]) -> int | str | None:
+    """Return the position of the option that was written, or the words of the open cloze; None if unreadable.
+
+    Args:
+        document: what was asked.
+        results: what `filter_strict` or `filter_flexible` has returned for it.
+
+    Raises:
+        InputError: the request was made from another document; see `_check`.
+    """
     reading = json.loads(results[0])
     _check(document, reading["document"])
-    return _samples(document, reading["answer"])
+    answer: int | str | None = reading["answer"]
+    return answer
 
 
 def score_samples(samples: Iterable[Sample]) -> dict[str, float]:

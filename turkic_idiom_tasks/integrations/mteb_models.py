@@ -1,4 +1,4 @@
-"""Models that we register with mteb: the baseline, the paper's encoders by pooling, local checkpoints.
+"""Models that we register with mteb: the baseline, the paper's encoders by pooling, the community's, local checkpoints.
 
 ``NAME (pooling=mean)`` is mteb's way of naming a model under a setting. Such a model is made of stock
 sentence-transformers modules in mteb's own wrapper, so the stock command runs no code of ours when it encodes.
@@ -25,8 +25,9 @@ from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderW
 from mteb.types import PromptType
 
 from turkic_idiom_tasks.encoders import char_ngrams
+from turkic_idiom_tasks.encoders.community import CommunityEncoder, community_encoders
 from turkic_idiom_tasks.encoders.folders import folder_revision
-from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS, POOLINGS
+from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS, POOLINGS, TRUST_VARIABLE, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.integrations.hook import extend_late
 from turkic_idiom_tasks.integrations.report import report_failure
@@ -36,6 +37,7 @@ from turkic_idiom_tasks.reading import shown
 log = logging.getLogger("turkic_idiom_tasks")
 
 MODELS_VARIABLE = "TURKIC_IDIOM_MODELS"
+_YES = ("1", "true", "t", "yes", "y", "on")  # as in the environment variables of options
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,10 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
 
 
 def model_metas() -> list[ModelMeta]:
-    """Return the models that we always register: the baseline, and the paper's encoders under every pooling."""
+    """Return the models that we always register.
+
+    These are the baseline, the paper's encoders under every pooling, and the community's encoders.
+    """
     metas = [_baseline_meta()]
     for name, (revision, prompts) in PAPER_ENCODERS.items():
         for pooling in POOLINGS:
@@ -85,6 +90,7 @@ def model_metas() -> list[ModelMeta]:
             metas.append(
                 make_meta(pooled_name(name, pooling), revision=revision, loader=load_pooled, arguments=arguments)
             )
+    metas += [_community_meta(encoder) for encoder in community_encoders().values()]
     return metas
 
 
@@ -164,6 +170,11 @@ def make_meta(name: str, *, revision: str, loader: Any, arguments: Mapping[str, 
     return ModelMeta.create_empty(fields)
 
 
+def trusts_remote_code() -> bool:
+    """Return whether TURKIC_IDIOM_TRUST_REMOTE_CODE allows the stock mteb command to run code that models come with."""
+    return os.environ.get(TRUST_VARIABLE, "").strip().lower() in _YES
+
+
 def load_pooled(
     model_name: str,
     revision: str | None = None,
@@ -182,7 +193,8 @@ def load_pooled(
     from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 
     commit = None if Path(path).is_dir() or revision == NO_REVISION else revision
-    model = build_sentence_transformer(path, pooling, revision=commit, device=device)
+    trust = trusts_remote_code()
+    model = build_sentence_transformer(path, pooling, revision=commit, device=device, trust_remote_code=trust)
     return SentenceTransformerEncoderWrapper(model, model_prompts=model_prompts)
 
 
@@ -196,7 +208,39 @@ def load_local(
     """
     from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 
-    return SentenceTransformerEncoderWrapper(load_checkpoint(path, device=device))
+    return SentenceTransformerEncoderWrapper(
+        load_checkpoint(path, device=device, trust_remote_code=trusts_remote_code())
+    )
+
+
+def load_community(
+    model_name: str,
+    revision: str | None = None,
+    *,
+    needs_remote_code: bool = False,
+    trust_remote_code: bool | None = None,
+    **kwargs: Any,
+) -> SentenceTransformerEncoderWrapper:
+    """Load one of the community's encoders in mteb's own wrapper.
+
+    Args:
+        model_name: its name on the Hub.
+        revision: its commit, or mteb's name for no revision, which loads the newest.
+        needs_remote_code: whether it is loaded with code from the Hub.
+        trust_remote_code: whether that code may be executed; None means that TURKIC_IDIOM_TRUST_REMOTE_CODE decides.
+        kwargs: further arguments of mteb's wrapper, such as ``model_prompts`` and ``device``.
+
+    Raises:
+        InputError: it needs code from the Hub, which may not be executed.
+    """
+    if trust_remote_code is None:
+        trust_remote_code = trusts_remote_code()
+    if needs_remote_code and not trust_remote_code:
+        raise untrusted_code(model_name)
+    commit = None if revision == NO_REVISION else revision
+    return SentenceTransformerEncoderWrapper(
+        model_name, revision=commit, trust_remote_code=trust_remote_code and needs_remote_code, **kwargs
+    )
 
 
 def refuse(model_name: str, revision: str | None = None, *, problem: str, **kwargs: Any) -> Any:
@@ -257,6 +301,18 @@ def _baseline_meta() -> ModelMeta:
         "framework": ["NumPy"],
         "training_datasets": set(),
         "release_date": "2026-11-20",
+    }
+    return meta.model_copy(update=changes)
+
+
+def _community_meta(encoder: CommunityEncoder) -> ModelMeta:
+    arguments = {"model_prompts": encoder.prompts, "needs_remote_code": encoder.needs_remote_code or None}
+    meta = make_meta(encoder.name, revision=encoder.revision or NO_REVISION, loader=load_community, arguments=arguments)
+    changes = {
+        "languages": [LANGUAGES[code].script_code for code in encoder.languages],
+        "n_parameters": encoder.n_parameters,
+        "license": encoder.license,
+        "reference": f"https://huggingface.co/{encoder.name}",
     }
     return meta.model_copy(update=changes)
 

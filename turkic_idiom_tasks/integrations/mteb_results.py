@@ -18,18 +18,20 @@ from mteb.results import TaskResult
 from pydantic import ValidationError
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import SUBSETS
 from turkic_idiom_tasks.encoders.names import NO_REVISION
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import LOCK, locked, write_json, write_text
+from turkic_idiom_tasks.integrations.mteb_similarity import IdiomSTS
 from turkic_idiom_tasks.integrations.mteb_tasks import TurkicIdiomRetrieval
 from turkic_idiom_tasks.reading import read_json, shown
-from turkic_idiom_tasks.results.predictions import Rankings
+from turkic_idiom_tasks.results.predictions import Prediction, subsets_of
 from turkic_idiom_tasks.results.record import SUFFIX, Header, OtherFormatError, read_header, read_record, write_record
 from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_record
 from turkic_idiom_tasks.splits import TEST
 
 MODEL_FILE = "model_meta.json"
+
+IdiomTask = TurkicIdiomRetrieval | IdiomSTS
 
 
 class TaskFolder:
@@ -39,7 +41,7 @@ class TaskFolder:
         path: mteb's folder for the model, its revision, and settings that differ from the defaults.
     """
 
-    def __init__(self, output: Path, task: TurkicIdiomRetrieval, meta: ModelMeta) -> None:
+    def __init__(self, output: Path, task: IdiomTask, meta: ModelMeta) -> None:
         self._task = task
         self._meta = meta
         self._view: Path = ResultCache(output).get_task_result_path(task.metadata.name, meta)
@@ -82,15 +84,22 @@ class TaskFolder:
         return header
 
     def write(
-        self, subset: str, header: Header, rankings: Rankings, *, dataset: Dataset, top_k: int | None, overwrite: bool
+        self,
+        subset: str,
+        header: Header,
+        prediction: Prediction,
+        *,
+        dataset: Dataset,
+        top_k: int | None,
+        overwrite: bool,
     ) -> None:
         """Write a record, which makes the result of the subset a finished one.
 
         Args:
             subset: subset of the task.
             header: everything that decides the result, and its scores.
-            rankings: the predictions of the model.
-            dataset: the data of the predictions.
+            prediction: rankings or similarities of the subset by the model.
+            dataset: the data that was predicted.
             top_k: documents per query that are listed; None lists the whole pool.
             overwrite: whether to replace a result of other data, which another program may have written meanwhile.
 
@@ -101,7 +110,7 @@ class TaskFolder:
             if not overwrite:
                 self.check_data(dataset)
                 self._check_record(subset, dataset)
-            write_record(self.record_path(subset), header, {(self._task.short, subset): rankings}, top_k=top_k)
+            write_record(self.record_path(subset), header, {(self._task.short, subset): prediction}, top_k=top_k)
 
     def complete_view(self, dataset: Dataset, headers: Mapping[str, Header], *, overwrite: bool) -> list[str]:
         """Write mteb's files with the scores of the records, and with mteb's own scores of other subsets on this data.
@@ -134,7 +143,7 @@ class TaskFolder:
 
     def _is_complete(self, dataset: Dataset, headers: Mapping[str, Header]) -> bool:
         """Return whether mteb's files state the scores of every record; reading needs no lock."""
-        subsets = [subset for subset in SUBSETS[self._task.short] if self.record_path(subset).is_file()]
+        subsets = [subset for subset in subsets_of(self._task.short) if self.record_path(subset).is_file()]
         view = self._read_view(lenient=True)
         if view is None or not set(subsets) <= set(headers) or view["dataset_revision"] != dataset.revision:
             return False
@@ -145,7 +154,7 @@ class TaskFolder:
         """Return the headers of all records of this data, and a message for each record that cannot be used."""
         all_headers: dict[str, Header] = {}
         problems = []
-        for subset in SUBSETS[self._task.short]:
+        for subset in subsets_of(self._task.short):
             if subset in headers:
                 all_headers[subset] = headers[subset]
                 continue
@@ -176,7 +185,7 @@ class TaskFolder:
         for row in (*old["scores"].get(TEST, []), *view["scores"].get(TEST, [])):
             rows[row["hf_subset"]] = row
         ordered = []
-        for subset in dict.fromkeys([*SUBSETS[self._task.short], *rows]):
+        for subset in dict.fromkeys([*subsets_of(self._task.short), *rows]):
             if subset in rows:
                 ordered.append(rows[subset])
         view["scores"] = old["scores"] | {TEST: ordered}

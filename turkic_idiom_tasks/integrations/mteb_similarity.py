@@ -5,7 +5,6 @@ As `mteb_tasks`, this module imports submodules of mteb, never names from ``mteb
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from typing import Any
 
@@ -16,19 +15,18 @@ from mteb.abstasks.sts import AbsTaskSTS
 from mteb.abstasks.task_metadata import TaskMetadata
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, SentencePairs, content_digest
+from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMILARITY_LANGUAGES, STS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.integrations.current_data import current_dataset
 from turkic_idiom_tasks.integrations.hook import extend_late
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
-from turkic_idiom_tasks.metrics.similarity import similarity_scores
-from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES, ASTITCH_SOURCE, ASTITCH_VARIABLE, AStitchData
-from turkic_idiom_tasks.similarity.chengyu import CHENGYU_SUBSET, CHENGYU_VARIABLE, chengyu_path, read_chengyu
+from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_subset
+from turkic_idiom_tasks.results.similarities import Similarities
+from turkic_idiom_tasks.similarity.astitch import ASTITCH_SOURCE, astitch_dataset
+from turkic_idiom_tasks.similarity.chengyu import CHENGYU_SUBSET, chengyu_dataset
 from turkic_idiom_tasks.splits import TEST
 
-MAIN_SCORE = "spearman"
 UNREADABLE = "unreadable"  # in place of the revision, as long as the data was not read
 
 
@@ -36,43 +34,52 @@ class IdiomSTS(AbsTaskSTS):
     """Similarity of sentence pairs, whose gold score may be the model's own similarity of another pair.
 
     The rows that mteb encodes are all pairs, also those that only serve as the gold score of others.
+
+    Attributes:
+        short: name of the task in our results.
+        predictions: (split, subset) -> similarities of the last evaluation.
     """
 
+    short: str
     metadata: TaskMetadata
     data_loaded: bool
     min_score = 0
     max_score = 1
     abstask_prompt = "Retrieve semantically similar text."
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Read the data; listing tasks works without it, and `load_data` raises what is wrong."""
-        self._pairs: dict[str, SentencePairs] = {}
+    def __init__(self, *args: Any, dataset: Dataset | None = None, **kwargs: Any) -> None:
+        """Make a task on a dataset; without one, on the data that the environment names.
+
+        Listing tasks works without data, and `load_data` raises what is wrong with it.
+        """
+        self.predictions: dict[tuple[str, str], Similarities] = {}
+        self._source = dataset
         self._problem: InputError | None = None
-        source = {"path": self.source_path(), "revision": UNREADABLE}
+        eval_langs = type(self).metadata.eval_langs
+        changes: dict[str, Any]
         try:
-            self._pairs = self.read_pairs()
-            source["revision"] = revision_of_pairs(self._pairs)
+            if self._source is None:
+                self._source = self.open_data()
+            subsets = self._source.pair_subsets(self.short)
+            if not subsets:
+                self._source.pairs(self.short, next(iter(eval_langs)))  # raises
+            changes = {"dataset": {"path": self._source.path, "revision": self._source.revision}}
+            changes["eval_langs"] = {subset: eval_langs[subset] for subset in subsets}
         except InputError as error:
             self._problem = error
-        eval_langs = type(self).metadata.eval_langs
-        changes: dict[str, Any] = {"dataset": source}
-        if self._pairs:
-            changes["eval_langs"] = {subset: eval_langs[subset] for subset in self._pairs}
+            changes = {"dataset": {"path": type(self).metadata.dataset["path"], "revision": UNREADABLE}}
         self.metadata = type(self).metadata.model_copy(update=changes)
         self._metadata_of_data = self.metadata
         super().__init__(*args, **kwargs)
 
+    @classmethod
     @abstractmethod
-    def read_pairs(self) -> dict[str, SentencePairs]:
-        """Return subset -> test pairs.
+    def open_data(cls) -> Dataset:
+        """Return the data that the environment names, or the bundled data.
 
         Raises:
-            InputError: the data cannot be used.
+            InputError: it cannot be used.
         """
-
-    @abstractmethod
-    def source_path(self) -> str:
-        """Return what results name as the data."""
 
     @classmethod
     def data_in_use(cls) -> tuple[str, str]:
@@ -88,11 +95,11 @@ class IdiomSTS(AbsTaskSTS):
         """
         if self.data_loaded:
             return
-        if self._problem is not None:
-            raise self._problem
+        if self._problem is not None or self._source is None:
+            raise self._problem or InputError("no data")
         self.dataset = {}
         for subset in self.hf_subsets:
-            rows = self._pairs[subset].rows
+            rows = self._source.pairs(self.short, subset).rows
             columns = {
                 "sentence1": [row.sentence1 for row in rows],
                 "sentence2": [row.sentence2 for row in rows],
@@ -116,24 +123,19 @@ class IdiomSTS(AbsTaskSTS):
         Raises:
             InputError: a similarity is NaN.
         """
-        similarities = np.array(scores["cosine_scores"], dtype=np.float64)
-        if not np.isfinite(similarities).all():
-            row = self._pairs[self._subset].rows[int((~np.isfinite(similarities)).argmax())]
+        if self._source is None:
+            raise InputError("no data")
+        pairs = self._source.pairs(self.short, self._subset)
+        values = np.array(scores["cosine_scores"], dtype=np.float64)
+        if not np.isfinite(values).all():
+            row = pairs.rows[int((~np.isfinite(values)).argmax())]
             raise InputError(
                 f"{self.metadata.name}, {self._subset}: the similarity of the pair {row.id!r} is not a number; load "
                 "the model in float32"
             )
-        return similarity_scores(self._pairs[self._subset], similarities)
-
-
-def revision_of_pairs(pairs_by_subset: dict[str, SentencePairs]) -> str:
-    """Return 40 hexadecimal digits that are the same for the same pairs."""
-    records: list[list[object]] = []
-    for subset in sorted(pairs_by_subset):
-        for row in pairs_by_subset[subset].rows:
-            fields = [row.id, row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept]
-            records.append([subset, *fields])
-    return content_digest(records)
+        similarities = Similarities(self.short, pairs, np.clip(values, -1.0, 1.0))
+        self.predictions[TEST, self._subset] = similarities
+        return dict(score_subset(similarities).scores)
 
 
 def _metadata(name: str, description: str, **fields: Any) -> TaskMetadata:
@@ -144,7 +146,7 @@ def _metadata(name: str, description: str, **fields: Any) -> TaskMetadata:
         category="t2t",
         modalities=["text"],
         eval_splits=[TEST],
-        main_score=MAIN_SCORE,
+        main_score=MAIN_SCORES[STS],
         domains=["Written"],
         task_subtypes=[],
         dialect=[],
@@ -157,6 +159,7 @@ def _metadata(name: str, description: str, **fields: Any) -> TaskMetadata:
 class TurkicIdiomSTS(IdiomSTS):
     """Sentences with Turkic idioms, and the same sentences reworded, from the lexicon."""
 
+    short = STS
     metadata = _metadata(
         "TurkicIdiomSTS",
         "Idiomatic semantic textual similarity in Turkish, Azerbaijani, Uzbek and Turkmen: a sentence with an idiom "
@@ -170,31 +173,16 @@ class TurkicIdiomSTS(IdiomSTS):
         sample_creation="LM-generated and verified",
     )
 
-    def __init__(self, *args: Any, dataset: Dataset | None = None, **kwargs: Any) -> None:
-        """Make the task on a dataset; without one, on the data that TURKIC_IDIOM_DATA names, or the bundled lexicon."""
-        self._source = dataset
-        super().__init__(*args, **kwargs)
-
-    def read_pairs(self) -> dict[str, SentencePairs]:
-        """Return subset -> pairs of the languages that the data has.
-
-        Raises:
-            InputError: the data has no entry with all three sentences.
-        """
-        source = self._source or current_dataset()
-        pairs = {LANGUAGES[code].subset: source.similarity(code) for code in source.similarity_languages}
-        if not pairs:
-            source.similarity(SIMILARITY_LANGUAGES[0])  # raises
-        return pairs
-
-    def source_path(self) -> str:
-        """Return what results name as the data."""
-        return self._source.path if self._source else os.environ.get(DATA_VARIABLE) or BUNDLED_PATH
+    @classmethod
+    def open_data(cls) -> Dataset:
+        """Return the data that TURKIC_IDIOM_DATA names, or the bundled lexicon."""
+        return current_dataset()
 
 
 class AStitchIdiomSTS(IdiomSTS):
     """English and Portuguese sentences with idiomatic noun compounds, from AStitchInLanguageModels."""
 
+    short = ASTITCH_STS
     metadata = _metadata(
         "AStitchIdiomSTS",
         "Idiomatic semantic textual similarity of AStitchInLanguageModels, Task 2, mixed with general pairs.",
@@ -207,23 +195,16 @@ class AStitchIdiomSTS(IdiomSTS):
         sample_creation="found",
     )
 
-    def read_pairs(self) -> dict[str, SentencePairs]:
-        """Return the test pairs from the folder that ASTITCH_DATA names.
-
-        Raises:
-            InputError: it is not there, or malformed.
-        """
-        data = AStitchData()
-        return {subset: data.pairs(subset) for subset in ASTITCH_LANGUAGES}
-
-    def source_path(self) -> str:
-        """Return what results name as the data."""
-        return os.environ.get(ASTITCH_VARIABLE) or ASTITCH_SOURCE
+    @classmethod
+    def open_data(cls) -> Dataset:
+        """Return the test pairs from the folder that ASTITCH_DATA names."""
+        return astitch_dataset()
 
 
 class ChengyuSTS(IdiomSTS):
     """Chinese sentences with four-character idioms."""
 
+    short = CHENGYU_STS
     metadata = _metadata(
         "ChengyuSTS",
         "Idiomatic semantic textual similarity of Chinese sentences with chengyu, mixed with general pairs.",
@@ -236,17 +217,10 @@ class ChengyuSTS(IdiomSTS):
         sample_creation="found",
     )
 
-    def read_pairs(self) -> dict[str, SentencePairs]:
-        """Return the test pairs from the folder that CHENGYU_STS_DATA names.
-
-        Raises:
-            InputError: it is not there, or malformed.
-        """
-        return {CHENGYU_SUBSET: read_chengyu(chengyu_path(TEST))}
-
-    def source_path(self) -> str:
-        """Return what results name as the data."""
-        return os.environ.get(CHENGYU_VARIABLE) or "ChengyuSTS"
+    @classmethod
+    def open_data(cls) -> Dataset:
+        """Return the test pairs from the folder that CHENGYU_STS_DATA names."""
+        return chengyu_dataset()
 
 
 SIMILARITY_CLASSES: dict[str, type[IdiomSTS]] = {

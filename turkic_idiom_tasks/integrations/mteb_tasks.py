@@ -77,7 +77,7 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
 
     Attributes:
         short: ``T1``, ``T2`` or ``T3``.
-        rankings: (split, subset) -> rankings of the last evaluation.
+        predictions: (split, subset) -> rankings of the last evaluation.
     """
 
     short: str
@@ -90,7 +90,7 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         self._source = dataset
         self._is_named_by_environment = dataset is None
         self._problem: InputError | None = None
-        self.rankings: dict[tuple[str, str], Rankings] = {}
+        self.predictions: dict[tuple[str, str], Rankings] = {}
         try:
             if self._source is None:
                 self._source = current_dataset()
@@ -158,7 +158,7 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         if self._source is None:
             raise InputError("no data")
         rankings = _rankings_of_results(self._source.pool(self.short, hf_subset), results)
-        self.rankings[hf_split, hf_subset] = rankings
+        self.predictions[hf_split, hf_subset] = rankings
         return dict(score_subset(rankings).scores)
 
 

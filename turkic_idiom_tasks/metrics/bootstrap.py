@@ -233,15 +233,21 @@ def tail_probability(influence: Floats) -> float:
     Args:
         influence: (C,) float64, the influence of each concept; the sum is 0, and at least one differs from 0.
     """
-    n_concepts = len(influence)
-    squares = influence**2
-    kurtosis_share = float((squares**2).sum() / squares.sum() ** 2)  # kurtosis / C, in [1 / C, 1]
-    excess = kurtosis_share - 1 / n_concepts
-    freedom = float(n_concepts - 1)
-    if excess > 0:
-        freedom = min(freedom, 2 / excess)
-    quantile = stdtrit(freedom, 1 - _TAIL) * math.sqrt(n_concepts / (n_concepts - 1))
-    return float(ndtr(-quantile))
+    return float(tail_probabilities(influence[None])[0])
+
+
+def tail_probabilities(influences: Floats) -> Floats:
+    """Return `tail_probability` of each row of (M, C) influences, which is much faster than one by one.
+
+    The result of a row whose influences are all 0 means nothing.
+    """
+    n_concepts = influences.shape[1]
+    squares = influences**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kurtosis_shares = (squares**2).sum(axis=1) / squares.sum(axis=1) ** 2  # kurtosis / C, in [1 / C, 1]
+        freedom = np.minimum(2 / np.maximum(kurtosis_shares - 1 / n_concepts, 0), n_concepts - 1)
+        quantiles = stdtrit(freedom, 1 - _TAIL) * np.sqrt(np.float64(n_concepts) / (n_concepts - 1))
+    return np.asarray(ndtr(-quantiles), dtype=np.float64)
 
 
 def sum_by_concept(stratum: Stratum) -> tuple[tuple[str, ...], Floats]:

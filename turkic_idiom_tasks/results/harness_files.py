@@ -11,7 +11,7 @@ from pathlib import Path
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
-from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, TR_ONLY
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, NATIVE, TR_ONLY
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import PIVOT
 from turkic_idiom_tasks.results import inspect_files, lm_eval_files, mteb_files
@@ -27,7 +27,7 @@ from turkic_idiom_tasks.results.model_predictions import (
     known_revision,
     regime_of_untuned,
 )
-from turkic_idiom_tasks.results.predictions import SPANS, Key, Predictions
+from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, Key, Predictions
 from turkic_idiom_tasks.results.record import SUFFIX, Header, read_header, read_record
 
 
@@ -105,6 +105,8 @@ def _all_files(places: Sequence[Path]) -> list[Path]:
 
 
 def _from_record(path: Path, dataset: Dataset) -> Iterator[ModelPredictions]:
+    if any(row.task in OTHER_DATA_TASKS for row in read_header(path).subsets):
+        return
     record = read_record(path, dataset)
     for key, predictions in record.predictions.items():
         if key[0] == SPANS:
@@ -123,7 +125,8 @@ def _of_ranker(path: Path, header: Header, predictions: Predictions) -> ModelPre
             header.model.revision,
             predictions,
             pooling=pooling,
-            is_native=pooling is None or "max_length" in header.settings,  # which `run` states, and the grid does not
+            # `run` states the longest text, and pools otherwise only under another name; the grid does not
+            is_native=pooling in (None, NATIVE) or "max_length" in header.settings,
         ),
         n_parameters=header.model.n_parameters,
         regime=regime_of_untuned(header.model.name) if training is None else known_regime(training.regime),

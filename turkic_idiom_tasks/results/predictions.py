@@ -1,4 +1,4 @@
-"""Predictions of a model: rankings, tags or answers of each subset, and the JSON lines in which they are stored.
+"""Predictions of a model: rankings, tags, answers or similarities of each subset, and their JSON lines.
 
 A subset begins with a head line, and a line for each item follows:
 
@@ -10,7 +10,7 @@ A subset begins with a head line, and a line for each item follows:
 ``{"task": "spans", "subset": "tr"}``
     Then ``{"sentence": id, "tags": "OOBIO"}`` with a letter for each word.
 
-The answers of a language model to items: see `item_answers`.
+The answers of a language model to items: see `item_answers`. The similarities of sentence pairs: see `similarities`.
 
 In a file of one task the heads leave it out: ``{"subset": "tur-azj", "documents": [...]}`` or ``{"language": "tr"}``.
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -32,6 +32,7 @@ import numpy.typing as npt
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, Pool
 from turkic_idiom_tasks.dataset.sentences import TestSentences
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.ranking import RelevantPositions
 from turkic_idiom_tasks.reading import MalformedError, parse_json, shown
@@ -44,11 +45,16 @@ from turkic_idiom_tasks.results.item_answers import (
     find_items,
     item_subsets,
 )
+from turkic_idiom_tasks.results.similarities import Similarities, SimilaritySection, similarity_rows
 from turkic_idiom_tasks.spans import LABELS
 
 SPANS = "spans"  # name of span detection among the tasks
-TASK_NAMES = (*SUBSETS, SPANS)  # tasks of encoders and taggers; those of language models are `ITEM_TASKS`
-ALL_TASK_NAMES = (*TASK_NAMES, *ITEM_TASKS)
+TASK_NAMES = (*SUBSETS, STS, SPANS)  # tasks of encoders and taggers; those of language models are `ITEM_TASKS`
+ALL_TASK_NAMES = (*TASK_NAMES, *ITEM_TASKS)  # what a submission may hold
+IDIOMATICITY = "idiomaticity"  # its records state scores alone
+_READ_TASKS = (*SUBSETS, *SIMILARITY_TASKS, SPANS)
+RECORDED_TASKS = (*_READ_TASKS, IDIOMATICITY)  # what a record may hold
+OTHER_DATA_TASKS = (*(task for task in SIMILARITY_TASKS if task != STS), IDIOMATICITY)  # of data that has no edition
 MAX_DEPTH = 4  # brackets inside brackets in a line; the format needs three
 MAX_FAULTS = 20  # number of faults of a file that are named
 LETTERS = {label[0]: label for label in LABELS}  # letter of a tag -> tag
@@ -62,6 +68,13 @@ _KINDS = np.zeros(256, dtype=np.uint8)
 _KINDS[[ord(","), ord("["), ord("]")]] = _COMMA, _OPEN, _CLOSE
 _MAY_FOLLOW = np.array([[1, 1, 0, 1], [1, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 0]], dtype=bool)  # [kind, next kind]
 _DEPTH_STEP = np.array([0, 0, 1, -1], dtype=np.int8)
+_PREDICTION_KEYS: tuple[set[str], ...] = (
+    {"query", "ranking"},
+    {"query", "ranking", "beyond"},
+    {"sentence", "tags"},
+    {"item", "answer"},
+    {"pair", "similarity"},
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +185,7 @@ class Tags:
         return labels
 
 
-Prediction = Rankings | Tags | ItemAnswers
+Prediction = Rankings | Tags | ItemAnswers | Similarities
 Predictions = Mapping[Key, Prediction]
 
 
@@ -191,7 +204,7 @@ def to_lines(predictions: Predictions, *, top_k: int | None = None, default_task
     """Yield the lines of predictions; the same predictions give the same lines.
 
     Args:
-        predictions: (task, subset) -> rankings, tags or answers.
+        predictions: (task, subset) -> rankings, tags, answers or similarities.
         top_k: documents per query that are listed; a group of ties is never cut. None lists all.
         default_task: the one task of the file, which its head lines leave out; None for a file of several.
     """
@@ -207,6 +220,10 @@ def to_lines(predictions: Predictions, *, top_k: int | None = None, default_task
             how = {"prompt": subset_predictions.prompt, "method": subset_predictions.method}
             yield _dump(head | {"subset": subset} | how)
             for row in answer_rows(subset_predictions):
+                yield _dump(row)
+        elif isinstance(subset_predictions, Similarities):
+            yield _dump(head | {"subset": subset})
+            for row in similarity_rows(subset_predictions):
                 yield _dump(row)
         else:
             yield _dump(head | {"subset": subset, "documents": list(subset_predictions.pool.documents)})
@@ -248,8 +265,15 @@ def read_lines(
 def usual_order(key: Key) -> tuple[int, int]:
     """Return a key that sorts (task, subset) pairs in the order of the tasks and of their subsets."""
     task, subset = key
-    subsets: Sequence[str] = (all_item_subsets() | SUBSETS | {SPANS: tuple(LANGUAGES)})[task]
-    return ALL_TASK_NAMES.index(task), subsets.index(subset)
+    subsets = all_item_subsets()[task] if task in ITEM_TASKS else subsets_of(task)
+    return (*RECORDED_TASKS, *ITEM_TASKS).index(task), subsets.index(subset)
+
+
+def subsets_of(task: str) -> tuple[str, ...]:
+    """Return every subset that data may have of a retrieval task, a similarity task or spans, in the usual order."""
+    if task in SIMILARITY_TASKS:
+        return tuple(SIMILARITY_TASKS[task].languages)
+    return tuple(LANGUAGES) if task == SPANS else SUBSETS[task]
 
 
 class _Reader:
@@ -279,7 +303,7 @@ class _Reader:
             self._current, self._is_lost = None, True
             self._begin(row, keys)
             self._is_lost = False
-        elif keys in ({"query", "ranking"}, {"query", "ranking", "beyond"}, {"sentence", "tags"}, {"item", "answer"}):
+        elif keys in _PREDICTION_KEYS:
             if self._current is not None:
                 self._current.add(row)
             elif not self._is_lost:
@@ -300,8 +324,9 @@ class _Reader:
 
     def _begin(self, row: dict[str, Any], keys: set[str]) -> None:
         task = row.get("task") if self._default_task is None else self._default_task
-        if not isinstance(task, str) or task not in ALL_TASK_NAMES:
-            raise MalformedError(f"the task {shown(task)} is unknown; known: {', '.join(ALL_TASK_NAMES)}")
+        known_tasks = (*_READ_TASKS, *ITEM_TASKS)
+        if not isinstance(task, str) or task not in known_tasks:
+            raise MalformedError(f"the task {shown(task)} is unknown; known: {', '.join(known_tasks)}")
         expected = {self._subset_key}
         if task in SUBSETS:
             expected.add("documents")
@@ -322,6 +347,8 @@ class _Reader:
             self._current = _TagSection(self._dataset.test_sentences(subset))
         elif items := find_items(self._dataset, task, subset):
             self._current = AnswerSection(items, prompt=row["prompt"], method=row["method"])
+        elif task in SIMILARITY_TASKS:
+            self._current = SimilaritySection(task, self._dataset.pairs(task, subset))
         else:
             pool = self._dataset.pool(task, subset)
             _check_documents(row["documents"], pool)
@@ -336,6 +363,8 @@ class _Reader:
     def _known_subsets(self, task: str) -> tuple[str, ...]:
         if task == SPANS:
             return self._dataset.span_languages
+        if task in SIMILARITY_TASKS:
+            return self._dataset.pair_subsets(task)
         return item_subsets(self._dataset, task) if task in ITEM_TASKS else self._dataset.subsets(task)
 
 
@@ -482,7 +511,7 @@ class _TagSection:
         return Tags(self._sentences, tuple(letters or "" for letters in self._letters))
 
 
-_Section = _RankingSection | _TagSection | AnswerSection
+_Section = _RankingSection | _TagSection | AnswerSection | SimilaritySection
 
 
 def _ranking_lines(rankings: Rankings, *, top_k: int | None) -> Iterator[str]:

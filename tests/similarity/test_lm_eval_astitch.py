@@ -1,0 +1,148 @@
+"""The questions about AStitchInLanguageModels, Task 1, in lm-eval."""
+
+import json
+import math
+
+import pytest
+import yaml
+from lm_eval import simple_evaluate
+from lm_eval.tasks import TaskManager
+
+from tests.language_models.scripted_model import Scripted
+from tests.span_detection.conftest import few_tasks  # noqa: F401
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.integrations import lm_eval_astitch, lm_eval_yaml
+from turkic_idiom_tasks.integrations.lm_eval_plugin import TASK_FOLDER
+from turkic_idiom_tasks.metrics.classification import LABEL_SCORES, label_scores
+from turkic_idiom_tasks.similarity.astitch import AStitchData
+from turkic_idiom_tasks.similarity.questions import build_questions, questions_revision
+
+
+@pytest.fixture(autouse=True)
+def no_list_of_packages(monkeypatch):
+    """lm-eval starts `pip list` for each result, a second of the two that an evaluation takes."""
+    monkeypatch.setattr("torch.utils.collect_env.get_pip_packages", lambda run: ("pip", ""))
+
+
+@pytest.fixture(scope="module")
+def manager():
+    return TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
+
+
+def evaluate(answer, tasks, manager, **options):
+    options = {"bootstrap_iters": 0, "log_samples": True} | options
+    return simple_evaluate(model=Scripted(answer), tasks=tasks, task_manager=manager, **options)
+
+
+def test_scores_by_hand():
+    gold, predicted = [0, 0, 1, 1], [0, 1, 1, None]
+    scores = label_scores(gold, predicted, ["a", "a", "b", "b"])
+    # label 0: TP 1, FP 0, FN 1 -> 2/3; label 1: TP 1, FP 1, FN 1 (which could not be read) -> 2/4; the mean is 7/12
+    assert scores["macro_f1"] == pytest.approx(7 / 12)
+    assert (scores["accuracy"], scores["unreadable"]) == (0.5, 0.25)
+    assert (scores["n_items"], scores["n_idioms"], scores["small_sample"]) == (4, 2, 1)
+    assert scores["macro_f1_ci_low"] <= 7 / 12 <= scores["macro_f1_ci_high"]
+    assert tuple(scores) == LABEL_SCORES
+    assert math.isnan(label_scores([0, 0], [0, 0], ["a", "b"])["macro_f1"])
+
+
+def test_the_questions_say_what_is_asked_and_which_letter_is_right(labelled_astitch):
+    data = AStitchData()
+    idiomatic, literal, name, _ = build_questions(data, "idiomaticity", "por")
+    assert idiomatic.query.startswith("Expression: gold mine\nSentence: Data is a gold mine.\nIs the expression ")
+    assert "Portuguese" in idiomatic.query
+    assert idiomatic.query.endswith("\nA. idiomatic\nB. not idiomatic\nAnswer:")
+    assert [question.letters[question.gold] for question in (idiomatic, literal, name)] == ["A", "B", "B"]
+    meant = build_questions(data, "meaning", "eng")
+    assert len(meant) == 3 * 3 + 2
+    assert meant[0].query.startswith("Expression: gold mine\nSentence: Data is a gold mine.\nMeaning: source of riches")
+    assert [question.letters[question.gold] for question in meant[:3]] == ["A", "B", "B"]  # yes, no, no
+    (example, *_) = build_questions(data, "idiomaticity", "eng", part="train_few_shot")
+    assert "sat in the tree" in example.query
+    assert questions_revision(meant) != questions_revision(meant[1:])
+
+
+def test_the_questions_of_the_real_data_are_as_many_as_the_paper_says(outside_data):
+    folder = outside_data / "astitch"
+    if not folder.is_dir():
+        pytest.skip("no astitch among the outside data")
+    data = AStitchData(folder)
+    for language, n_sentences, n_idiomatic in (("eng", 483, 149), ("por", 279, 165)):  # tables 10 and 11
+        questions = build_questions(data, "idiomaticity", language)
+        assert len(questions) == n_sentences
+        assert sum(question.labels[question.gold] == 0 for question in questions) == n_idiomatic
+        meant = build_questions(data, "meaning", language)
+        assert sum(question.gold == 0 for question in meant) == n_sentences  # each sentence has one meaning
+        assert {question.idiom for question in meant} == {question.idiom for question in questions}
+
+
+def test_the_task_files_are_what_the_template_writes_and_name_every_metric():
+    written = {path.name: path.read_text(encoding="utf-8") for path in lm_eval_yaml.ASTITCH_FOLDER.glob("*.yaml")}
+    assert written == lm_eval_yaml.astitch_files()
+    text = (lm_eval_yaml.ASTITCH_FOLDER / "_common").read_text(encoding="utf-8").replace("!function ", "")
+    metrics = yaml.safe_load(text)["metric_list"]
+    assert [metric["metric"] for metric in metrics] == list(LABEL_SCORES)
+    for metric in metrics:
+        assert metric["aggregation"].endswith(f".{metric['metric']}")
+        assert hasattr(lm_eval_astitch, metric["metric"])
+
+
+def test_models_that_are_right_constant_and_unreadable(labelled_astitch, manager):
+    groups = ["astitch_idiomaticity", "astitch_idiomaticity_gen", "astitch_meaning", "astitch_meaning_gen"]
+    results = evaluate(lambda document: document["answer"], groups, manager)
+    for name, row in results["results"].items():
+        for reading in ("strict", "flexible") if name.endswith("_gen") else ("none",):
+            assert (row[f"macro_f1,{reading}"], row[f"accuracy,{reading}"]) == (1, 1), name
+    metadata = results["configs"]["astitch_meaning_por"]["metadata"]
+    assert metadata["data_revision"] == questions_revision(build_questions(AStitchData(), "meaning", "por"))
+    results = evaluate(lambda document: "A", groups, manager)
+    # always idiomatic, 2 of 4: label 0 has 2 * 2 / (2 + 4), label 1 has 0
+    assert results["results"]["astitch_idiomaticity_eng"]["macro_f1,none"] == pytest.approx(1 / 3)
+    assert results["groups"]["astitch_idiomaticity_gen"]["macro_f1,flexible"] == pytest.approx(1 / 3)
+    # always yes, right for 4 of 11 candidates: label 1 has 2 * 4 / (4 + 11)
+    assert results["results"]["astitch_meaning_por"]["macro_f1,none"] == pytest.approx(4 / 15)
+    assert results["results"]["astitch_meaning_por"]["accuracy,none"] == pytest.approx(4 / 11)
+    results = evaluate(lambda document: "lol", ["astitch_idiomaticity_eng_gen"], manager)
+    row = results["results"]["astitch_idiomaticity_eng_gen"]
+    assert (row["macro_f1,flexible"], row["unreadable,flexible"]) == (0, 1)
+
+
+def test_examples_come_from_the_few_shot_file_and_a_further_question_is_ignored(labelled_astitch, manager):
+    def goes_on(document):
+        return f"{document['answer']}\n\n{document['query']} B"
+
+    results = evaluate(goes_on, ["astitch_idiomaticity_eng_gen"], manager, num_fewshot=1)
+    assert results["results"]["astitch_idiomaticity_eng_gen"]["accuracy,flexible"] == 1
+    for sample in results["samples"]["astitch_idiomaticity_eng_gen"]:
+        example, question = sample["arguments"][0][0].split("\n\n")
+        assert "sat in the tree" in example
+        assert example.endswith("Answer: B")
+        assert question == sample["doc"]["query"]
+
+
+def test_missing_data_is_named_with_its_source(manager, monkeypatch):
+    monkeypatch.delenv("ASTITCH_DATA", raising=False)
+    with pytest.raises(InputError, match="ASTITCH_DATA") as caught:
+        evaluate(lambda document: "A", ["astitch_meaning_eng"], manager)
+    assert "github.com/H-TayyarMadabushi/AStitchInLanguageModels" in str(caught.value)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_the_stock_command(command, labelled_astitch, tmp_path, few_tasks):  # noqa: F811
+    run = command(
+        "lm-eval", "run", "--model", "dummy", "--tasks", "astitch_idiomaticity", "astitch_meaning_eng",
+        "--num_fewshot", "1", "--output_path", tmp_path / "out", PYTHONPATH=few_tasks,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    (path,) = (tmp_path / "out").rglob("results_*.json")
+    rows = json.loads(path.read_text())["results"]
+    assert rows["astitch_idiomaticity_eng"]["n_items,none"] == 4
+    assert rows["astitch_meaning_eng"]["n_items,none"] == 11
+    assert 0 <= rows["astitch_idiomaticity"]["macro_f1,none"] <= 1
+    without = command(
+        "lm-eval", "run", "--model", "dummy", "--tasks", "astitch_meaning_eng", PYTHONPATH=few_tasks, ASTITCH_DATA=""
+    )
+    assert without.returncode == 1
+    last_line = without.stderr.strip().splitlines()[-1]
+    assert last_line.startswith("turkic-idiom-tasks: error: AStitchInLanguageModels")

@@ -1,0 +1,184 @@
+"""The similarity tasks in `turkic-idiom run`: one pass with the retrieval tasks, records, and what is wrong in them."""
+
+import gzip
+import io
+import json
+
+import mteb
+import numpy as np
+import pytest
+from rich.cells import cell_len
+from sentence_transformers import SentenceTransformer
+
+from turkic_idiom_tasks import TurkicIdiomSTS
+from turkic_idiom_tasks.cli.run_output import print_tables
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.text_vectors import TextVectors
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.experiments.compare import compare_results
+from turkic_idiom_tasks.experiments.run import make_options, run_models
+from turkic_idiom_tasks.experiments.run_frame import scores_frame
+from turkic_idiom_tasks.results.predictions import read_lines, to_lines
+from turkic_idiom_tasks.results.record import read_record
+from turkic_idiom_tasks.results.scored import score_record, score_subset
+from turkic_idiom_tasks.results.similarities import Similarities
+from turkic_idiom_tasks.retrieval.ranking import rank_by_task
+from turkic_idiom_tasks.similarity.pair_similarities import similarities_by_pooling
+
+KEY = ("STS", "tur")
+
+
+@pytest.fixture
+def finished(pair_dataset, untrained_bert, tmp_path):
+    """A run of a tiny encoder under two poolings on T4 and STS, and its folder."""
+    options = make_options(tasks=("T4", "STS"), poolings=("mean", "cls"), output=tmp_path / "out")
+    return run_models([str(untrained_bert)], pair_dataset, options), tmp_path / "out"
+
+
+def record_of(folder, pooling):
+    (path,) = [path for path in folder.rglob("TurkicIdiomSTS.tur.record.jsonl.gz") if f"={pooling})" in path.as_posix()]
+    return path
+
+
+def unpacked(path):
+    return gzip.decompress(path.read_bytes()).decode().splitlines()
+
+
+def test_one_pass_gives_what_stock_mteb_gives(pair_dataset, minilm, tmp_path):
+    """The mean pooling of MiniLM is its own, so mteb's evaluation of the model itself must agree."""
+    options = make_options(tasks=("TurkicIdiomSTS",), poolings=("mean", "max"), output=tmp_path / "out")
+    runs = run_models([str(minilm)], pair_dataset, options)
+    stock = mteb.evaluate(SentenceTransformer(str(minilm)), TurkicIdiomSTS(dataset=pair_dataset), cache=None)
+    (row,) = stock.task_results[0].scores["test"]
+    ours = {run.model.partition("=")[2]: run.subsets["tur"].scores for run in runs}
+    names = ("spearman", "spearman_idiom", "spearman_general", "affinity", "accuracy", "n_pairs")
+    for name in names:
+        assert ours["mean)"][name] == pytest.approx(row[name], abs=1e-6, nan_ok=True), name
+    assert ours["max)"]["affinity"] != pytest.approx(ours["mean)"]["affinity"], abs=1e-3)
+
+
+def test_no_sentence_is_encoded_twice(pair_dataset, untrained_bert):
+    """T4 retrieves among the same sentences, so the pairs need no further forward pass."""
+    encoder = PooledEncoder.load(str(untrained_bert))
+    vectors = TextVectors(encoder, ["mean", "max"])
+    dict(rank_by_task(vectors, pair_dataset, [("T4", "tur")], prompts={}))
+    before = encoder.n_texts_forwarded
+    assert before == 18  # six sentences, six paraphrases, six literal ones
+    pairs = pair_dataset.pairs(*KEY)
+    plain = similarities_by_pooling(vectors, "STS", pairs)
+    assert encoder.n_texts_forwarded == before
+    prompted = similarities_by_pooling(vectors, "STS", pairs, prompt="su ")
+    assert encoder.n_texts_forwarded == before + 18
+    assert not np.allclose(plain["mean"].values, prompted["mean"].values)
+
+
+def test_a_record_holds_the_similarities_and_a_second_run_reads_it(finished, pair_dataset, untrained_bert):
+    runs, folder = finished
+    path = record_of(folder, "mean")
+    before = path.stat().st_mtime_ns
+    record = read_record(path, pair_dataset)
+    (scored,) = score_record(record)
+    assert scored.main == record.header.scores(*KEY)["spearman"]
+    assert record.header.settings["prompts"] == {"sentence": ""}
+    assert scored.n == 24  # six of each: correct, incorrect, two controls
+    options = make_options(tasks=("STS",), poolings=("mean",), output=folder)
+    (again,) = run_models([str(untrained_bert)], pair_dataset, options)
+    assert path.stat().st_mtime_ns == before
+    assert again.subsets["tur"].main == scored.main
+    (view,) = [json.loads(file.read_text()) for file in path.parent.glob("TurkicIdiomSTS.json")]
+    assert view["dataset_revision"] == pair_dataset.revision
+    assert view["scores"]["test"][0]["main_score"] == pytest.approx(scored.main, abs=1e-6)
+    assert len({run.task for run in runs}) == 2
+
+
+def test_lines_round_trip(pair_dataset):
+    pairs = pair_dataset.pairs(*KEY)
+    values = np.linspace(-1, 1, len(pairs.rows))
+    lines = [line.encode() for line in to_lines({KEY: Similarities("STS", pairs, values)})]
+    back, faults = read_lines(lines, pair_dataset)
+    assert not faults
+    np.testing.assert_array_equal(back[KEY].values, values)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"pair": "no-such/correct", "similarity": 0.5}, "has no pair 'no-such/correct'"),
+        ({"pair": 0, "similarity": 0.5}, "appears twice"),
+        ({"pair": None, "similarity": 1.5}, "from -1 to 1, not 1.5"),
+        ({"pair": None, "similarity": True}, "from -1 to 1, not True"),
+        ({"pair": None, "similarity": None}, "from -1 to 1, not None"),
+    ],
+)
+def test_wrong_lines_are_named(pair_dataset, line, message):
+    """The last line is replaced; a pair that is a number stands for that line's own pair, None for the last one."""
+    pairs = pair_dataset.pairs(*KEY)
+    lines = list(to_lines({KEY: Similarities("STS", pairs, np.zeros(len(pairs.rows)))}))
+    if not isinstance(line["pair"], str):
+        line = line | {"pair": pairs.rows[-1 if line["pair"] is None else line["pair"]].id}
+    lines[-1] = json.dumps(line)
+    predictions, faults = read_lines([text.encode() for text in lines], pair_dataset)
+    assert predictions == {}
+    assert faults[0].line == len(lines)
+    assert message in str(faults[0])
+
+
+def test_a_missing_pair_is_named(pair_dataset):
+    pairs = pair_dataset.pairs(*KEY)
+    lines = list(to_lines({KEY: Similarities("STS", pairs, np.zeros(len(pairs.rows)))}))[:-1]
+    _, faults = read_lines([text.encode() for text in lines], pair_dataset)
+    assert pairs.rows[-1].id in str(faults[0])
+
+
+def test_a_record_whose_similarities_do_not_give_its_score_is_refused(finished, pair_dataset):
+    path = record_of(finished[1], "mean")
+    lines = unpacked(path)
+    rows = [json.loads(line) for line in lines[2:]]
+    turned = [json.dumps(row | {"similarity": -row["similarity"]}) for row in rows]
+    path.write_bytes(gzip.compress("\n".join([*lines[:2], *turned, ""]).encode()))
+    with pytest.raises(InputError, match="STS, tur: the predictions give"):
+        score_record(read_record(path, pair_dataset))
+
+
+def test_a_model_that_finds_all_alike_has_no_score(pair_dataset):
+    pairs = pair_dataset.pairs(*KEY)
+    scored = score_subset(Similarities("STS", pairs, np.ones(len(pairs.rows))))
+    assert np.isnan(scored.main)
+    assert scored.scores["accuracy"] == 0.5  # a tie in every pair
+
+
+def test_comparing_leaves_similarity_out(finished, pair_dataset):
+    _, folder = finished
+    places = [record_of(folder, pooling).parent for pooling in ("mean", "cls")]
+    report = compare_results(*places, pair_dataset)
+    assert {row.task for row in report.rows} == {"T4"}
+    with pytest.raises(InputError, match="no mean over items"):
+        compare_results(*places, pair_dataset, tasks=("STS",))
+
+
+def test_the_table_fits_80_columns_and_names_the_baseline(finished, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    runs, _ = finished
+    text = io.StringIO()
+    print_tables(runs, scores_frame(runs), file=text)
+    lines = [line for line in text.getvalue().splitlines() if not line.startswith("  /")]
+    assert max(cell_len(line) for line in lines) <= 80
+    assert "accuracy" in text.getvalue()
+    assert "character overlap (baseline)" in lines
+    assert "macro average of nDCG" in text.getvalue()  # of T4
+    frame = scores_frame(runs)
+    assert set(frame["task"]) == {"TurkicIdiomT4", "TurkicIdiomSTS"}
+    similarity = frame[frame["task"] == "TurkicIdiomSTS"]
+    assert similarity["ndcg"].isna().all()
+    assert similarity["spearman"].notna().all()
+
+
+def test_data_of_their_own_is_scored_beside_the_lexicon(pair_dataset, untrained_bert, astitch, tmp_path, monkeypatch):
+    monkeypatch.setenv("ASTITCH_DATA", str(astitch))
+    options = make_options(tasks=("STS", "AStitchIdiomSTS"), output=tmp_path / "out", poolings=("mean",))
+    runs = {run.task: run for run in run_models([str(untrained_bert)], pair_dataset, options)}
+    assert list(runs["AStitchIdiomSTS"].subsets) == ["eng", "por"]
+    assert runs["AStitchIdiomSTS"].subsets["eng"].n == 5
+    monkeypatch.delenv("ASTITCH_DATA")
+    with pytest.raises(InputError, match="ASTITCH_DATA"):
+        run_models([str(untrained_bert)], pair_dataset, options)

@@ -1,0 +1,69 @@
+"""Encoders for Turkic languages that mteb does not list: what is known of them, and what is not.
+
+``community_encoders.json`` holds the records. They come from model cards and file listings on the Hub; a field that no
+public source confirms is left out, which means that it is unknown.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS
+
+FILE = Path(__file__).parent / "community_encoders.json"
+
+Commit = Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
+
+
+class CommunityEncoder(BaseModel):
+    """What is known of an encoder; None is unknown.
+
+    Attributes:
+        name: its name on the Hub.
+        languages: codes of the languages that it was trained for.
+        revision: a commit of it that is known to exist; None means that the newest one is loaded.
+        n_parameters: its size, often rounded by its authors.
+        license: its licence by mteb's names.
+        prompts: role (``query``, ``document``) -> prompt before a text; None leaves it to the checkpoint.
+        needs_remote_code: whether it is loaded with code from the Hub.
+        weights: format of its weights; pickles are loaded by the stock ``mteb`` command only.
+        is_gated: whether its conditions must be accepted on the Hub.
+        note: where it comes from, or what a field stands on.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
+    languages: list[str]
+    revision: Commit | None = None
+    n_parameters: Annotated[int, Field(gt=0)] | None = None
+    license: str | None = None
+    prompts: dict[Literal["query", "document"], str] | None = None
+    needs_remote_code: bool = False
+    weights: Literal["safetensors", "pickle"] | None = None
+    is_gated: bool | None = None
+    note: str | None = None
+
+
+_RECORDS = TypeAdapter(list[CommunityEncoder])
+
+
+@cache
+def community_encoders() -> MappingProxyType[str, CommunityEncoder]:
+    """Return name -> record of every encoder, in the order of the file."""
+    records = _RECORDS.validate_json(FILE.read_bytes())
+    return MappingProxyType({record.name: record for record in records})
+
+
+def pinned_revision(name: str) -> str | None:
+    """Return the commit at which one of the paper's or the community's encoders is loaded; None is the newest."""
+    revision, _ = PAPER_ENCODERS.get(name, (NO_REVISION, None))
+    if revision != NO_REVISION:
+        return revision
+    record = community_encoders().get(name)
+    return record.revision if record else None

@@ -1,0 +1,364 @@
+"""One token per idiom, the idiom principle of AStitchInLanguageModels (Tayyar Madabushi et al., 2021, section 4.2).
+
+A table states for every idiom its token, ``IDhighlifeID`` for `high life`, and the forms that stand for it in texts. An
+occurrence of a form begins at the beginning of a word, in capital or small letters. What follows a form of several
+words within its last word is a suffix, which stays behind the token, as in the authors' data: `mailing lists` becomes
+``IDmailinglistIDs``. The parts of a discontinuous form stand in one sentence, in their order; the token replaces the
+first part, and the others are removed. Where occurrences overlap, the longest of those that begin first counts; a form
+that two idioms share stands for the first of them.
+
+The table is the file `TABLE` of a saved model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.orthography import lower
+from turkic_idiom_tasks.reading import first_fault, quoted, read_json, shown
+from turkic_idiom_tasks.spans import Span
+
+TABLE = "idiom_tokens.json"
+CLASSIFIER_FOLDER = "idiomaticity"  # beside the table, if the mode is select
+FORMAT = 1
+ALL, SELECT = MODES = ("all", "select")
+WIDEST_GAP = 9  # words between two parts of a discontinuous form, as in the annotation of sentences
+_SENTENCE_ENDS = ".!?…"
+_WORD = re.compile(r"[^\W_]+")
+_HAN = re.compile("[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class IdiomForm:
+    """A form in which an idiom stands in a text.
+
+    Attributes:
+        parts: its parts, in order; several if it is discontinuous.
+        language: code of a language of the benchmark, which decides what capital letters are; empty for others.
+    """
+
+    parts: tuple[str, ...]
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IdiomToken:
+    """The token of an idiom.
+
+    Attributes:
+        token: ``IDhighlifeID``.
+        idiom: citation form.
+        forms: the forms that the token replaces.
+    """
+
+    token: str
+    idiom: str
+    forms: tuple[IdiomForm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIdiom:
+    """An idiom that is to have a token.
+
+    Attributes:
+        idiom: citation form.
+        forms: the forms in which it stands in texts.
+        language: code of a language of the benchmark; empty for others.
+    """
+
+    idiom: str
+    forms: tuple[IdiomForm, ...]
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A form of an idiom in a text.
+
+    Attributes:
+        token: token of the idiom.
+        idiom: citation form.
+        language: language of the form.
+        spans: where its parts are, in order.
+    """
+
+    token: str
+    idiom: str
+    language: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexedForm:
+    """A form whose parts are in small letters, with its idiom; `takes_suffix` if it has several words."""
+
+    parts: tuple[str, ...]
+    takes_suffix: bool
+    language: str
+    token: str
+    idiom: str
+
+
+class ClassifierSettings(BaseModel):
+    """How the classifier that decides for ``select`` is asked.
+
+    Attributes:
+        gives_idiom: whether the idiom is the second text, behind the sentence.
+        max_length: sub-words of both that are used.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    gives_idiom: bool
+    max_length: PositiveInt
+
+
+class IdiomTable:
+    """The tokens of a model, and the search for their idioms in texts.
+
+    Attributes:
+        tokens: one per idiom.
+        classifier: settings of the classifier that decides which occurrences are replaced; None replaces all.
+    """
+
+    def __init__(self, tokens: Sequence[IdiomToken], *, classifier: ClassifierSettings | None = None) -> None:
+        """Check that no two idioms have the same token.
+
+        Raises:
+            InputError: they have, or there is no idiom.
+        """
+        self.tokens = tuple(tokens)
+        self.classifier = classifier
+        _check_distinct(self.tokens)
+        self._index = _index(self.tokens)
+
+    @property
+    def mode(self) -> str:
+        """Return ``all`` or ``select``."""
+        return ALL if self.classifier is None else SELECT
+
+    def occurrences(self, text: str) -> list[Occurrence]:
+        """Return the occurrences of the idioms in an NFC text, in order and without overlaps."""
+        lowered = {dotless: _lowered(text, dotless) for dotless in self._index}
+        occurrences = []
+        position = 0
+        while position < len(text):
+            if _is_inside_word(text, position):
+                position += 1
+                continue
+            longest = None
+            for dotless, index in self._index.items():
+                for form in index.get(lowered[dotless][position], ()):
+                    spans = _match(form, lowered[dotless], position)
+                    if spans and (longest is None or _length(spans) > _length(longest.spans)):
+                        longest = Occurrence(form.token, form.idiom, form.language, spans)
+            if longest is None:
+                position += 1
+            else:
+                occurrences.append(longest)
+                position = longest.spans[-1].end
+        return occurrences
+
+    def replace(self, text: str, occurrences: Iterable[Occurrence]) -> str:
+        """Return the text with tokens in place of occurrences, from `occurrences`."""
+        pieces = []
+        end = 0
+        for occurrence in occurrences:
+            first, *others = occurrence.spans
+            pieces += [text[end : first.start], occurrence.token]
+            end = first.end
+            for span in others:
+                pieces.append(text[end : span.start].rstrip())
+                end = span.end
+        pieces.append(text[end:])
+        return "".join(pieces)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the table as the value of the file `TABLE`."""
+        rows = []
+        for row in self.tokens:
+            forms = [{"parts": list(form.parts), "language": form.language} for form in row.forms]
+            rows.append({"token": row.token, "idiom": row.idiom, "forms": forms})
+        classifier = None if self.classifier is None else self.classifier.model_dump()
+        return {"format": FORMAT, "classifier": classifier, "idioms": rows}
+
+
+class _FormRow(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    parts: list[Annotated[str, Field(min_length=1)]] = Field(min_length=1)
+    language: str
+
+
+class _IdiomRow(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    token: Annotated[str, Field(min_length=1, pattern=r"^\S+$")]
+    idiom: str
+    forms: list[_FormRow]
+
+
+class _TableFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: int
+    classifier: ClassifierSettings | None
+    idioms: list[_IdiomRow]
+
+
+def read_table_file(path: Path) -> IdiomTable:
+    """Return the table in the file `TABLE` of a saved model.
+
+    Raises:
+        InputError: the file cannot be read, has another format, or is damaged.
+    """
+    value = read_json(path)
+    stated = value.get("format") if isinstance(value, dict) else None
+    if stated != FORMAT:
+        raise InputError(
+            f"{path}: its format is {shown(stated)}, this version reads format {FORMAT}; install the version of "
+            "turkic-idiom-tasks that wrote it, or train the model again"
+        )
+    try:
+        table = _TableFile.model_validate(value)
+    except ValidationError as error:
+        raise InputError(f"{path}: damaged ({first_fault(error)}); train the model again") from error
+    tokens = []
+    for row in table.idioms:
+        forms = [IdiomForm(tuple(form.parts), form.language) for form in row.forms]
+        tokens.append(IdiomToken(row.token, row.idiom, tuple(forms)))
+    try:
+        return IdiomTable(tokens, classifier=table.classifier)
+    except InputError as error:
+        raise InputError(f"{path}: damaged ({error}); train the model again") from error
+
+
+def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
+    """Return one token per idiom, in the order of the idioms.
+
+    Idioms that differ only in case, punctuation and spaces are the same idiom, in every language.
+
+    Raises:
+        InputError: an idiom has neither letters nor digits, two idioms have the same token, or there is no idiom.
+    """
+    tokens: dict[tuple[str, ...], IdiomToken] = {}
+    for known in idioms:
+        words = tuple(_WORD.findall(_lowered(known.idiom, _has_dotless_i(known.language))))
+        if not words:
+            raise InputError(f"the idiom {quoted(known.idiom)} has neither letters nor digits, so it has no token")
+        earlier = tokens.get(words) or IdiomToken(f"ID{''.join(words)}ID", known.idiom, ())
+        forms = dict.fromkeys((*earlier.forms, *known.forms))
+        tokens[words] = replace(earlier, forms=tuple(forms))
+    distinct = list(tokens.values())
+    _check_distinct(distinct)
+    return distinct
+
+
+def check_vocabulary(table: IdiomTable, tokenizer: Any, *, place: str) -> None:
+    """Check that a tokenizer has the tokens of a table as added tokens.
+
+    Args:
+        table: the table of a saved model.
+        tokenizer: its tokenizer.
+        place: the file of the table, for messages.
+
+    Raises:
+        InputError: a token is missing, or is an ordinary part of the vocabulary.
+    """
+    added = tokenizer.added_tokens_encoder
+    missing = [row.token for row in table.tokens if row.token not in added]
+    if not missing:
+        return
+    if missing[0] in tokenizer.get_vocab():
+        raise InputError(
+            f"{place}: the token {quoted(missing[0])} clashes with the tokenizer's own vocabulary; train again"
+        )
+    raise InputError(
+        f"{place}: the tokenizer does not know {len(missing)} of its {len(table.tokens)} tokens, such as "
+        f"{quoted(missing[0])}; table and tokenizer are of different models. Copy the whole folder again"
+    )
+
+
+def _check_distinct(tokens: Sequence[IdiomToken]) -> None:
+    if not tokens:
+        raise InputError("no idiom that could have a token; give data with idioms")
+    idiom_of: dict[str, str] = {}
+    for row in tokens:
+        if row.token in idiom_of:
+            raise InputError(
+                f"the idioms {quoted(idiom_of[row.token])} and {quoted(row.idiom)} would have the same token, "
+                f"{row.token}; write them in the same way, or leave one out"
+            )
+        idiom_of[row.token] = row.idiom
+
+
+def _index(tokens: Iterable[IdiomToken]) -> dict[bool, dict[str, list[_IndexedForm]]]:
+    """Return whether a capital I has no dot -> first letter -> the forms that begin with it."""
+    index: dict[bool, dict[str, list[_IndexedForm]]] = {}
+    for row in tokens:
+        for form in row.forms:
+            dotless = _has_dotless_i(form.language)
+            parts = tuple(_lowered(part, dotless) for part in form.parts)
+            takes_suffix = len(_WORD.findall(" ".join(parts))) > 1
+            indexed = _IndexedForm(parts, takes_suffix, form.language, row.token, row.idiom)
+            index.setdefault(dotless, {}).setdefault(parts[0][0], []).append(indexed)
+    return index
+
+
+def _match(form: _IndexedForm, text: str, start: int) -> tuple[Span, ...]:
+    """Return where the parts of a form are if it begins at a word of a text in small letters; else nothing."""
+    first, *others = form.parts
+    if not text.startswith(first, start):
+        return ()
+    spans = [Span(start, start + len(first))]
+    for part in others:
+        if _is_inside_word(text, spans[-1].end):
+            return ()
+        place = _next_place(part, text, spans[-1].end)
+        if place is None:
+            return ()
+        spans.append(place)
+    if not form.takes_suffix and _is_inside_word(text, spans[-1].end):
+        return ()
+    return tuple(spans)
+
+
+def _next_place(part: str, text: str, end: int) -> Span | None:
+    """Return where a further part of a form is: in the same sentence, at most `WIDEST_GAP` words behind `end`."""
+    start = text.find(part, end)
+    while start >= 0:
+        between = text[end:start]
+        if any(sign in between for sign in _SENTENCE_ENDS) or len(_WORD.findall(between)) > WIDEST_GAP:
+            return None
+        if not _is_inside_word(text, start):
+            return Span(start, start + len(part))
+        start = text.find(part, start + 1)
+    return None
+
+
+def _is_inside_word(text: str, position: int) -> bool:
+    """Return whether a position is between two letters or digits of a word; Chinese has no spaces between words."""
+    if not 0 < position < len(text):
+        return False
+    before, after = text[position - 1], text[position]
+    return before.isalnum() and after.isalnum() and not (_HAN.fullmatch(before) or _HAN.fullmatch(after))
+
+
+def _length(spans: Iterable[Span]) -> int:
+    return sum(span.end - span.start for span in spans)
+
+
+def _has_dotless_i(language: str) -> bool:
+    return language in LANGUAGES and LANGUAGES[language].dotless_i
+
+
+def _lowered(text: str, dotless_i: bool) -> str:
+    return lower(text, LANGUAGES[PIVOT] if dotless_i else None)

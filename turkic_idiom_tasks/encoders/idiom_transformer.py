@@ -1,0 +1,229 @@
+"""A sentence-transformers module that puts idiom tokens into its inputs, so that no caller has to know about them.
+
+A saved model names the module in its ``modules.json``. Stock sentence-transformers imports it if this package is
+installed and the caller says ``trust_remote_code=True``; `checkpoints.load_checkpoint` does so by itself, because the
+class is ours and no code of the model is run.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Transformer
+from tokenizers import AddedToken
+
+from turkic_idiom_tasks.encoders.checkpoints import backbone_of
+from turkic_idiom_tasks.encoders.idiom_tokens import (
+    CLASSIFIER_FOLDER,
+    TABLE,
+    ClassifierSettings,
+    IdiomTable,
+    IdiomToken,
+    Occurrence,
+    check_vocabulary,
+    read_table_file,
+)
+from turkic_idiom_tasks.encoders.names import IDIOMATIC, RANDOM
+from turkic_idiom_tasks.encoders.sentence_classifier import (
+    SentenceClassifier,
+    TrainedClassifier,
+    load_sentence_classifier,
+    predict_labels,
+)
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.files import write_json
+from turkic_idiom_tasks.reading import quoted
+
+_DEFAULT_DEVIATION = 0.02  # of random vectors, where the configuration states none
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A row for the classifier: is the idiom meant in the sentence?"""
+
+    first: str
+    second: str
+    language: str
+
+
+class IdiomTokenTransformer(Transformer):
+    """Stock ``Transformer``, changed to replace idioms by their tokens before texts are tokenised.
+
+    Attributes:
+        idiom_table: the tokens.
+        sentence_classifier: decides which occurrences are replaced; None replaces all.
+    """
+
+    idiom_table: IdiomTable
+    sentence_classifier: SentenceClassifier | None
+    _decisions: dict[_Question, bool]  # answers of the classifier, which is asked about each sentence in every epoch
+
+    @classmethod
+    def of(cls, transformer: Transformer, table: IdiomTable, classifier: SentenceClassifier | None) -> Self:
+        """Return a module that shares everything with a loaded one and replaces idioms.
+
+        Args:
+            transformer: its tokenizer and embeddings have the tokens.
+            table: the tokens.
+            classifier: decides which occurrences are replaced; None replaces all.
+        """
+        module = cls.__new__(cls)
+        module.__dict__.update(transformer.__dict__)  # loading it anew would need the grown weights on the disk
+        module._use(table, classifier)
+        return module
+
+    def _use(self, table: IdiomTable, classifier: SentenceClassifier | None) -> None:
+        self.idiom_table = table
+        self.sentence_classifier = classifier
+        self._decisions = {}
+
+    def preprocess(self, inputs: Any, prompt: str | None = None, **options: Any) -> dict[str, Any]:
+        """Return the features of inputs, in which tokens replace the idioms of texts; the prompt is left as it is."""
+        rewritten = list(inputs)
+        positions = [position for position, value in enumerate(rewritten) if isinstance(value, str)]
+        texts = self.rewrite([rewritten[position] for position in positions])
+        for position, text in zip(positions, texts, strict=True):
+            rewritten[position] = text
+        features: dict[str, Any] = super().preprocess(rewritten, prompt=prompt, **options)
+        return features
+
+    def rewrite(self, texts: Sequence[str]) -> list[str]:
+        """Return the texts with tokens in place of idioms; a text without an idiom is not changed at all."""
+        normalised = [unicodedata.normalize("NFC", text) for text in texts]
+        occurrences = [self.idiom_table.occurrences(text) for text in normalised]
+        if self.sentence_classifier is not None:
+            occurrences = self._idiomatic(normalised, occurrences)
+        rewritten = []
+        for text, nfc, of_text in zip(texts, normalised, occurrences, strict=True):
+            rewritten.append(self.idiom_table.replace(nfc, of_text) if of_text else text)
+        return rewritten
+
+    def _idiomatic(self, texts: Sequence[str], occurrences: Sequence[list[Occurrence]]) -> list[list[Occurrence]]:
+        """Return the occurrences of each text that the classifier calls idiomatic."""
+        questions: dict[_Question, None] = {}
+        for text, of_text in zip(texts, occurrences, strict=True):
+            questions |= {self._question(text, occurrence): None for occurrence in of_text}
+        self._decide([question for question in questions if question not in self._decisions])
+        kept = []
+        for text, of_text in zip(texts, occurrences, strict=True):
+            kept.append([occurrence for occurrence in of_text if self._decisions[self._question(text, occurrence)]])
+        return kept
+
+    def _question(self, text: str, occurrence: Occurrence) -> _Question:
+        settings = self.idiom_table.classifier
+        gives_idiom = settings is not None and settings.gives_idiom
+        return _Question(text, occurrence.idiom if gives_idiom else "", occurrence.language)
+
+    def _decide(self, questions: Sequence[_Question]) -> None:
+        classifier, settings = self.sentence_classifier, self.idiom_table.classifier
+        if not questions or classifier is None or settings is None:
+            return
+        classifier.model.to(self.model.device)
+        labels = predict_labels(classifier, questions, max_length=settings.max_length)
+        for question, label in zip(questions, labels, strict=True):
+            self._decisions[question] = label == IDIOMATIC
+
+    def save(self, output_path: str, *arguments: Any, **options: Any) -> None:
+        """Write the stock files, the table, and the classifier in a folder of its own."""
+        super().save(output_path, *arguments, **options)
+        write_json(Path(output_path) / TABLE, self.idiom_table.to_json())
+        if self.sentence_classifier is not None:
+            folder = Path(output_path) / CLASSIFIER_FOLDER
+            self.sentence_classifier.model.save_pretrained(folder)
+            self.sentence_classifier.tokenizer.save_pretrained(folder)
+
+    @classmethod
+    def load(cls, model_name_or_path: str, *, trust_remote_code: bool = False, **options: Any) -> Self:
+        """Load a saved module, without any code of the model's folder.
+
+        Raises:
+            InputError: the table is missing or damaged, does not fit to the tokenizer, or the classifier is missing.
+        """
+        module: Self = super().load(model_name_or_path, trust_remote_code=False, **options)
+        names = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
+        place = {name: options[name] for name in names if name in options}
+        path = cls.load_file_path(model_name_or_path, TABLE, **place)
+        if path is None:
+            raise InputError(f"{model_name_or_path}: the table of its idiom tokens, {TABLE}, is missing; copy it again")
+        table = read_table_file(Path(path))
+        check_vocabulary(table, module.tokenizer, place=str(path))
+        classifier = None
+        if table.classifier is not None:
+            inner = "/".join(part for part in (place.pop("subfolder", ""), CLASSIFIER_FOLDER) if part)
+            folder = cls.load_dir_path(model_name_or_path, inner, **place)
+            if folder is None or not Path(folder).is_dir():
+                raise InputError(
+                    f"{model_name_or_path}: the classifier, {CLASSIFIER_FOLDER}/, is missing; copy it again"
+                )
+            classifier = load_sentence_classifier(Path(folder))
+        module._use(table, classifier)
+        return module
+
+
+def add_idiom_tokens(
+    model: SentenceTransformer,
+    tokens: Sequence[IdiomToken],
+    *,
+    initial: str,
+    seed: int,
+    trained: TrainedClassifier | None = None,
+) -> IdiomTokenTransformer:
+    """Let a model's vocabulary and embeddings grow by one token per idiom, and its first module replace idioms.
+
+    Args:
+        model: begins with a text transformer; is changed.
+        tokens: from `idiom_tokens.make_tokens`.
+        initial: vector of a new token: ``random``, from the distribution that the model's configuration states, or
+            ``mean``, the mean over the pieces of the idiom.
+        seed: of random vectors.
+        trained: decides which occurrences are replaced; None replaces all.
+
+    Returns:
+        The new first module.
+
+    Raises:
+        InputError: the model cannot have idiom tokens, or a token is in its vocabulary already.
+    """
+    transformer = backbone_of(model)
+    if isinstance(transformer, IdiomTokenTransformer):
+        raise usage_error("this model has idiom tokens already, and keeps them in training; leave --idiom-tokens out")
+    settings = None
+    if trained is not None:
+        settings = ClassifierSettings(gives_idiom=trained.gives_idiom, max_length=trained.max_length)
+    table = IdiomTable(tokens, classifier=settings)
+    tokenizer = transformer.tokenizer
+    vocabulary = tokenizer.get_vocab()
+    for row in table.tokens:
+        if row.token in vocabulary:
+            raise InputError(
+                f"the token {quoted(row.token)} of the idiom {quoted(row.idiom)} is in the vocabulary of "
+                f"{tokenizer.name_or_path} already; leave the idiom out, or begin with a model without it"
+            )
+    vectors = transformer.model.get_input_embeddings().weight.detach()
+    if initial == RANDOM:
+        generator = torch.Generator().manual_seed(seed)
+        deviation = getattr(transformer.model.config, "initializer_range", _DEFAULT_DEVIATION)
+        new_vectors = deviation * torch.randn(len(table.tokens), vectors.shape[1], generator=generator)
+    else:
+        means = []
+        for row in table.tokens:
+            pieces = tokenizer(row.idiom, add_special_tokens=False)["input_ids"]
+            means.append(vectors[pieces].mean(0))
+        new_vectors = torch.stack(means)
+    # without the space before it, which some tokenizers would make a piece of its own
+    tokenizer.add_tokens([AddedToken(row.token, lstrip=True, normalized=False) for row in table.tokens])
+    ids = tokenizer.convert_tokens_to_ids([row.token for row in table.tokens])
+    size = max(len(vectors), max(ids) + 1)
+    transformer.model.resize_token_embeddings(size, mean_resizing=False)
+    with torch.no_grad():
+        embeddings = transformer.model.get_input_embeddings().weight
+        embeddings[ids] = new_vectors.to(embeddings)
+    module = IdiomTokenTransformer.of(transformer, table, trained.classifier if trained else None)
+    model[0] = module
+    return module

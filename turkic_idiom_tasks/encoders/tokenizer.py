@@ -1,0 +1,62 @@
+"""Fast tokenizers of classifiers, and how many sub-words their models take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transformers import AutoTokenizer
+
+from turkic_idiom_tasks.encoders.checkpoints import load_error
+from turkic_idiom_tasks.encoders.folders import is_local, local_path
+from turkic_idiom_tasks.errors import InputError
+
+MAX_LENGTH = 512  # sub-words in one window
+MIN_LENGTH = 8
+_POSITIONS_FROM_2 = {"xlm-roberta", "roberta", "camembert", "xlm-roberta-xl"}  # two of their positions cannot be used
+
+
+def load_tokenizer(name_or_path: str, *, revision: str | None = None, trust_remote_code: bool = False) -> Any:
+    """Return a fast tokenizer that takes sentences as lists of words.
+
+    Raises:
+        InputError: the tokenizer cannot be loaded, or does not say which word a sub-word belongs to.
+    """
+    path = local_path(name_or_path)
+    options: dict[str, Any] = {
+        "revision": revision or "main",
+        "trust_remote_code": trust_remote_code,
+        "local_files_only": is_local(name_or_path),
+    }
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(path, **options)
+        if getattr(tokenizer, "add_prefix_space", True) is False:  # byte-level BPE: a word begins with a space
+            tokenizer = AutoTokenizer.from_pretrained(path, add_prefix_space=True, **options)
+    except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
+        raise load_error(name_or_path, error) from error
+    if not tokenizer.is_fast:
+        raise InputError(
+            f"{name_or_path}: its tokenizer ({type(tokenizer).__name__}) does not say which word a sub-word belongs "
+            "to; use a model with a fast tokenizer (tokenizer.json)"
+        )
+    return tokenizer
+
+
+def window_length(config: Any, tokenizer: Any, *, max_length: int | None = None) -> int:
+    """Return the number of sub-words in one forward pass: the lowest limit of caller, model and tokenizer, or 512.
+
+    Args:
+        config: configuration of the model.
+        tokenizer: its tokenizer.
+        max_length: limit of the caller, or None.
+
+    Raises:
+        InputError: the limit is lower than eight.
+    """
+    positions = getattr(config, "max_position_embeddings", None)
+    if positions and config.model_type in _POSITIONS_FROM_2:
+        positions -= 2
+    limits = (max_length, positions, tokenizer.model_max_length, MAX_LENGTH)
+    length = int(min(limit for limit in limits if limit is not None))
+    if length < MIN_LENGTH:
+        raise InputError(f"max_length is {length}; a window needs at least {MIN_LENGTH} sub-words")
+    return length

@@ -1,0 +1,127 @@
+"""Idiomaticity cells: a classifier for each model, setup and seed. `idiomaticity_jobs` does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, JsonValue
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.experiments.cells import (
+    Cell,
+    Finish,
+    Kind,
+    Names,
+    Part,
+    Seeds,
+    Work,
+    content_revision,
+    distinct,
+    one_of,
+)
+from turkic_idiom_tasks.experiments.workload import Passes, Workload
+from turkic_idiom_tasks.finetuning.config import SEEDS, IdiomaticityConfig
+from turkic_idiom_tasks.finetuning.labelled import (
+    ASTITCH,
+    DODIOM,
+    IDIOM,
+    INPUTS,
+    LEXICON,
+    SETUPS,
+    ZERO_SHOT,
+    Labelled,
+    LabelledData,
+    build_labelled,
+)
+from turkic_idiom_tasks.results.predictions import IDIOMATICITY
+
+
+class IdiomaticityPart(Part):
+    """Idiomaticity cells of a grid.
+
+    Attributes:
+        models: encoders on the Hub, or folders.
+        source: ``lexicon`` (the data of the grid), ``astitch`` or ``dodiom`` (what their variables name).
+        subtask: ``A``, or ``B`` of AStitch.
+        setups: ``zero-shot``, ``one-shot``, ``few-shot``; a lexicon has ``zero-shot`` alone.
+        inputs: what is given beside the sentence: ``context``, ``idiom``, both or nothing.
+        languages: one subset of AStitch, or codes of languages of the lexicon; none means the default.
+        seeds: seeds with which every training is repeated.
+        training: settings of every training.
+    """
+
+    models: Names
+    source: Annotated[str, one_of(LEXICON, ASTITCH, DODIOM)] = LEXICON
+    subtask: Literal["A", "B"] = "A"
+    setups: Annotated[tuple[Annotated[str, one_of(*SETUPS)], ...], Field(min_length=1), AfterValidator(distinct)] = (
+        ZERO_SHOT,
+    )
+    inputs: Annotated[tuple[Annotated[str, one_of(*INPUTS)], ...], AfterValidator(distinct)] = (IDIOM,)
+    languages: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
+    seeds: Seeds = SEEDS
+    training: IdiomaticityConfig = IdiomaticityConfig()
+
+    def rows(self, dataset: Dataset, setup: str) -> LabelledData:
+        """Return the rows of a setup.
+
+        Raises:
+            InputError: the data cannot be used, or lacks the setup.
+        """
+        data = dataset if self.source == LEXICON else self.source
+        return build_labelled(data, setup=setup, inputs=self.inputs, subtask=self.subtask, languages=self.languages)
+
+
+class IdiomaticityKind(Kind[IdiomaticityPart]):
+    """Cells of `IdiomaticityPart`."""
+
+    name = IDIOMATICITY
+    part = IdiomaticityPart
+
+    def cells(self, part: IdiomaticityPart, dataset: Dataset) -> Iterator[Cell]:
+        """Yield the cells model by model, then setup by setup.
+
+        Raises:
+            InputError: the data of the part cannot be used.
+        """
+        revisions = {setup: part.rows(dataset, setup).revision for setup in part.setups}
+        for model in part.models:
+            for setup, revision in revisions.items():
+                for seed in part.seeds:
+                    yield Cell(IDIOMATICITY, model, setup, seed=seed, data=revision)
+
+    def settings(self, part: IdiomaticityPart, cell: Cell) -> dict[str, JsonValue]:
+        """Return the settings of the training, and where its data comes from."""
+        where: dict[str, JsonValue] = {"source": part.source, "subtask": part.subtask, "inputs": list(part.inputs)}
+        return part.training.model_dump() | where
+
+    def model_revision(self, model: str) -> str | None:
+        """Return the content hash or the pinned commit of a model."""
+        return content_revision(model)
+
+    def shared_work(self, cell: Cell) -> tuple[object, ...]:
+        """Return the cell itself: every cell begins with the pretrained weights."""
+        return (cell,)
+
+    def workload(self, part: IdiomaticityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
+        """Return the passes of the training rows in every epoch, and of the development and test rows."""
+        load = Workload()
+        for cell in cells:
+            rows = part.rows(dataset, cell.regime)
+            epochs = part.training.epochs
+            development, test = _passes(rows.development), _passes(rows.test)
+            load += Workload(encoded=development.times(epochs * len(rows.stages)) + test)
+            for stage in rows.stages:
+                load += Workload(trained=_passes(stage).times(epochs))
+        return load
+
+    def start(self, cells: Sequence[Cell], work: Work[IdiomaticityPart]) -> Finish:
+        """Return the function that runs one cell."""
+        # imported late, so that a grid file is checked and the state of a grid shown without loading torch
+        from turkic_idiom_tasks.experiments.idiomaticity_jobs import start
+
+        return start(work)
+
+
+def _passes(rows: Sequence[Labelled]) -> Passes:
+    return Passes.of(f"{row.first} {row.second}" for row in rows)
