@@ -7,6 +7,8 @@ For 50, 100, 200 and 500 made-up submissions, with as many queries and sentences
 - site_mb: all files, 10**6 bytes.
 - interactive_seconds: from the start of the navigation until the table can be searched and sorted, median of five
   loads from file:// in headless Chromium; None without Chromium or playwright.
+- filter_seconds: from the choice of a type of models until the models that are left are ranked again and painted,
+  median of five.
 - sort_seconds: a click on a column title until the rows stand in the new order, median of five.
 - compare_seconds: from the start of the navigation until the comparison of two models is shown, median of five.
 
@@ -41,6 +43,14 @@ from turkic_idiom_tasks.results.scored import ScoredSubset
 SIZES = (50, 100, 200, 500)
 LOADS = 5
 SEED = 42
+_FILTER = """async () => {
+  const choice = document.querySelector("select[name=type]");
+  const start = performance.now();
+  choice.selectedIndex = 1;
+  choice.dispatchEvent(new Event("input", { bubbles: true }));
+  await new Promise(painted => requestAnimationFrame(() => setTimeout(painted)));
+  return performance.now() - start;
+}"""  # milliseconds
 CUT = 100  # documents per query of the submission that is scored
 
 
@@ -116,8 +126,8 @@ def measure(data: BoardData, n: int, folder: Path) -> dict[str, float | None]:
 
 
 def time_in_browser(folder: Path) -> dict[str, float | None]:
-    """Return interactive_seconds, sort_seconds and compare_seconds."""
-    names = ("interactive_seconds", "sort_seconds", "compare_seconds")
+    """Return interactive_seconds, filter_seconds, sort_seconds and compare_seconds."""
+    names = ("interactive_seconds", "filter_seconds", "sort_seconds", "compare_seconds")
     chromium = shutil.which("chromium")
     try:
         from playwright.sync_api import sync_playwright
@@ -143,6 +153,8 @@ def _time_page(page: Any, folder: Path, times: dict[str, list[float]]) -> None:
     page.fill("input[name=q]", "0001")
     times["interactive_seconds"].append(time.perf_counter() - start)
     page.fill("input[name=q]", "")
+    times["filter_seconds"].append(page.evaluate(_FILTER) / 1000)
+    page.select_option("select[name=type]", "")
     start = time.perf_counter()
     page.click("th[data-key=T2] button")
     page.wait_for_selector("th[data-key=T2][aria-sort=descending]")

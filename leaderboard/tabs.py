@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.board import Board
+from leaderboard.items import SubsetItems
 from leaderboard.ranking import Standings
 from leaderboard.scores import RETRIEVAL_TASKS, ScoredSubmission, corrected
 from leaderboard.tables import (
@@ -96,13 +97,13 @@ def tab_columns(board: Board, tab: Tab) -> list[Column]:
         subsets = board.data.of_task(task)
         n = subsets[0].n if len(subsets) == 1 else None
         columns.append(Column(task, TASK_LABELS[task], TASK_LEADS[task], TASK_FORMS[task], n, _is_small(n)))
-    if len(board.data.languages) > 1:
-        tasks = "all these tasks" if len(tab.tasks) > 1 else "the task"
-        for code in board.data.languages:
-            name = LANGUAGES[code].name
-            sizes = [subset.n for subset in board.data.subsets if subset.language == code and subset.task in tab.tasks]
-            is_small = _is_small(min(sizes, default=None))
-            columns.append(Column(code, name, f"Mean over {tasks} in {name}", "all tasks", small=is_small))
+    for code, subsets in _subsets_by_language(board, tab).items():
+        name = LANGUAGES[code].name
+        is_small = _is_small(min(subset.n for subset in subsets))
+        if len(tab.tasks) > 1:
+            columns.append(Column(code, name, f"Mean over these tasks in {name}", "all tasks", small=is_small))
+        else:
+            columns.append(Column(code, name, f"{TASK_LABELS[tab.tasks[0]]} in {name}", n=subsets[0].n, small=is_small))
     return columns
 
 
@@ -115,13 +116,13 @@ def tab_rows(board: Board, tab: Tab) -> list[Row]:
     notes = distinctions(board.submissions)
     ties = tie_places(tab.standings)
     by_id = board.by_id
+    subsets_by_language = _subsets_by_language(board, tab)
     rows = []
     for name in _order(board, tab):
         submission = by_id[name]
         shown = [standing_score(tab.standings.get(name))] if len(tab.tasks) > 1 else []
         shown += [standing_score(board.by_task[task].get(name)) for task in tab.shown]
-        if len(board.data.languages) > 1:
-            shown += [ShownScore(_language_mean(submission, board, tab, code)) for code in board.data.languages]
+        shown += [_language_score(submission, board, subsets) for subsets in subsets_by_language.values()]
         row = Row(
             submission=submission,
             standing=tab.standings.get(name),
@@ -148,14 +149,30 @@ def _order(board: Board, tab: Tab) -> list[str]:
     return list(names)
 
 
-def _language_mean(submission: ScoredSubmission, board: Board, tab: Tab, code: str) -> float:
-    """Return the mean over the tasks of a tab in one language; NaN if one of them is missing."""
-    expected = [subset.key for subset in board.data.subsets if subset.language == code and subset.task in tab.tasks]
-    values = []
-    for score in sorted(submission.subsets, key=lambda score: (score.task, score.subset)):
-        if f"{score.task}/{score.subset}" in expected:
-            values.append(corrected(score))
-    return sum(values) / len(values) if values and len(values) == len(expected) else math.nan
+def _subsets_by_language(board: Board, tab: Tab) -> dict[str, list[SubsetItems]]:
+    """Return language -> its subsets of the ranked tasks; empty on the board of one language."""
+    by_language: dict[str, list[SubsetItems]] = {}
+    if len(board.data.languages) > 1:
+        for code in board.data.languages:
+            subsets = [subset for subset in board.data.subsets if subset.language == code and subset.task in tab.tasks]
+            if subsets:
+                by_language[code] = subsets
+    return by_language
+
+
+def _language_score(submission: ScoredSubmission, board: Board, subsets: Sequence[SubsetItems]) -> ShownScore:
+    """Return the chance-corrected mean over the subsets of one language; missing if the submission lacks one of them.
+
+    It has an interval if there is one subset whose score needs no correction.
+    """
+    keys = {subset.key for subset in subsets}
+    scores = [score for score in submission.subsets if f"{score.task}/{score.subset}" in keys]
+    if len(scores) < len(subsets):
+        return ShownScore(math.nan)
+    scores.sort(key=lambda score: (score.task, score.subset))
+    value = sum(corrected(score) for score in scores) / len(scores)
+    is_uncorrected = len(scores) == 1 and scores[0].floor == 0
+    return ShownScore(value, board.interval(submission, scores[0]) if is_uncorrected else None)
 
 
 def _is_small(n: int | None) -> bool:

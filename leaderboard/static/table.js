@@ -16,6 +16,7 @@
   const rows = [...body.rows].map((element, place) => ({
     element,
     place,
+    fits: true,
     text: fold(element.cells[1].textContent),
     tie: ["first", "middle", "last"].find(name => element.cells[0].classList.contains(name)) || "",
     values: [...element.cells].map(cell => (cell.dataset.v === undefined ? null : Number(cell.dataset.v))),
@@ -24,9 +25,13 @@
   const names = rows.map(row => row.element.cells[1].querySelector("a").textContent);
   const fields = ["q", "type", "size", "regime"];
   const empty = document.getElementById("empty");
+  const more = document.getElementById("more");
+  const LIMIT = 100; // as in site.css
   const start = { sort: "rank", order: "ascending" };
   let sorting = { ...start };
   let pinned = []; // ids, the earlier first
+  let ordered = rows; // as they are sorted
+  let isLong = false; // whether all rows of a long board are shown
   let isTyping = false; // whether the last change of the address was one of the search
 
   const first = column => headers[column].dataset.first || "descending";
@@ -54,8 +59,23 @@
       else header.removeAttribute("aria-sort");
     });
     table.classList.toggle("grouped", sorting.sort === start.sort);
-    body.append(...[...rows].sort(compare(column, sign)).map(row => row.element));
+    ordered = [...rows].sort(compare(column, sign));
+    body.append(...ordered.map(row => row.element));
+    showRows();
     showColumns();
+  }
+
+  // Of a long board the first rows are shown, so that the page answers at once; a button shows the others
+  function showRows() {
+    const fitting = ordered.filter(row => row.fits);
+    const shown = new Set(isLong ? fitting : fitting.slice(0, LIMIT));
+    for (const row of rows) if (row.element.hidden === shown.has(row)) row.element.hidden = !row.element.hidden;
+    const isWhole = fitting.length === rows.length;
+    const first = shown.size < fitting.length ? `first ${shown.size} of ` : "";
+    const all = first ? "" : ` of ${rows.length}`;
+    count.textContent = `${first}${fitting.length}${all} shown${isWhole ? "" : "; ranked among themselves"}`;
+    more.hidden = !first;
+    empty.hidden = fitting.length > 0;
   }
 
   const ranked = rows.filter(row => row.values[0] !== null); // best first
@@ -68,11 +88,11 @@
   }
 
   // As `rank` of leaderboard/ranking.py: a model begins a new group if the best of the group is better than it
-  function rankVisible() {
+  function rankFitting() {
     const groups = [];
     let best = null;
     ranked.forEach((row, place) => {
-      if (row.element.hidden) return;
+      if (!row.fits) return;
       if (best === null || isBetter(best, place)) {
         groups.push([]);
         best = place;
@@ -105,18 +125,19 @@
     } else cell.removeAttribute("title");
   }
 
-  // A column that no visible model has a value in disappears; the cards of a phone show the column that sorts
+  // A column that no fitting model has a value in disappears; the cards of a phone show the column that sorts
   const columnStyle = document.head.appendChild(document.createElement("style"));
   function showColumns() {
-    const visible = rows.filter(row => !row.element.hidden);
-    const isEmpty = headers.map((_, column) => column > 1 && visible.every(row => row.values[column] === null));
-    const hidden = visible.length ? headers.flatMap((_, column) => (isEmpty[column] ? [column] : [])) : [];
+    const fitting = rows.filter(row => row.fits);
+    const isEmpty = headers.map((_, column) => column > 1 && fitting.every(row => row.values[column] === null));
+    const hidden = fitting.length ? headers.flatMap((_, column) => (isEmpty[column] ? [column] : [])) : [];
     const sorted = columnOf(sorting.sort);
     const firstFilled = isEmpty.findIndex((empty, column) => column > 2 && !empty);
     const onCard = Math.max(3, sorted > 1 ? sorted : firstFilled);
-    columnStyle.textContent =
+    const rules =
       hidden.map(column => `.board :is(td,th):nth-child(${column + 1}){display:none}`).join("") +
       `@media (max-width:46rem){.board.cards tbody tr > td:nth-child(${onCard + 1}){display:block}}`;
+    if (columnStyle.textContent !== rules) columnStyle.textContent = rules; // a change styles the whole page anew
   }
   table.classList.add("cards");
 
@@ -124,16 +145,12 @@
     const words = fold(form.elements.q.value).split(/\s+/).filter(Boolean);
     const chosen = ["type", "size", "regime"].map(name => [name, form.elements[name].value]).filter(([, value]) => value);
     for (const row of rows)
-      row.element.hidden = !(
+      row.fits =
         words.every(word => row.text.includes(word)) &&
-        chosen.every(([name, value]) => row.element.dataset[name] === value)
-      );
-    const visible = rows.filter(row => !row.element.hidden);
-    rankVisible();
+        chosen.every(([name, value]) => row.element.dataset[name] === value);
+    rankFitting();
+    showRows();
     showColumns();
-    const isWhole = visible.length === rows.length;
-    count.textContent = `${visible.length} of ${rows.length} shown${isWhole ? "" : "; ranked among themselves"}`;
-    empty.hidden = visible.length > 0;
   }
 
   // Back undoes a step; the letters of one search are one step
@@ -229,6 +246,11 @@
     sorting = { sort: order.value, order: first(columnOf(order.value)) };
     sort();
     write();
+  });
+
+  more.addEventListener("click", () => {
+    isLong = true;
+    showRows();
   });
 
   headers.forEach((header, column) => {

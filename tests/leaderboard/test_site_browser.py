@@ -11,6 +11,7 @@ import pytest
 
 from leaderboard.board import make_board, resample_board
 from leaderboard.language_boards import language_boards
+from leaderboard.scores import ScoredSubmission
 from leaderboard.site import build_site
 from leaderboard.tabs import ALL_TAB, tab_rows, tabs_of
 from tests.leaderboard.boards_for_tests import HOSTILE, make_data, make_scored
@@ -199,6 +200,37 @@ def test_a_filter_ranks_again_as_a_board_of_these_submissions_alone(browser, cro
     page.locator("#filters button[type=reset]").click()
     page.locator("#count", has_text="31 of 31").wait_for()
     assert shown_ranks(page) == whole
+    page.close()
+
+
+def test_of_a_long_board_the_first_hundred_are_shown_and_all_are_ranked(browser, tmp_path):
+    data = make_data(3, languages=("tr", "az"))
+    same = make_scored("m", data, skill=0.5, tasks=("T2",))
+    submissions = []
+    for number in range(104):
+        metadata = same.metadata.model_copy(
+            update={"name": f"org/model-{number:03d}", "type": ("llm", "other")[number % 2]}
+        )
+        submissions.append(ScoredSubmission(f"m{number:03d}", metadata, same.subsets))
+    build_site(make_board(submissions, data), tmp_path)
+    page = browser.new_page()
+    page.goto(f"file://{tmp_path}/t2.html")
+    assert len(names(page)) == 100
+    assert page.locator("#count").text_content() == "first 100 of 104 shown"
+    page.locator("th[data-key=model] button").click()
+    page.locator("th[data-key=model] button").click()
+    assert names(page)[0] == "org/model-103"
+    page.select_option("select[name=type]", "llm")
+    assert len(names(page)) == 52
+    assert page.locator("#more").is_hidden()
+    page.select_option("select[name=type]", "")
+    page.get_by_role("button", name="Show all").click()
+    assert len(names(page)) == 104
+    assert page.locator("#count").text_content() == "104 of 104 shown"
+    plain = browser.new_context(java_script_enabled=False).new_page()
+    plain.goto(f"file://{tmp_path}/t2.html")
+    assert plain.locator(".board tbody tr:visible").count() == 104
+    plain.context.close()
     page.close()
 
 

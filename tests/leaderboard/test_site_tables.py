@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -97,6 +98,20 @@ def test_the_overview_opens_with_the_ranking_that_has_the_most_submissions():
     assert [tab.name for tab in tabs_of(board_of(tagger, data=data))] == [SPANS_TAB]
     of_spans = tab_rows(board_of(tagger, whole, data=data), tabs[1])
     assert [len(row.scores) for row in of_spans] == [6, 6]  # spans, and its five languages
+    board = board_of(tagger, whole, data=data)
+    best = of_spans[0].submission
+    assert [shown.interval for shown in of_spans[0].scores[1:]] == [
+        board.interval(best, score) for score in best.of_task(SPANS)
+    ]
+
+
+def test_a_tab_has_columns_of_the_languages_of_its_tasks_alone():
+    data = make_data(30, languages=("tr", "az"))
+    data = replace(data, subsets=(*data.of_task("T1"), data.of_task(SPANS)[0]))  # Turkish sentences alone
+    board = board_of(make_scored("one", data), data=data)
+    retrieval, spans, _ = tabs_of(board)
+    assert [column.key for column in tab_columns(board, retrieval)] == ["T1", "az"]
+    assert [column.key for column in tab_columns(board, spans)] == [SPANS, "tr"]
 
 
 def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
