@@ -13,7 +13,7 @@ from leaderboard.items import board_data
 from leaderboard.site import KIND, build_site, check_out
 from leaderboard.submit_page import About, count_texts, site_facts
 from tests.killing import all_at_once, every_kill
-from tests.leaderboard.boards_for_tests import POOL, make_data, make_scored
+from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, LexiconDataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import commit_folder, finish_commit
@@ -253,6 +253,13 @@ def test_task_pages_show_n_floor_and_small_samples(site):
     assert "n = 12" in text
     assert text.count('class="small-n"') == 1  # the column of Gagauz
     assert re.search(r"<tfoot>.*Floor.*<td>\.174</td>", text)  # nDCG of a random ranking of 200 documents
+
+
+def test_ticks_stand_at_the_floor_of_each_group_of_queries(site):
+    text = (site / "t1.html").read_text("utf-8")
+    table = text[text.index('class="split"') :]
+    places = {f"{FLOOR:.3f}".removeprefix("0")}  # every query has one right answer, so both groups have one floor
+    assert set(re.findall(r"--f:([.\d]+)", table[: table.index("</table>")])) == places
 
 
 def test_scores_for_download_can_be_read_back(shared_site, site):
