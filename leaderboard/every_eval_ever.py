@@ -28,11 +28,12 @@ COLLECTION = "turkic-idiom"
 FOLDER = "every_eval_ever"  # within the site
 
 _PACKAGE = "turkic-idiom-tasks"
-_METRICS = {  # main score -> id of the metric, its name, its family
-    "ndcg": ("turkic_idiom.ndcg", "nDCG without a cut-off", "ndcg"),
-    "span_f1": ("turkic_idiom.span_f1", "F1 of exact spans", "f1"),
-    "accuracy": ("accuracy", "Accuracy", "accuracy"),
-    "accepted": ("turkic_idiom.accepted", "Share of accepted answers", "accuracy"),
+METRICS = {  # main score -> id of the metric, its name, its family, its lowest value
+    "ndcg": ("turkic_idiom.ndcg", "nDCG without a cut-off", "ndcg", 0.0),
+    "span_f1": ("turkic_idiom.span_f1", "F1 of exact spans", "f1", 0.0),
+    "spearman": ("turkic_idiom.spearman", "Spearman's correlation", "spearman", -1.0),
+    "accuracy": ("accuracy", "Accuracy", "accuracy", 0.0),
+    "accepted": ("turkic_idiom.accepted", "Share of accepted answers", "accuracy", 0.0),
 }
 _NAME = re.compile(NAME)
 
@@ -114,7 +115,7 @@ def _result(
     submission: ScoredSubmission, board: Board, score: ScoredSubset, *, repository: str | None
 ) -> dict[str, Any]:
     name = f"turkic_idiom.{score.task}.{score.subset}"
-    metric_id, metric_name, kind = _METRICS[MAIN_SCORES[score.task]]
+    metric_id, metric_name, kind, lowest = METRICS[MAIN_SCORES[score.task]]
     data = {"revision": board.data.revision, "edition": submission.metadata.edition, "language": score.language}
     source: dict[str, Any] = {"dataset_name": board.data.path, "additional_details": _texts(data)}
     if repository:
@@ -134,10 +135,10 @@ def _result(
             "metric_id": metric_id,
             "metric_name": metric_name,
             "metric_kind": kind,
-            "metric_unit": "proportion",
+            "metric_unit": "proportion" if lowest == 0 else "correlation",
             "lower_is_better": False,
             "score_type": "continuous",
-            "min_score": 0.0,
+            "min_score": lowest,
             "max_score": 1.0,
         },
         "score_details": {

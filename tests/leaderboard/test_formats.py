@@ -8,9 +8,10 @@ from datetime import date
 import jsonschema
 import pytest
 
-from leaderboard.every_eval_ever import every_eval_ever_files
+from leaderboard.every_eval_ever import METRICS, every_eval_ever_files
 from leaderboard.submit_page import About
 from turkic_idiom_tasks.metrics.ranking import chance_corrected
+from turkic_idiom_tasks.results.scored import MAIN_SCORES
 
 UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
@@ -93,6 +94,10 @@ def test_records_of_every_eval_ever_have_its_form(shared_site):
     corrected = float(result["score_details"]["details"]["chance_corrected"])
     assert corrected == pytest.approx(chance_corrected(score.main, score.floor), abs=1e-6)
     assert result["score_details"]["uncertainty"]["num_samples"] == 40
+
+
+def test_every_main_score_has_a_metric():
+    assert set(MAIN_SCORES.values()) == set(METRICS)
 
 
 def test_without_a_day_there_are_no_records(shared_site):
