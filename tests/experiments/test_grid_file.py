@@ -1,11 +1,13 @@
 import pytest
 from mteb.models.model_implementations import MODEL_REGISTRY
+from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
 
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.encoders.community import community_encoders
 from turkic_idiom_tasks.encoders.names import PAPER_ENCODERS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.grid_file import read_grid_file
+from turkic_idiom_tasks.integrations.mteb_models import load_community
 
 
 def read(tmp_path, text):
@@ -56,6 +58,11 @@ def test_the_communitys_grid_has_only_models_that_mteb_or_our_records_know(tmp_p
     for model in retrieval.models:
         assert model in MODEL_REGISTRY, model
         assert not MODEL_REGISTRY[model].loader_kwargs.get("trust_remote_code"), f"{model} needs an option to run"
+    for model in grid["similarity"].models:
+        assert model in retrieval.models, model
+        assert MODEL_REGISTRY[model].loader in (SentenceTransformerEncoderWrapper, load_community), (
+            model
+        )  # transformers
     for model in span.models:
         assert model in MODEL_REGISTRY or model in PAPER_ENCODERS, model
     for name, encoder in community_encoders().items():

@@ -25,6 +25,7 @@ from turkic_idiom_tasks.experiments.cells import (
     distinct,
     one_of,
 )
+from turkic_idiom_tasks.experiments.workload import Passes, Workload
 from turkic_idiom_tasks.finetuning.config import COSINE, SEEDS, SIMCSE, SimilarityConfig
 from turkic_idiom_tasks.finetuning.triplets import (
     ASTITCH,
@@ -112,6 +113,28 @@ class SimilarityKind(Kind[SimilarityPart]):
     def shared_work(self, cell: Cell) -> tuple[object, ...]:
         """Return the cell itself: every cell begins with the untuned weights."""
         return (cell,)
+
+    def workload(self, part: SimilarityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
+        """Return the sentences of the tests, of the training, and of the development pairs after each epoch."""
+        triplets = part.triplets(dataset)
+        tests = Passes()
+        for pairs in triplets.test.values():
+            tests += Passes.of(pairs.texts)
+        if cells[0].regime == PRETRAINED:
+            return Workload(encoded=tests)
+        trained: list[str] = []
+        for triplet in triplets.training:
+            correct, incorrect = triplet.correct or triplet.original, triplet.incorrect or triplet.original
+            if cells[0].regime == SIMCSE:
+                trained += [triplet.original, correct, incorrect]
+            else:  # two pairs; the few triplets without a correct or an incorrect sentence give fewer
+                trained += [triplet.original, correct, triplet.original, incorrect]
+        if cells[0].regime == COSINE:
+            for pair in triplets.general:
+                trained += [pair.sentence1, pair.sentence2]
+        epochs = part.training.epochs
+        development = Passes.of(triplets.development.texts).times(1 + epochs)
+        return Workload(encoded=tests.times(2) + development, trained=Passes.of(trained).times(epochs))
 
     def start(self, cells: Sequence[Cell], work: Work[SimilarityPart]) -> Finish:
         """Return the function that runs one cell."""
