@@ -56,6 +56,10 @@ def test_the_communitys_grid_has_only_models_that_mteb_or_our_records_know(tmp_p
     for model in retrieval.models:
         assert model in MODEL_REGISTRY, model
         assert not MODEL_REGISTRY[model].loader_kwargs.get("trust_remote_code"), f"{model} needs an option to run"
+    for model in grid["similarity"].models:
+        assert model in retrieval.models, model
+    assert set(retrieval.models) - set(grid["similarity"].models) == {"mteb/baseline-bm25s"}  # which has no vectors
+    assert grid["similarity"].losses == ()
     for model in span.models:
         assert model in MODEL_REGISTRY or model in PAPER_ENCODERS, model
     for name, encoder in community_encoders().items():

@@ -104,16 +104,13 @@ class IdiomaticityKind(Kind[IdiomaticityPart]):
         return (cell,)
 
     def workload(self, part: IdiomaticityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
-        """Return the passes of the training rows in every epoch, and of the development and test rows."""
-        load = Workload()
-        for cell in cells:
-            rows = part.rows(dataset, cell.regime)
-            epochs = part.training.epochs
-            development, test = _passes(rows.development), _passes(rows.test)
-            load += Workload(encoded=development.times(epochs * len(rows.stages)) + test)
-            for stage in rows.stages:
-                load += Workload(trained=_passes(stage).times(epochs))
-        return load
+        """Return the rows of the training, of the development after each epoch, and of the test."""
+        rows = part.rows(dataset, cells[0].regime)
+        epochs = part.training.epochs
+        workload = Workload(encoded=_passes(rows.test))
+        for stage in rows.stages:
+            workload += Workload(encoded=_passes(rows.development).times(epochs), trained=_passes(stage).times(epochs))
+        return workload
 
     def start(self, cells: Sequence[Cell], work: Work[IdiomaticityPart]) -> Finish:
         """Return the function that runs one cell."""

@@ -113,25 +113,26 @@ class SimilarityKind(Kind[SimilarityPart]):
         return (cell,)
 
     def workload(self, part: SimilarityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
-        """Return one pass of the test sentences per cell; a training also passes development pairs and triplets."""
+        """Return the sentences of the tests, of the training, and of the development pairs after each epoch."""
         triplets = part.triplets(dataset)
-        test = Passes()
+        tests = Passes()
         for pairs in triplets.test.values():
-            test += Passes.of(pairs.texts)
-        development = Passes.of(triplets.development.texts)
-        sentences: list[str] = []
+            tests += Passes.of(pairs.texts)
+        if cells[0].regime == PRETRAINED:
+            return Workload(encoded=tests)
+        trained: list[str] = []
         for triplet in triplets.training:
-            parts = (triplet.original, triplet.correct, triplet.incorrect)
-            sentences += [text for text in parts if text]
-        load = Workload()
-        for cell in cells:
-            load += Workload(encoded=test)
-            if cell.regime != PRETRAINED:
-                epochs = part.training.epochs
-                load += Workload(
-                    encoded=test + development.times(epochs + 1), trained=Passes.of(sentences).times(epochs)
-                )
-        return load
+            correct, incorrect = triplet.correct or triplet.original, triplet.incorrect or triplet.original
+            if cells[0].regime == SIMCSE:
+                trained += [triplet.original, correct, incorrect]
+            else:  # two pairs; the few triplets without a correct or an incorrect sentence give fewer
+                trained += [triplet.original, correct, triplet.original, incorrect]
+        if cells[0].regime == COSINE:
+            for pair in triplets.general:
+                trained += [pair.sentence1, pair.sentence2]
+        epochs = part.training.epochs
+        development = Passes.of(triplets.development.texts).times(1 + epochs)
+        return Workload(encoded=tests.times(2) + development, trained=Passes.of(trained).times(epochs))
 
     def start(self, cells: Sequence[Cell], work: Work[SimilarityPart]) -> Finish:
         """Return the function that runs one cell."""
