@@ -7,11 +7,26 @@ import unicodedata
 from typing import Any
 
 import pandas as pd
+from pydantic import BaseModel
 
 from leaderboard.board import Board
+from leaderboard.formats import (
+    DataJson,
+    DataSubsetJson,
+    ItemsFile,
+    LeaderboardFile,
+    OtherEditionJson,
+    ScoresFile,
+    StandingJson,
+    SubmissionJson,
+    SubsetScoresJson,
+    schema_path,
+)
+from leaderboard.items import BoardData, item_values
 from leaderboard.ranking import Standing
 from leaderboard.scores import ScoredSubmission, corrected
 from leaderboard.tables import badges, by_rank
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 
@@ -21,29 +36,66 @@ _INTEGERS = ("parameters", "few_shot", "rank", "group")
 _RELIABLE = "reliable"  # end of the title of the columns that say, as 1 or 0, whether an interval is reliable
 
 
-def to_json(board: Board) -> dict[str, Any]:
-    """Return every figure of the leaderboard with its metadata; an undefined score is null."""
+def leaderboard_file(board: Board) -> dict[str, Any]:
+    """Return every figure of a leaderboard with its metadata; an undefined score is null."""
     subsets = []
     for subset in board.data.subsets:
-        row = {"task": subset.task, "subset": subset.name, "language": subset.language, "n": subset.n}
-        subsets.append(row | {"pool": subset.pool, "floor": _number(subset.floor)})
-    return {
-        "data": {
-            "path": board.data.path,
-            "revision": board.data.revision,
-            "edition": edition_of(board.data.revision),
-            "subsets": subsets,
-        },
-        "models": [submission_json(submission, board) for submission, _ in by_rank(board)],
-        "other_editions": [
-            {"id": other.id, "edition": other.metadata.edition, "metadata": other.metadata.model_dump()}
-            for other in board.other_editions
-        ],
-    }
+        subsets.append(
+            DataSubsetJson(
+                task=subset.task,
+                subset=subset.name,
+                language=subset.language,
+                n=subset.n,
+                pool=subset.pool,
+                floor=_number(subset.floor),
+            )
+        )
+    data = DataJson(
+        path=board.data.path,
+        revision=board.data.revision,
+        edition=edition_of(board.data.revision),
+        subsets=subsets,
+    )
+    other_editions = []
+    for other in board.other_editions:
+        metadata = other.metadata
+        other_editions.append(OtherEditionJson(id=other.id, edition=metadata.edition, metadata=metadata.model_dump()))
+    return _as_json(
+        LeaderboardFile(
+            schema_file=schema_path("leaderboard"),
+            data=data,
+            models=[_submission_json(submission, board) for submission, _ in by_rank(board)],
+            other_editions=other_editions,
+        )
+    )
 
 
-def submission_json(submission: ScoredSubmission, board: Board) -> dict[str, Any]:
-    """Return the figures of one submission."""
+def scores_file(submission: ScoredSubmission, board: Board) -> dict[str, Any]:
+    """Return the figures of one submission, with its score of every query and sentence."""
+    return _as_json(
+        ScoresFile(
+            schema_file=f"../{schema_path('scores')}",
+            submission=_submission_json(submission, board),
+            items="../items.json",
+            values=item_values(submission.subsets),
+        )
+    )
+
+
+def items_file(data: BoardData) -> dict[str, Any]:
+    """Return the ids of all queries and sentences, in the order of the values in the files of the submissions.
+
+    Pairs of the similarity task are left out, as their score is no sum of values.
+    """
+    items = {subset.key: list(subset.texts) for subset in data.subsets if subset.task != STS}
+    return _as_json(ItemsFile(schema_file=schema_path("items"), items=items))
+
+
+def _as_json(file: BaseModel) -> dict[str, Any]:
+    return file.model_dump(mode="json", by_alias=True)
+
+
+def _submission_json(submission: ScoredSubmission, board: Board) -> SubmissionJson:
     tasks = {}
     for task in board.data.tasks:
         if submission.id in board.by_task[task]:
@@ -51,29 +103,30 @@ def submission_json(submission: ScoredSubmission, board: Board) -> dict[str, Any
     subsets = []
     for score in submission.subsets:
         interval = board.interval(submission, score)
-        row = {
-            "task": score.task,
-            "subset": score.subset,
-            "language": score.language,
-            "n": score.n,
-            "small_n": score.n < SMALL_N,
-            "main": _number(score.main),
-            "low": _number(interval.low),
-            "high": _number(interval.high),
-            "reliable": interval.is_reliable,
-            "corrected": _number(corrected(score)),
-            "scores": {name: _number(value) for name, value in sorted(score.scores.items())},
-        }
+        row = SubsetScoresJson(
+            task=score.task,
+            subset=score.subset,
+            language=score.language,
+            n=score.n,
+            small_n=score.n < SMALL_N,
+            main=_number(score.main),
+            low=_number(interval.low),
+            high=_number(interval.high),
+            reliable=interval.is_reliable,
+            corrected=_number(corrected(score)),
+            scores={name: _number(value) for name, value in sorted(score.scores.items())},
+        )
         subsets.append(row)
-    return {
-        "id": submission.id,
-        "badges": list(badges(submission, board)),
-        "metadata": submission.metadata.model_dump(),
-        "overall": _standing_json(board.overall.get(submission.id)),
-        "retrieval": _standing_json(board.retrieval.get(submission.id)),
-        "tasks": tasks,
-        "subsets": subsets,
-    }
+    overall, retrieval = board.overall.get(submission.id), board.retrieval.get(submission.id)
+    return SubmissionJson(
+        id=submission.id,
+        badges=list(badges(submission, board)),
+        metadata=submission.metadata.model_dump(),
+        overall=_standing_json(overall) if overall else None,
+        retrieval=_standing_json(retrieval) if retrieval else None,
+        tasks=tasks,
+        subsets=subsets,
+    )
 
 
 def to_csv(board: Board) -> str:
@@ -132,18 +185,16 @@ def _harmless(text: str) -> str:
     return f"'{text}" if plain.lstrip(" ").startswith(_FORMULA_STARTS) else text
 
 
-def _standing_json(standing: Standing | None) -> dict[str, Any] | None:
-    if standing is None:
-        return None
+def _standing_json(standing: Standing) -> StandingJson:
     interval = standing.interval
-    return {
-        "rank": standing.rank,
-        "group": standing.group,
-        "score": _number(standing.score),
-        "low": _number(interval.low),
-        "high": _number(interval.high),
-        "reliable": interval.is_reliable,
-    }
+    return StandingJson(
+        rank=standing.rank,
+        group=standing.group,
+        score=_number(standing.score),
+        low=_number(interval.low),
+        high=_number(interval.high),
+        reliable=interval.is_reliable,
+    )
 
 
 def _number(value: float) -> float | None:

@@ -301,12 +301,12 @@ def _missed_items(answers: ItemAnswers, subset: SubsetItems) -> Iterator[HardIte
         )
 
 
-def item_values(scores: Iterable[ScoredSubset]) -> dict[str, list[float]]:
+def item_values(scores: Iterable[ScoredSubset]) -> dict[str, list[int | float]]:
     """Return ``T1/tur-azj`` -> nDCG of each query, or for each sentence numerator and denominator of its span F1.
 
     Spearman's correlation has no parts that belong to one pair, so similarity tasks are left out.
     """
-    values = {}
+    values: dict[str, list[int | float]] = {}
     for score in scores:
         if score.similarities is not None:
             continue
@@ -315,11 +315,6 @@ def item_values(scores: Iterable[ScoredSubset]) -> dict[str, list[float]]:
     return values
 
 
-def short_number(value: float) -> float:
+def short_number(value: float) -> int | float:
     """Return a whole number as an int, so that JSON has no ``.0``; any other number stays as it is."""
     return int(value) if value == int(value) else value
-
-
-def items_json(data: BoardData) -> dict[str, list[str]]:
-    """Return ``T1/tur-azj`` -> ids of the queries or sentences, in the order of `item_values`."""
-    return {subset.key: list(subset.texts) for subset in data.subsets if subset.task != STS}

@@ -14,7 +14,8 @@ from leaderboard.board import Board
 from leaderboard.check_rules import check_rules
 from leaderboard.comparison import choice_labels, comparison_files, comparison_json
 from leaderboard.concepts import CONCEPTS_FILE, concepts_script
-from leaderboard.exports import submission_json, to_csv, to_json
+from leaderboard.every_eval_ever import every_eval_ever_files
+from leaderboard.exports import items_file, leaderboard_file, scores_file, to_csv
 from leaderboard.figures import (
     few_shot_curves,
     few_shot_delta,
@@ -25,7 +26,8 @@ from leaderboard.figures import (
     reported_few_shot_delta,
     score_by_size,
 )
-from leaderboard.items import BoardData, item_values, items_json
+from leaderboard.formats import json_schemas
+from leaderboard.items import BoardData
 from leaderboard.language_boards import LanguageBoard, language_boards
 from leaderboard.language_models import KIND_LABELS, KIND_TITLES, LanguageModelBoard
 from leaderboard.model_parts import subset_titles, task_part
@@ -150,8 +152,7 @@ class Pages:
         if self.language_models:
             yield from self._language_model_files(self.language_models)
         for submission in self.board.submissions:
-            values = {"items": "../items.json", "values": item_values(submission.subsets)}
-            yield f"scores/{submission.id}.json", _json(submission_json(submission, self.board) | values)
+            yield f"scores/{submission.id}.json", _json(scores_file(submission, self.board))
         yield "compare.html", self._compare()
         yield from comparison_files(self.board)
         yield from self._item_browser()
@@ -159,8 +160,11 @@ class Pages:
         yield "data.html", self._page("data.html", title="The data", bundled=self._data.path == BUNDLED_PATH)
         yield "how-to-read.html", self._page("how-to-read.html", title="How to read this")
         yield "leaderboard.csv", to_csv(self.board).encode()
-        yield "leaderboard.json", _json(to_json(self.board))
-        yield "items.json", _json(items_json(self._data))
+        yield "leaderboard.json", _json(leaderboard_file(self.board))
+        yield "items.json", _json(items_file(self._data))
+        for schema_file, schema in json_schemas().items():
+            yield schema_file, _json(schema)
+        yield from every_eval_ever_files(self._boards, self.about)
         for name, chart in self._charts.items():
             yield f"figures/{name}.vl.json", _json(dict(chart.spec))
         for path in sorted(files("leaderboard").joinpath("static").iterdir(), key=lambda path: path.name):
@@ -338,7 +342,7 @@ class Pages:
             ),
         )
         yield "language-models.csv", to_csv(models.board).encode()
-        yield "language-models.json", _json(to_json(models.board))
+        yield "language-models.json", _json(leaderboard_file(models.board))
 
     def _item_browser(self) -> Iterator[tuple[str, bytes]]:
         yield (

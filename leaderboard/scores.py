@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from leaderboard.items import BoardData
-from leaderboard.submission import Metadata, Submission, load_submission, other_edition, submission_folders
+from leaderboard.submission import (
+    Metadata,
+    Submission,
+    SubmissionFault,
+    faults_message,
+    other_edition,
+    read_submission,
+    submission_folders,
+)
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
@@ -51,10 +59,15 @@ class ScoredSubmission:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A submission that cannot be scored, and why."""
+    """A submission that cannot be scored, and all of its faults."""
 
     folder: Path
-    reason: str
+    faults: tuple[SubmissionFault, ...]
+
+    @property
+    def reason(self) -> str:
+        """Return the first fault, and how to list them all."""
+        return faults_message(self.folder, self.faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,34 +86,26 @@ def score_submission(submission: Submission) -> ScoredSubmission:
     return ScoredSubmission(submission.id, submission.metadata, tuple(scores))
 
 
-def load_submissions(
-    place: Path, dataset: Dataset, *, skip_faulty: bool = False
-) -> Iterator[ScoredSubmission | OtherEdition | LeftOut]:
+def load_submissions(place: Path, dataset: Dataset) -> Iterator[ScoredSubmission | OtherEdition | LeftOut]:
     """Yield the submissions in a folder with their scores, sorted by name.
 
-    Those of another edition of the lexicon come without scores, as their predictions are of other items.
+    Those of another edition of the lexicon come without scores, as their predictions are of other items; those with a
+    fault come as `LeftOut`, so that they never stop the others.
 
     Args:
         place: the folder.
         dataset: the data that the predictions are for.
-        skip_faulty: whether to yield a submission with a fault as `LeftOut` instead of raising an error.
 
     Raises:
-        InputError: there is no submission, or one has a fault; names the first.
+        InputError: there is no submission.
     """
     for folder in submission_folders(place):
         metadata = other_edition(folder, dataset)
         if metadata is not None:
             yield OtherEdition(folder.name, metadata)
             continue
-        try:
-            submission = load_submission(folder, dataset)
-        except InputError as error:
-            if not skip_faulty:
-                raise
-            yield LeftOut(folder, str(error))
-        else:
-            yield score_submission(submission)
+        submission, faults = read_submission(folder, dataset)
+        yield LeftOut(folder, tuple(faults)) if submission is None else score_submission(submission)
 
 
 def extra_tasks(submissions: Iterable[ScoredSubmission]) -> list[str]:

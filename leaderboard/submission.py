@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -199,9 +199,14 @@ def load_submission(folder: Path, dataset: Dataset) -> Submission:
     """
     submission, faults = read_submission(folder, dataset)
     if submission is None:
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise InputError(f"{faults[0]}{more}; list all with: turkic-idiom leaderboard check {shown(str(folder))}")
+        raise InputError(faults_message(folder, faults))
     return submission
+
+
+def faults_message(folder: Path, faults: Sequence[SubmissionFault]) -> str:
+    """Return the first of the faults of a submission, and how to list them all."""
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{faults[0]}{more}; list all with: turkic-idiom leaderboard check {shown(str(folder))}"
 
 
 def read_submission(

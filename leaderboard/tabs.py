@@ -94,8 +94,8 @@ def tab_columns(board: Board, tab: Tab) -> list[Column]:
         names = ", ".join(TASK_LABELS[task] for task in tab.tasks)
         columns.append(Column("mean", "Mean", f"Mean of {names}; it decides the rank", f"of {len(tab.tasks)} tasks"))
     for task in tab.shown:
-        subsets = board.data.of_task(task)
-        n = subsets[0].n if len(subsets) == 1 else None
+        of_task = board.data.of_task(task)
+        n = of_task[0].n if len(of_task) == 1 else None
         columns.append(Column(task, TASK_LABELS[task], TASK_LEADS[task], TASK_FORMS[task], n, _is_small(n)))
     for code, subsets in _subsets_by_language(board, tab).items():
         name = LANGUAGES[code].name

@@ -133,7 +133,8 @@ def programs(tmp_path_factory, few_tasks):  # noqa: F811
     """A folder with the programs that the pages use, each of which asks the warm process."""
     folder = tmp_path_factory.mktemp("bin")
     address = str(folder / "socket")
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": few_tasks}
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), few_tasks])
     environment.pop("TURKIC_IDIOM_DATA", None)
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.test_documentation", address],

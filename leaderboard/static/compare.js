@@ -496,7 +496,7 @@
       const own = rows.filter(entry => entry.task === task && entry.isWhole);
       const members = models.filter(model => own.some(({ first, second }) => first === model || second === model));
       const lines = members.map(model => matrixRow(model, members, own));
-      const heads = ["Model", task === "spans" ? "F1" : "nDCG", ...members.map(({ letter }) => `against ${letter}`)];
+      const heads = ["Model", task === "spans" ? "F1" : "nDCG", ...members.map(({ letter }) => `vs ${letter}`)];
       const n = rows.filter(entry => entry.task === task && entry.first === own[0].first && entry.second === own[0].second);
       const nLanguages = Math.max(1, n.length - 1);
       const over = nLanguages === 1 ? n[0].language : `mean of ${nLanguages} languages`;
@@ -617,6 +617,7 @@
         ...results.map(({ text }) => element("td", { text })),
       );
     });
+    for (const line of lines) for (const [place, cell] of [...line.cells].entries()) if (place) cell.dataset.label = names[place];
     table.tBodies[0].replaceChildren(...lines);
     document.getElementById("most").hidden = !lines.length;
   }

@@ -13,6 +13,7 @@ from turkic_idiom_tasks.encoders.idiom_tokens import (
     KnownIdiom,
     make_tokens,
     read_table_file,
+    with_tokens,
 )
 from turkic_idiom_tasks.errors import InputError
 
@@ -25,7 +26,7 @@ def known(idiom, *forms, language=""):
 
 def rewritten(text, *idioms):
     table = IdiomTable(make_tokens(idioms))
-    return table.replace(text, table.occurrences(text))
+    return with_tokens(text, table.occurrences(text))
 
 
 @pytest.mark.parametrize(
@@ -147,6 +148,7 @@ def test_a_table_is_read_as_it_was_written(table_file):
         (lambda table: table["idioms"].append(table["idioms"][0]), "IDhighlifeID"),
         (lambda table: table["idioms"][1]["forms"][0]["parts"].clear(), "parts"),
         (lambda table: table["idioms"].clear(), "no idiom"),
+        (lambda table: table["idioms"][1]["forms"][0].update(language="xx"), "'xx' of IDbaşeğmekID"),
     ],
 )
 def test_a_damaged_table_is_refused(table_file, change, part):

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from seqeval.metrics import f1_score
 
+from tests.encoders.untrained_models import WORDS
 from tests.experiments.grid_data import retrieval_part, small_lexicon, span_part, write_grid_file
 from tests.experiments.toy_kind import ToyKind
 from turkic_idiom_tasks.cli import main
@@ -57,6 +58,52 @@ def headers(out):
         target = header.subsets[0].subset if header.subsets[0].task == SPANS else None
         found[(*key, header.settings.get("pooling"), target, size)] = header
     return found
+
+
+@pytest.fixture
+def static_model(tmp_path):
+    """Folder of a model with one vector per token and no transformer."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(["[UNK]", *WORDS])}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    vectors = np.random.default_rng(0).normal(size=(len(WORDS) + 1, 8)).astype(np.float32)
+    static = StaticEmbedding(tokenizer, embedding_weights=vectors)
+    SentenceTransformer(modules=[static], device="cpu").save_pretrained(str(tmp_path / "static"))
+    return tmp_path / "static"
+
+
+def test_native_cells_have_the_scores_of_the_run_command_for_models_of_any_kind(
+    untrained_bert, static_model, grid_data, tmp_path, capsys
+):
+    models = ["turkic-idiom/char-ngrams", str(static_model), str(untrained_bert)]
+    run = ["run", "--data", str(grid_data), "--out", str(tmp_path / "run"), "--format", "json"]
+    assert main([*run, *(part for model in models for part in ("-m", model))]) == 0
+    expected = {}
+    for row in json.loads(capsys.readouterr().out):
+        expected[row["model"].removeprefix("local/"), row["task"], row["subset"]] = row["ndcg"]
+    retrieval = retrieval_part(models, regimes=["pretrained"], poolings=["native"])
+    file = write_grid_file(tmp_path, retrieval=retrieval)
+    assert grid("run", file, data=grid_data, out=tmp_path / "out") == 0
+    found = {}
+    for path in find_records(tmp_path / "out" / "records"):
+        header = read_header(path)
+        assert header.settings["pooling"] == "native"
+        name = header.model.name if "char" in header.model.name else Path(header.model.name).name
+        for row in header.subsets:
+            found[name, f"TurkicIdiom{row.task}", row.subset] = row.scores["ndcg"]
+    assert len(found) == 3 * len({key[1:] for key in found})
+    for key, ndcg in found.items():
+        assert ndcg == pytest.approx(expected[key], abs=1e-6), key
+    capsys.readouterr()
+    assert grid("tables", file, data=grid_data, out=tmp_path / "out") == 0
+    assert "native" in capsys.readouterr().out
+    (record,) = (tmp_path / "out" / "records").glob("*static-*")
+    submit = ["submit", str(record), "--data", str(grid_data), "--out", str(tmp_path / "sent"), "--name", "me/static"]
+    assert main([*submit, "--contact", "@me", "--training-data", "none"]) == 0
+    assert "sentence-encoder, pretrained, 128 parameters" in capsys.readouterr().out  # 16 words, 8 numbers each
 
 
 def scores_of(header):

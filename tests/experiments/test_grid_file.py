@@ -1,6 +1,8 @@
 import pytest
+from mteb.models.model_implementations import MODEL_REGISTRY
 
 from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.encoders.community import community_encoders
 from turkic_idiom_tasks.encoders.names import PAPER_ENCODERS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.grid_file import read_grid_file
@@ -44,6 +46,43 @@ def test_the_papers_grid_has_its_models_and_settings(tmp_path, monkeypatch):
     assert (training.epochs, training.batch_size, training.learning_rate, training.weight_decay) == (5, 8, 5e-5, 0.01)
     assert span.sizes == (10, 30, 50)
     assert len(span.seeds) == 3
+
+
+def test_the_communitys_grid_has_only_models_that_mteb_or_our_records_know(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    grid = {kind.name: part for kind, part in read_grid_file(tmp_path.__class__("community.yaml"))}
+    retrieval, span = grid["retrieval"], grid["span"]
+    assert 28 <= len(retrieval.models) <= 36
+    for model in retrieval.models:
+        assert model in MODEL_REGISTRY, model
+        assert not MODEL_REGISTRY[model].loader_kwargs.get("trust_remote_code"), f"{model} needs an option to run"
+    for model in grid["similarity"].models:
+        assert model in retrieval.models, model
+    assert set(retrieval.models) - set(grid["similarity"].models) == {"mteb/baseline-bm25s"}  # which has no vectors
+    assert grid["similarity"].losses == ()
+    for model in span.models:
+        assert model in MODEL_REGISTRY or model in PAPER_ENCODERS, model
+    for name, encoder in community_encoders().items():
+        if name in retrieval.models:  # the command that the file names takes all of them
+            assert (encoder.needs_remote_code, encoder.is_gated) == (False, None), name
+            assert encoder.weights != "pickle", name
+    assert (retrieval.regimes, retrieval.poolings) == (("pretrained",), ("native",))
+
+
+def test_a_communitys_grid_in_the_folder_comes_before_the_packaged_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "community.yaml").write_text("span: {models: [mine]}")
+    ((kind, part),) = read_grid_file(tmp_path.__class__("community.yaml"))
+    assert (kind.name, part.models) == ("span", ("mine",))
+    with pytest.raises(InputError, match=r"one of ours: paper.yaml, community.yaml"):
+        read_grid_file(tmp_path / "elsewhere" / "community.yaml")
+
+
+def test_no_encoder_is_trained_for_its_native_pooling(tmp_path):
+    with pytest.raises(InputError, match=r"native goes with regimes: \[pretrained\] only"):
+        read(tmp_path, "retrieval: {models: [m], poolings: [native]}")
+    grid = read(tmp_path, "retrieval: {models: [m], poolings: [native, mean], regimes: [pretrained]}")
+    assert grid["retrieval"].poolings == ("native", "mean")
 
 
 def test_what_is_left_out_is_the_papers_setting(tmp_path):
@@ -138,5 +177,7 @@ def test_a_mistake_is_named_with_file_place_and_nearest_key(tmp_path, text, mess
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match=r"nothing.yaml: no such file; give a grid file, or paper.yaml"):
+    with pytest.raises(
+        InputError, match=r"nothing.yaml: no such file; give a grid file, or one of ours: paper.yaml, comm"
+    ):
         read_grid_file(tmp_path / "nothing.yaml")

@@ -11,6 +11,8 @@ from turkic_idiom_tasks.experiments.grid import open_grid, run_here
 from turkic_idiom_tasks.experiments.grid_file import read_grid_file
 from turkic_idiom_tasks.experiments.grid_tables import write_grid_tables
 from turkic_idiom_tasks.experiments.published import sibling_tables
+from turkic_idiom_tasks.finetuning.labelled import build_labelled
+from turkic_idiom_tasks.finetuning.triplets import build_triplets
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.metrics.classification import macro_f1
@@ -71,6 +73,38 @@ def grid(dataset, untrained_bert, tmp_path_factory):
     return grid
 
 
+def workload(grid, kind, regime):
+    """The work of the first cell of a kind and regime."""
+    for job in grid.jobs:
+        for cell in job.names:
+            if (cell.kind, cell.regime) == (kind, regime):
+                return job.kind.workload(job.part, [cell], grid.dataset)
+    raise AssertionError((kind, regime))
+
+
+def test_the_work_of_similarity_cells_is_that_of_the_triplets_and_pairs(grid, dataset):
+    triplets = build_triplets(dataset)
+    n_tests = sum(len(pairs.texts) for pairs in triplets.test.values())
+    n_development = len(triplets.development.texts)
+    pretrained = workload(grid, "similarity", "pretrained")
+    assert (pretrained.encoded.n_texts, pretrained.trained.n_texts) == (n_tests, 0)
+    simcse, cosine = workload(grid, "similarity", "simcse"), workload(grid, "similarity", "cosine")
+    # one epoch; a triplet has three sentences, or two pairs; the tests are scored before and after
+    assert simcse.trained.n_texts == 3 * len(triplets.training)
+    assert cosine.trained.n_texts == 4 * len(triplets.training)
+    for work in (simcse, cosine):
+        assert work.encoded.n_texts == 2 * n_tests + 2 * n_development
+
+
+def test_the_work_of_idiomaticity_cells_is_that_of_the_rows(grid, dataset):
+    rows = build_labelled(dataset)
+    work = workload(grid, "idiomaticity", "zero-shot")
+    assert work.trained.n_texts == sum(len(stage) for stage in rows.stages)
+    assert work.encoded.n_texts == len(rows.test) + len(rows.stages) * len(rows.development)
+    first = rows.test[0]
+    assert work.encoded.n_words >= len(rows.test) * len(first.second.split()) > 0  # the idiom is given too
+
+
 def test_the_cells_are_the_untrained_encoder_and_every_loss_setup_and_seed(grid):
     cells = [(cell.kind, cell.regime, cell.seed) for cell in grid.cells()]
     assert cells == [
@@ -89,6 +123,17 @@ def test_similarity_records_give_their_scores_again_and_can_be_submitted(grid, d
         assert (scored.task, scored.subset) == ("STS", "tur")
     found = find_predictions([grid.folder / "records"], dataset)
     assert {key for item in found for key in item.predictions} == {("STS", "tur")}  # idiomaticity is left out
+
+
+def test_similarity_joins_the_retrieval_of_the_same_model_in_a_submission(dataset, minilm, tmp_path):
+    file = tmp_path / "joined.yaml"
+    retrieval = f"retrieval:\n  models: [{minilm}]\n  regimes: [pretrained]\n  poolings: [native]\n"
+    file.write_text(f"{retrieval}similarity:\n  models: [{minilm}]\n  losses: []\n")
+    grid = open_grid(read_grid_file(file), dataset, tmp_path / "out")
+    assert [outcome.error for outcome in grid.run(run_here)] == [None, None]
+    found = find_predictions([grid.folder / "records"], dataset)
+    assert {key for item in found for key in item.predictions} == {("T2", "tur"), ("STS", "tur")}
+    assert len({(item.name, item.revision, item.type, item.pooling, item.regime) for item in found}) == 1
 
 
 def test_idiomaticity_records_hold_the_labels_that_give_their_score(grid, dataset):

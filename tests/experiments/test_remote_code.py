@@ -9,6 +9,7 @@ from tests.experiments.grid_data import retrieval_part, span_part, write_grid_fi
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.finetuning.cards import RETRIEVAL_RECORD
 from turkic_idiom_tasks.finetuning.idiomaticity import load_classifier
+from turkic_idiom_tasks.finetuning.span import load_untuned
 from turkic_idiom_tasks.results.record import read_header
 
 TRUST = "--trust-remote-code"
@@ -72,3 +73,17 @@ def test_a_classifier_of_sentences_needs_it_too(custom_model, executed):
         load_classifier(str(custom_model), seed=1)
     assert not executed.exists()
     assert load_classifier(str(custom_model), seed=1, trust_remote_code=True).model.num_labels == 2
+
+
+def test_lm_eval_needs_it_as_an_argument_of_the_model(custom_model, executed, grid_data, tmp_path):
+    from turkic_idiom_tasks.errors import InputError
+    from turkic_idiom_tasks.integrations.lm_eval_model import TokenClassifierLM
+
+    folder = tmp_path / "classifier"
+    classifier = load_untuned(str(custom_model), seed=1, trust_remote_code=True)
+    classifier.model.save_pretrained(folder)
+    classifier.tokenizer.save_pretrained(folder)
+    with pytest.raises(InputError, match="trust_remote_code=True into --model_args"):
+        TokenClassifierLM(str(folder))
+    info = TokenClassifierLM(str(folder), device="cpu", trust_remote_code=True).get_model_info()
+    assert info["model_num_parameters"] == classifier.model.num_parameters()

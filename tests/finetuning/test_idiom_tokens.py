@@ -6,8 +6,11 @@ import shutil
 import mteb
 import numpy as np
 import pytest
+import sentence_transformers
 import torch
+from packaging.version import Version
 from sentence_transformers import SentenceTransformer
+from transformers import AutoTokenizer
 
 from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv
@@ -38,6 +41,9 @@ from turkic_idiom_tasks.metrics.similarity import similarity_scores
 
 IDIOM, TOKEN = "göz dil", "IDgözdilID"
 SENTENCE, REPLACED = "su göz dil ev", "su IDgözdilID ev"
+SINCE_6 = pytest.mark.skipif(
+    Version(sentence_transformers.__version__).major < 6, reason="version 5 trusts every local folder"
+)
 LITERAL = "ateş göz dil ev"  # the classifier of these tests looks at the first word alone
 
 
@@ -103,6 +109,22 @@ def test_the_vocabulary_grows_by_the_mean_of_the_pieces(sentence_model):
     assert model.tokenizer.convert_tokens_to_ids(TOKEN) == len(before)
 
 
+def test_a_real_tokenizer_keeps_the_token_whole(minilm, tmp_path):
+    """MiniLM lower-cases and splits words; the token is one piece nevertheless, also in the saved folder."""
+    model = load_checkpoint(str(minilm), device="cpu")
+    add_idiom_tokens(
+        model, make_tokens([KnownIdiom("Goldmines", (IdiomForm(("Goldmines",)),))]), initial="mean", seed=1
+    )
+    pieces = model.tokenizer.tokenize("Goldmines")
+    assert len(pieces) > 1
+    by_hand = embeddings(model)[model.tokenizer.convert_tokens_to_ids(pieces)].mean(0)
+    assert torch.allclose(embeddings(model)[-1], by_hand, atol=1e-7)
+    model.tokenizer.save_pretrained(tmp_path)
+    for tokenizer in (model.tokenizer, AutoTokenizer.from_pretrained(tmp_path)):
+        ids = tokenizer("the IDgoldminesID's end", add_special_tokens=False)["input_ids"]
+        assert ids == tokenizer.convert_tokens_to_ids(["the", "IDgoldminesID", "'", "s", "end"])
+
+
 def test_random_vectors_depend_on_the_seed_alone(sentence_model):
     rows = {}
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
@@ -135,17 +157,30 @@ def test_another_pooling_of_a_saved_folder_rewrites_too(saved):
     assert np.allclose(model.encode([SENTENCE]), model.encode([REPLACED]), atol=1e-6)
 
 
+@SINCE_6
 def test_plain_sentence_transformers_refuses_rather_than_leave_the_idioms(saved):
     with pytest.raises(ValueError, match="trust_remote_code=True"):
         SentenceTransformer(str(saved))
 
 
-def test_a_model_that_brings_code_of_its_own_is_never_trusted(saved):
+def test_code_that_comes_with_a_model_is_not_trusted(saved):
+    """Its own classes for the weights and the configuration are not imported, although ours has to be."""
+    (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
+    config = json.loads((saved / "config.json").read_text())
+    names = {"AutoConfig": "modeling_theirs.Config", "AutoModel": "modeling_theirs.Model"}
+    (saved / "config.json").write_text(json.dumps(config | {"auto_map": names}))
+    assert load_checkpoint(str(saved), device="cpu")[0].rewrite([SENTENCE]) == [REPLACED]
+
+
+@pytest.mark.skipif(
+    Version(sentence_transformers.__version__).major < 6, reason="version 5 trusts local folders itself"
+)
+def test_a_further_module_with_code_is_refused(saved):
+    (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
     modules = json.loads((saved / "modules.json").read_text())
     modules.append({"idx": 9, "name": "9", "path": "", "type": "modeling_theirs.Head"})
     (saved / "modules.json").write_text(json.dumps(modules))
-    (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
-    with pytest.raises(InputError, match="never executed"):
+    with pytest.raises(InputError, match="nothing has been executed"):
         load_checkpoint(str(saved))
 
 
@@ -192,6 +227,23 @@ def test_select_replaces_where_the_classifier_says_idiomatic(sentence_model, cla
     shutil.rmtree(tmp_path / "out" / CLASSIFIER_FOLDER)
     with pytest.raises(InputError, match="the classifier, idiomaticity/, is missing"):
         load_checkpoint(str(tmp_path / "out"))
+
+
+def test_a_prompt_is_no_part_of_the_sentence(sentence_model, classifiers):
+    """The classifier looks at the first word, which is that of the sentence; poolings get the prompt in the text."""
+    model = load_checkpoint(str(sentence_model), device="cpu")
+    add_idiom_tokens(
+        model, tokens_of(IDIOM), initial="mean", seed=1, trained=load_trained_classifier(classifiers / "seed-1")
+    )
+    model.prompts = {"query": "ateş ", "none": ""}
+    texts = [SENTENCE, LITERAL]
+    pooled = PooledEncoder.from_sentence_transformer(model)
+    vectors = pooled.encode(["ateş " + text for text in texts], poolings=["mean"])["mean"]
+    assert np.allclose(vectors, model.encode(texts, prompt="ateş "), atol=1e-6)
+    assert model[0].rewrite(["ateş " + text for text in texts], prompts=["ateş "]) == [
+        "ateş " + REPLACED,
+        "ateş " + LITERAL,
+    ]
 
 
 def test_a_classifier_that_always_says_idiomatic_replaces_all(sentence_model, classifiers):

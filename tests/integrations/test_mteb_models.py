@@ -1,10 +1,14 @@
 """The models that mteb gets to know through us."""
 
+import json
 import logging
+import os
 import re
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import mteb
@@ -13,7 +17,10 @@ import pytest
 import sentence_transformers
 from mteb.models.model_implementations import MODEL_REGISTRY
 from mteb.types import PromptType
+from transformers import BertConfig, BertModel
 
+from tests.span_detection.conftest import SIZES, letter_tokenizer
+from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
 from turkic_idiom_tasks.encoders.community import community_encoders, pinned_revision
 from turkic_idiom_tasks.encoders.names import TRUST_VARIABLE
@@ -127,6 +134,37 @@ def test_code_from_the_hub_is_executed_only_on_request(loaded_with, monkeypatch,
     assert loaded_with == [(meta.name, None, True)]
     MODEL_REGISTRY["LocalDoc/LocRet-small"].load_model(device="cpu")  # which has no code: it gets no trust
     assert loaded_with[-1] == ("LocalDoc/LocRet-small", None, False)
+
+
+@pytest.mark.long
+def test_the_stock_command_takes_a_communitys_encoder_with_its_prompts(tmp_path, capsys):
+    """An untrained model lies in the cache of the Hub under the name; a copy with the prompts is the expectation."""
+    untrained = tmp_path / "untrained"
+    vocabulary = letter_tokenizer(untrained).get_vocab()  # whole words would nearly all be unknown, and so the same
+    BertModel(BertConfig(vocab_size=len(vocabulary), **SIZES)).save_pretrained(untrained)
+    name, commit = "LocalDoc/LocRet-small", "a" * 40
+    cached = tmp_path / "home" / "hub" / f"models--{name.replace('/', '--')}"
+    shutil.copytree(untrained, cached / "snapshots" / commit)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    command = ["mteb", "run", "-m", name, "-t", "TurkicIdiomT2", "-l", "gag", "--output-folder", str(tmp_path / "mteb")]
+    environment = os.environ | {"HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-2000:]
+    (result,) = (tmp_path / "mteb").rglob("TurkicIdiomT2.json")
+    (row,) = [row for row in json.loads(result.read_text())["scores"]["test"] if row["hf_subset"] == "gag"]
+
+    expected = {}
+    for folder, prompts in (("prompted", {"query": "query: ", "document": "passage: "}), ("bare", {})):
+        model = sentence_transformers.SentenceTransformer(str(untrained), device="cpu", prompts=prompts)
+        model.save_pretrained(str(tmp_path / folder))
+        assert main(["run", "-m", str(tmp_path / folder), "-t", "T2", "-l", "gag", "-o", str(tmp_path / "run"),
+                     "--format", "json"]) == 0  # fmt: skip
+        (scores,) = [row for row in json.loads(capsys.readouterr().out) if row["subset"] == "gag"]
+        expected[folder] = scores["ndcg"]
+    assert row["ndcg"] == pytest.approx(expected["prompted"], abs=1e-4)
+    assert abs(expected["prompted"] - expected["bare"]) > 1e-3
 
 
 @pytest.fixture

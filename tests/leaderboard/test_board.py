@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from leaderboard.board import make_board, resample_board
 from leaderboard.comparison import comparison_json, concept_names
-from leaderboard.exports import submission_json
+from leaderboard.exports import scores_file
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, difference, mean, resample
@@ -136,7 +136,7 @@ def numbers_of(board):
     """id -> every number of a submission but its ranks, which are about the others."""
     numbers = {}
     for submission in board.submissions:
-        row = submission_json(submission, board)
+        row = scores_file(submission, board)["submission"]
         for standing in (row["overall"], row["retrieval"], *row["tasks"].values()):
             if standing is not None:
                 del standing["rank"], standing["group"]

@@ -1,6 +1,7 @@
 """Similarity of sentence pairs on the leaderboard: submitted, scored, ranked in a tab of its own, shown."""
 
 import json
+from datetime import date
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from leaderboard.items import board_data
 from leaderboard.scores import extra_tasks, score_submission
 from leaderboard.site import build_site
 from leaderboard.submission import Metadata, load_submission
+from leaderboard.submit_page import About
 from leaderboard.tabs import tabs_of
 from tests.leaderboard.conftest import make_submission, submission_files
 from turkic_idiom_tasks.dataset.similarity import CORRECT, GENERAL
@@ -79,13 +81,19 @@ def test_the_score_of_one_does_not_depend_on_the_other(submissions, board, pair_
 
 
 def test_the_pages_show_it(board, submissions, tmp_path):
-    build_site(board, tmp_path / "site")
+    build_site(board, tmp_path / "site", about=About(built=date(2026, 11, 30)))
     page = (tmp_path / "site" / "sts.html").read_text()
     assert "Similarity of sentences with idioms" in page
     model = (tmp_path / "site" / "models" / f"{submissions[1].id}.html").read_text()
     assert "literal rewording 0.7" in model  # its worst pairs: the literal rewording is nearer than the paraphrase
     figures = json.loads((tmp_path / "site" / "leaderboard.json").read_text())
     assert {row["task"] for row in figures["data"]["subsets"]} >= {"STS"}
+    records = [json.loads(path.read_text()) for path in (tmp_path / "site" / "every_eval_ever").rglob("*.json")]
+    results = {record["model_info"]["name"]: record["evaluation_results"][0] for record in records}
+    for submission in submissions:
+        result = results[submission.metadata.name]
+        assert result["score_details"]["score"] == pytest.approx(submission.subsets[0].main, abs=1e-6)
+        assert result["metric_config"]["min_score"] == -1.0
 
 
 def test_a_similarity_out_of_range_is_a_fault(pair_dataset, tmp_path):

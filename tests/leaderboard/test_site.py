@@ -22,6 +22,7 @@ from turkic_idiom_tasks.lexicon.reviews import parse_review
 OUTSIDE = (
     "https://huggingface.co/",
     "https://github.com/org/idioms",
+    "https://github.com/evaleval/every_eval_ever",
     "https://www.apache.org/licenses/LICENSE-2.0",
     "https://creativecommons.org/licenses/by/4.0/",
     "data:,",
@@ -266,7 +267,7 @@ def test_scores_for_download_can_be_read_back(shared_site, site):
     told = json.loads((site / "scores/model-1.json").read_text("utf-8"))
     ids = json.loads((site / told["items"].removeprefix("../")).read_text("utf-8"))
     (score,) = (one for one in submission.of_task("T2") if one.subset == "gag")
-    assert ids["T2/gag"] == list(score.items)
+    assert ids["items"]["T2/gag"] == list(score.items)
     assert told["values"]["T2/gag"] == score.sums[:, 0].tolist()
 
 

@@ -45,23 +45,58 @@ def test_the_site_has_the_scores_computed_from_the_predictions(
     assert "tutmoq" in page  # texts of the data stand among the hardest queries
 
 
-def test_a_submission_with_a_fault_stops_the_build_or_is_left_out(
-    build, submission_spoiler, submission_metadata, submission_content, tmp_path, capsys
-):
-    submission_spoiler.fields(dataset_revision="f" * 40)
-    assert build() == 1
-    assert "ffffffffffff" in capsys.readouterr().err
-    assert not (tmp_path / "site").exists()
+@pytest.fixture
+def sound(submission_spoiler, submission_metadata, submission_content):
+    """A sound submission beside the one that a test spoils."""
     other = submission_metadata.model_copy(update={"name": "Org/Sound"})
-    sound = make_submission(submission_spoiler.folder.parent, other, submission_content)
-    (submission_spoiler.folder.parent / ".ipynb_checkpoints").mkdir()
-    (tmp_path / "list.txt").write_text(f"{submission_spoiler.folder.name}\n{sound.name}\n")
-    assert build("--skip-faulty", "--reproduced", tmp_path / "list.txt") == 0
+    return make_submission(submission_spoiler.folder.parent, other, submission_content)
+
+
+def test_a_submission_with_a_fault_never_stops_the_others(build, submission_spoiler, sound, tmp_path, capsys):
+    submission_spoiler.fields(dataset_revision="f" * 40, contact="<script>\u202e")
+    submission_spoiler.fields(type="robot")
+    bad = submission_spoiler.folder
+    (bad.parent / ".ipynb_checkpoints").mkdir()
+    (tmp_path / "list.txt").write_text(f"{bad.name}\n{sound.name}\n")
+    arguments = ["--reproduced", tmp_path / "list.txt", "--report", tmp_path / "left-out.html"]
+    assert build(*arguments) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("1 submissions, ")
-    assert f"left out: 1\n  {submission_spoiler.folder}" in printed
+    assert f"left out: 1\n  {bad}" in printed
     (model,) = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))["models"]
     assert (model["id"], model["badges"]) == (sound.name, ["recomputed", "reproduced"])
+    for path in (tmp_path / "site").rglob("*"):
+        assert not path.is_file() or bad.name not in path.read_text("utf-8"), path  # nothing of it is public
+    report = (tmp_path / "left-out.html").read_text("utf-8")
+    assert bad.name in report
+    assert "submission.json, line 1: " in report
+    assert report.count("<li>") == 2  # both faults
+    assert "<script>" not in report
+    assert "\u202e" not in report
+    assert str(tmp_path) not in report
+    assert sound.name not in report
+    assert build(*arguments) == 0  # replaces the page that it wrote
+    assert build("--strict", out="other") == 1
+    assert "robot" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
+
+
+def test_if_every_submission_has_a_fault_no_site_is_written(build, submission_spoiler, tmp_path, capsys):
+    submission_spoiler.fields(dataset_revision="f" * 40)
+    assert build("--report", tmp_path / "left-out.html") == 1
+    assert "every submission has a fault" in capsys.readouterr().err
+    assert not (tmp_path / "site").exists()
+    assert "ffffffffffff" in (tmp_path / "left-out.html").read_text("utf-8")
+
+
+def test_the_page_for_maintainers_is_no_part_of_the_site(build, submission_folder, tmp_path, capsys):
+    for place in (tmp_path / "site/left-out.html", submission_folder.parent / "left-out.html"):
+        assert build("--report", place) == 2
+        assert "choose a file elsewhere" in capsys.readouterr().err
+    (tmp_path / "notes.html").write_text("mine")
+    assert build("--report", tmp_path / "notes.html") == 1
+    assert "was not written by this command" in capsys.readouterr().err
+    assert (tmp_path / "notes.html").read_text() == "mine"
 
 
 def test_submissions_for_another_edition_of_the_lexicon_are_listed_apart(

@@ -8,7 +8,7 @@ import pytest
 
 from leaderboard.board import make_board
 from leaderboard.comparison import DRAWS_FILE, comparison_files, comparison_json, concept_names, concept_sums
-from leaderboard.exports import to_csv, to_json
+from leaderboard.exports import leaderboard_file, to_csv
 from leaderboard.figures import (
     few_shot_curves,
     few_shot_delta,
@@ -143,7 +143,7 @@ def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
 def test_json_holds_every_score_with_its_n_and_interval():
     data = make_data(30, few={"uz": 12})
     submission = make_scored("one", data)
-    told = to_json(board_of(submission, data=data, reproduced=("one",)))
+    told = leaderboard_file(board_of(submission, data=data, reproduced=("one",)))
     assert told["data"]["revision"] == data.revision
     (model,) = told["models"]
     assert model["badges"] == ["recomputed", "reproduced"]
@@ -161,7 +161,7 @@ def test_undefined_scores_are_null():
     data = make_data(2, languages=("tr",))
     nothing = [[0, 0, 1], [0, 0, 1]]  # nothing marked: precision is undefined
     submission = scored_of("one", data, {(SPANS, "tr"): nothing})
-    (model,) = to_json(board_of(submission, data=data))["models"]
+    (model,) = leaderboard_file(board_of(submission, data=data))["models"]
     assert model["subsets"][0]["scores"]["span_precision"] is None
     assert model["overall"] is None
 

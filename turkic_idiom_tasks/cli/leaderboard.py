@@ -13,6 +13,7 @@ from rich.progress import track
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Publish
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import printable
 
 if TYPE_CHECKING:
@@ -144,9 +145,18 @@ def build(
             metavar="FILE", help="Ids of submissions that the maintainers ran again, one per line; they get a badge."
         ),
     ] = None,
-    skip_faulty: Annotated[
-        bool, typer.Option("--skip-faulty", help="Leave out submissions with a fault, and list them.")
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="HTML page for maintainers, outside the site: what was left out, with every fault."
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End at the first submission with a fault, and write no site.")
     ] = False,
+    skip_faulty: Annotated[
+        bool, typer.Option("--skip-faulty", hidden=True)
+    ] = False,  # what it asked for is the default now
     overwrite: Annotated[
         bool,
         typer.Option(
@@ -167,11 +177,13 @@ def build(
 ) -> None:
     """Compute every score and interval from the predictions, rank the models, and write a static site.
 
-    An earlier site in the folder is updated; other files in it are left alone.
+    A submission with a fault is left out and listed, and never stops the others. An earlier site in the folder is
+    updated; other files in it are left alone.
     """
     from leaderboard.board import make_board
     from leaderboard.items import board_data
     from leaderboard.language_models import language_model_board
+    from leaderboard.maintainers import Outcome, check_report, write_report
     from leaderboard.scores import LeftOut, OtherEdition, check_ids, extra_tasks, load_submissions, of_tasks
     from leaderboard.site import build_site, check_out, read_ids
     from leaderboard.submission import submission_folders
@@ -181,23 +193,31 @@ def build(
 
     about = site_facts(repository, date, os.environ)
     check_out(out, submissions, overwrite=overwrite)
+    if report:
+        check_report(report, out, submissions)
     reproduced_ids = read_ids(reproduced) if reproduced else []
     dataset = open_dataset(data)
     scored: list[ScoredSubmission] = []
     left_out: list[LeftOut] = []
     other_editions: list[OtherEdition] = []
     n_folders = len(submission_folders(submissions))
-    loaded = load_submissions(submissions, dataset, skip_faulty=skip_faulty)
+    loaded = load_submissions(submissions, dataset)
     console = Console(stderr=True)
     for submission in track(
         loaded, "scoring submissions", total=n_folders, console=console, disable=not console.is_terminal
     ):
         if isinstance(submission, LeftOut):
+            if strict:
+                raise InputError(submission.reason)
             left_out.append(submission)
         elif isinstance(submission, OtherEdition):
             other_editions.append(submission)
         else:
             scored.append(submission)
+    if report:
+        write_report(report, Outcome(dataset.path, dataset.revision, scored, left_out, other_editions), about)
+    if left_out and not scored and not other_editions:
+        raise InputError(f"every submission has a fault, so no site is written; the first: {left_out[0].reason}")
     names_left_out = {entry.folder.name for entry in left_out} | {other.id for other in other_editions}
     reproduced_ids = [name for name in reproduced_ids if name not in names_left_out]
     check_ids(reproduced_ids, scored)
@@ -219,6 +239,8 @@ def build(
         sys.stdout.write(f"left out: {len(left_out)}\n")
         for entry in left_out:
             sys.stdout.write(f"  {printable(entry.reason)}\n")
+    if report:
+        sys.stdout.write(f"For maintainers: {printable(str(report))}\n")
     sys.stdout.write(f"Site: {printable(str(out / 'index.html'))}\n")
 
 

@@ -28,12 +28,8 @@ OUR_MODULE = "turkic_idiom_tasks.encoders.idiom_transformer.IdiomTokenTransforme
 _CODELESS = ("Pooling", "WeightedLayerPooling", "Normalize", "Dense")  # they load no code, even if trusted
 _COMMIT = re.compile("[0-9a-f]{40}")
 _SAVE_AGAIN = "if you trust the model, load it and save it again with save_pretrained(), which writes safetensors"
-_WITHOUT_OWN_WEIGHTS = (
-    "Transformer",
-    "IdiomTokenTransformer",
-    "Pooling",
-    "Normalize",
-)  # transformers itself insists on safetensors
+# transformers itself insists on safetensors
+_WITHOUT_OWN_WEIGHTS = ("Transformer", "IdiomTokenTransformer", "Pooling", "Normalize")
 
 
 def load_checkpoint(
@@ -67,13 +63,14 @@ def load_checkpoint(
         with quiet_loading():
             modules = _declared_modules(name_or_path, revision=revision, local_files_only=local_files_only)
             _refuse_pickled_modules(name_or_path, modules, revision=revision, local_files_only=local_files_only)
+            options: dict[str, Any] = {"model_kwargs": {"dtype": getattr(torch, dtype), "use_safetensors": True}}
+            options["trust_remote_code"] = trust_remote_code
+            if _has_our_module(modules) and not trust_remote_code:
+                options["trust_remote_code"] = True  # for our class; what it loads is not trusted
+                for kind in ("model_kwargs", "processor_kwargs", "config_kwargs"):
+                    options[kind] = options.get(kind, {}) | {"trust_remote_code": False}
             model = SentenceTransformer(
-                name_or_path,
-                revision=revision,
-                device=device,
-                trust_remote_code=trust_remote_code or _has_our_module(modules),
-                local_files_only=local_files_only,
-                model_kwargs={"dtype": getattr(torch, dtype), "use_safetensors": True},
+                name_or_path, revision=revision, device=device, local_files_only=local_files_only, **options
             )
     except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
         raise load_error(name_or_path, error) from error
@@ -188,8 +185,8 @@ def _declared_modules(name_or_path: str, *, revision: str | None, local_files_on
 def _has_our_module(modules: list[dict[str, Any]]) -> bool:
     """Return whether a model needs a module of ours besides those of sentence-transformers, and no other code.
 
-    sentence-transformers then has to be told to trust the model. It imports our installed class, whose name is too long
-    for a file of the model, and the class itself trusts nothing.
+    sentence-transformers imports such a class only if it is told to trust the model. The class is that of the installed
+    package: sentence-transformers looks for a file of the model only where a class has one point in its name.
     """
     kinds = [str(module["type"]) for module in modules]
     others = [kind for kind in kinds if kind != OUR_MODULE]

@@ -27,9 +27,8 @@ from turkic_idiom_tasks.reading import first_fault, quoted, read_json, shown
 from turkic_idiom_tasks.spans import Span
 
 TABLE = "idiom_tokens.json"
-CLASSIFIER_FOLDER = "idiomaticity"  # beside the table, if the mode is select
+CLASSIFIER_FOLDER = "idiomaticity"  # beside the table, if a classifier decides what is replaced
 FORMAT = 1
-ALL, SELECT = MODES = ("all", "select")
 WIDEST_GAP = 9  # words between two parts of a discontinuous form, as in the annotation of sentences
 _SENTENCE_ENDS = ".!?…"
 _WORD = re.compile(r"[^\W_]+")
@@ -140,11 +139,6 @@ class IdiomTable:
         _check_distinct(self.tokens)
         self._index = _index(self.tokens)
 
-    @property
-    def mode(self) -> str:
-        """Return ``all`` or ``select``."""
-        return ALL if self.classifier is None else SELECT
-
     def occurrences(self, text: str) -> list[Occurrence]:
         """Return the occurrences of the idioms in an NFC text, in order and without overlaps."""
         lowered = {dotless: _lowered(text, dotless) for dotless in self._index}
@@ -166,20 +160,6 @@ class IdiomTable:
                 occurrences.append(longest)
                 position = longest.spans[-1].end
         return occurrences
-
-    def replace(self, text: str, occurrences: Iterable[Occurrence]) -> str:
-        """Return the text with tokens in place of occurrences, from `occurrences`."""
-        pieces = []
-        end = 0
-        for occurrence in occurrences:
-            first, *others = occurrence.spans
-            pieces += [text[end : first.start], occurrence.token]
-            end = first.end
-            for span in others:
-                pieces.append(text[end : span.start].rstrip())
-                end = span.end
-        pieces.append(text[end:])
-        return "".join(pieces)
 
     def to_json(self) -> dict[str, Any]:
         """Return the table as the value of the file `TABLE`."""
@@ -233,6 +213,12 @@ def read_table_file(path: Path) -> IdiomTable:
         raise InputError(f"{path}: damaged ({first_fault(error)}); train the model again") from error
     tokens = []
     for row in table.idioms:
+        for form in row.forms:
+            if form.language and form.language not in LANGUAGES:
+                raise InputError(
+                    f"{path}: damaged (the language {shown(form.language)} of {row.token} is none of "
+                    f"{', '.join(LANGUAGES)}); train the model again"
+                )
         forms = [IdiomForm(tuple(form.parts), form.language) for form in row.forms]
         tokens.append(IdiomToken(row.token, row.idiom, tuple(forms)))
     try:
@@ -260,6 +246,21 @@ def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
     distinct = list(tokens.values())
     _check_distinct(distinct)
     return distinct
+
+
+def with_tokens(text: str, occurrences: Iterable[Occurrence]) -> str:
+    """Return a text with tokens in place of occurrences, from `IdiomTable.occurrences`."""
+    pieces = []
+    end = 0
+    for occurrence in occurrences:
+        first, *others = occurrence.spans
+        pieces += [text[end : first.start], occurrence.token]
+        end = first.end
+        for span in others:
+            pieces.append(text[end : span.start].rstrip())
+            end = span.end
+    pieces.append(text[end:])
+    return "".join(pieces)
 
 
 def check_vocabulary(table: IdiomTable, tokenizer: Any, *, place: str) -> None:

@@ -1,8 +1,8 @@
 """A sentence-transformers module that puts idiom tokens into its inputs, so that no caller has to know about them.
 
 A saved model names the module in its ``modules.json``. Stock sentence-transformers imports it if this package is
-installed and the caller says ``trust_remote_code=True``; `checkpoints.load_checkpoint` does so by itself, because the
-class is ours and no code of the model is run.
+installed and the caller says ``trust_remote_code=True``. `checkpoints.load_checkpoint` says so itself, for this class
+alone.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from turkic_idiom_tasks.encoders.idiom_tokens import (
     Occurrence,
     check_vocabulary,
     read_table_file,
+    with_tokens,
 )
 from turkic_idiom_tasks.encoders.names import IDIOMATIC, RANDOM
 from turkic_idiom_tasks.encoders.sentence_classifier import (
@@ -93,15 +94,25 @@ class IdiomTokenTransformer(Transformer):
         features: dict[str, Any] = super().preprocess(rewritten, prompt=prompt, **options)
         return features
 
-    def rewrite(self, texts: Sequence[str]) -> list[str]:
-        """Return the texts with tokens in place of idioms; a text without an idiom is not changed at all."""
+    def rewrite(self, texts: Sequence[str], *, prompts: Sequence[str] = ()) -> list[str]:
+        """Return the texts with tokens in place of idioms; a text without an idiom is not changed at all.
+
+        Args:
+            texts: sentences.
+            prompts: texts that may stand before a sentence; they are left as they are, and no classifier sees them.
+        """
+        longest_first = sorted(filter(None, prompts), key=len, reverse=True)
+        if longest_first:
+            own = [next((prompt for prompt in longest_first if text.startswith(prompt)), "") for text in texts]
+            sentences = self.rewrite([text.removeprefix(prompt) for prompt, text in zip(own, texts, strict=True)])
+            return [prompt + sentence for prompt, sentence in zip(own, sentences, strict=True)]
         normalised = [unicodedata.normalize("NFC", text) for text in texts]
         occurrences = [self.idiom_table.occurrences(text) for text in normalised]
         if self.sentence_classifier is not None:
             occurrences = self._idiomatic(normalised, occurrences)
         rewritten = []
         for text, nfc, of_text in zip(texts, normalised, occurrences, strict=True):
-            rewritten.append(self.idiom_table.replace(nfc, of_text) if of_text else text)
+            rewritten.append(with_tokens(nfc, of_text) if of_text else text)
         return rewritten
 
     def _idiomatic(self, texts: Sequence[str], occurrences: Sequence[list[Occurrence]]) -> list[list[Occurrence]]:
@@ -139,13 +150,13 @@ class IdiomTokenTransformer(Transformer):
             self.sentence_classifier.tokenizer.save_pretrained(folder)
 
     @classmethod
-    def load(cls, model_name_or_path: str, *, trust_remote_code: bool = False, **options: Any) -> Self:
-        """Load a saved module, without any code of the model's folder.
+    def load(cls, model_name_or_path: str, **options: Any) -> Self:
+        """Load a saved module; the options are those of the stock one.
 
         Raises:
             InputError: the table is missing or damaged, does not fit to the tokenizer, or the classifier is missing.
         """
-        module: Self = super().load(model_name_or_path, trust_remote_code=False, **options)
+        module: Self = super().load(model_name_or_path, **options)
         names = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
         place = {name: options[name] for name in names if name in options}
         path = cls.load_file_path(model_name_or_path, TABLE, **place)

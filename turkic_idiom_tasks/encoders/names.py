@@ -7,6 +7,7 @@ from typing import Any
 from turkic_idiom_tasks.errors import InputError, usage_error
 
 POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
+NATIVE = "native"  # the pooling that a model was made for, whatever it is; also of models without one
 LAYER_POOLINGS = ("first_last", "last_four")  # these need the hidden states of more layers than the last
 FIRST_LAYER = 1  # index of the hidden states that count as the first layer; see `poolings`
 LAST_LAYERS = 4
@@ -58,8 +59,9 @@ def untrusted_code(name: str) -> InputError:
     """Return the error about a model that comes with code of its own, while running such code is not allowed."""
     return usage_error(
         f"{name}: needs code that comes with the model, and nothing has been executed; such code can do whatever you "
-        f"can do on this machine. If you have read it and trust its authors, pass {TRUST_OPTION} (where a command has "
-        f"no such option, set {TRUST_VARIABLE}=1)"
+        f"can do on this machine. If you have read it and trust its authors, pass {TRUST_OPTION} to turkic-idiom run, "
+        f"finetune or grid, set {TRUST_VARIABLE}=1 for the stock mteb command, or put trust_remote_code=True into "
+        "--model_args of lm-eval"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -125,13 +126,16 @@ class PooledEncoder:
         """
         transformer = backbone_of(model)
         give_pad_token(transformer.tokenizer)
+        rewrite = None
+        if isinstance(transformer, IdiomTokenTransformer):
+            rewrite = partial(transformer.rewrite, prompts=tuple(model.prompts.values()))
         return cls(
             transformer.model,
             transformer.tokenizer,
             model_id=model_id or str(transformer.model.name_or_path),
             max_length=max_length,
             first_layer=first_layer,
-            rewrite=transformer.rewrite if isinstance(transformer, IdiomTokenTransformer) else None,
+            rewrite=rewrite,
         )
 
     @property

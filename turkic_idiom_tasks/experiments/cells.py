@@ -21,6 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, St
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
+from turkic_idiom_tasks.experiments.workload import Workload
 from turkic_idiom_tasks.finetuning.config import Seed
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.predictions import Predictions
@@ -186,6 +187,13 @@ class Kind(ABC, Generic[P]):
     @abstractmethod
     def shared_work(self, cell: Cell) -> tuple[object, ...]:
         """Return a key; the cells of a part with equal keys share work and run as one job."""
+
+    def workload(self, part: P, cells: Sequence[Cell], dataset: Dataset) -> Workload | None:
+        """Return the texts that the missing cells of a job pass through their model; None if the kind cannot say.
+
+        It must not depend on the model or the pooling.
+        """
+        return None
 
     @abstractmethod
     def start(self, cells: Sequence[Cell], work: Work[P]) -> Finish:

@@ -1,6 +1,7 @@
 """Reading of a grid file: YAML with a part for each kind of cell, such as ``retrieval`` and ``span``.
 
-A setting that a part leaves out has the paper's value. `paper.yaml` in this folder is the paper's own grid.
+A setting that a part leaves out has the paper's value. `paper.yaml` in this folder is the paper's own grid, and
+`community.yaml` has encoders that are worth a row of the leaderboard.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from turkic_idiom_tasks.reading import read_yaml, shown
 KINDS: dict[str, Kind[Any]] = {
     kind.name: kind for kind in (RetrievalKind(), SpanKind(), SimilarityKind(), IdiomaticityKind())
 }
-PAPER = Path(__file__).with_name("paper.yaml")
+PACKAGED = {name: Path(__file__).with_name(name) for name in ("paper.yaml", "community.yaml")}
 TRAINING = "training"  # the key of the settings of a training
 
 
@@ -31,16 +32,16 @@ def read_grid_file(path: Path) -> list[tuple[Kind[Any], Part]]:
     """Return the kinds of cells that a file declares, at least one, each with its part of the file.
 
     Args:
-        path: the file; ``paper.yaml`` is the paper's grid if there is no such file.
+        path: the file; ``paper.yaml`` and ``community.yaml`` are the packaged grids if there is no such file.
 
     Raises:
         InputError: the file cannot be read, or has an unknown key or value; names it, its place, and the nearest known
             one.
     """
-    if not path.exists() and path == Path(PAPER.name):
-        path = PAPER
+    if not path.exists() and path.parent == Path():
+        path = PACKAGED.get(path.name, path)
     if not path.is_file():
-        raise usage_error(f"{path}: no such file; give a grid file, or {PAPER.name} for the paper's grid")
+        raise usage_error(f"{path}: no such file; give a grid file, or one of ours: {', '.join(PACKAGED)}")
     content = read_yaml(path)
     _check_keys(content, KINDS, place=str(path))
     parts: list[tuple[Kind[Any], Part]] = []
@@ -48,7 +49,9 @@ def read_grid_file(path: Path) -> list[tuple[Kind[Any], Part]]:
         if name in content:
             parts.append((kind, _read_part(kind.part, content[name], place=f"{path}: {name}")))
     if not parts:
-        raise InputError(f"{path}: declares nothing; it needs a part {' or '.join(KINDS)}, see {PAPER}")
+        raise InputError(
+            f"{path}: declares nothing; it needs a part {' or '.join(KINDS)}, see {PACKAGED['paper.yaml']}"
+        )
     return parts
 
 

@@ -20,6 +20,7 @@ from turkic_idiom_tasks.experiments.cells import (
     distinct,
     one_of,
 )
+from turkic_idiom_tasks.experiments.workload import Passes, Workload
 from turkic_idiom_tasks.finetuning.config import SEEDS, IdiomaticityConfig
 from turkic_idiom_tasks.finetuning.labelled import (
     ASTITCH,
@@ -29,6 +30,7 @@ from turkic_idiom_tasks.finetuning.labelled import (
     LEXICON,
     SETUPS,
     ZERO_SHOT,
+    Labelled,
     LabelledData,
     build_labelled,
 )
@@ -101,9 +103,22 @@ class IdiomaticityKind(Kind[IdiomaticityPart]):
         """Return the cell itself: every cell begins with the pretrained weights."""
         return (cell,)
 
+    def workload(self, part: IdiomaticityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
+        """Return the rows of the training, of the development after each epoch, and of the test."""
+        rows = part.rows(dataset, cells[0].regime)
+        epochs = part.training.epochs
+        workload = Workload(encoded=_passes(rows.test))
+        for stage in rows.stages:
+            workload += Workload(encoded=_passes(rows.development).times(epochs), trained=_passes(stage).times(epochs))
+        return workload
+
     def start(self, cells: Sequence[Cell], work: Work[IdiomaticityPart]) -> Finish:
         """Return the function that runs one cell."""
         # imported late, so that a grid file is checked and the state of a grid shown without loading torch
         from turkic_idiom_tasks.experiments.idiomaticity_jobs import start
 
         return start(work)
+
+
+def _passes(rows: Sequence[Labelled]) -> Passes:
+    return Passes.of(f"{row.first} {row.second}" for row in rows)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, POOLINGS, PRETRAINED, REGIMES
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, target_language
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, NATIVE, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.experiments.cells import (
     Cell,
     Finish,
@@ -25,7 +26,9 @@ from turkic_idiom_tasks.experiments.cells import (
     distinct,
     one_of,
 )
-from turkic_idiom_tasks.finetuning.config import RetrievalConfig
+from turkic_idiom_tasks.experiments.workload import Passes, Workload
+from turkic_idiom_tasks.finetuning.config import MNRL, RetrievalConfig
+from turkic_idiom_tasks.finetuning.regimes import build_regime
 from turkic_idiom_tasks.languages import TARGETS
 
 RETRIEVAL = "retrieval"
@@ -39,7 +42,8 @@ class RetrievalPart(Part):
         models: names as `turkic-idiom run` takes them.
         regimes: regimes of supervision.
         languages: codes of the languages for which monolingual and cross-lingual training is repeated.
-        poolings: poolings under which every encoder is trained and scored.
+        poolings: poolings under which every encoder is trained and scored; ``native`` is that of the model itself, and
+            works for pretrained models of any kind, also those that are no transformers.
         seeds: seeds with which every training is repeated.
         training: settings of the training of every encoder.
     """
@@ -54,10 +58,19 @@ class RetrievalPart(Part):
         tuple[Annotated[str, one_of(*TARGETS)], ...], Field(min_length=1), AfterValidator(distinct)
     ] = TARGETS
     poolings: Annotated[
-        tuple[Annotated[str, one_of(*POOLINGS)], ...], Field(min_length=1), AfterValidator(distinct)
+        tuple[Annotated[str, one_of(*POOLINGS, NATIVE)], ...], Field(min_length=1), AfterValidator(distinct)
     ] = POOLINGS
     seeds: Seeds = SEEDS
     training: RetrievalConfig = RetrievalConfig()
+
+    @model_validator(mode="after")
+    def _check_poolings(self) -> RetrievalPart:
+        if NATIVE in self.poolings and self.regimes != (PRETRAINED,):
+            raise ValueError(
+                f"poolings: {NATIVE} goes with regimes: [{PRETRAINED}] only, because an encoder is trained for one of "
+                f"{', '.join(POOLINGS)}"
+            )
+        return self
 
 
 class RetrievalKind(Kind[RetrievalPart]):
@@ -89,12 +102,44 @@ class RetrievalKind(Kind[RetrievalPart]):
         """Return a key that the poolings of a pretrained model have in common."""
         return (cell.model,) if cell.regime == PRETRAINED else (cell,)
 
+    def workload(self, part: RetrievalPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
+        """Return the texts of the tasks, and those of the training and of its evaluations.
+
+        If the file does not state the loss, it is taken to be the cosine loss of plain encoders, which trains on more.
+        """
+        cell = cells[0]
+        if cell.regime == PRETRAINED:
+            return Workload(encoded=_task_texts(dataset, None))
+        data = build_regime(dataset, cell.regime, language=cell.language)
+        config = part.training
+        n_meanings = 1 if config.loss == MNRL else 1 + config.negatives
+        pairs = Passes.of(pair.idiom for pair in data.pairs) + Passes.of(pair.meaning for pair in data.pairs)
+        development = Passes()
+        for retrieval in data.development.values():
+            development += Passes.of({*retrieval.queries.values(), *retrieval.documents.values()})
+        n_evaluations = 1 + config.evaluations * config.epochs  # the first one is that of the untuned model
+        return Workload(
+            encoded=_task_texts(dataset, cell.language) + development.times(n_evaluations),
+            trained=pairs.times(n_meanings * config.epochs),
+        )
+
     def start(self, cells: Sequence[Cell], work: Work[RetrievalPart]) -> Finish:
         """Rank with a pretrained model under all poolings; tuned models share no work."""
         # imported late, so that a grid file is checked and the state of a grid shown without loading torch
         from turkic_idiom_tasks.experiments.retrieval_jobs import start
 
         return start(cells, work)
+
+
+def _task_texts(dataset: Dataset, language: str | None) -> Passes:
+    """Return the distinct texts of the subsets with documents in a language, or of all subsets."""
+    texts: set[str] = set()
+    for task in PAPER_TASKS:
+        for subset in dataset.subsets(task):
+            if language in (None, target_language(task, subset).code):
+                data = dataset.retrieval(task, subset)
+                texts.update(data.queries.values(), data.documents.values())
+    return Passes.of(texts)
 
 
 def _tuned_cells(part: RetrievalPart, model: str, seed: int) -> Iterator[Cell]:

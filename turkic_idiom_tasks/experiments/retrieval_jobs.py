@@ -4,27 +4,52 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from pydantic import JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, target_language
-from turkic_idiom_tasks.encoders.names import PRETRAINED
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, target_language
+from turkic_idiom_tasks.encoders.names import NATIVE, PRETRAINED
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work, pinned_commit
 from turkic_idiom_tasks.experiments.retrieval_cells import RetrievalPart
 from turkic_idiom_tasks.finetuning.regimes import build_regime
 from turkic_idiom_tasks.finetuning.retrieval import TunedEncoder, fine_tune_retrieval
-from turkic_idiom_tasks.finetuning.trainee import Trainee, load_trainee
+from turkic_idiom_tasks.finetuning.trainee import Trainee, load_trainee, task_prompts
+from turkic_idiom_tasks.integrations.mteb_loading import LoadedModel, resolve_model
+from turkic_idiom_tasks.integrations.mteb_results import model_revision
+from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES
 from turkic_idiom_tasks.results.predictions import Key, Rankings
 from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, installed_versions, subset_scores
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.retrieval.ranking import encode_and_rank
+from turkic_idiom_tasks.splits import TEST
 
 TOP_K = 100  # documents per query in a record; the places of relevant documents behind them are kept too
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoder:
+    """What a record states about the encoder of a cell; None is unknown, or does not apply."""
+
+    revision: str | None
+    n_parameters: int | None
+    dtype: str | None
+    prompts: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, trainee: Trainee) -> _Encoder:
+        return cls(
+            revision=trainee.revision,
+            n_parameters=sum(parameter.numel() for parameter in trainee.model.parameters()),
+            dtype="float32",
+            prompts={task: dict(by_role) for task, by_role in trainee.task_prompts.items()},
+        )
 
 
 def start(cells: Sequence[Cell], work: Work[RetrievalPart]) -> Finish:
@@ -40,22 +65,33 @@ def start(cells: Sequence[Cell], work: Work[RetrievalPart]) -> Finish:
         return partial(_tuned_result, work=work)
     start = time.perf_counter()
     model = cells[0].model
-    trainee = load_trainee(model, task="T2", revision=pinned_commit(model), trust_remote_code=work.trust_remote_code)
+    commit, trust = pinned_commit(model), work.trust_remote_code
     poolings = [str(cell.pooling) for cell in cells]
-    rankings = _rank(trainee, work.dataset, language=None, poolings=poolings)
+    encoders: dict[str, _Encoder] = {}
+    rankings: dict[str, Mapping[Key, Rankings]] = {}
+    if NATIVE in poolings:
+        loaded = resolve_model(model, revision=commit, trust_remote_code=trust)
+        encoders[NATIVE] = _native_encoder(loaded)
+        rankings[NATIVE] = _rank_natively(loaded, work.dataset)
+    chosen = [pooling for pooling in poolings if pooling != NATIVE]
+    if chosen:
+        trainee = load_trainee(model, task="T2", revision=commit, trust_remote_code=trust)
+        encoders |= dict.fromkeys(chosen, _Encoder.of(trainee))
+        rankings |= _rank(trainee, work.dataset, language=None, poolings=chosen)
     seconds = (time.perf_counter() - start) / len(cells)
-    return partial(_pretrained_result, work=work, trainee=trainee, rankings=rankings, seconds=seconds)
+    return partial(_pretrained_result, work=work, encoders=encoders, rankings=rankings, seconds=seconds)
 
 
 def _pretrained_result(
     cell: Cell,
     *,
     work: Work[RetrievalPart],
-    trainee: Trainee,
+    encoders: Mapping[str, _Encoder],
     rankings: Mapping[str, Mapping[Key, Rankings]],
     seconds: float,
 ) -> Result:
-    return _result(cell, work, trainee, rankings[str(cell.pooling)], training=None, seconds=seconds)
+    pooling = str(cell.pooling)
+    return _result(cell, work, encoders[pooling], rankings[pooling], training=None, seconds=seconds)
 
 
 def _tuned_result(cell: Cell, *, work: Work[RetrievalPart]) -> Result:
@@ -83,13 +119,55 @@ def _tuned_result(cell: Cell, *, work: Work[RetrievalPart]) -> Result:
         config=config.model_dump(),
         outcome=_outcome(tuned) | _seconds(load=loaded - start, train=trained - loaded, test=end - trained),
     )
-    return _result(cell, work, trainee, rankings, training=training, seconds=end - start)
+    return _result(cell, work, _Encoder.of(trainee), rankings, training=training, seconds=end - start)
 
 
 def _rank(
     trainee: Trainee, dataset: Dataset, *, language: str | None, poolings: Sequence[str]
 ) -> dict[str, dict[Key, Rankings]]:
     """Return pooling -> (task, subset) -> rankings of the subsets with documents in a language, or of all subsets.
+
+    Raises:
+        InputError: there is no such subset.
+    """
+    subsets = _subsets(dataset, language)
+    encoder = PooledEncoder.from_sentence_transformer(trainee.model, model_id=trainee.name)
+    return encode_and_rank(encoder, dataset, subsets, poolings=poolings, prompts=trainee.task_prompts)
+
+
+def _rank_natively(loaded: LoadedModel, dataset: Dataset) -> dict[Key, Rankings]:
+    """Return (task, subset) -> rankings by a model of any kind as mteb evaluates it, over all subsets.
+
+    A transformer whose own pooling is one of ours encodes each text only once.
+    """
+    subsets = _subsets(dataset, None)
+    pooling = native_pooling(loaded.encoder) if loaded.encoder is not None else None
+    if loaded.encoder is not None and pooling is not None:
+        encoder = PooledEncoder.from_sentence_transformer(loaded.encoder, model_id=str(loaded.meta.name))
+        prompts = task_prompts(loaded)
+        return encode_and_rank(encoder, dataset, subsets, poolings=[pooling], prompts=prompts)[pooling]
+    rankings = {}
+    for short in PAPER_TASKS:
+        task = TASK_CLASSES[TASKS[short].name](dataset=dataset)
+        for key in subsets:
+            if key[0] == short:
+                loaded.evaluate_subset(task, key[1])
+                rankings[key] = task.predictions[TEST, key[1]]
+    return rankings
+
+
+def _native_encoder(loaded: LoadedModel) -> _Encoder:
+    """Return the description of a model as mteb evaluates it; some kinds of models have no prompts and no dtype."""
+    return _Encoder(
+        revision=model_revision(loaded.meta),
+        n_parameters=loaded.n_parameters,
+        dtype="float32" if loaded.is_sentence_transformer else None,
+        prompts=task_prompts(loaded) if loaded.has_stock_prompts else None,
+    )
+
+
+def _subsets(dataset: Dataset, language: str | None) -> list[Key]:
+    """Return the subsets of the paper's tasks with documents in a language, or all.
 
     Raises:
         InputError: there is no such subset.
@@ -101,14 +179,13 @@ def _rank(
                 subsets.append((task, subset))
     if not subsets:
         raise InputError(f"{dataset.path}: no retrieval task with documents in {language or 'any language'}")
-    encoder = PooledEncoder.from_sentence_transformer(trainee.model, model_id=trainee.name)
-    return encode_and_rank(encoder, dataset, subsets, poolings=poolings, prompts=trainee.task_prompts)
+    return subsets
 
 
 def _result(
     cell: Cell,
     work: Work[RetrievalPart],
-    trainee: Trainee,
+    encoder: _Encoder,
     rankings: Mapping[Key, Rankings],
     *,
     training: Training | None,
@@ -117,12 +194,10 @@ def _result(
     scores = []
     for (task, subset), ranking in rankings.items():
         scores.append(subset_scores(task, subset, score_subset(ranking).scores))
-    prompts: dict[str, Any] = {task: dict(by_role) for task, by_role in trainee.task_prompts.items()}
-    n_parameters = sum(parameter.numel() for parameter in trainee.model.parameters())
     header = Header(
         data=DataName.of(work.dataset),
-        model=ModelName(name=cell.model, revision=trainee.revision, n_parameters=n_parameters),
-        settings={"pooling": cell.pooling, "dtype": "float32", "prompts": prompts},
+        model=ModelName(name=cell.model, revision=encoder.revision, n_parameters=encoder.n_parameters),
+        settings={"pooling": cell.pooling, "dtype": encoder.dtype, "prompts": encoder.prompts},
         training=training,
         versions=installed_versions(),
         subsets=scores,

@@ -7,18 +7,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import mteb
 from mteb.models.model_meta import ModelMeta
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
-from turkic_idiom_tasks.encoders.names import FIRST_LAYER, trust_setting
+from turkic_idiom_tasks.encoders.names import FIRST_LAYER, NATIVE, trust_setting
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.experiments.run_options import NATIVE, Reporter, RunOptions
+from turkic_idiom_tasks.experiments.run_options import Reporter, RunOptions
 from turkic_idiom_tasks.files import check_writable
 from turkic_idiom_tasks.integrations.mteb_loading import LoadedModel, resolve_model
 from turkic_idiom_tasks.integrations.mteb_results import IdiomTask, TaskFolder, model_revision
@@ -40,7 +39,6 @@ from turkic_idiom_tasks.results.record import (
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_subset
 from turkic_idiom_tasks.retrieval.ranking import ROLES, of_texts, rank_by_task
 from turkic_idiom_tasks.similarity.pair_similarities import SENTENCE, similarities_by_pooling
-from turkic_idiom_tasks.splits import TEST
 
 _NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # keys of mteb's rows that are no scores
 
@@ -236,17 +234,10 @@ class ModelScorer:
 
     def _score_with_mteb(self, loaded: LoadedModel, unit: Unit) -> None:
         """Score the missing subsets with mteb's own evaluation, which works for any model of mteb."""
-        arguments = {"batch_size": self._options.batch_size, "show_progress_bar": False}
         for number, subset in enumerate(unit.missing):
             self._progress(unit.task.short, number, len(unit.subsets), unit="subsets")
             start = time.monotonic()
-            unit.task.hf_subsets = [subset]
-            with quiet_libraries():
-                result = mteb.evaluate(
-                    loaded.mteb_model, unit.task, cache=None, encode_kwargs=arguments, show_progress_bar=False
-                )
-            (row,) = result.task_results[0].scores[TEST]
-            prediction = unit.task.predictions[TEST, subset]
+            prediction, row = loaded.evaluate_subset(unit.task, subset, batch_size=self._options.batch_size)
             self._write(unit, subset, prediction, loaded=loaded, seconds=time.monotonic() - start, mteb_row=row)
         self._complete_view(unit)
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMILARITY_TASKS
-from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, POOLINGS, check_dtype
+from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, NATIVE, POOLINGS, check_dtype
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.results.predictions import Key
@@ -20,7 +20,7 @@ from turkic_idiom_tasks.similarity.chengyu import chengyu_dataset
 
 log = logging.getLogger("turkic_idiom_tasks")
 
-NATIVE, ALL = "native", "all"  # the model's own pooling; every pooling
+ALL = "all"  # every pooling
 
 
 @dataclass(frozen=True, slots=True)

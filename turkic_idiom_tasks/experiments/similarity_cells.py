@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import PRETRAINED
@@ -25,6 +25,7 @@ from turkic_idiom_tasks.experiments.cells import (
     distinct,
     one_of,
 )
+from turkic_idiom_tasks.experiments.workload import Passes, Workload
 from turkic_idiom_tasks.finetuning.config import COSINE, SEEDS, SIMCSE, SimilarityConfig
 from turkic_idiom_tasks.finetuning.triplets import (
     ASTITCH,
@@ -46,7 +47,7 @@ class SimilarityPart(Part):
         models: names as `turkic-idiom run` takes them.
         source: ``lexicon`` (the data of the grid), ``astitch`` or ``chengyu`` (the folders that their variables name).
         languages: subsets of AStitch, or codes of languages of the lexicon; none means all.
-        losses: the losses to train with, beside the encoder as it is.
+        losses: the losses to train with; none only scores the encoders as they are.
         seen_idioms: what is done with triplets whose idiom is in the test pairs; see `build_triplets`.
         general: file with general pairs for the loss ``cosine``.
         seeds: seeds with which every training is repeated.
@@ -58,9 +59,7 @@ class SimilarityPart(Part):
     models: Names
     source: Annotated[str, one_of(LEXICON, ASTITCH, CHENGYU)] = LEXICON
     languages: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
-    losses: Annotated[
-        tuple[Annotated[str, one_of(SIMCSE, COSINE)], ...], Field(min_length=1), AfterValidator(distinct)
-    ] = (SIMCSE,)
+    losses: Annotated[tuple[Annotated[str, one_of(SIMCSE, COSINE)], ...], AfterValidator(distinct)] = (SIMCSE,)
     seen_idioms: Annotated[str, one_of(*SEEN_IDIOMS)] = REFUSE
     general: str | None = None
     seeds: Seeds = SEEDS
@@ -112,6 +111,28 @@ class SimilarityKind(Kind[SimilarityPart]):
     def shared_work(self, cell: Cell) -> tuple[object, ...]:
         """Return the cell itself: every cell begins with the untuned weights."""
         return (cell,)
+
+    def workload(self, part: SimilarityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
+        """Return the sentences of the tests, of the training, and of the development pairs after each epoch."""
+        triplets = part.triplets(dataset)
+        tests = Passes()
+        for pairs in triplets.test.values():
+            tests += Passes.of(pairs.texts)
+        if cells[0].regime == PRETRAINED:
+            return Workload(encoded=tests)
+        trained: list[str] = []
+        for triplet in triplets.training:
+            correct, incorrect = triplet.correct or triplet.original, triplet.incorrect or triplet.original
+            if cells[0].regime == SIMCSE:
+                trained += [triplet.original, correct, incorrect]
+            else:  # two pairs; the few triplets without a correct or an incorrect sentence give fewer
+                trained += [triplet.original, correct, triplet.original, incorrect]
+        if cells[0].regime == COSINE:
+            for pair in triplets.general:
+                trained += [pair.sentence1, pair.sentence2]
+        epochs = part.training.epochs
+        development = Passes.of(triplets.development.texts).times(1 + epochs)
+        return Workload(encoded=tests.times(2) + development, trained=Passes.of(trained).times(epochs))
 
     def start(self, cells: Sequence[Cell], work: Work[SimilarityPart]) -> Finish:
         """Return the function that runs one cell."""

@@ -1,31 +1,47 @@
-"""Work of the similarity cells: score an encoder as it is, or train it first."""
+"""Work of the similarity cells: score a model as it is, or train an encoder first."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from pydantic import JsonValue
 
-from turkic_idiom_tasks.dataset.similarity import (
-    ASTITCH_STS,
-    CHENGYU_STS,
-    STS,
-    revision_of_pairs,
-)
-from turkic_idiom_tasks.encoders.names import PRETRAINED
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
+from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMILARITY_TASKS, STS
+from turkic_idiom_tasks.encoders.names import NATIVE, PRETRAINED
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.poolings import native_pooling
+from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work, pinned_commit
 from turkic_idiom_tasks.experiments.similarity_cells import SimilarityPart
-from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity, fine_tune_similarity, similarities_of_subsets
-from turkic_idiom_tasks.finetuning.trainee import Trainee, load_trainee
+from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity, fine_tune_similarity
+from turkic_idiom_tasks.finetuning.trainee import load_trainee
 from turkic_idiom_tasks.finetuning.triplets import ASTITCH, CHENGYU, LEXICON, TripletData
-from turkic_idiom_tasks.metrics.bootstrap import Floats
+from turkic_idiom_tasks.integrations.mteb_loading import resolve_model
+from turkic_idiom_tasks.integrations.mteb_results import model_revision
+from turkic_idiom_tasks.integrations.mteb_similarity import SIMILARITY_CLASSES
+from turkic_idiom_tasks.results.predictions import Prediction
 from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, installed_versions, subset_scores
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.results.similarities import Similarities
+from turkic_idiom_tasks.similarity.pair_similarities import SENTENCE, similarities_by_pooling
 
 TASK_OF_SOURCE = {LEXICON: STS, ASTITCH: ASTITCH_STS, CHENGYU: CHENGYU_STS}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Outcome:
+    """What a cell found: the model, its settings, its predictions by subset, and its training if there was one."""
+
+    model: ModelName
+    settings: dict[str, JsonValue]
+    predictions: Mapping[str, Prediction]
+    training: Training | None = None
 
 
 def start(work: Work[SimilarityPart]) -> Finish:
@@ -38,7 +54,57 @@ def start(work: Work[SimilarityPart]) -> Finish:
 
 
 def _finish(cell: Cell, *, work: Work[SimilarityPart], triplets: TripletData) -> Result:
-    start = time.perf_counter()
+    begin = time.perf_counter()
+    task = TASK_OF_SOURCE[work.part.source]
+    data = work.dataset
+    if work.part.source != LEXICON:
+        data = PairDataset(task, work.part.source, triplets.test)
+    if cell.regime == PRETRAINED:
+        outcome = _untuned(cell, work, task, data, subsets=tuple(triplets.test))
+    else:
+        outcome = _tuned(cell, work, task, triplets)
+    scores = []
+    for subset, prediction in outcome.predictions.items():
+        scores.append(subset_scores(task, subset, score_subset(prediction).scores))
+    header = Header(
+        data=DataName.of(data),
+        model=outcome.model,
+        settings=outcome.settings,
+        training=outcome.training,
+        versions=installed_versions(),
+        subsets=scores,
+        seconds=round(time.perf_counter() - begin, 3),
+    )
+    return Result(header, {(task, subset): prediction for subset, prediction in outcome.predictions.items()})
+
+
+def _untuned(cell: Cell, work: Work[SimilarityPart], task: str, data: Dataset, *, subsets: tuple[str, ...]) -> _Outcome:
+    """Score a model of any kind; a transformer encodes each sentence only once."""
+    revision = pinned_commit(cell.model)
+    loaded = resolve_model(cell.model, revision=revision, trust_remote_code=work.trust_remote_code)
+    evaluated = SIMILARITY_CLASSES[SIMILARITY_TASKS[task].name](dataset=data)
+    pooling = work.part.training.pooling
+    if pooling is None and loaded.encoder is not None:
+        pooling = native_pooling(loaded.encoder)
+    predictions: dict[str, Prediction] = {}
+    chosen = work.part.training.pooling or NATIVE  # as the retrieval cells of the same model state it
+    settings: dict[str, JsonValue] = {"pooling": chosen, "dtype": "float32", "prompts": None}
+    if loaded.encoder is not None and pooling is not None:
+        prompt = loaded.prompt(evaluated.metadata)
+        settings["prompts"] = {SENTENCE: prompt}
+        encoder = PooledEncoder.from_sentence_transformer(loaded.encoder, model_id=str(loaded.meta.name))
+        vectors = TextVectors(encoder, [pooling])
+        for subset in subsets:
+            by_pooling = similarities_by_pooling(vectors, task, data.pairs(task, subset), prompt=prompt)
+            predictions[subset] = by_pooling[pooling]
+    else:
+        for subset in subsets:
+            predictions[subset], _ = loaded.evaluate_subset(evaluated, subset)
+    model = ModelName(name=cell.model, revision=model_revision(loaded.meta), n_parameters=loaded.n_parameters)
+    return _Outcome(model, settings, predictions)
+
+
+def _tuned(cell: Cell, work: Work[SimilarityPart], task: str, triplets: TripletData) -> _Outcome:
     part = work.part
     trainee = load_trainee(
         cell.model,
@@ -47,66 +113,32 @@ def _finish(cell: Cell, *, work: Work[SimilarityPart], triplets: TripletData) ->
         revision=pinned_commit(cell.model),
         trust_remote_code=work.trust_remote_code,
     )
-    if cell.regime == PRETRAINED:
-        similarities: Mapping[str, Floats] = similarities_of_subsets(trainee.model, triplets.test)
-        training = None
-    else:
-        config = part.training.model_copy(update={"seed": cell.seed or 0, "loss": cell.regime})
-        tuned = fine_tune_similarity(trainee, triplets, config=config)
-        similarities = tuned.similarities
-        data: dict[str, JsonValue] = {"source": part.source, "seen_idioms": part.seen_idioms, "general": part.general}
-        training = Training(
-            regime=cell.regime,
-            seed=cell.seed,
-            config=config.model_dump() | data | {"revision": triplets.revision},
-            outcome=_outcome(tuned),
-        )
-    return _result(cell, work, trainee, triplets, similarities, training=training, seconds=time.perf_counter() - start)
-
-
-def _result(
-    cell: Cell,
-    work: Work[SimilarityPart],
-    trainee: Trainee,
-    triplets: TripletData,
-    similarities: Mapping[str, Floats],
-    *,
-    training: Training | None,
-    seconds: float,
-) -> Result:
-    source = work.part.source
-    task = TASK_OF_SOURCE[source]
+    config = part.training.model_copy(update={"seed": cell.seed or 0, "loss": cell.regime})
+    tuned = fine_tune_similarity(trainee, triplets, config=config)
+    source: dict[str, JsonValue] = {
+        "source": part.source,
+        "seen_idioms": part.seen_idioms,
+        "general": part.general,
+        "revision": triplets.revision,
+    }
     predictions = {}
-    scores = []
-    for subset, values in similarities.items():
-        prediction = Similarities(task, triplets.test[subset], values)
-        predictions[task, subset] = prediction
-        scores.append(subset_scores(task, subset, score_subset(prediction).scores))
-    data = DataName.of(work.dataset)
-    if source != LEXICON:
-        data = DataName(path=source, revision=revision_of_pairs(triplets.test))
-    header = Header(
-        data=data,
-        model=ModelName(
-            name=cell.model,
-            revision=trainee.revision,
-            n_parameters=sum(parameter.numel() for parameter in trainee.model.parameters()),
-        ),
-        settings={"pooling": trainee.pooling, "dtype": "float32", "prompts": dict(trainee.prompts)},
-        training=training,
-        versions=installed_versions(),
-        subsets=scores,
-        seconds=round(seconds, 3),
+    for subset, values in tuned.similarities.items():
+        predictions[subset] = Similarities(task, triplets.test[subset], values)
+    n_parameters = sum(parameter.numel() for parameter in trainee.model.parameters())
+    return _Outcome(
+        ModelName(name=cell.model, revision=trainee.revision, n_parameters=n_parameters),
+        {"pooling": trainee.pooling, "dtype": "float32", "prompts": dict(trainee.prompts)},
+        predictions,
+        Training(regime=cell.regime, seed=cell.seed, config=config.model_dump() | source, outcome=_report(tuned)),
     )
-    return Result(header, predictions)
 
 
-def _outcome(tuned: TunedSimilarity) -> dict[str, JsonValue]:
-    history = [None if score.spearman != score.spearman else score.spearman for score in tuned.history]
+def _report(tuned: TunedSimilarity) -> dict[str, JsonValue]:
+    history: list[JsonValue] = [None if math.isnan(score.spearman) else score.spearman for score in tuned.history]
     return {
         "best_epoch": tuned.kept.epoch,
         "development_spearman": history[tuned.kept.epoch],
-        "history": list(history),
+        "history": history,
         "n_examples": tuned.n_examples,
         "diverged_at": tuned.diverged_at,
         "verdict": tuned.verdict,

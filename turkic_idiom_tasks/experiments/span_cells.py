@@ -15,6 +15,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.sentences import TaggedSentence
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.cells import (
@@ -32,10 +33,11 @@ from turkic_idiom_tasks.experiments.cells import (
     distinct,
     one_of,
 )
+from turkic_idiom_tasks.experiments.workload import Passes, Workload
 from turkic_idiom_tasks.finetuning.config import SEEDS, SpanConfig
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.results.model_predictions import ALL
-from turkic_idiom_tasks.splits import TRAIN
+from turkic_idiom_tasks.splits import TEST, TRAIN, VALIDATION
 
 SPAN = "span"
 SIZES = (10, 30, 50)  # the paper's samples; none (zero-shot) and all sentences are added
@@ -114,6 +116,24 @@ class SpanKind(Kind[SpanPart]):
         """Return a key that all cells of a model, source language and seed have in common."""
         return (cell.model, cell.regime, cell.seed)
 
+    def workload(self, part: SpanPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
+        """Return the sentences of the training, of the validation after each epoch, and of the tests.
+
+        The training on the source language counts only if its cell is missing too; otherwise its checkpoint is there.
+        """
+        workload = Workload()
+        for cell in cells:
+            splits = dataset.sentences(str(cell.target))
+            training = list(splits[TRAIN])
+            if isinstance(cell.size, int):
+                training = training[: cell.size]  # which sentences are drawn makes little difference to their length
+            epochs = part.training.epochs if training else 0
+            workload += Workload(
+                encoded=_sentences(splits[TEST]) + _sentences(splits[VALIDATION]).times(epochs),
+                trained=_sentences(training).times(epochs),
+            )
+        return workload
+
     def start(self, cells: Sequence[Cell], work: Work[SpanPart]) -> Finish:
         """Train on the source language, or load the checkpoint that an earlier run saved."""
         # imported late, so that a grid file is checked and the state of a grid shown without loading torch
@@ -156,6 +176,10 @@ def check_source(part: SpanPart, dataset: Dataset) -> None:
             f"{dataset.path}: no annotated {part.language} sentences to train on; found "
             f"{', '.join(dataset.span_languages) or 'none in any language'}; choose another language or other data"
         )
+
+
+def _sentences(sentences: Sequence[TaggedSentence]) -> Passes:
+    return Passes(len(sentences), sum(len(sentence.tokens) for sentence in sentences))
 
 
 def _sizes(part: SpanPart, dataset: Dataset, target: str) -> list[Size]:

@@ -83,7 +83,13 @@ def grow_encoder(
     pretraining = None
     if sentences:
         pretraining = pretrain_masked_lm(
-            trainee.model, sentences, config=config, batch_size=batch_size, seed=seed, revision=trainee.revision
+            trainee.model,
+            sentences,
+            config=config,
+            batch_size=batch_size,
+            seed=seed,
+            revision=trainee.revision,
+            trust_remote_code=trainee.trust_remote_code,
         )
     tested = [text for pairs in data.test.values() for text in pairs.texts]
     return GrownEncoder(

@@ -69,6 +69,7 @@ def pretrain_masked_lm(
     batch_size: int,
     seed: int,
     revision: str | None = None,
+    trust_remote_code: bool = False,
 ) -> Pretraining:
     """Train the transformer of a model to predict masked sub-words of sentences with idiom tokens; write nothing.
 
@@ -79,6 +80,7 @@ def pretrain_masked_lm(
         batch_size: sentences per step and device.
         seed: seed of the order, of the masks, of dropout, and of a head that the checkpoint does not have.
         revision: Hub commit of the model; None for a folder.
+        trust_remote_code: whether code that comes with the model may be executed.
 
     Raises:
         InputError: the model has no masked-LM head or no mask token, no sentence has an idiom that is replaced, or
@@ -101,7 +103,7 @@ def pretrain_masked_lm(
             "sentences with the idioms of the data"
         )
     set_seed(seed)
-    masked_lm = _with_head(transformer, revision=revision)
+    masked_lm = _with_head(transformer, revision=revision, trust_remote_code=trust_remote_code)
     encoded = tokenizer(rewritten, truncation=True, max_length=transformer.max_seq_length, verbose=False)
     features = [{"input_ids": ids} for ids in encoded["input_ids"]]
     trainer = Trainer(
@@ -121,7 +123,7 @@ def pretrain_masked_lm(
     return Pretraining(len(sentences), n_with_token, loss)
 
 
-def _with_head(transformer: IdiomTokenTransformer, *, revision: str | None) -> Any:
+def _with_head(transformer: IdiomTokenTransformer, *, revision: str | None, trust_remote_code: bool) -> Any:
     """Return a masked-LM model around the transformer itself; its head comes from the checkpoint, if that has one."""
     backbone: Any = transformer.model
     embeddings: Any = backbone.get_input_embeddings()
@@ -133,7 +135,7 @@ def _with_head(transformer: IdiomTokenTransformer, *, revision: str | None) -> A
                 revision=None if is_local(name) else revision,
                 dtype=torch.float32,
                 use_safetensors=True,
-                trust_remote_code=False,
+                trust_remote_code=trust_remote_code,
                 local_files_only=is_local(name),
                 output_loading_info=True,
             )

@@ -16,7 +16,7 @@ from turkic_idiom_tasks.encoders.folders import MODULES_FILE
 from turkic_idiom_tasks.encoders.names import NO_REVISION, check_pooling
 from turkic_idiom_tasks.encoders.poolings import native_pooling, pooling_modules
 from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.integrations.mteb_loading import resolve_model
+from turkic_idiom_tasks.integrations.mteb_loading import LoadedModel, resolve_model
 from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES
 
 _PLAIN_POOLING = "mean"  # pooling that sentence-transformers gives a plain encoder
@@ -78,10 +78,7 @@ def load_trainee(
         raise usage_error(f"{name} names another pooling than --pooling {pooling}; leave one of them out")
     is_plain = not _declares_modules(loaded.encoder, str(loaded.meta.revision))
     chosen = pooling or loaded.pooling or (_PLAIN_POOLING if is_plain else None)
-    prompts: dict[str, dict[str, str]] = {}
-    for short, retrieval_task in TASKS.items():
-        metadata = TASK_CLASSES[retrieval_task.name].metadata
-        prompts[short] = {role: loaded.prompt(metadata, role) for role in _ROLES}
+    prompts = task_prompts(loaded)
     model = _with_pooling(loaded.encoder, chosen) if chosen else loaded.encoder
     for module in model:
         if isinstance(module, WeightedLayerPooling):  # loading a saved model makes its weights trainable again
@@ -97,6 +94,15 @@ def load_trainee(
         task_prompts=prompts,
         trust_remote_code=trust_remote_code,
     )
+
+
+def task_prompts(loaded: LoadedModel) -> dict[str, dict[str, str]]:
+    """Return short name of a task -> role -> prompt before a text of that task."""
+    prompts: dict[str, dict[str, str]] = {}
+    for short, retrieval_task in TASKS.items():
+        metadata = TASK_CLASSES[retrieval_task.name].metadata
+        prompts[short] = {role: loaded.prompt(metadata, role) for role in _ROLES}
+    return prompts
 
 
 def _declares_modules(model: SentenceTransformer, revision: str) -> bool:

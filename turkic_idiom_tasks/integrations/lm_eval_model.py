@@ -30,6 +30,7 @@ class TokenClassifierLM(LM):
         dtype: float32, bfloat16 or float16.
         batch_size: sentences per forward pass; ``auto`` and lm-eval's default of 1 mean 32, which changes no answer.
         max_length: sub-words in one window; None is the model's own limit.
+        trust_remote_code: whether code that comes with the classifier may be executed.
         other: other arguments that lm-eval passes to every model; any that would change the result is refused.
 
     Raises:
@@ -45,6 +46,7 @@ class TokenClassifierLM(LM):
         dtype: str = "float32",
         batch_size: int | str | None = None,
         max_length: int | None = None,
+        trust_remote_code: bool = False,
         **other: Any,
     ) -> None:
         super().__init__()
@@ -58,7 +60,12 @@ class TokenClassifierLM(LM):
         if device and device.startswith("cuda") and not torch.cuda.is_available():
             device = None
         self._classifier = TokenClassifier.load(
-            str(pretrained), revision=revision, device=device, dtype=str(dtype), max_length=max_length
+            str(pretrained),
+            revision=revision,
+            device=device,
+            dtype=str(dtype),
+            max_length=max_length,
+            trust_remote_code=trust_remote_code is True,
         )
         size = int(str(batch_size)) if str(batch_size).isdigit() else 1
         self._batch_size = size if size > 1 else BATCH_SIZE

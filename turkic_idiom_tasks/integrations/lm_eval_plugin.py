@@ -10,7 +10,7 @@ import functools
 import logging
 import os
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,7 +19,7 @@ from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.integrations import DATA_VARIABLE
 from turkic_idiom_tasks.integrations.current_data import current_dataset
-from turkic_idiom_tasks.integrations.lm_eval_yaml import ASTITCH_PREFIX, PREFIX, groups, tasks
+from turkic_idiom_tasks.integrations.lm_eval_yaml import PREFIX, astitch_tasks, groups, tasks
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.similarity.astitch import ASTITCH_SOURCE
 
@@ -32,6 +32,7 @@ VARIANTS = ("", "_xml", "_native")  # endings of task and group names, one for e
 GROUPS = tuple(f"turkic_idiom_span{variant}" for variant in VARIANTS)
 ITEM_GROUPS = groups()
 ITEM_TASKS = {task.name: task for task in tasks()}
+ASTITCH_TASKS = {task.name: task for task in astitch_tasks()}
 
 
 def add_tasks(module: ModuleType) -> None:
@@ -92,21 +93,21 @@ def add_provenance(module: ModuleType) -> None:
     def simple_evaluate(*args: Any, **options: Any) -> Any:
         results = original(*args, **options)
         for name, config in (results or {}).get("configs", {}).items():
-            if name.startswith((PREFIX, ASTITCH_PREFIX)):
-                config["metadata"] = {**(config.get("metadata") or {}), **_provenance(name, config)}
+            if name.startswith(PREFIX) or name in ASTITCH_TASKS:
+                config["metadata"] = {**(config.get("metadata") or {}), **_provenance(name)}
         return results
 
     simple_evaluate.names_data = True  # type: ignore[attr-defined]
     module.simple_evaluate = simple_evaluate  # type: ignore[attr-defined]
 
 
-def _provenance(name: str, config: Mapping[str, Any]) -> dict[str, str]:
+def _provenance(name: str) -> dict[str, str]:
     """Return what the results of a task of ours say about its data."""
-    if name.startswith(ASTITCH_PREFIX):
+    if name in ASTITCH_TASKS:
         from turkic_idiom_tasks.integrations.lm_eval_astitch import data_revision  # late, because it loads lm-eval
 
-        metadata = config["metadata"]
-        provenance = {"data": ASTITCH_SOURCE, "data_revision": data_revision(metadata["kind"], metadata["language"])}
+        task = ASTITCH_TASKS[name]
+        provenance = {"data": ASTITCH_SOURCE, "data_revision": data_revision(task.kind, task.language)}
     else:
         dataset = current_dataset()
         provenance = {"data": dataset.path, "data_revision": dataset.revision}

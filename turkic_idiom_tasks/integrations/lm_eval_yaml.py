@@ -21,7 +21,6 @@ from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES
 FOLDER = Path(__file__).parent / "lm_eval_tasks" / "language_models"
 ASTITCH_FOLDER = FOLDER.with_name("astitch")
 PREFIX = "turkic_idiom_"
-ASTITCH_PREFIX = "astitch_"
 ALL = "turkic_idiom_lm"
 GENERATIVE, PROMPTS = "_gen", "_prompts"  # endings of names
 VERSION = "1.0"  # raised when the same answers get other scores
@@ -32,6 +31,7 @@ _MEANS = {
     USAGE: ("accuracy", "accuracy_corrected", "pair_accuracy", "recall_figurative", "recall_literal"),
     CLOZE_OPEN: ("exact", "accepted", "lemma"),
 }
+_ASTITCH_MEANS = ("macro_f1", "accuracy")
 _CHOICE_MEANS = ("accuracy", "accuracy_corrected", "near_share", "lexical_share", "random_share")
 
 
@@ -68,6 +68,31 @@ class Task:
     @property
     def _ending(self) -> str:
         return GENERATIVE if self.generates and self.kind != CLOZE_OPEN else ""
+
+
+@dataclass(frozen=True, slots=True)
+class AStitchTask:
+    """A task of lm-eval on AStitchInLanguageModels.
+
+    Attributes:
+        kind: one of `similarity.questions.KINDS`.
+        language: ``eng`` or ``por``.
+        generates: whether the answer is written and not chosen by likelihood.
+    """
+
+    kind: str
+    language: str
+    generates: bool
+
+    @property
+    def group(self) -> str:
+        """Name of the group of both languages."""
+        return f"astitch_{self.kind}{GENERATIVE if self.generates else ''}"
+
+    @property
+    def name(self) -> str:
+        """Name that the user gives: ``astitch_idiomaticity_eng``, ``astitch_meaning_por_gen``."""
+        return f"astitch_{self.kind}_{self.language}{GENERATIVE if self.generates else ''}"
 
 
 def tasks() -> list[Task]:
@@ -131,27 +156,33 @@ def _group(name: str, members: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def astitch_tasks() -> list[AStitchTask]:
+    """Return every task on AStitchInLanguageModels, in the order of groups."""
+    in_order = []
+    for kind in questions.KINDS:
+        for generates in (False, True):
+            in_order += [AStitchTask(kind, language, generates=generates) for language in ASTITCH_LANGUAGES]
+    return in_order
+
+
 def astitch_files() -> dict[str, str]:
     """Return the name of every file of the tasks on AStitchInLanguageModels, and its text."""
     texts = {}
-    for kind in questions.KINDS:
-        for ending, way in (("", "_loglikelihood"), (GENERATIVE, "_generation")):
-            group = f"{ASTITCH_PREFIX}{kind}{ending}"
-            names = []
-            for language in ASTITCH_LANGUAGES:
-                name = f"{ASTITCH_PREFIX}{kind}_{language}{ending}"
-                names.append(name)
-                texts[f"{name}.yaml"] = (
-                    f"include: [{way}, _common]\n"
-                    f"task: {name}\n"
-                    f"task_alias: {language}\n"
-                    f"metadata: {{version: {VERSION}, kind: {kind}, language: {language}}}\n"
-                )
-            lines = [f"group: {group}", "task:", *(f"  - {name}" for name in names), "aggregate_metric_list:"]
-            for metric in ("macro_f1", "accuracy"):
-                lines.append(f"  - {{metric: {metric}, aggregation: mean, weight_by_size: false}}")
-            lines.append(f"metadata: {{version: {VERSION}}}")
-            texts[f"{group}.yaml"] = "\n".join(lines) + "\n"
+    members: dict[str, list[str]] = {}
+    for task in astitch_tasks():
+        way = "_generation" if task.generates else "_loglikelihood"
+        members.setdefault(task.group, []).append(task.name)
+        texts[f"{task.name}.yaml"] = (
+            f"include: [{way}, _common]\n"
+            f"task: {task.name}\n"
+            f"task_alias: {task.language}\n"
+            f"metadata: {{version: {VERSION}, kind: {task.kind}, language: {task.language}}}\n"
+        )
+    for group, names in members.items():
+        lines = [f"group: {group}", "task:", *(f"  - {name}" for name in names), "aggregate_metric_list:"]
+        lines += [f"  - {{metric: {metric}, aggregation: mean, weight_by_size: false}}" for metric in _ASTITCH_MEANS]
+        lines.append(f"metadata: {{version: {VERSION}}}")
+        texts[f"{group}.yaml"] = "\n".join(lines) + "\n"
     return texts
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import mteb
 import torch
 from mteb.models.abs_encoder import get_prompt_name
 from mteb.models.get_model_meta import get_model_meta
@@ -29,7 +30,7 @@ from turkic_idiom_tasks.encoders.checkpoints import (
     quiet_loading,
 )
 from turkic_idiom_tasks.encoders.folders import is_local
-from turkic_idiom_tasks.encoders.names import NO_REVISION, check_dtype, check_pooling, untrusted_code
+from turkic_idiom_tasks.encoders.names import BATCH_SIZE, NO_REVISION, check_dtype, check_pooling, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.hub_client import offline_if_unreachable
 from turkic_idiom_tasks.integrations.mteb_models import (
@@ -40,6 +41,10 @@ from turkic_idiom_tasks.integrations.mteb_models import (
     local_meta,
     pooled_name,
 )
+from turkic_idiom_tasks.integrations.mteb_results import IdiomTask
+from turkic_idiom_tasks.integrations.quiet import quiet_libraries
+from turkic_idiom_tasks.results.predictions import Prediction
+from turkic_idiom_tasks.splits import TEST
 
 _POOLED = re.compile(r"(?P<base>.+) \(pooling=(?P<pooling>[^)]*)\)")
 _TRUSTS = re.compile(r"trust_remote_code\W+True\b")
@@ -92,13 +97,18 @@ class LoadedModel:
         return isinstance(getattr(self.mteb_model, "model", None), SentenceTransformer)
 
     @property
+    def has_stock_prompts(self) -> bool:
+        """Return whether `prompt` is what the model gets: a wrapper with an encode of its own may do otherwise."""
+        return type(self.mteb_model) in _STOCK_LOADERS
+
+    @property
     def n_parameters(self) -> int | None:
         """Return the number of parameters, or None if it is not known."""
         if self.meta.n_parameters is not None:
             return int(self.meta.n_parameters)
-        if self.encoder is None:
+        if not self.is_sentence_transformer:
             return None
-        return int(sum(parameter.numel() for parameter in self.encoder.parameters()))
+        return int(sum(parameter.numel() for parameter in self.mteb_model.model.parameters()))
 
     def prompt(self, task_metadata: Any, role: str | None = None) -> str:
         """Return the prompt that mteb and sentence-transformers would put before a text of this task; may be empty.
@@ -117,6 +127,26 @@ class LoadedModel:
         if name is not None and prompts.get(name) is not None:
             return str(prompts[name])
         return _default_prompt(self.encoder, role)
+
+    def evaluate_subset(
+        self, task: IdiomTask, subset: str, *, batch_size: int = BATCH_SIZE
+    ) -> tuple[Prediction, dict[str, Any]]:
+        """Evaluate the model on one subset of a task as mteb does, which works for any model of mteb.
+
+        Args:
+            task: the task; its chosen subsets are changed.
+            subset: name of the subset.
+            batch_size: texts per forward pass.
+
+        Returns:
+            the rankings or similarities, and mteb's row of scores.
+        """
+        task.hf_subsets = [subset]
+        arguments = {"batch_size": batch_size, "show_progress_bar": False}
+        with quiet_libraries():
+            result = mteb.evaluate(self.mteb_model, task, cache=None, encode_kwargs=arguments, show_progress_bar=False)
+        (row,) = result.task_results[0].scores[TEST]
+        return task.predictions[TEST, subset], row
 
     def meta_for(self, pooling: str) -> ModelMeta:
         """Return the metadata of this model under another pooling: the registered ones, or these with a new name."""

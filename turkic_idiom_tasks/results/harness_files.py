@@ -11,7 +11,7 @@ from pathlib import Path
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
-from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, TR_ONLY
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, NATIVE, TR_ONLY
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import PIVOT
 from turkic_idiom_tasks.results import inspect_files, lm_eval_files, mteb_files
@@ -125,7 +125,8 @@ def _of_ranker(path: Path, header: Header, predictions: Predictions) -> ModelPre
             header.model.revision,
             predictions,
             pooling=pooling,
-            is_native=pooling is None or "max_length" in header.settings,  # which `run` states, and the grid does not
+            # `run` states the longest text, and pools otherwise only under another name; the grid does not
+            is_native=pooling in (None, NATIVE) or "max_length" in header.settings,
         ),
         n_parameters=header.model.n_parameters,
         regime=regime_of_untuned(header.model.name) if training is None else known_regime(training.regime),
