@@ -19,9 +19,10 @@ from leaderboard.board import Board
 from leaderboard.concepts import CONCEPTS_FILE
 from leaderboard.items import BoardData, SubsetItems, short_number
 from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, ScoredSubmission
-from leaderboard.tables import distinctions, variant
+from leaderboard.tables import TASK_LABELS, distinctions, variant
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.experiments.compare import ALPHA
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import (
     FEW,
     SEED,
@@ -72,6 +73,8 @@ def comparison_json(board: Board) -> dict[str, Any]:
         "concepts": len(names),
         "names": names,
         "subsets": subsets,
+        "titles": {task: TASK_LABELS[task] for task in board.data.tasks},
+        "languages": {code: LANGUAGES[code].name for code in board.data.languages},
         "small": SMALL_N,
         "few": FEW,
         "unreliable_note": UNRELIABLE_NOTE,

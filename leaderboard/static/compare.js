@@ -8,9 +8,7 @@
   const TIED = 5e-10; // a part in the difference below this is a tie
   const TIED_SCORES = 1e-9; // an exchange whose difference is smaller by less is as extreme
   const setup = JSON.parse(document.getElementById("items").textContent);
-  const { subsets, small } = setup;
-  const titles = { T1: "T1", T2: "T2", T3: "T3", T4: "T4", spans: "Spans" };
-  const languages = { tr: "Turkish", az: "Azerbaijani", tk: "Turkmen", gag: "Gagauz", uz: "Uzbek" };
+  const { subsets, small, titles, languages } = setup;
   const form = document.getElementById("choice");
   const status = document.getElementById("status");
   const loaded = new Map();
