@@ -152,7 +152,7 @@ def browser():
     api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
     with api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking"]
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking", "--disable-gpu"]
         )
         yield chromium
         chromium.close()

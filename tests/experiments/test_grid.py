@@ -75,6 +75,7 @@ def static_model(tmp_path):
     return tmp_path / "static"
 
 
+@pytest.mark.long
 def test_native_cells_have_the_scores_of_the_run_command_for_models_of_any_kind(
     untrained_bert, static_model, grid_data, tmp_path, capsys
 ):

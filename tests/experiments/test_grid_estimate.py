@@ -199,6 +199,7 @@ def test_the_plan_prints_a_row_for_each_model(untrained_bert, grid_data, tmp_pat
     assert "not in the sum: 1 model of unknown size" in table
 
 
+@pytest.mark.long
 def test_finished_cells_are_not_in_the_estimate(finished, grid_data, capsys):
     out, file = finished
     assert main(["grid", "plan", str(file), "--data", str(grid_data), "--out", str(out)]) == 0

@@ -109,6 +109,7 @@ def test_the_five_poolings_start_from_different_scores(untrained_bert):
     assert len(scores) == 5
 
 
+@pytest.mark.long
 def test_plain_encoders_learn_by_the_cosine_loss_unless_asked_otherwise(sentence_model, untrained_bert, caplog):
     with caplog.at_level(logging.WARNING, "turkic_idiom_tasks"):
         _, found = tune(untrained_bert, pooling="max", **COSINE_OPTIONS | {"loss": None})

@@ -413,6 +413,7 @@ def test_wrong_arguments(build, bundled, dataset, tmp_path):
         assert not server.requests
 
 
+@pytest.mark.long
 def test_a_killed_command_goes_on_where_it_was(build, bundled, tmp_path):
     small_lexicon(tmp_path / "lexicon", bundled, 60, languages=("tr",))
     concurrency = 3

@@ -173,6 +173,7 @@ def test_a_wrong_argument_is_named(item_lexicon, task, arguments, message):
         task(data=str(item_lexicon), **arguments)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_stock_command_finds_the_task_and_its_log_is_a_submission(command, dataset, item_lexicon, tmp_path):
     items = build_items(dataset, "meaning", "az")

@@ -58,6 +58,7 @@ def in_chance(accuracy, n, chance):
     return low <= accuracy * n <= high
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_chat_models_that_are_right_near_lucky_and_useless(command, tmp_path, few_tasks):
     questions = questions_of(

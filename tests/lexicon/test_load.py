@@ -336,6 +336,7 @@ def test_a_target_that_is_a_file_is_refused(tmp_path):
         check_target(tmp_path / "lex", overwrite=True)
 
 
+@pytest.mark.long
 def test_a_killed_write_leaves_the_old_or_the_new_lexicon_and_the_same_call_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda handle: None)  # kills need no flushed disk
     number = 0
@@ -370,6 +371,7 @@ def test_a_killed_write_leaves_the_old_or_the_new_lexicon_and_the_same_call_goes
         assert load_lexicon(tmp_path / f"new {number}").of("tr")["a"].meaning == "yeni"
 
 
+@pytest.mark.long
 def test_a_cut_off_write_is_not_replaced_by_another_one(tmp_path):
     directory = tmp_path / "lex"
     kills = every_kill(

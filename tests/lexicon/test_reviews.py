@@ -192,6 +192,7 @@ def test_nothing_is_added_to_a_lexicon_that_was_changed_meanwhile(tmp_path):
     assert not (tmp_path / "lex" / REVIEWS_FILE).exists()
 
 
+@pytest.mark.long
 def test_a_kill_leaves_the_reviews_that_were_there_or_all(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda handle: None)  # kills need no flushed disk
     directory = tmp_path / "lex"

@@ -43,6 +43,7 @@ def test_the_scores_are_ours_on_the_cosine_similarities(finished):
         assert rows[subset]["main_score"] == rows[subset]["spearman"]
 
 
+@pytest.mark.long
 def test_the_stock_command_runs_all_three(command, astitch, chengyu, tmp_path):
     tasks = ("TurkicIdiomSTS", "AStitchIdiomSTS", "ChengyuSTS")
     run = command(
