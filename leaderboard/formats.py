@@ -139,7 +139,7 @@ class LeaderboardFile(_File):
     data: DataJson
     """What was scored."""
     models: list[SubmissionJson]
-    """The submissions, best first."""
+    """Submissions, best first."""
     other_editions: list[OtherEditionJson]
     """Submissions that are listed without scores."""
 

@@ -44,7 +44,7 @@ def states(grid):
 @pytest.mark.long
 def test_several_jobs_at_a_time_what_fails_and_what_dies(ray_address, no_token, data, tmp_path):
     """Jobs of three cells. A failing cell stops no other, nor does one whose worker dies each time."""
-    grid = open_toys(tmp_path, data, n=12, together=3, seconds=0.2, fails=(1,), dies_once=(4,), dies=(7,))
+    grid = open_toys(tmp_path, data, n=12, together=3, seconds=0.5, fails=(1,), dies_once=(4,), dies=(7,))
     outcomes = {outcome.cell.seed: outcome for outcome in grid.run(RayRunner(address=ray_address))}
     assert states(grid) == {number: FAILED if number == 1 else MISSING if number == 7 else DONE for number in range(12)}
     assert outcomes[1].error == "ZeroDivisionError: no such idiom"

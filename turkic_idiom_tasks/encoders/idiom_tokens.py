@@ -50,7 +50,7 @@ class IdiomForm:
 
 @dataclass(frozen=True, slots=True)
 class IdiomToken:
-    """The token of an idiom.
+    """One idiom, its token and its forms.
 
     Attributes:
         token: ``IDhighlifeID``.
@@ -121,7 +121,7 @@ class ClassifierSettings(BaseModel):
 
 
 class IdiomTable:
-    """The tokens of a model, and the search for their idioms in texts.
+    """Tokens of a model, and the search for their idioms in texts.
 
     Attributes:
         tokens: one per idiom.

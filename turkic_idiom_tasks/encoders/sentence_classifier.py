@@ -28,11 +28,11 @@ class TextRow(Protocol):
 
     @property
     def first(self) -> str:
-        """The sentence."""
+        """Return the sentence."""
 
     @property
     def second(self) -> str:
-        """The idiom, or a candidate for its meaning; empty if there is none."""
+        """Return the idiom, or a candidate for its meaning; empty if there is none."""
 
     @property
     def language(self) -> str:
