@@ -105,7 +105,7 @@ def in_process(model: Path, dataset: Dataset, work: Path, *, repeat: int) -> flo
     suite(-1)
     ratios = []
     for number in range(repeat):
-        ratios.append(_seconds(lambda number=number: suite(number)) / _seconds(plain))  # type: ignore[misc]
+        ratios.append(seconds(lambda number=number: suite(number)) / seconds(plain))  # type: ignore[misc]
     return statistics.median(ratios)
 
 
@@ -129,7 +129,8 @@ def _stock_run(pooling: str, work: Path) -> float:
     return _process("mteb", "run", "-m", name, "-t", *tasks, "--output-folder", str(work / "stock"))[0]
 
 
-def _seconds(action: Callable[[], object]) -> float:
+def seconds(action: Callable[[], object]) -> float:
+    """Return the wall seconds of an action."""
     start = time.perf_counter()
     action()
     return time.perf_counter() - start

@@ -18,11 +18,9 @@ import json
 import os
 import statistics
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-from retrieval_suite import minilm
+from retrieval_suite import minilm, seconds
 
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
@@ -65,20 +63,14 @@ def measure(tasks: list[str], work: Path, *, repeat: int) -> dict[str, float]:
     suite(-1)
     over_plain, over_suite = [], []
     for number in range(repeat):
-        seconds = _seconds(lambda number=number: suite(number))  # type: ignore[misc]
-        over_plain.append(seconds / _seconds(plain))
-        over_suite.append(len(POOLINGS) * _seconds(stock) / seconds)
+        of_suite = seconds(lambda number=number: suite(number))  # type: ignore[misc]
+        over_plain.append(of_suite / seconds(plain))
+        over_suite.append(len(POOLINGS) * seconds(stock) / of_suite)
     return {
         "suite_over_plain": round(statistics.median(over_plain), 3),
         "stock_over_suite": round(statistics.median(over_suite), 2),
         "n_sentences": len(sentences),
     }
-
-
-def _seconds(action: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
 
 
 def main() -> None:

@@ -20,7 +20,6 @@ from leaderboard.concepts import CONCEPTS_FILE
 from leaderboard.items import BoardData, SubsetItems, short_number
 from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, ScoredSubmission
 from leaderboard.tables import TASK_LABELS, distinctions, variant
-from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.experiments.compare import ALPHA
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import (
@@ -54,9 +53,7 @@ def comparison_json(board: Board) -> dict[str, Any]:
     names = concept_names(board.data)
     numbers = {name: number for number, name in enumerate(names)}
     subsets = []
-    for subset in board.data.subsets:
-        if subset.task == STS:
-            continue  # Spearman's correlation is no mean over items: there is no paired test of it
+    for subset in board.data.with_parts:
         concepts, sizes = np.unique(np.array(subset.concepts, dtype=object), return_counts=True)
         row = {
             "key": subset.key,
@@ -125,9 +122,8 @@ def _with_several_answers(subset: SubsetItems, concepts: Sequence[str]) -> list[
 def concept_names(data: BoardData) -> tuple[str, ...]:
     """Return the concepts of all queries and sentences of the data, sorted."""
     names: set[str] = set()
-    for subset in data.subsets:
-        if subset.task != STS:
-            names.update(subset.concepts)
+    for subset in data.with_parts:
+        names.update(subset.concepts)
     return tuple(sorted(names))
 
 

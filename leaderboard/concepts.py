@@ -14,7 +14,6 @@ from leaderboard.scores import ScoredSubmission
 from leaderboard.tables import TASK_LABELS
 from turkic_idiom_tasks.concept_browser.parts import bare_row, browser_data, json_for_script, lexicon_rows
 from turkic_idiom_tasks.dataset.retrieval import concept_of
-from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import get_language
 
 CONCEPTS_FILE = "concepts.js"
@@ -34,9 +33,9 @@ def concepts_data(board: Board) -> dict[str, Any]:
     rows = {row["id"]: row for row in (lexicon_rows(lexicon) if lexicon else ())}
     subsets = {}
     for task in board.data.tasks:
-        if task == STS:
-            continue  # a pair is not solved or missed
         for subset, title in zip(board.data.of_task(task), subset_titles(board.data, task), strict=True):
+            if not subset.has_parts:
+                continue
             models = [submission for submission in board.submissions if _has(submission, subset)]
             subsets[subset.key] = {
                 "task": TASK_LABELS[task],

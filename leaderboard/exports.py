@@ -26,7 +26,6 @@ from leaderboard.items import BoardData, item_values
 from leaderboard.ranking import Standing
 from leaderboard.scores import ScoredSubmission, corrected
 from leaderboard.tables import badges, by_rank
-from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 
@@ -87,7 +86,7 @@ def items_file(data: BoardData) -> dict[str, Any]:
 
     Pairs of the similarity task are left out, as their score is no sum of values.
     """
-    items = {subset.key: list(subset.texts) for subset in data.subsets if subset.task != STS}
+    items = {subset.key: list(subset.texts) for subset in data.with_parts}
     return _as_json(ItemsFile(schema_file=schema_path("items"), items=items))
 
 

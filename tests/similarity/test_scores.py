@@ -83,7 +83,7 @@ def test_spearman_is_that_of_scipy_on_repeated_pairs(first, data):
     second = data.draw(st.lists(st.integers(0, 5), min_size=len(first), max_size=len(first)))
     weights = data.draw(st.lists(st.integers(0, 3), min_size=len(first), max_size=len(first)))
     one, other = np.repeat(first, weights), np.repeat(second, weights)
-    (value,) = weighted_spearman(np.array(first, float), np.array(second, float), np.array([weights], float))
+    (value,) = weighted_spearman(np.array(first, float), np.array(second, float), np.array([weights], float).T)
     if len(set(one.tolist())) < 2 or len(set(other.tolist())) < 2:
         assert math.isnan(value)
     else:

@@ -154,9 +154,6 @@ def build(
     strict: Annotated[
         bool, typer.Option("--strict", help="End at the first submission with a fault, and write no site.")
     ] = False,
-    skip_faulty: Annotated[
-        bool, typer.Option("--skip-faulty", hidden=True)
-    ] = False,  # what it asked for is the default now
     overwrite: Annotated[
         bool,
         typer.Option(

@@ -73,7 +73,7 @@ def print_tables(runs: Sequence[ModelRun], frame: pd.DataFrame, *, file: IO[str]
             continue
         console.print("nDCG over the whole pool, its 95% interval below it")
         console.print(_task_table(task, rows, is_wide=is_wide))
-        for line in _notes(rows, task_runs[0].left_out):
+        for line in _notes(rows, rows["n_queries"], task_runs[0].left_out, unit="queries"):
             console.print(line)
         console.print()
         if task == OVERLAP_TASK:
@@ -104,8 +104,8 @@ def _print_similarity(console: Console, runs: Sequence[ModelRun], rows: pd.DataF
     n_pairs = " ".join(f"{row.subset} {row.n_pairs}" for row in rows.drop_duplicates("subset").itertuples())
     console.print(f"pairs: {n_pairs}")
     console.print(UNDEFINED)
-    for line in _notes(rows.assign(n_queries=rows["n_idioms"]), runs[0].left_out):
-        console.print(line.replace("queries", "idioms"))
+    for line in _notes(rows, rows["n_idioms"], runs[0].left_out, unit="idioms"):
+        console.print(line)
     console.print()
 
 
@@ -178,10 +178,11 @@ def _macro_table(runs: Sequence[ModelRun], frame: pd.DataFrame) -> Table:
     return table
 
 
-def _notes(rows: pd.DataFrame, left_out: Sequence[str]) -> list[str]:
+def _notes(rows: pd.DataFrame, counts: pd.Series[int], left_out: Sequence[str], *, unit: str) -> list[str]:
+    """Return the meaning of the marks in a table, and the subsets that the data does not have."""
     notes = []
-    if (rows["n_queries"] < SMALL_N).any():
-        notes.append(f"{_SMALL_MARK} fewer than {SMALL_N} queries: read the interval, not the score")
+    if (counts < SMALL_N).any():
+        notes.append(f"{_SMALL_MARK} fewer than {SMALL_N} {unit}: read the interval, not the score")
     if not rows[IS_RELIABLE].all():
         notes.append(f"{_FEW_MARK} {UNRELIABLE_NOTE}")
     if left_out:

@@ -29,7 +29,8 @@ class CommunityEncoder(BaseModel):
         revision: a commit of it that is known to exist; None means that the newest one is loaded.
         n_parameters: its size, often rounded by its authors.
         license: its licence by mteb's names.
-        prompts: role (``query``, ``document``) -> prompt before a text; None leaves it to the checkpoint.
+        prompts: role (``query``, ``document``) -> prompt before a text; None leaves it to the checkpoint. Those of the
+            paper's encoders are taken from `PAPER_ENCODERS`.
         needs_remote_code: whether it is loaded with code from the Hub.
         weights: format of its weights; pickles are loaded by the stock ``mteb`` command only.
         is_gated: whether its conditions must be accepted on the Hub.
@@ -56,8 +57,11 @@ _RECORDS = TypeAdapter(list[CommunityEncoder])
 @cache
 def community_encoders() -> MappingProxyType[str, CommunityEncoder]:
     """Return name -> record of every encoder, in the order of the file."""
-    records = _RECORDS.validate_json(FILE.read_bytes())
-    return MappingProxyType({record.name: record for record in records})
+    records = {}
+    for record in _RECORDS.validate_json(FILE.read_bytes()):
+        _, prompts = PAPER_ENCODERS.get(record.name, (NO_REVISION, record.prompts))
+        records[record.name] = record.model_copy(update={"prompts": prompts})
+    return MappingProxyType(records)
 
 
 def pinned_revision(name: str) -> str | None:

@@ -180,13 +180,13 @@ class Kind(ABC, Generic[P]):
     def settings(self, part: P, cell: Cell) -> dict[str, JsonValue]:
         """Return the settings that decide the result of a cell besides the cell itself, its model and the data."""
 
-    @abstractmethod
     def model_revision(self, model: str) -> str | None:
         """Return the content hash of a local model, the commit that is pinned for one on the Hub, or None."""
+        return content_revision(model)
 
-    @abstractmethod
     def shared_work(self, cell: Cell) -> tuple[object, ...]:
-        """Return a key; the cells of a part with equal keys share work and run as one job."""
+        """Return a key; the cells of a part with equal keys share work and run as one job. By default none do."""
+        return (cell,)
 
     def workload(self, part: P, cells: Sequence[Cell], dataset: Dataset) -> Workload | None:
         """Return the texts that the missing cells of a job pass through their model; None if the kind cannot say.

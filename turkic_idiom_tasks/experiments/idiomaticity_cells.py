@@ -16,7 +16,6 @@ from turkic_idiom_tasks.experiments.cells import (
     Part,
     Seeds,
     Work,
-    content_revision,
     distinct,
     one_of,
 )
@@ -94,14 +93,6 @@ class IdiomaticityKind(Kind[IdiomaticityPart]):
         """Return the settings of the training, and where its data comes from."""
         where: dict[str, JsonValue] = {"source": part.source, "subtask": part.subtask, "inputs": list(part.inputs)}
         return part.training.model_dump() | where
-
-    def model_revision(self, model: str) -> str | None:
-        """Return the content hash or the pinned commit of a model."""
-        return content_revision(model)
-
-    def shared_work(self, cell: Cell) -> tuple[object, ...]:
-        """Return the cell itself: every cell begins with the pretrained weights."""
-        return (cell,)
 
     def workload(self, part: IdiomaticityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
         """Return the rows of the training, of the development after each epoch, and of the test."""

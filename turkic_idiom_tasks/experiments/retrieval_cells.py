@@ -22,7 +22,6 @@ from turkic_idiom_tasks.experiments.cells import (
     Part,
     Seeds,
     Work,
-    content_revision,
     distinct,
     one_of,
 )
@@ -93,10 +92,6 @@ class RetrievalKind(Kind[RetrievalPart]):
         if cell.regime == PRETRAINED:
             return {}
         return part.training.model_dump(exclude=set(part.set_by_cells))
-
-    def model_revision(self, model: str) -> str | None:
-        """Return the content hash or the pinned commit of a model."""
-        return content_revision(model)
 
     def shared_work(self, cell: Cell) -> tuple[object, ...]:
         """Return a key that the poolings of a pretrained model have in common."""

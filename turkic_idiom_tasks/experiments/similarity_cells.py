@@ -21,7 +21,6 @@ from turkic_idiom_tasks.experiments.cells import (
     Part,
     Seeds,
     Work,
-    content_revision,
     distinct,
     one_of,
 )
@@ -103,14 +102,6 @@ class SimilarityKind(Kind[SimilarityPart]):
         else:
             settings["pooling"] = part.training.pooling
         return settings
-
-    def model_revision(self, model: str) -> str | None:
-        """Return the content hash or the pinned commit of a model."""
-        return content_revision(model)
-
-    def shared_work(self, cell: Cell) -> tuple[object, ...]:
-        """Return the cell itself: every cell begins with the untuned weights."""
-        return (cell,)
 
     def workload(self, part: SimilarityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
         """Return the sentences of the tests, of the training, and of the development pairs after each epoch."""

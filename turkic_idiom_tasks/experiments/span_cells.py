@@ -108,10 +108,6 @@ class SpanKind(Kind[SpanPart]):
         """Return the settings of the training."""
         return part.training.model_dump()
 
-    def model_revision(self, model: str) -> str | None:
-        """Return the content hash or the pinned commit of a model."""
-        return content_revision(model)
-
     def shared_work(self, cell: Cell) -> tuple[object, ...]:
         """Return a key that all cells of a model, source language and seed have in common."""
         return (cell.model, cell.regime, cell.seed)

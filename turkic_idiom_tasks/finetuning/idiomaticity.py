@@ -8,8 +8,6 @@ test begin with them.
 from __future__ import annotations
 
 import math
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +38,7 @@ from turkic_idiom_tasks.files import new_folder, write_json
 from turkic_idiom_tasks.finetuning.config import IdiomaticityConfig
 from turkic_idiom_tasks.finetuning.encoder_trainer import check_packages
 from turkic_idiom_tasks.finetuning.labelled import Labelled, LabelledData
-from turkic_idiom_tasks.finetuning.training import BestWeights, keep_to_bars
+from turkic_idiom_tasks.finetuning.training import BestWeights, keep_to_bars, trainer_arguments
 from turkic_idiom_tasks.metrics.classification import macro_f1, macro_f1_interval
 from turkic_idiom_tasks.reading import read_json
 from turkic_idiom_tasks.results.record import installed_versions
@@ -244,23 +242,13 @@ def _features(classifier: SentenceClassifier, rows: Sequence[Labelled], *, max_l
 
 
 def _arguments(config: IdiomaticityConfig, *, seed: int) -> TrainingArguments:
-    return TrainingArguments(
-        output_dir=tempfile.gettempdir(),  # required by the trainer; nothing is saved
+    return trainer_arguments(
+        seed=seed,
         num_train_epochs=config.epochs,
         per_device_train_batch_size=config.batch_size,
         per_device_eval_batch_size=_EVALUATION_BATCH,
         learning_rate=config.learning_rate,
         weight_decay=config.weight_decay,
-        optim="adamw_torch_fused",
-        lr_scheduler_type="linear",
         bf16=config.bf16,
-        use_cpu=not torch.accelerator.is_available(),
-        seed=seed,
-        data_seed=seed,
         eval_strategy="epoch",
-        save_strategy="no",
-        logging_strategy="no",
-        report_to="none",
-        disable_tqdm=not sys.stderr.isatty(),
-        dataloader_pin_memory=False,
     )

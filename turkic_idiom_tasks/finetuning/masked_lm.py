@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import logging
 import math
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +22,7 @@ from turkic_idiom_tasks.encoders.idiom_transformer import IdiomTokenTransformer
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.config import IdiomTokenConfig
 from turkic_idiom_tasks.finetuning.encoder_trainer import check_packages
-from turkic_idiom_tasks.finetuning.training import keep_to_bars
+from turkic_idiom_tasks.finetuning.training import keep_to_bars, trainer_arguments
 from turkic_idiom_tasks.reading import MalformedError, decode_text, read_file
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -153,19 +151,9 @@ def _with_head(transformer: IdiomTokenTransformer, *, revision: str | None, trus
 
 
 def _arguments(config: IdiomTokenConfig, *, batch_size: int, seed: int) -> TrainingArguments:
-    return TrainingArguments(
-        output_dir=tempfile.gettempdir(),  # required by the trainer; nothing is saved
+    return trainer_arguments(
+        seed=seed,
         num_train_epochs=config.pretrain_epochs,
         per_device_train_batch_size=batch_size,
         learning_rate=config.pretrain_learning_rate,
-        optim="adamw_torch_fused",
-        lr_scheduler_type="linear",
-        use_cpu=not torch.accelerator.is_available(),
-        seed=seed,
-        data_seed=seed,
-        save_strategy="no",
-        logging_strategy="no",
-        report_to="none",
-        disable_tqdm=not sys.stderr.isatty(),
-        dataloader_pin_memory=False,
     )

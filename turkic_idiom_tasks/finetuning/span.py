@@ -8,8 +8,6 @@ seqeval, and among equal ones the smallest loss (transformers alone would keep t
 from __future__ import annotations
 
 import math
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +28,7 @@ from turkic_idiom_tasks.dataset.sentences import TaggedSentence
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.finetuning.config import SpanConfig
-from turkic_idiom_tasks.finetuning.training import BestWeights, keep_to_bars
+from turkic_idiom_tasks.finetuning.training import BestWeights, keep_to_bars, trainer_arguments
 from turkic_idiom_tasks.metrics.spans import span_scores
 from turkic_idiom_tasks.span_detection.classifier import TokenClassifier, encode_words, load_weights
 from turkic_idiom_tasks.span_detection.subwords import Labelling, subword_labels, word_tags
@@ -232,25 +230,15 @@ def _features(
 
 
 def _arguments(config: SpanConfig, *, seed: int, validates: bool) -> TrainingArguments:
-    return TrainingArguments(
-        output_dir=tempfile.gettempdir(),  # required by the trainer; nothing is saved
+    return trainer_arguments(
+        seed=seed,
         num_train_epochs=config.epochs,
         per_device_train_batch_size=config.batch_size,
         per_device_eval_batch_size=_EVALUATION_BATCH,
         learning_rate=config.learning_rate,
         weight_decay=config.weight_decay,
-        optim="adamw_torch_fused",
-        lr_scheduler_type="linear",
         train_sampling_strategy="group_by_length" if config.group_by_length else "random",
         bf16=config.bf16,
-        use_cpu=not torch.accelerator.is_available(),
-        seed=seed,
-        data_seed=seed,
         eval_strategy="epoch" if validates else "no",
-        save_strategy="no",
-        logging_strategy="no",
-        report_to="none",
-        disable_tqdm=not sys.stderr.isatty(),
-        dataloader_pin_memory=False,
         remove_unused_columns=False,
     )

@@ -1,12 +1,37 @@
-"""Parts that both kinds of training share: progress bars, and the best weights so far."""
+"""Parts that the trainings share: arguments of the trainer, progress bars, and the best weights so far."""
 
 from __future__ import annotations
 
 import math
+import sys
+import tempfile
 from typing import Any
 
 import torch
-from transformers import PrinterCallback, ProgressCallback
+from transformers import PrinterCallback, ProgressCallback, TrainingArguments
+
+
+def trainer_arguments(*, seed: int, **options: Any) -> TrainingArguments:
+    """Return arguments of a stock Trainer that saves, logs and uploads nothing; AdamW, with a rate that falls to 0.
+
+    Args:
+        seed: seed of the order of the data and of dropout.
+        options: what the training itself decides, by the names of `TrainingArguments`.
+    """
+    return TrainingArguments(
+        output_dir=tempfile.gettempdir(),  # required by the trainer; nothing is saved
+        optim="adamw_torch_fused",
+        lr_scheduler_type="linear",
+        use_cpu=not torch.accelerator.is_available(),
+        seed=seed,
+        data_seed=seed,
+        save_strategy="no",
+        logging_strategy="no",
+        report_to="none",
+        disable_tqdm=not sys.stderr.isatty(),
+        dataloader_pin_memory=False,
+        **options,
+    )
 
 
 class BestWeights:

@@ -48,6 +48,7 @@ class ScoredSubset:
         cut: number of documents that the shortest ranking lists; None if every one lists all.
         answers: what a language model answered; None for all other predictions.
         similarities: what an encoder found of sentence pairs; None for all other predictions.
+        spearman: the main score of similarities, resampled by concepts; None for all other predictions.
         firsts: (n,) for rankings, whether a relevant document certainly stands first: no other ties with it; None for
             tags and answers, and where it is not known.
     """
@@ -63,6 +64,7 @@ class ScoredSubset:
     cut: int | None = None
     answers: ItemAnswers | None = None
     similarities: Similarities | None = None
+    spearman: Resampled | None = None
     firsts: npt.NDArray[np.bool_] | None = None
 
     @property
@@ -85,8 +87,8 @@ class ScoredSubset:
 
     def resampled(self) -> Resampled:
         """Return the main score, resampled by concepts."""
-        if self.similarities is not None:
-            return resampled_spearman(self.similarities.pairs, self.similarities.values)
+        if self.spearman is not None:
+            return self.spearman
         return resample({self.subset: Stratum(self.concepts, self.sums)})
 
 
@@ -196,6 +198,7 @@ def _score_answers(answers: ItemAnswers) -> ScoredSubset:
 
 def _score_similarities(similarities: Similarities) -> ScoredSubset:
     pairs = similarities.pairs
+    resampled = resampled_spearman(pairs, similarities.values)
     scored = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
     return ScoredSubset(
         task=similarities.task,
@@ -205,6 +208,7 @@ def _score_similarities(similarities: Similarities) -> ScoredSubset:
         concepts=tuple(row.concept for row in scored),
         sums=np.zeros((0, 2)),
         floor=0.0,
-        scores=similarity_scores(pairs, similarities.values),
+        scores=similarity_scores(pairs, similarities.values, resampled),
         similarities=similarities,
+        spearman=resampled,
     )
