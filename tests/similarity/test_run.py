@@ -173,6 +173,13 @@ def test_the_table_fits_80_columns_and_names_the_baseline(finished, monkeypatch)
     assert similarity["spearman"].notna().all()
 
 
+def test_a_model_without_vectors_is_named(pair_dataset, tmp_path):
+    options = make_options(tasks=("T4", "STS"), output=tmp_path / "out")
+    with pytest.raises(InputError, match="mteb/baseline-bm25s: ranks documents, .* leave it out of TurkicIdiomSTS"):
+        run_models(["mteb/baseline-bm25s"], pair_dataset, options)
+    assert list((tmp_path / "out").rglob("TurkicIdiomT4.tur.record.jsonl.gz"))  # what is finished stays
+
+
 def test_data_of_their_own_is_scored_beside_the_lexicon(pair_dataset, untrained_bert, astitch, tmp_path, monkeypatch):
     monkeypatch.setenv("ASTITCH_DATA", str(astitch))
     options = make_options(tasks=("STS", "AStitchIdiomSTS"), output=tmp_path / "out", poolings=("mean",))

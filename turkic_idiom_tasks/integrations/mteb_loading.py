@@ -42,6 +42,7 @@ from turkic_idiom_tasks.integrations.mteb_models import (
     pooled_name,
 )
 from turkic_idiom_tasks.integrations.mteb_results import IdiomTask
+from turkic_idiom_tasks.integrations.mteb_similarity import IdiomSTS
 from turkic_idiom_tasks.integrations.quiet import quiet_libraries
 from turkic_idiom_tasks.results.predictions import Prediction
 from turkic_idiom_tasks.splits import TEST
@@ -140,7 +141,15 @@ class LoadedModel:
 
         Returns:
             the rankings or similarities, and mteb's row of scores.
+
+        Raises:
+            InputError: the model ranks documents without vectors, and the task asks for similarities.
         """
+        if isinstance(task, IdiomSTS) and not hasattr(self.mteb_model, "encode"):
+            raise usage_error(
+                f"{self.meta.name}: ranks documents, and gives no similarity of two sentences; leave it out of "
+                f"{task.metadata.name}"
+            )
         task.hf_subsets = [subset]
         arguments = {"batch_size": batch_size, "show_progress_bar": False}
         with quiet_libraries():
