@@ -175,7 +175,7 @@ def test_the_table_fits_80_columns_and_names_the_baseline(finished, monkeypatch)
 
 def test_a_model_without_vectors_is_named(pair_dataset, tmp_path):
     options = make_options(tasks=("T4", "STS"), output=tmp_path / "out")
-    with pytest.raises(InputError, match="mteb/baseline-bm25s: ranks documents, .* leave it out of TurkicIdiomSTS"):
+    with pytest.raises(InputError, match=r"mteb/baseline-bm25s: ranks documents, .* leave it out of TurkicIdiomSTS"):
         run_models(["mteb/baseline-bm25s"], pair_dataset, options)
     assert list((tmp_path / "out").rglob("TurkicIdiomT4.tur.record.jsonl.gz"))  # what is finished stays
 
