@@ -7,11 +7,13 @@ file can be checked before torch is loaded.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, ValidationError, model_validator
 
+from turkic_idiom_tasks.encoders.names import REPLACE_ALL, REPLACE_SELECTED
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.span_detection.subwords import Labelling
@@ -172,6 +174,30 @@ class IdiomaticityConfig(BaseModel):
     weight_decay: WeightDecay = 0.01
     max_length: PositiveInt = 128
     bf16: bool = False
+
+
+def check_token_inputs(
+    replacements: Collection[str], *, classifier: str | Path | None, sentences: str | Path | None
+) -> None:
+    """Check that what was given for idiom tokens fits to the replacements.
+
+    Args:
+        replacements: some of `names.REPLACEMENTS`.
+        classifier: folder of a classifier.
+        sentences: file with sentences for the masked-LM training.
+
+    Raises:
+        InputError: ``select`` without a classifier, a classifier without it, or sentences without tokens.
+    """
+    if REPLACE_SELECTED in replacements and classifier is None:
+        raise usage_error(
+            "idiom tokens select need an idiomaticity classifier: name a folder that turkic-idiom finetune "
+            "idiomaticity has made"
+        )
+    if REPLACE_SELECTED not in replacements and classifier is not None:
+        raise usage_error(f"idiomaticity classifier {classifier}: only idiom tokens select ask it; leave it out")
+    if not {REPLACE_ALL, REPLACE_SELECTED}.intersection(replacements) and sentences is not None:
+        raise usage_error(f"sentences {sentences} for pre-training: they teach idiom tokens; choose all or select")
 
 
 def checked(kind: type[Settings], settings: Mapping[str, object]) -> Settings:
