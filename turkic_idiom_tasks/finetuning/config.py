@@ -20,6 +20,7 @@ from turkic_idiom_tasks.span_detection.subwords import Labelling
 
 MNRL, COSINE, SIMCSE = "mnrl", "cosine", "simcse"
 SEEDS = (42, 43, 44)  # the paper has three seeds, but does not name them
+PRETRAIN_EPOCHS = 5  # passes over the sentences of a masked-LM training, as AStitch has for English
 MAX_SEED = 2**32 - 1  # the largest that NumPy takes
 
 LearningRate = Annotated[FiniteFloat, Field(gt=0)]
@@ -149,7 +150,7 @@ class IdiomTokenConfig(BaseModel):
 
     idiom_tokens: Literal["all", "select"]
     idiom_token_init: Literal["random", "mean"] = "mean"  # noqa: S105  # no password
-    pretrain_epochs: PositiveInt = 5
+    pretrain_epochs: PositiveInt = PRETRAIN_EPOCHS
     pretrain_learning_rate: LearningRate = 5e-5
     masked: Annotated[FiniteFloat, Field(gt=0, lt=1)] = 0.15
 
