@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field, JsonValue, PositiveInt, model_validator
+from pydantic import JsonValue, PositiveInt, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.similarity import content_digest
@@ -28,14 +28,15 @@ from turkic_idiom_tasks.encoders.names import (
     REPLACEMENTS,
 )
 from turkic_idiom_tasks.experiments.cells import (
+    AtLeastOne,
     Cell,
+    Distinct,
     Finish,
     Kind,
     Names,
     Part,
     Seeds,
     Work,
-    distinct,
     one_of,
 )
 from turkic_idiom_tasks.experiments.workload import Passes, Workload
@@ -100,14 +101,12 @@ class SimilarityPart(Part):
 
     models: Names
     source: Annotated[str, one_of(LEXICON, ASTITCH, CHENGYU)] = LEXICON
-    languages: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
-    losses: Annotated[tuple[Annotated[str, one_of(SIMCSE, COSINE)], ...], AfterValidator(distinct)] = (SIMCSE,)
+    languages: Distinct[str] = ()
+    losses: Distinct[Annotated[str, one_of(SIMCSE, COSINE)]] = (SIMCSE,)
     seen_idioms: Annotated[str, one_of(*SEEN_IDIOMS)] = REFUSE
     general: str | None = None
     seeds: Seeds = SEEDS
-    idiom_tokens: Annotated[
-        tuple[Annotated[str, one_of(*REPLACEMENTS)], ...], Field(min_length=1), AfterValidator(distinct)
-    ] = (REPLACE_NONE,)
+    idiom_tokens: AtLeastOne[Annotated[str, one_of(*REPLACEMENTS)]] = (REPLACE_NONE,)
     idiom_token_init: Annotated[str, one_of(*INITIAL_VECTORS)] = MEAN
     idiomaticity_classifier: str | None = None
     pretrain_sentences: str | None = None
