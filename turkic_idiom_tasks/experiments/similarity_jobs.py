@@ -26,7 +26,15 @@ from turkic_idiom_tasks.integrations.mteb_loading import resolve_model
 from turkic_idiom_tasks.integrations.mteb_results import model_revision
 from turkic_idiom_tasks.integrations.mteb_similarity import SIMILARITY_CLASSES
 from turkic_idiom_tasks.results.predictions import Prediction
-from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, installed_versions, subset_scores
+from turkic_idiom_tasks.results.record import (
+    DataName,
+    Header,
+    ModelName,
+    Throughput,
+    Training,
+    installed_versions,
+    subset_scores,
+)
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.similarity.pair_similarities import SENTENCE, similarities_by_pooling
@@ -36,12 +44,13 @@ TASK_OF_SOURCE = {LEXICON: STS, ASTITCH: ASTITCH_STS, CHENGYU: CHENGYU_STS}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outcome:
-    """What a cell found: the model, its settings, its predictions by subset, and its training if there was one."""
+    """What a cell found: the model, its settings, its predictions by subset, its training and its speed if known."""
 
     model: ModelName
     settings: dict[str, JsonValue]
     predictions: Mapping[str, Prediction]
     training: Training | None = None
+    throughput: Throughput | None = None
 
 
 def start(work: Work[SimilarityPart]) -> Finish:
@@ -74,6 +83,7 @@ def _finish(cell: Cell, *, work: Work[SimilarityPart], triplets: TripletData) ->
         versions=installed_versions(),
         subsets=scores,
         seconds=round(time.perf_counter() - begin, 3),
+        throughput=outcome.throughput,
     )
     return Result(header, {(task, subset): prediction for subset, prediction in outcome.predictions.items()})
 
@@ -87,6 +97,7 @@ def _untuned(cell: Cell, work: Work[SimilarityPart], task: str, data: Dataset, *
     if pooling is None and loaded.encoder is not None:
         pooling = native_pooling(loaded.encoder)
     predictions: dict[str, Prediction] = {}
+    throughput = None
     chosen = work.part.training.pooling or NATIVE  # as the retrieval cells of the same model state it
     settings: dict[str, JsonValue] = {"pooling": chosen, "dtype": "float32", "prompts": None}
     if loaded.encoder is not None and pooling is not None:
@@ -97,11 +108,12 @@ def _untuned(cell: Cell, work: Work[SimilarityPart], task: str, data: Dataset, *
         for subset in subsets:
             by_pooling = similarities_by_pooling(vectors, task, data.pairs(task, subset), prompt=prompt)
             predictions[subset] = by_pooling[pooling]
+        throughput = Throughput.of(encoder)
     else:
         for subset in subsets:
             predictions[subset], _ = loaded.evaluate_subset(evaluated, subset)
     model = ModelName(name=cell.model, revision=model_revision(loaded.meta), n_parameters=loaded.n_parameters)
-    return _Outcome(model, settings, predictions)
+    return _Outcome(model, settings, predictions, throughput=throughput)
 
 
 def _tuned(cell: Cell, work: Work[SimilarityPart], task: str, triplets: TripletData) -> _Outcome:
