@@ -241,6 +241,8 @@ def test_a_model_page_says_what_was_disclosed_and_where_it_stands(site):
     ):
         assert told in text
     assert re.search(r"rank \d of 4", text)
+    assert "Throughput" not in text  # it was not measured
+    assert "1,234 texts per second on &lt;img src=x" in (site / "models/hostile-0.html").read_text("utf-8")
     part = (site / "models/shots-1.html").read_text("utf-8")
     assert "not all tasks were submitted" in part
     assert "1 examples" in part

@@ -499,19 +499,28 @@ def test_the_scatter_names_the_frontier_and_tells_the_rest_in_tooltips(browser, 
     data = make_data(12, languages=("tr", "az"))
     submissions = []
     for number, skill in enumerate((0.2, 0.1, 0.5, 0.4, 0.8)):
-        submissions.append(make_scored(f"m{number}", data, skill=skill, n_parameters=10 ** (6 + number)))
+        rate, size = 10.0 ** (4 - number), 10 ** (6 + number)
+        submissions.append(
+            make_scored(f"m{number}", data, skill=skill, n_parameters=size, texts_per_second=rate, device=HOSTILE[1])
+        )
     build_site(make_board(submissions, data), tmp_path)
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto(f"file://{tmp_path}/index.html")
-    points = page.locator(".plot a")
-    assert points.all_text_contents() == ["m0", "", "m2", "", "m4"]
-    assert re.fullmatch(r"m3, 1B, \.\d{3}", points.nth(3).get_attribute("title"))
-    ticks = page.locator(".plot .x").all_text_contents()
-    assert ticks == ["1M", "10M", "100M", "1B", "10B"]
-    box = page.locator(".plot").bounding_box()
-    for point in points.all():
-        dot = point.bounding_box()
-        assert box["x"] - 7 <= dot["x"] <= box["x"] + box["width"]
+    sizes, speeds = page.locator(".scatter").all()
+    for chart, ticks, title in (
+        (sizes, ["1M", "10M", "100M", "1B", "10B"], r"m3, 1B, \.\d{3}"),
+        (speeds, ["1", "10", "100", "1,000", "10,000"], r"m3, 10 texts per second, \.\d{3}"),
+    ):
+        points = chart.locator(".plot a")
+        assert points.all_text_contents() == ["m0", "", "m2", "", "m4"]
+        assert re.fullmatch(title, points.nth(3).get_attribute("title"))
+        assert chart.locator(".plot .x").all_text_contents() == ticks
+        box = chart.locator(".plot").bounding_box()
+        for point in points.all():
+            dot = point.bounding_box()
+            assert box["x"] - 7 <= dot["x"] <= box["x"] + box["width"]
+    assert f"on the same device: {HOSTILE[1]}." in speeds.locator("figcaption").text_content()
+    assert page.evaluate("window.hacked") is None
     page.close()
 
 
