@@ -55,7 +55,9 @@ class Links(HTMLParser):
 
 def test_two_builds_in_another_order_are_byte_identical(shared_site, tmp_path):
     board = shared_site.board
-    again = make_board(board.submissions[::-1], board.data, reproduced=board.reproduced)
+    again = make_board(
+        board.submissions[::-1], board.data, reproduced=board.reproduced, other_editions=board.other_editions
+    )
     build_site(again, tmp_path / "again", about=About("https://github.com/org/idioms", date(2026, 11, 30)))
     assert content(tmp_path / "again") == content(shared_site.folder)
 

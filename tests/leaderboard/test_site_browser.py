@@ -27,7 +27,7 @@ AXE_PAGES = (
     "index-all.html",
     "t1.html",
     "submit.html",
-    "index-all.html",
+    "index-older-editions.html",
     "uz-all.html",
     "compare.html?a=model-1&b=model-2",
     "models/model-1.html",
@@ -37,6 +37,7 @@ PAGES = (
     "index.html",
     "index-retrieval.html",
     "index-all.html",
+    "index-older-editions.html",
     *LANGUAGE_PAGES,
     "t1.html",
     "t2.html",
@@ -249,7 +250,8 @@ def test_a_column_that_is_empty_for_all_that_is_visible_disappears(open_page):
 def test_the_overview_has_tabs_with_ranks_of_their_own(open_page, shared_site):
     page = open_page("index.html")
     tabs = page.locator(".tabs a")
-    assert tabs.all_text_contents() == ["Retrieval 4 ranked", "Spans 11 ranked", "All 4 ranked"]
+    titles = ["Retrieval 4 ranked", "Spans 11 ranked", "All 4 ranked", "Older editions 1 listed"]
+    assert tabs.all_text_contents() == titles
     assert page.locator(".tabs a[aria-current]").text_content() == "Spans 11 ranked"  # the most complete submissions
     tabs.first.click()
     page.wait_for_url("**/index-retrieval.html")  # until the page is loaded
@@ -454,7 +456,7 @@ def test_a_phone_shows_cards_with_rank_model_score_and_interval(open_page):
 @pytest.mark.parametrize("width", [320, 390, 1100])
 def test_no_page_is_wider_than_its_window(open_page, site, width):
     page = open_page("index.html", viewport={"width": width, "height": 800})
-    for name in ("index-all.html", "t1.html", "uz-all.html", "models/model-1.html", "models/hostile-1.html"):
+    for name in (*PAGES, "compare.html", "models/model-1.html", "models/hostile-1.html"):
         page.goto(f"{site}/{name}")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
