@@ -461,6 +461,23 @@ def test_no_page_is_wider_than_its_window(open_page, site, width):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_interval_below_a_score_is_not_cut(open_page, site, width):
+    page = open_page("index.html", viewport={"width": width, "height": 800})
+    for name in ("index-all.html", "t1.html", "models/model-1.html"):
+        page.goto(f"{site}/{name}")
+        paddings = page.locator("td[style]:not(.strip)").evaluate_all(
+            "all => all.map(cell => parseFloat(getComputedStyle(cell).paddingBottom))"
+        )
+        assert min(paddings) >= 8, name  # pixels from the text down to the lower end of the dot
+
+
+def test_a_long_name_of_an_older_submission_leaves_room_for_its_edition(open_page):
+    page = open_page("index-older-editions.html", **PHONE)
+    box = page.locator(".listed tbody td").first.bounding_box()
+    assert box["x"] + box["width"] <= 390
+
+
 def test_twelve_rows_are_visible_at_once(browser, crowded):
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     for name in ("index-all.html", "t1.html", "az-all.html"):
