@@ -26,6 +26,7 @@ from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.reading import MalformedError, is_unseen, parse_json, read_file, shown, unpack_gzip
+from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES
 from turkic_idiom_tasks.results.predictions import (
     ALL_TASK_NAMES,
@@ -40,7 +41,6 @@ from turkic_idiom_tasks.results.predictions import (
 FORMAT = 1
 METADATA_FILE = "submission.json"
 PREDICTION_FILES = {task: f"{task}.jsonl.gz" for task in ALL_TASK_NAMES}
-LISTED = 100  # documents per query that a new submission lists; files with more are read too
 MAX_METADATA = 32 * 1024  # bytes
 MAX_PACKED = 16 * 1024 * 1024  # bytes of a prediction file; a full set of rankings takes 1.3 million
 MAX_UNPACKED = 64 * 1024 * 1024  # bytes
@@ -175,14 +175,14 @@ def slug(metadata: Metadata) -> str:
 def submission_files(metadata: Metadata, predictions: Predictions) -> dict[str, bytes]:
     """Return file name -> content of a submission; the same predictions give the same bytes.
 
-    A ranking lists `LISTED` documents, and the places of the relevant ones behind them, so every score stays exact.
+    A ranking lists `TOP_K` documents, and the places of the relevant ones behind them, so every score stays exact.
     """
     text = json.dumps({"format": FORMAT} | metadata.model_dump(), ensure_ascii=False, indent=2) + "\n"
     files = {METADATA_FILE: text.encode("utf-8")}
     for task, name in PREDICTION_FILES.items():
         task_predictions = {key: value for key, value in predictions.items() if key[0] == task}
         if task_predictions:
-            lines = "\n".join([*to_lines(task_predictions, top_k=LISTED, default_task=task), ""])
+            lines = "\n".join([*to_lines(task_predictions, top_k=TOP_K, default_task=task), ""])
             files[name] = gzip.compress(lines.encode("utf-8"), mtime=0)
     return files
 

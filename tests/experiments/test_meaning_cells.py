@@ -5,13 +5,16 @@ import dataclasses
 import pandas as pd
 import pytest
 
+from tests.similarity.conftest import write_csv
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.grid import open_grid, run_here
 from turkic_idiom_tasks.experiments.grid_file import read_grid_file
 from turkic_idiom_tasks.experiments.grid_tables import write_grid_tables
 from turkic_idiom_tasks.experiments.published import sibling_tables
-from turkic_idiom_tasks.finetuning.labelled import build_labelled
+from turkic_idiom_tasks.finetuning.config import IdiomaticityConfig
+from turkic_idiom_tasks.finetuning.idiomaticity import load_classifier, train_seed
+from turkic_idiom_tasks.finetuning.labelled import SETUPS, build_labelled
 from turkic_idiom_tasks.finetuning.triplets import build_triplets
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
@@ -32,6 +35,14 @@ idiomaticity:
   models: [{model}]
   seeds: [1, 2]
   training: {{epochs: 1, batch_size: 8}}
+"""
+DODIOM_GRID = """
+idiomaticity:
+  models: [{model}]
+  source: dodiom
+  setups: [zero-shot, one-shot, few-shot]
+  seeds: [1]
+  training: {{epochs: 1, learning_rate: 1e-3}}
 """
 NOUNS = ("göz", "kulak", "burun", "diş", "saç", "kol", "ayak", "el", "yüz", "kan")
 
@@ -145,6 +156,31 @@ def test_idiomaticity_records_hold_the_labels_that_give_their_score(grid, datase
             scores = header.scores("idiomaticity", dataset.path)
             assert scores["macro_f1"] == pytest.approx(macro_f1(gold, labels))
             assert scores["n_sentences"] == len(gold)
+
+
+def test_the_setups_of_a_seed_share_their_first_training_and_score_as_if_trained_alone(
+    dataset, untrained_bert, tmp_path, monkeypatch
+):
+    rows = [("idiom", "submission", "category")]
+    for idiom in range(30):
+        for number in range(12):
+            rows.append((f"deyim {idiom}", f"cümle {idiom} {number}", ("idiom", "nonidiom")[number % 2]))
+    monkeypatch.setenv("DODIOM_DATA", str(write_csv(tmp_path / "dodiom.csv", rows)))
+    file = tmp_path / "dodiom.yaml"
+    file.write_text(DODIOM_GRID.format(model=untrained_bert))
+    grid = open_grid(read_grid_file(file), dataset, tmp_path / "out")
+    (job,) = grid.jobs
+    setups = {setup: build_labelled("dodiom", setup=setup) for setup in SETUPS}
+    trained = job.kind.workload(job.part, list(job.names), dataset).trained.n_texts
+    assert trained == len(setups["zero-shot"].stages[0]) + sum(len(setups[setup].stages[1]) for setup in SETUPS[1:])
+
+    assert [outcome.error for outcome in grid.run(run_here)] == [None] * 3
+    for cell, header in grid.headers().items():
+        classifier = load_classifier(str(untrained_bert), seed=1)
+        config = IdiomaticityConfig(epochs=1, learning_rate=1e-3)
+        scores, labels = train_seed(classifier, setups[cell.regime], config=config, seed=1)
+        assert header.training.outcome == {"best_epoch": scores.best_epoch, "test_labels": "".join(map(str, labels))}
+        assert header.scores("idiomaticity", "dodiom")["development_macro_f1"] == scores.development_f1
 
 
 def test_the_tables_have_a_mean_over_seeds(grid):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from leaderboard.submission import (
-    LISTED,
     load_submission,
     read_submission,
     slug,
@@ -21,6 +20,7 @@ from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import MalformedError, parse_json, read_file, unpack_gzip
+from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.predictions import MAX_DEPTH, MAX_FAULTS, Rankings
 from turkic_idiom_tasks.results.scored import score_subset
 
@@ -268,7 +268,7 @@ def test_a_submission_of_the_bundled_data_is_small_and_keeps_its_scores(tmp_path
     assert not faults
     for key, rankings in whole.items():
         read = submission.predictions[key]
-        assert read.cut == LISTED
+        assert read.cut == TOP_K
         assert score_subset(read).scores == score_subset(rankings).scores
 
 

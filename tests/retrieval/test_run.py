@@ -374,7 +374,7 @@ def test_top_k_cuts_the_records_and_no_score(turkic, small_dataset, small_lexico
     again = turkic(*arguments, "-l", "az", "--top-k", "2")
     assert rows_of(again)[0] == whole[0]  # read, and exact
     assert path.read_bytes() == before
-    more = turkic(*arguments)
+    more = turkic(*arguments, "--top-k", "0")
     assert "finished results list only 3 documents per query; computed again" in more.stderr
     assert rows_of(more) == whole
     assert read_record(path, small_dataset).predictions["T1", "tur-azj"].cut is None

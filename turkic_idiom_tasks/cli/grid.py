@@ -195,8 +195,7 @@ def _print_estimates(grid: Grid, report: Report, *, tflops: float) -> None:
     from turkic_idiom_tasks.experiments.grid_estimate import GIB, estimate_grid
 
     estimates = estimate_grid(grid, tflops=tflops)
-    title = f"missing cells at {tflops:g} TFLOP/s, one after the other; ? is unknown"
-    table = Table("model", title=title, title_justify="left", box=None, pad_edge=False)
+    table = Table("model", box=None, pad_edge=False)
     table.columns[0].overflow = "fold"
     for heading in ("size", "cells", "encoded", "trained", "hours", "GiB"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -215,7 +214,7 @@ def _print_estimates(grid: Grid, report: Report, *, tflops: float) -> None:
     seconds = sum(estimate.seconds or 0.0 for estimate in estimates)
     memory = max(estimate.memory or 0 for estimate in estimates) / GIB
     table.add_row("all", "", str(n_cells), "", "", _hours(seconds), f"{memory:.1f}")
-    sys.stdout.write("\n")
+    sys.stdout.write(f"\nmissing cells at {tflops:g} TFLOP/s, one after the other; ? is unknown\n")
     Console(file=sys.stdout, highlight=False, markup=False).print(table)
     n_unknown = sum(estimate.seconds is None for estimate in estimates)
     if n_unknown:

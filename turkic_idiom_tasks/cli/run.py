@@ -10,6 +10,7 @@ import typer
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode
+from turkic_idiom_tasks.results import TOP_K
 
 DEFAULT_OUTPUT = Path("results")
 
@@ -68,14 +69,14 @@ def run_command(
         ),
     ] = 1,
     top_k: Annotated[
-        int | None,
+        int,
         typer.Option(
             "--top-k",
-            min=1,
+            min=0,
             metavar="K",
-            help="Documents per query in the records, which keep their exact scores. Default: the whole pool.",
+            help="Documents per query in the records, whose scores stay exact; 0: the whole pool.",
         ),
-    ] = None,
+    ] = TOP_K,
 ) -> None:
     """Score models on the retrieval and similarity tasks; all tasks and poolings of a model come from one pass.
 
@@ -98,7 +99,7 @@ def run_command(
         dtype=dtype,
         batch_size=batch_size,
         first_layer=first_layer,
-        top_k=top_k,
+        top_k=top_k or None,
     )
     dataset = open_dataset(data)
     with reporting(sys.stderr) as reporter:

@@ -71,7 +71,7 @@ class Report:
                 seconds += expected
         n_known = len(missing) - n_unknown
         if not n_known:
-            return "no estimate: it is made from similar finished cells, and there are none yet"
+            return "no estimate from measured times: no similar cell is finished yet"
         rest = f"; no similar cell is finished for {n_unknown} more cells" if n_unknown else ""
         return f"about {_duration(seconds)} of work for {n_known} missing cells, one at a time{rest}"
 

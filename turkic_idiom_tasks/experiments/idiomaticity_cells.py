@@ -94,21 +94,31 @@ class IdiomaticityKind(Kind[IdiomaticityPart]):
         where: dict[str, JsonValue] = {"source": part.source, "subtask": part.subtask, "inputs": list(part.inputs)}
         return part.training.model_dump() | where
 
+    def shared_work(self, cell: Cell) -> tuple[object, ...]:
+        """Return a key that all setups of a model and a seed have in common."""
+        return (cell.model, cell.seed)
+
     def workload(self, part: IdiomaticityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
-        """Return the rows of the training, of the development after each epoch, and of the test."""
-        rows = part.rows(dataset, cells[0].regime)
+        """Return the rows of the stages, of the development after each epoch, and of the tests."""
+        setups = [part.rows(dataset, cell.regime) for cell in cells]
         epochs = part.training.epochs
-        workload = Workload(encoded=_passes(rows.test))
-        for stage in rows.stages:
-            workload += Workload(encoded=_passes(rows.development).times(epochs), trained=_passes(stage).times(epochs))
+        stages = [setups[0].stages[0]]  # all setups begin with it
+        for rows in setups:
+            stages += rows.stages[1:]
+        development = _passes(setups[0].development).times(epochs)
+        workload = Workload()
+        for stage in stages:
+            workload += Workload(encoded=development, trained=_passes(stage).times(epochs))
+        for rows in setups:
+            workload += Workload(encoded=_passes(rows.test))
         return workload
 
     def start(self, cells: Sequence[Cell], work: Work[IdiomaticityPart]) -> Finish:
-        """Return the function that runs one cell."""
+        """Train the stage that the cells begin with."""
         # imported late, so that a grid file is checked and the state of a grid shown without loading torch
         from turkic_idiom_tasks.experiments.idiomaticity_jobs import start
 
-        return start(work)
+        return start(cells, work)
 
 
 def _passes(rows: Sequence[Labelled]) -> Passes:

@@ -24,6 +24,7 @@ from turkic_idiom_tasks.finetuning.trainee import Trainee, load_trainee, task_pr
 from turkic_idiom_tasks.integrations.mteb_loading import LoadedModel, resolve_model
 from turkic_idiom_tasks.integrations.mteb_results import model_revision
 from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES
+from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.predictions import Key, Rankings
 from turkic_idiom_tasks.results.record import (
     DataName,
@@ -37,8 +38,6 @@ from turkic_idiom_tasks.results.record import (
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.retrieval.ranking import Prompts, encode_and_rank
 from turkic_idiom_tasks.splits import TEST
-
-TOP_K = 100  # documents per query in a record; the places of relevant documents behind them are kept too
 
 
 @dataclass(frozen=True, slots=True)

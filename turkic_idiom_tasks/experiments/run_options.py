@@ -14,6 +14,7 @@ from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMI
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, NATIVE, POOLINGS, check_dtype
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import get_language
+from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.predictions import Key
 from turkic_idiom_tasks.similarity.astitch import astitch_dataset
 from turkic_idiom_tasks.similarity.chengyu import chengyu_dataset
@@ -52,7 +53,7 @@ class RunOptions:
     dtype: str = "float32"
     batch_size: int = BATCH_SIZE
     first_layer: int = FIRST_LAYER
-    top_k: int | None = None
+    top_k: int | None = TOP_K
     overwrite: bool = False
 
 

@@ -68,6 +68,23 @@ class SeedScores:
     high: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """A finished stage of a training.
+
+    Attributes:
+        best: weights of its best epoch.
+        best_epoch: number of that epoch, counted over all stages.
+        development_f1: macro F1 of the development rows after it, in [0, 1].
+        n_epochs: epochs of this and the earlier stages.
+    """
+
+    best: BestWeights
+    best_epoch: int
+    development_f1: float
+    n_epochs: int
+
+
 def load_classifier(
     name_or_path: str, *, seed: int, revision: str | None = None, trust_remote_code: bool = False
 ) -> SentenceClassifier:
@@ -95,8 +112,50 @@ def load_classifier(
     return SentenceClassifier(model, tokenizer, name_or_path)
 
 
+def train_stage(
+    classifier: SentenceClassifier,
+    rows: Sequence[Labelled],
+    development: Sequence[Labelled],
+    *,
+    config: IdiomaticityConfig,
+    seed: int,
+    earlier: Stage | None = None,
+) -> Stage:
+    """Train a classifier's own weights on the rows of one stage.
+
+    Args:
+        classifier: from `load_classifier`; its weights are changed.
+        rows: what it learns from.
+        development: rows that decide which epoch is the best.
+        config: settings of the training.
+        seed: seed of the order of the rows and of dropout.
+        earlier: the stage with whose weights this one begins; None for those that the classifier has.
+
+    Raises:
+        InputError: a package is missing, or training diverged.
+    """
+    check_packages("accelerate")
+    n_epochs = 0
+    if earlier is not None:
+        earlier.best.restore()
+        n_epochs = earlier.n_epochs
+    watcher = _EpochWatcher(BestWeights(classifier.model))
+    outcome = _trainer(classifier, rows, development, config=config, seed=seed, watcher=watcher).train()
+    if not math.isfinite(outcome.training_loss):
+        raise InputError(
+            f"{classifier.name}: training diverged, the loss is not finite; use a smaller learning rate than "
+            f"{config.learning_rate:g}"
+        )
+    return Stage(watcher.best, n_epochs + watcher.best_epoch, watcher.best_f1, n_epochs + config.epochs)
+
+
 def train_seed(
-    classifier: SentenceClassifier, data: LabelledData, *, config: IdiomaticityConfig, seed: int
+    classifier: SentenceClassifier,
+    data: LabelledData,
+    *,
+    config: IdiomaticityConfig,
+    seed: int,
+    first: Stage | None = None,
 ) -> tuple[SeedScores, list[int]]:
     """Train a classifier's own weights, stage after stage, and score it on the test rows; write nothing.
 
@@ -105,6 +164,7 @@ def train_seed(
         data: from `labelled.build_labelled`.
         config: settings of the training of each stage.
         seed: seed of the order of the rows and of dropout.
+        first: the first stage with these settings, if it was trained before; setups of the same data share it.
 
     Returns:
         the scores, and the label of every test row.
@@ -112,27 +172,23 @@ def train_seed(
     Raises:
         InputError: a package is missing, or training diverged.
     """
-    check_packages("accelerate")
-    set_seed(seed)
-    n_epochs = 0
-    for rows in data.stages:
-        watcher = _EpochWatcher(BestWeights(classifier.model))
-        trainer = _trainer(classifier, rows, data.development, config=config, seed=seed, watcher=watcher)
-        outcome = trainer.train()
-        if not math.isfinite(outcome.training_loss):
-            raise InputError(
-                f"{classifier.name}: training diverged, the loss is not finite; use a smaller learning rate than "
-                f"{config.learning_rate:g}"
-            )
-        watcher.best.restore()
-        best_epoch, development_f1 = n_epochs + watcher.best_epoch, watcher.best_f1
-        n_epochs += config.epochs
+    stage = first or train_stage(classifier, data.stages[0], data.development, config=config, seed=seed)
+    for rows in data.stages[1:]:
+        stage = train_stage(classifier, rows, data.development, config=config, seed=seed, earlier=stage)
+    stage.best.restore()
     classifier.model.eval()
     gold = [row.label for row in data.test]
     predicted = predict_labels(classifier, data.test, max_length=config.max_length)
     interval = macro_f1_interval(gold, predicted, [row.idiom for row in data.test])
-    test_f1 = macro_f1(gold, predicted)
-    return SeedScores(seed, best_epoch, development_f1, test_f1, low=interval.low, high=interval.high), predicted
+    scores = SeedScores(
+        seed=seed,
+        best_epoch=stage.best_epoch,
+        development_f1=stage.development_f1,
+        test_f1=macro_f1(gold, predicted),
+        low=interval.low,
+        high=interval.high,
+    )
+    return scores, predicted
 
 
 def save_classifier(

@@ -537,6 +537,8 @@ def _ranking_lines(rankings: Rankings, *, top_k: int | None) -> Iterator[str]:
 def _bracket_ties(texts: list[str], places: Ints) -> None:
     """Put the brackets of a list around the texts of documents that share a place."""
     starts = np.flatnonzero(np.diff(places, prepend=-1))
+    if len(starts) == len(places):
+        return
     ends = np.append(starts[1:], len(places)) - 1
     is_group = ends > starts
     for start, end in zip(starts[is_group].tolist(), ends[is_group].tolist(), strict=True):
