@@ -16,6 +16,8 @@ from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
+from turkic_idiom_tasks.encoders.classifier_folders import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.idiom_tokens import (
     CLASSIFIER_FOLDER,
     TABLE,
@@ -27,14 +29,14 @@ from turkic_idiom_tasks.encoders.idiom_tokens import (
 from turkic_idiom_tasks.encoders.idiom_transformer import add_idiom_tokens
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
-from turkic_idiom_tasks.encoders.sentence_classifier import IDIOMATICITY_RECORD, load_trained_classifier
+from turkic_idiom_tasks.encoders.sentence_classifier import load_trained_classifier
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.finetuning.cards import SIMILARITY_RECORD
 from turkic_idiom_tasks.finetuning.config import IdiomaticityConfig, IdiomTokenConfig
 from turkic_idiom_tasks.finetuning.idiomaticity import load_classifier, save_classifier, train_seed
-from turkic_idiom_tasks.finetuning.known_idioms import known_idioms
+from turkic_idiom_tasks.finetuning.known_idioms import known_idioms, read_sentences
 from turkic_idiom_tasks.finetuning.labelled import Labelled, LabelledData
-from turkic_idiom_tasks.finetuning.masked_lm import pretrain_masked_lm, read_sentences
+from turkic_idiom_tasks.finetuning.masked_lm import pretrain_masked_lm
 from turkic_idiom_tasks.finetuning.similarity import pair_similarities
 from turkic_idiom_tasks.finetuning.triplets import build_triplets
 from turkic_idiom_tasks.metrics.similarity import similarity_scores
@@ -390,6 +392,7 @@ def test_the_command_asks_the_classifier_and_saves_it(sentence_model, toy, class
     assert main(command) == 0
     tokens = json.loads((out / SIMILARITY_RECORD).read_text())["idiom_tokens"]
     assert tokens["classifier"] == str(classifiers / "seed-1")
+    assert tokens["classifier_revision"] == folder_revision(classifiers / "seed-1")
     assert tokens["training"]["replaced"] == tokens["training"]["sentences"]  # all of them begin with "su"
     rewrite = load_checkpoint(str(out), device="cpu")[0].rewrite
     assert rewrite(["su baş boş", "ateş baş boş"]) == ["su IDbaşboşID", "ateş baş boş"]
@@ -400,9 +403,9 @@ def test_the_command_asks_the_classifier_and_saves_it(sentence_model, toy, class
     [
         (["--idiom-tokens", "some"], "idiom_tokens is 'some'"),
         (["--idiom-tokens", "all", "--idiom-token-init", "zero"], "idiom_token_init is 'zero'"),
-        (["--idiom-tokens", "select"], "--idiomaticity-classifier DIR"),
-        (["--idiom-tokens", "all", "--idiomaticity-classifier", "x"], "only --idiom-tokens select asks it"),
-        (["--pretrain-sentences", "x"], "give --idiom-tokens"),
+        (["--idiom-tokens", "select"], "select need an idiomaticity classifier"),
+        (["--idiom-tokens", "all", "--idiomaticity-classifier", "x"], "only idiom tokens select ask it"),
+        (["--pretrain-sentences", "x"], "choose all or select"),
     ],
 )
 def test_options_that_do_not_fit_together(arguments, message, capsys):

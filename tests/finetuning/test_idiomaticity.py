@@ -9,7 +9,7 @@ from sklearn.metrics import f1_score
 from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.encoders.sentence_classifier import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.classifier_folders import IDIOMATICITY_RECORD
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.finetuning.labelled import build_labelled
 from turkic_idiom_tasks.metrics.classification import macro_f1, macro_f1_interval

@@ -152,7 +152,13 @@ def similarity(
     pairs of the similarity tasks. Example: turkic-idiom finetune similarity -m ./my-encoder --data lexicon --out mine
     """
     from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.finetuning.config import IdiomTokenConfig, SimilarityConfig, checked, is_first_process
+    from turkic_idiom_tasks.finetuning.config import (
+        IdiomTokenConfig,
+        SimilarityConfig,
+        check_token_inputs,
+        checked,
+        is_first_process,
+    )
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
     settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
@@ -160,7 +166,8 @@ def similarity(
     config = checked(SimilarityConfig, settings | {"pooling": pooling, "bf16": bf16})
     if general is not None and loss != "cosine":
         raise usage_error(f"--general {general}: only --loss cosine learns from pairs with scores; leave it out")
-    _check_token_options(idiom_tokens, idiomaticity_classifier, pretrain_sentences)
+    replacements = () if idiom_tokens is None else (idiom_tokens,)
+    check_token_inputs(replacements, classifier=idiomaticity_classifier, sentences=pretrain_sentences)
     token_config = None
     if idiom_tokens is not None:
         token_settings: dict[str, Any] = {"idiom_tokens": idiom_tokens, "idiom_token_init": initial_vector}
@@ -168,24 +175,23 @@ def similarity(
         token_config = checked(IdiomTokenConfig, token_settings)
     repository = push_target(push, (model,))
     from turkic_idiom_tasks.encoders.idiom_tokens import make_tokens
-    from turkic_idiom_tasks.finetuning.known_idioms import known_idioms
+    from turkic_idiom_tasks.finetuning.known_idioms import known_idioms, read_sentences
     from turkic_idiom_tasks.finetuning.triplets import build_triplets
 
     triplets = build_triplets(data, languages=language or (), seen_idioms=seen_idioms, general=general)
     tokens = []
     if token_config is not None:
         tokens = make_tokens(known_idioms(data, triplets, languages=language or ()))
+    sentences = [] if pretrain_sentences is None else read_sentences(pretrain_sentences)
     # torch is loaded only after everything else is checked
     from turkic_idiom_tasks.finetuning.cards import check_new, save_similarity, similarity_record
     from turkic_idiom_tasks.finetuning.idiom_tokens import grow_encoder
-    from turkic_idiom_tasks.finetuning.masked_lm import read_sentences
     from turkic_idiom_tasks.finetuning.similarity import fine_tune_similarity
     from turkic_idiom_tasks.finetuning.trainee import load_trainee
 
     tokens_part = None if idiom_tokens is None else f"tokens-{idiom_tokens}"
     folder = out or tuned_folder(model, ["similarity", loss, pooling, tokens_part, seed])
     check_new(folder)
-    sentences = [] if pretrain_sentences is None else read_sentences(pretrain_sentences)
     trainee = load_trainee(model, task="T2", pooling=pooling, revision=revision, trust_remote_code=trust_remote_code)
     grown = None
     if token_config is not None:
@@ -318,27 +324,6 @@ def idiomaticity(
         scores.append(finished)
     _print_seeds(rows, scores)
     sys.stdout.write(f"\nClassifiers: {printable(str(out))}\n")
-
-
-def _check_token_options(mode: str | None, classifier: Path | None, sentences: Path | None) -> None:
-    """Check that the options for idiom tokens fit together.
-
-    Raises:
-        InputError: ``select`` without a classifier, a classifier without it, or sentences without tokens.
-    """
-    from turkic_idiom_tasks.errors import usage_error
-
-    if mode == "select" and classifier is None:
-        raise usage_error(
-            "--idiom-tokens select asks a classifier; give --idiomaticity-classifier DIR, a folder that turkic-idiom "
-            "finetune idiomaticity has made"
-        )
-    if mode != "select" and classifier is not None:
-        raise usage_error(f"--idiomaticity-classifier {classifier}: only --idiom-tokens select asks it; leave it out")
-    if mode is None and sentences is not None:
-        raise usage_error(
-            f"--pretrain-sentences {sentences}: they teach idiom tokens; give --idiom-tokens all or select"
-        )
 
 
 def _print_replacements(grown: GrownEncoder) -> None:

@@ -244,7 +244,7 @@ def _print_status(report: Report) -> None:
     table = Table("model", title="/".join(STATES), title_justify="left", box=None, pad_edge=False)
     table.columns[0].overflow = "fold"
     for regime in regimes:
-        table.add_column(regime, justify="right", no_wrap=True)
+        table.add_column(regime, justify="right", overflow="fold")
     for model, counts_by_regime in matrix.items():
         row = [printable(model)]
         for regime in regimes:

@@ -206,7 +206,8 @@ def add_idiom_tokens(
         raise usage_error("this model has idiom tokens already, and keeps them in training; leave --idiom-tokens out")
     settings = None
     if trained is not None:
-        settings = ClassifierSettings(gives_idiom=trained.gives_idiom, max_length=trained.max_length)
+        origin = trained.origin
+        settings = ClassifierSettings(gives_idiom=origin.gives_idiom, max_length=origin.max_length)
     table = IdiomTable(tokens, classifier=settings)
     tokenizer = transformer.tokenizer
     vocabulary = tokenizer.get_vocab()

@@ -19,6 +19,7 @@ REGIMES = PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL = ("pretrained", "tr-o
 TUNED_REGIMES = (TR_ONLY, MONOLINGUAL, CROSS_LINGUAL)
 
 INITIAL_VECTORS = RANDOM, MEAN = ("random", "mean")  # of the tokens of idioms
+REPLACEMENTS = REPLACE_NONE, REPLACE_ALL, REPLACE_SELECTED = ("none", "all", "select")  # of idioms by tokens
 IDIOMATIC, NOT_IDIOMATIC = 0, 1  # labels of the classifiers of sentences, as in AStitchInLanguageModels
 
 TRUST_OPTION = "--trust-remote-code"

@@ -58,9 +58,12 @@ def pool_all(
     real = attention_mask.bool().unsqueeze(-1)  # (B, T, 1)
     count = attention_mask.sum(1, keepdim=True).clamp(min=1).float()  # (B, 1)
     last = hidden_states[-1].float()
+    means: dict[int, Tensor] = {}
 
-    def mean(layer: Tensor) -> Tensor:
-        return torch.where(real, layer.float(), 0.0).sum(1) / count
+    def mean(layer: int) -> Tensor:
+        if layer not in means:
+            means[layer] = torch.where(real, hidden_states[layer].float(), 0.0).sum(1) / count
+        return means[layer]
 
     pooled = {}
     for pooling in poolings:
@@ -71,10 +74,10 @@ def pool_all(
         elif pooling == "max":
             vectors = last.masked_fill(~real, float("-inf")).amax(1)
         elif pooling == "mean":
-            vectors = mean(last)
+            vectors = mean(-1)
         else:  # a mean over tokens is linear, so the mean of averaged layers is the average of their means
             layers = (first_layer, -1) if pooling == "first_last" else range(-LAST_LAYERS, 0)
-            vectors = sum(mean(hidden_states[layer]) for layer in layers)  # a sum, because it is normalised below
+            vectors = sum(mean(layer) for layer in layers)  # a sum, because it is normalised below
         pooled[pooling] = torch.nn.functional.normalize(vectors, dim=-1)
     return pooled
 

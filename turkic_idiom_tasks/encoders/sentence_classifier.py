@@ -8,19 +8,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from pydantic import BaseModel, PositiveInt, ValidationError
 from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding
 
 from turkic_idiom_tasks.encoders.checkpoints import load_error, quiet_loading
+from turkic_idiom_tasks.encoders.classifier_folders import ClassifierFolder, best_classifier
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import lower
-from turkic_idiom_tasks.reading import first_fault, read_json
 
-IDIOMATICITY_RECORD = "idiomaticity_finetuning.json"
 _BATCH = 64  # rows
-_SEEDS = "seed-*"
 
 
 class TextRow(Protocol):
@@ -56,38 +53,15 @@ class SentenceClassifier:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainedClassifier:
-    """A classifier in the folder of a seed, which tells whether an idiom is meant.
+    """A classifier that tells whether an idiom is meant.
 
     Attributes:
         classifier: model and tokenizer.
-        gives_idiom: whether it was trained with the idiom as the second text.
-        max_length: sub-words of both texts that it uses.
+        origin: the folder that it was loaded from.
     """
 
     classifier: SentenceClassifier
-    gives_idiom: bool
-    max_length: int
-
-
-class _Config(BaseModel):
-    max_length: PositiveInt
-
-
-class _Settings(BaseModel):
-    inputs: list[str]
-    config: _Config
-    subtask: str = "A"
-
-
-class _Scores(BaseModel):
-    development_f1: float
-
-
-class _Record(BaseModel):
-    """What is needed of the record that stands beside a classifier."""
-
-    settings: _Settings
-    scores: _Scores
+    origin: ClassifierFolder
 
 
 def encode_rows(classifier: SentenceClassifier, rows: Sequence[TextRow], *, max_length: int) -> list[dict[str, Any]]:
@@ -155,33 +129,5 @@ def load_trained_classifier(folder: Path) -> TrainedClassifier:
     Raises:
         InputError: there is no such classifier, or it needs more than a sentence and an idiom.
     """
-    records = {}
-    for place in (folder, *sorted(folder.glob(_SEEDS))):
-        if (place / IDIOMATICITY_RECORD).is_file():
-            records[place] = _read_record(place / IDIOMATICITY_RECORD)
-    if not records:
-        raise usage_error(
-            f"--idiomaticity-classifier {folder}: no {IDIOMATICITY_RECORD} in it or its seed folders; train a "
-            "classifier with turkic-idiom finetune idiomaticity"
-        )
-    best = max(records, key=lambda place: records[place].scores.development_f1)
-    settings = records[best].settings
-    if "context" in settings.inputs or settings.subtask != "A":
-        raise usage_error(
-            f"--idiomaticity-classifier {best}: it was trained on subtask B or with the sentences around; it must take "
-            "a sentence and, at most, the idiom (--inputs idiom, --subtask A)"
-        )
-    return TrainedClassifier(
-        classifier=load_sentence_classifier(best),
-        gives_idiom="idiom" in settings.inputs,
-        max_length=settings.config.max_length,
-    )
-
-
-def _read_record(path: Path) -> _Record:
-    try:
-        return _Record.model_validate(read_json(path))
-    except ValidationError as error:
-        raise InputError(
-            f"{path}: not the record of a finished training ({first_fault(error)}); train again"
-        ) from error
+    best = best_classifier(folder)
+    return TrainedClassifier(load_sentence_classifier(best.folder), best)

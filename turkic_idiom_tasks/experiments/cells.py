@@ -132,12 +132,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" (nearest: {close[0]})" if close else ""
 
 
-Names = Annotated[
-    tuple[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)], ...],
-    Field(min_length=1),
-    AfterValidator(distinct),
-]
-Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(distinct)]
+Distinct = Annotated[tuple[T, ...], AfterValidator(distinct)]
+AtLeastOne = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct)]  # distinct ones
+Names = AtLeastOne[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]]
+Seeds = AtLeastOne[Seed]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

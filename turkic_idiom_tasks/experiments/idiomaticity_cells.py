@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.experiments.cells import (
+    AtLeastOne,
     Cell,
+    Distinct,
     Finish,
     Kind,
     Names,
     Part,
     Seeds,
     Work,
-    distinct,
     one_of,
 )
 from turkic_idiom_tasks.experiments.workload import Passes, Workload
@@ -53,11 +54,9 @@ class IdiomaticityPart(Part):
     models: Names
     source: Annotated[str, one_of(LEXICON, ASTITCH, DODIOM)] = LEXICON
     subtask: Literal["A", "B"] = "A"
-    setups: Annotated[tuple[Annotated[str, one_of(*SETUPS)], ...], Field(min_length=1), AfterValidator(distinct)] = (
-        ZERO_SHOT,
-    )
-    inputs: Annotated[tuple[Annotated[str, one_of(*INPUTS)], ...], AfterValidator(distinct)] = (IDIOM,)
-    languages: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
+    setups: AtLeastOne[Annotated[str, one_of(*SETUPS)]] = (ZERO_SHOT,)
+    inputs: Distinct[Annotated[str, one_of(*INPUTS)]] = (IDIOM,)
+    languages: Distinct[str] = ()
     seeds: Seeds = SEEDS
     training: IdiomaticityConfig = IdiomaticityConfig()
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import JsonValue, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, target_language
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, NATIVE, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.experiments.cells import (
+    AtLeastOne,
     Cell,
     Finish,
     Kind,
@@ -22,7 +23,6 @@ from turkic_idiom_tasks.experiments.cells import (
     Part,
     Seeds,
     Work,
-    distinct,
     one_of,
 )
 from turkic_idiom_tasks.experiments.workload import Passes, Workload
@@ -50,15 +50,9 @@ class RetrievalPart(Part):
     set_by_cells: ClassVar[frozenset[str]] = frozenset({"seed", "pooling"})
 
     models: Names
-    regimes: Annotated[tuple[Annotated[str, one_of(*REGIMES)], ...], Field(min_length=1), AfterValidator(distinct)] = (
-        REGIMES
-    )
-    languages: Annotated[
-        tuple[Annotated[str, one_of(*TARGETS)], ...], Field(min_length=1), AfterValidator(distinct)
-    ] = TARGETS
-    poolings: Annotated[
-        tuple[Annotated[str, one_of(*POOLINGS, NATIVE)], ...], Field(min_length=1), AfterValidator(distinct)
-    ] = POOLINGS
+    regimes: AtLeastOne[Annotated[str, one_of(*REGIMES)]] = REGIMES
+    languages: AtLeastOne[Annotated[str, one_of(*TARGETS)]] = TARGETS
+    poolings: AtLeastOne[Annotated[str, one_of(*POOLINGS, NATIVE)]] = POOLINGS
     seeds: Seeds = SEEDS
     training: RetrievalConfig = RetrievalConfig()
 

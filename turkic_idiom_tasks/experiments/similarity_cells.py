@@ -1,31 +1,56 @@
 """Similarity cells: an encoder as it is, and trained with each loss and seed, scored on pairs with idioms.
 
+Both may be repeated with idiom tokens. A regime such as ``simcse-all-tokens`` says what was done to the encoder.
+
 The data is the lexicon of the grid, AStitchInLanguageModels or ChengyuSTS. `similarity_jobs` does the work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, JsonValue
+from pydantic import JsonValue, PositiveInt, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.encoders.names import PRETRAINED
+from turkic_idiom_tasks.dataset.similarity import content_digest
+from turkic_idiom_tasks.encoders.classifier_folders import best_classifier
+from turkic_idiom_tasks.encoders.names import (
+    INITIAL_VECTORS,
+    MEAN,
+    PRETRAINED,
+    RANDOM,
+    REPLACE_NONE,
+    REPLACE_SELECTED,
+    REPLACEMENTS,
+)
 from turkic_idiom_tasks.experiments.cells import (
+    AtLeastOne,
     Cell,
+    Distinct,
     Finish,
     Kind,
     Names,
     Part,
     Seeds,
     Work,
-    distinct,
     one_of,
 )
 from turkic_idiom_tasks.experiments.workload import Passes, Workload
-from turkic_idiom_tasks.finetuning.config import COSINE, SEEDS, SIMCSE, SimilarityConfig
+from turkic_idiom_tasks.finetuning.config import (
+    COSINE,
+    PRETRAIN_EPOCHS,
+    SEEDS,
+    SIMCSE,
+    IdiomTokenConfig,
+    SimilarityConfig,
+    check_token_inputs,
+    checked,
+)
+from turkic_idiom_tasks.finetuning.known_idioms import read_sentences
 from turkic_idiom_tasks.finetuning.triplets import (
     ASTITCH,
     CHENGYU,
@@ -39,6 +64,19 @@ from turkic_idiom_tasks.finetuning.triplets import (
 SIMILARITY = "similarity"
 
 
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """What is done to an encoder before it is scored.
+
+    Attributes:
+        loss: loss of the training for similarity; None if there is none.
+        replacement: idioms that a token stands for: ``all`` or ``select``; None if there are no idiom tokens.
+    """
+
+    loss: str | None
+    replacement: str | None
+
+
 class SimilarityPart(Part):
     """Similarity cells of a grid.
 
@@ -50,6 +88,12 @@ class SimilarityPart(Part):
         seen_idioms: what is done with triplets whose idiom is in the test pairs; see `build_triplets`.
         general: file with general pairs for the loss ``cosine``.
         seeds: seeds with which every training is repeated.
+        idiom_tokens: ``none``, ``all``, ``select``; every cell is repeated for each of them. ``select`` asks
+            `idiomaticity_classifier`.
+        idiom_token_init: vector of a new token, ``mean`` or ``random``.
+        idiomaticity_classifier: folder that `turkic-idiom finetune idiomaticity` has made.
+        pretrain_sentences: file with sentences, one a line, for masked-LM training of the encoders with tokens.
+        pretrain_epochs: passes over these sentences.
         training: settings of every training.
     """
 
@@ -57,12 +101,45 @@ class SimilarityPart(Part):
 
     models: Names
     source: Annotated[str, one_of(LEXICON, ASTITCH, CHENGYU)] = LEXICON
-    languages: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
-    losses: Annotated[tuple[Annotated[str, one_of(SIMCSE, COSINE)], ...], AfterValidator(distinct)] = (SIMCSE,)
+    languages: Distinct[str] = ()
+    losses: Distinct[Annotated[str, one_of(SIMCSE, COSINE)]] = (SIMCSE,)
     seen_idioms: Annotated[str, one_of(*SEEN_IDIOMS)] = REFUSE
     general: str | None = None
     seeds: Seeds = SEEDS
+    idiom_tokens: AtLeastOne[Annotated[str, one_of(*REPLACEMENTS)]] = (REPLACE_NONE,)
+    idiom_token_init: Annotated[str, one_of(*INITIAL_VECTORS)] = MEAN
+    idiomaticity_classifier: str | None = None
+    pretrain_sentences: str | None = None
+    pretrain_epochs: PositiveInt = PRETRAIN_EPOCHS
     training: SimilarityConfig = SimilarityConfig()
+
+    @model_validator(mode="after")
+    def _check_token_inputs(self) -> SimilarityPart:
+        check_token_inputs(
+            self.idiom_tokens, classifier=self.idiomaticity_classifier, sentences=self.pretrain_sentences
+        )
+        return self
+
+    @cached_property
+    def classifier_revision(self) -> str | None:
+        """Return a hash of the files of the classifier; None if there is none.
+
+        Raises:
+            InputError: the folder has no classifier that could be asked.
+        """
+        if self.idiomaticity_classifier is None:
+            return None
+        return best_classifier(Path(self.idiomaticity_classifier)).revision
+
+    @cached_property
+    def sentences_revision(self) -> str | None:
+        """Return a hash of the sentences of the masked-LM training; None if there is none.
+
+        Raises:
+            InputError: the file cannot be read, or has no sentence.
+        """
+        sentences = self.sentences()
+        return content_digest([sentences]) if sentences else None
 
     def triplets(self, dataset: Dataset) -> TripletData:
         """Return the triplets and pairs of this part.
@@ -70,9 +147,40 @@ class SimilarityPart(Part):
         Raises:
             InputError: the data or a language is unknown, malformed or too small, or test idioms occur in training.
         """
-        data = dataset if self.source == LEXICON else self.source
         general = None if self.general is None else Path(self.general)
-        return build_triplets(data, languages=self.languages, seen_idioms=self.seen_idioms, general=general)
+        return build_triplets(
+            self.data(dataset), languages=self.languages, seen_idioms=self.seen_idioms, general=general
+        )
+
+    def data(self, dataset: Dataset) -> Dataset | str:
+        """Return the data of the grid, or the name of other data, as `build_triplets` takes it."""
+        return dataset if self.source == LEXICON else self.source
+
+    def sentences(self) -> list[str]:
+        """Return the sentences of the masked-LM training; none if there is no such training.
+
+        Raises:
+            InputError: the file cannot be read, or has no sentence.
+        """
+        return [] if self.pretrain_sentences is None else read_sentences(Path(self.pretrain_sentences))
+
+    def treatments(self) -> dict[str, Treatment]:
+        """Return regime -> what is done to the encoder, in the order of the cells."""
+        treatments = {}
+        for choice in self.idiom_tokens:
+            for loss in (None, *self.losses):
+                parts = [loss or PRETRAINED]
+                if choice != REPLACE_NONE:
+                    parts += [choice, "tokens"]
+                    parts += [] if self.pretrain_sentences is None else ["mlm"]
+                replacement = None if choice == REPLACE_NONE else choice
+                treatments["-".join(parts)] = Treatment(loss, replacement)
+        return treatments
+
+    def token_config(self, replacement: str) -> IdiomTokenConfig:
+        """Return the settings of idiom tokens."""
+        settings = {"idiom_tokens": replacement, "idiom_token_init": self.idiom_token_init}
+        return checked(IdiomTokenConfig, settings | {"pretrain_epochs": self.pretrain_epochs})
 
 
 class SimilarityKind(Kind[SimilarityPart]):
@@ -82,48 +190,52 @@ class SimilarityKind(Kind[SimilarityPart]):
     part = SimilarityPart
 
     def cells(self, part: SimilarityPart, dataset: Dataset) -> Iterator[Cell]:
-        """Yield the cells model by model: the encoder as it is, then each loss with each seed.
+        """Yield the cells model by model: without idiom tokens and with them, the untrained encoder, then each loss.
 
         Raises:
             InputError: the data of the part cannot be used.
         """
         revision = part.triplets(dataset).revision
         for model in part.models:
-            yield Cell(SIMILARITY, model, PRETRAINED, data=revision)
-            for loss in part.losses:
-                for seed in part.seeds:
-                    yield Cell(SIMILARITY, model, loss, seed=seed, data=revision)
+            for regime, treatment in part.treatments().items():
+                for seed in _seeds(part, treatment):
+                    yield Cell(SIMILARITY, model, regime, seed=seed, data=revision)
 
     def settings(self, part: SimilarityPart, cell: Cell) -> dict[str, JsonValue]:
-        """Return the settings of the training, and where its data comes from."""
+        """Return the settings of the training, where its data comes from, and what decides the idiom tokens.
+
+        Raises:
+            InputError: the classifier or the sentences for idiom tokens cannot be read.
+        """
+        treatment = part.treatments()[cell.regime]
         settings: dict[str, JsonValue] = {"source": part.source, "languages": list(part.languages)}
-        if cell.regime != PRETRAINED:
-            settings |= part.training.model_dump(exclude=set(part.set_by_cells))
-        else:
+        if treatment.loss is None:
             settings["pooling"] = part.training.pooling
+        else:
+            settings |= part.training.model_dump(exclude=set(part.set_by_cells))
+        if treatment.replacement is not None:
+            settings |= _token_settings(part, treatment.replacement)
         return settings
 
     def workload(self, part: SimilarityPart, cells: Sequence[Cell], dataset: Dataset) -> Workload:
-        """Return the sentences of the tests, of the training, and of the development pairs after each epoch."""
+        """Return the sentences of the tests, of the trainings, and of the development pairs after each epoch.
+
+        The questions to a classifier, which is another model, do not count.
+        """
+        treatment = part.treatments()[cells[0].regime]
         triplets = part.triplets(dataset)
         tests = Passes()
         for pairs in triplets.test.values():
             tests += Passes.of(pairs.texts)
-        if cells[0].regime == PRETRAINED:
-            return Workload(encoded=tests)
-        trained: list[str] = []
-        for triplet in triplets.training:
-            correct, incorrect = triplet.correct or triplet.original, triplet.incorrect or triplet.original
-            if cells[0].regime == SIMCSE:
-                trained += [triplet.original, correct, incorrect]
-            else:  # two pairs; the few triplets without a correct or an incorrect sentence give fewer
-                trained += [triplet.original, correct, triplet.original, incorrect]
-        if cells[0].regime == COSINE:
-            for pair in triplets.general:
-                trained += [pair.sentence1, pair.sentence2]
-        epochs = part.training.epochs
-        development = Passes.of(triplets.development.texts).times(1 + epochs)
-        return Workload(encoded=tests.times(2) + development, trained=Passes.of(trained).times(epochs))
+        workload = Workload(encoded=tests)
+        if treatment.replacement is not None:
+            workload += Workload(trained=Passes.of(part.sentences()).times(part.pretrain_epochs))
+        if treatment.loss is not None:
+            epochs = part.training.epochs
+            development = Passes.of(triplets.development.texts).times(1 + epochs)
+            trained = Passes.of(_trained_texts(triplets, treatment.loss)).times(epochs)
+            workload += Workload(encoded=tests + development, trained=trained)
+        return workload
 
     def start(self, cells: Sequence[Cell], work: Work[SimilarityPart]) -> Finish:
         """Return the function that runs one cell."""
@@ -131,3 +243,38 @@ class SimilarityKind(Kind[SimilarityPart]):
         from turkic_idiom_tasks.experiments.similarity_jobs import start
 
         return start(work)
+
+
+def _seeds(part: SimilarityPart, treatment: Treatment) -> tuple[int | None, ...]:
+    """Return the seeds with which a treatment is repeated; None if no seed makes a difference."""
+    has_random_tokens = treatment.replacement is not None and (
+        part.idiom_token_init == RANDOM or part.pretrain_sentences is not None
+    )
+    return part.seeds if treatment.loss is not None or has_random_tokens else (None,)
+
+
+def _token_settings(part: SimilarityPart, replacement: str) -> dict[str, JsonValue]:
+    """Return what decides the idiom tokens of a cell besides its regime, its seed and the data."""
+    config = part.token_config(replacement)
+    settings: dict[str, JsonValue] = {"idiom_token_init": config.idiom_token_init}
+    if replacement == REPLACE_SELECTED:
+        settings["idiomaticity_classifier"] = part.classifier_revision
+    if part.pretrain_sentences is not None:
+        settings |= config.model_dump(include={"pretrain_epochs", "pretrain_learning_rate", "masked"})
+        settings |= {"pretrain_sentences": part.sentences_revision, "batch_size": part.training.batch_size}
+    return settings
+
+
+def _trained_texts(triplets: TripletData, loss: str) -> list[str]:
+    """Return the sentences of one epoch."""
+    texts: list[str] = []
+    for triplet in triplets.training:
+        correct, incorrect = triplet.correct or triplet.original, triplet.incorrect or triplet.original
+        if loss == SIMCSE:
+            texts += [triplet.original, correct, incorrect]
+        else:  # two pairs; the few triplets without a correct or an incorrect sentence give fewer
+            texts += [triplet.original, correct, triplet.original, incorrect]
+    if loss == COSINE:
+        for pair in triplets.general:
+            texts += [pair.sentence1, pair.sentence2]
+    return texts

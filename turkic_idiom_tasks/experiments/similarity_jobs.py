@@ -1,4 +1,4 @@
-"""Work of the similarity cells: score a model as it is, or train an encoder first."""
+"""Work of the similarity cells: score a model as it is, or give an encoder idiom tokens or train it first."""
 
 from __future__ import annotations
 
@@ -7,24 +7,29 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from pydantic import JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMILARITY_TASKS, STS
-from turkic_idiom_tasks.encoders.names import NATIVE, PRETRAINED
+from turkic_idiom_tasks.encoders.idiom_tokens import make_tokens
+from turkic_idiom_tasks.encoders.names import NATIVE, PRETRAINED, REPLACE_SELECTED
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work, pinned_commit
 from turkic_idiom_tasks.experiments.similarity_cells import SimilarityPart
-from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity, fine_tune_similarity
-from turkic_idiom_tasks.finetuning.trainee import load_trainee
+from turkic_idiom_tasks.finetuning.idiom_tokens import grow_encoder
+from turkic_idiom_tasks.finetuning.known_idioms import known_idioms
+from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity, fine_tune_similarity, similarities_of_subsets
+from turkic_idiom_tasks.finetuning.trainee import Trainee, load_trainee
 from turkic_idiom_tasks.finetuning.triplets import ASTITCH, CHENGYU, LEXICON, TripletData
 from turkic_idiom_tasks.integrations.mteb_loading import resolve_model
 from turkic_idiom_tasks.integrations.mteb_results import model_revision
 from turkic_idiom_tasks.integrations.mteb_similarity import SIMILARITY_CLASSES
+from turkic_idiom_tasks.metrics.bootstrap import Floats
 from turkic_idiom_tasks.results.predictions import Prediction
 from turkic_idiom_tasks.results.record import (
     DataName,
@@ -44,7 +49,7 @@ TASK_OF_SOURCE = {LEXICON: STS, ASTITCH: ASTITCH_STS, CHENGYU: CHENGYU_STS}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outcome:
-    """What a cell found: the model, its settings, its predictions by subset, its training and its speed if known."""
+    """Result of a cell: model, settings, predictions by subset; its training and the speed of the encoder if known."""
 
     model: ModelName
     settings: dict[str, JsonValue]
@@ -71,7 +76,7 @@ def _finish(cell: Cell, *, work: Work[SimilarityPart], triplets: TripletData) ->
     if cell.regime == PRETRAINED:
         outcome = _untuned(cell, work, task, data, subsets=tuple(triplets.test))
     else:
-        outcome = _tuned(cell, work, task, triplets)
+        outcome = _treated(cell, work, task, triplets)
     scores = []
     for subset, prediction in outcome.predictions.items():
         scores.append(subset_scores(task, subset, score_subset(prediction).scores))
@@ -116,8 +121,10 @@ def _untuned(cell: Cell, work: Work[SimilarityPart], task: str, data: Dataset, *
     return _Outcome(model, settings, predictions, throughput=throughput)
 
 
-def _tuned(cell: Cell, work: Work[SimilarityPart], task: str, triplets: TripletData) -> _Outcome:
-    part = work.part
+def _treated(cell: Cell, work: Work[SimilarityPart], task: str, triplets: TripletData) -> _Outcome:
+    """Give an encoder idiom tokens, train it for similarity, or both, and score it."""
+    part, seed = work.part, cell.seed or 0
+    treatment = part.treatments()[cell.regime]
     trainee = load_trainee(
         cell.model,
         task="T2",
@@ -125,24 +132,55 @@ def _tuned(cell: Cell, work: Work[SimilarityPart], task: str, triplets: TripletD
         revision=pinned_commit(cell.model),
         trust_remote_code=work.trust_remote_code,
     )
-    config = part.training.model_copy(update={"seed": cell.seed or 0, "loss": cell.regime})
-    tuned = fine_tune_similarity(trainee, triplets, config=config)
-    source: dict[str, JsonValue] = {
+    config: dict[str, JsonValue] = {}
+    report: dict[str, JsonValue] = {}
+    if treatment.replacement is not None:
+        report["idiom_tokens"] = _grow(trainee, treatment.replacement, work, triplets, seed=seed)
+    if treatment.loss is None:
+        similarities: Mapping[str, Floats] = similarities_of_subsets(trainee.model, triplets.test)
+    else:
+        similarity_config = part.training.model_copy(update={"seed": seed, "loss": treatment.loss})
+        tuned = fine_tune_similarity(trainee, triplets, config=similarity_config)
+        similarities = tuned.similarities
+        config |= similarity_config.model_dump()
+        report |= _report(tuned)
+    config |= {
         "source": part.source,
         "seen_idioms": part.seen_idioms,
         "general": part.general,
         "revision": triplets.revision,
     }
     predictions = {}
-    for subset, values in tuned.similarities.items():
+    for subset, values in similarities.items():
         predictions[subset] = Similarities(task, triplets.test[subset], values)
     n_parameters = sum(parameter.numel() for parameter in trainee.model.parameters())
     return _Outcome(
         ModelName(name=cell.model, revision=trainee.revision, n_parameters=n_parameters),
         {"pooling": trainee.pooling, "dtype": "float32", "prompts": dict(trainee.prompts)},
         predictions,
-        Training(regime=cell.regime, seed=cell.seed, config=config.model_dump() | source, outcome=_report(tuned)),
+        Training(regime=cell.regime, seed=cell.seed, config=config, outcome=report),
     )
+
+
+def _grow(
+    trainee: Trainee, replacement: str, work: Work[SimilarityPart], triplets: TripletData, *, seed: int
+) -> dict[str, JsonValue]:
+    """Add a token for each idiom of the data to an encoder; return settings and outcome."""
+    part = work.part
+    config = part.token_config(replacement)
+    idioms = known_idioms(part.data(work.dataset), triplets, languages=part.languages)
+    classifier = part.idiomaticity_classifier if replacement == REPLACE_SELECTED else None
+    grown = grow_encoder(
+        trainee,
+        make_tokens(idioms),
+        triplets,
+        config=config,
+        classifier=None if classifier is None else Path(classifier),
+        sentences=part.sentences(),
+        batch_size=part.training.batch_size,
+        seed=seed,
+    )
+    return grown.record(config)
 
 
 def _report(tuned: TunedSimilarity) -> dict[str, JsonValue]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, JsonValue, PositiveInt, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
@@ -20,6 +20,7 @@ from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.experiments.cells import (
     CHECKPOINTS,
+    AtLeastOne,
     Cell,
     Finish,
     Kind,
@@ -30,7 +31,6 @@ from turkic_idiom_tasks.experiments.cells import (
     Work,
     cell_name,
     content_revision,
-    distinct,
     one_of,
 )
 from turkic_idiom_tasks.experiments.workload import Passes, Workload
@@ -43,13 +43,8 @@ SPAN = "span"
 SIZES = (10, 30, 50)  # the paper's samples; none (zero-shot) and all sentences are added
 
 LanguageCode = Annotated[str, one_of(*LANGUAGES)]
-Languages = Annotated[tuple[LanguageCode, ...], Field(min_length=1), AfterValidator(distinct)]
-Sizes = Annotated[
-    tuple[Annotated[int, Field(ge=1)], ...],
-    Field(min_length=1),
-    AfterValidator(distinct),
-    AfterValidator(lambda sizes: tuple(sorted(sizes))),
-]
+Languages = AtLeastOne[LanguageCode]
+Sizes = Annotated[AtLeastOne[PositiveInt], AfterValidator(lambda sizes: tuple(sorted(sizes)))]
 
 
 class SpanPart(Part):

@@ -7,17 +7,20 @@ file can be checked before torch is loaded.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, ValidationError, model_validator
 
+from turkic_idiom_tasks.encoders.names import REPLACE_ALL, REPLACE_SELECTED
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.span_detection.subwords import Labelling
 
 MNRL, COSINE, SIMCSE = "mnrl", "cosine", "simcse"
 SEEDS = (42, 43, 44)  # the paper has three seeds, but does not name them
+PRETRAIN_EPOCHS = 5  # passes over the sentences of a masked-LM training, as AStitch has for English
 MAX_SEED = 2**32 - 1  # the largest that NumPy takes
 
 LearningRate = Annotated[FiniteFloat, Field(gt=0)]
@@ -147,7 +150,7 @@ class IdiomTokenConfig(BaseModel):
 
     idiom_tokens: Literal["all", "select"]
     idiom_token_init: Literal["random", "mean"] = "mean"  # noqa: S105  # no password
-    pretrain_epochs: PositiveInt = 5
+    pretrain_epochs: PositiveInt = PRETRAIN_EPOCHS
     pretrain_learning_rate: LearningRate = 5e-5
     masked: Annotated[FiniteFloat, Field(gt=0, lt=1)] = 0.15
 
@@ -172,6 +175,30 @@ class IdiomaticityConfig(BaseModel):
     weight_decay: WeightDecay = 0.01
     max_length: PositiveInt = 128
     bf16: bool = False
+
+
+def check_token_inputs(
+    replacements: Collection[str], *, classifier: str | Path | None, sentences: str | Path | None
+) -> None:
+    """Check that what was given for idiom tokens fits to the replacements.
+
+    Args:
+        replacements: some of `names.REPLACEMENTS`.
+        classifier: folder of a classifier.
+        sentences: file with sentences for the masked-LM training.
+
+    Raises:
+        InputError: ``select`` without a classifier, a classifier without it, or sentences without tokens.
+    """
+    if REPLACE_SELECTED in replacements and classifier is None:
+        raise usage_error(
+            "idiom tokens select need an idiomaticity classifier: name a folder that turkic-idiom finetune "
+            "idiomaticity has made"
+        )
+    if REPLACE_SELECTED not in replacements and classifier is not None:
+        raise usage_error(f"idiomaticity classifier {classifier}: only idiom tokens select ask it; leave it out")
+    if not {REPLACE_ALL, REPLACE_SELECTED}.intersection(replacements) and sentences is not None:
+        raise usage_error(f"sentences {sentences} for pre-training: they teach idiom tokens; choose all or select")
 
 
 def checked(kind: type[Settings], settings: Mapping[str, object]) -> Settings:

@@ -36,6 +36,7 @@ class GrownEncoder:
     Attributes:
         n_tokens: idioms that have a token.
         classifier: folder of the classifier that decides for ``select``; None for ``all``.
+        classifier_revision: hash of the files of this folder.
         training: replacements in the training sentences.
         test: replacements in the sentences of the test pairs.
         pretraining: outcome of the masked-LM training; None if there was none.
@@ -43,6 +44,7 @@ class GrownEncoder:
 
     n_tokens: int
     classifier: str | None
+    classifier_revision: str | None
     training: Replacements
     test: Replacements
     pretraining: Pretraining | None
@@ -94,7 +96,8 @@ def grow_encoder(
     tested = [text for pairs in data.test.values() for text in pairs.texts]
     return GrownEncoder(
         n_tokens=len(tokens),
-        classifier=None if trained is None else trained.classifier.name,
+        classifier=None if trained is None else str(trained.origin.folder),
+        classifier_revision=None if trained is None else trained.origin.revision,
         training=_replacements(module, [triplet.original for triplet in data.training]),
         test=_replacements(module, tested),
         pretraining=pretraining,

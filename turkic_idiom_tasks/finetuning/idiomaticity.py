@@ -25,13 +25,9 @@ from transformers import (
 )
 
 from turkic_idiom_tasks.encoders.checkpoints import load_error, quiet_loading
+from turkic_idiom_tasks.encoders.classifier_folders import IDIOMATICITY_RECORD
 from turkic_idiom_tasks.encoders.folders import is_local, local_path
-from turkic_idiom_tasks.encoders.sentence_classifier import (
-    IDIOMATICITY_RECORD,
-    SentenceClassifier,
-    encode_rows,
-    predict_labels,
-)
+from turkic_idiom_tasks.encoders.sentence_classifier import SentenceClassifier, encode_rows, predict_labels
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.files import new_folder, write_json

@@ -1,4 +1,4 @@
-"""Idioms of the data of a training for similarity, with the forms in which its sentences have them."""
+"""What idiom tokens are made of and learn from: the idioms of the training data with their forms, and sentences."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from turkic_idiom_tasks.annotation.annotate import annotate
-from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, complete_entries
 from turkic_idiom_tasks.encoders.idiom_tokens import IdiomForm, KnownIdiom
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.finetuning.triplets import ASTITCH, CHENGYU, LEXICON, TripletData
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.reading import MalformedError, decode_text, read_file
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN
 
 
-def known_idioms(data: str, triplets: TripletData, *, languages: Sequence[str] = ()) -> list[KnownIdiom]:
+def known_idioms(data: str | Dataset, triplets: TripletData, *, languages: Sequence[str] = ()) -> list[KnownIdiom]:
     """Return the idioms of the training, development and test sentences, in a fixed order.
 
     AStitchInLanguageModels, ChengyuSTS and a table name the idiom of each sentence, and that is its form. An idiom of a
@@ -30,15 +32,34 @@ def known_idioms(data: str, triplets: TripletData, *, languages: Sequence[str] =
     Raises:
         InputError: the data cannot be read.
     """
-    if data in (ASTITCH, CHENGYU) or Path(data).is_file():
+    if isinstance(data, Dataset):
+        dataset = data
+    elif data in (ASTITCH, CHENGYU) or Path(data).is_file():
         return _named_idioms(triplets)
-    dataset = open_dataset("" if data == LEXICON else data)
+    else:
+        dataset = open_dataset("" if data == LEXICON else data)
     known = []
     for code in languages or SIMILARITY_LANGUAGES:
         for split in (TRAIN, DEVELOPMENT, TEST):
             for _, entry in sorted(complete_entries(dataset.lexicon, code, split=split).items()):
                 known.append(KnownIdiom(entry.idiom, tuple(_forms(entry, LANGUAGES[code])), code))
     return known
+
+
+def read_sentences(path: Path) -> list[str]:
+    """Return the sentences of a file, one a line; empty lines are left out.
+
+    Raises:
+        InputError: the file cannot be read, or has no sentence.
+    """
+    try:
+        text = decode_text(read_file(path))
+    except MalformedError as error:
+        raise InputError(f"{path}: {error}") from error
+    sentences = [line.strip() for line in text.splitlines() if line.strip()]
+    if not sentences:
+        raise InputError(f"{path}: no sentence; write one in each line")
+    return sentences
 
 
 def _named_idioms(triplets: TripletData) -> list[KnownIdiom]:

@@ -9,7 +9,6 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -23,7 +22,6 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.config import IdiomTokenConfig
 from turkic_idiom_tasks.finetuning.encoder_trainer import check_packages
 from turkic_idiom_tasks.finetuning.training import keep_to_bars, trainer_arguments
-from turkic_idiom_tasks.reading import MalformedError, decode_text, read_file
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -41,22 +39,6 @@ class Pretraining:
     n_sentences: int
     n_with_token: int
     loss: float
-
-
-def read_sentences(path: Path) -> list[str]:
-    """Return the sentences of a file, one a line; empty lines are left out.
-
-    Raises:
-        InputError: the file cannot be read, or has no sentence.
-    """
-    try:
-        text = decode_text(read_file(path))
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}") from error
-    sentences = [line.strip() for line in text.splitlines() if line.strip()]
-    if not sentences:
-        raise InputError(f"{path}: no sentence; write one in each line")
-    return sentences
 
 
 def pretrain_masked_lm(

@@ -1,0 +1,97 @@
+"""Folders of classifiers of sentences that `turkic-idiom finetune idiomaticity` has made; imports nothing heavy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, PositiveInt, ValidationError
+
+from turkic_idiom_tasks.encoders.folders import folder_revision
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.reading import first_fault, read_json
+
+IDIOMATICITY_RECORD = "idiomaticity_finetuning.json"
+_SEEDS = "seed-*"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierFolder:
+    """Folder of a classifier that tells whether an idiom is meant.
+
+    Attributes:
+        folder: folder of one seed.
+        gives_idiom: whether it was trained with the idiom as the second text.
+        max_length: sub-words of both texts that it uses.
+    """
+
+    folder: Path
+    gives_idiom: bool
+    max_length: int
+
+    @property
+    def revision(self) -> str:
+        """Return a hash of the files, which is the same for the same classifier; see `folders.folder_revision`.
+
+        Raises:
+            InputError: a file cannot be read.
+        """
+        return folder_revision(self.folder)
+
+
+class _Config(BaseModel):
+    max_length: PositiveInt
+
+
+class _Settings(BaseModel):
+    inputs: list[str]
+    config: _Config
+    subtask: str = "A"
+
+
+class _Scores(BaseModel):
+    development_f1: float
+
+
+class _Record(BaseModel):
+    """What is needed of the record that stands beside a classifier."""
+
+    settings: _Settings
+    scores: _Scores
+
+
+def best_classifier(folder: Path) -> ClassifierFolder:
+    """Return the folder of the classifier with the best development score.
+
+    Args:
+        folder: folder of one seed, or of several.
+
+    Raises:
+        InputError: there is no classifier, or the best one needs more than a sentence and an idiom.
+    """
+    records = {}
+    for place in (folder, *sorted(folder.glob(_SEEDS))):
+        if (place / IDIOMATICITY_RECORD).is_file():
+            records[place] = _read_record(place / IDIOMATICITY_RECORD)
+    if not records:
+        raise usage_error(
+            f"idiomaticity classifier {folder}: no {IDIOMATICITY_RECORD} in it or its seed folders; train a classifier "
+            "with turkic-idiom finetune idiomaticity"
+        )
+    best = max(records, key=lambda place: records[place].scores.development_f1)
+    settings = records[best].settings
+    if "context" in settings.inputs or settings.subtask != "A":
+        raise usage_error(
+            f"idiomaticity classifier {best}: it was trained on subtask B or with the sentences around; it must take a "
+            "sentence and, at most, the idiom (--inputs idiom, --subtask A)"
+        )
+    return ClassifierFolder(best, gives_idiom="idiom" in settings.inputs, max_length=settings.config.max_length)
+
+
+def _read_record(path: Path) -> _Record:
+    try:
+        return _Record.model_validate(read_json(path))
+    except ValidationError as error:
+        raise InputError(
+            f"{path}: not the record of a finished training ({first_fault(error)}); train again"
+        ) from error
