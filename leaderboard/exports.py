@@ -30,7 +30,7 @@ from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins like this
-_TEXTS = ("id", "name", "revision", "type", "regime", "pooling", "training_data", "badges")
+_TEXTS = ("id", "name", "revision", "type", "regime", "pooling", "training_data", "device", "badges")
 _INTEGERS = ("parameters", "few_shot", "rank", "group")
 _RELIABLE = "reliable"  # end of the title of the columns that say, as 1 or 0, whether an interval is reliable
 
@@ -131,7 +131,17 @@ def _submission_json(submission: ScoredSubmission, board: Board) -> SubmissionJs
 def to_csv(board: Board) -> str:
     """Return a row per submission: metadata, ranks, and main score with interval per subset."""
     columns = ["id", "name", "revision", "type", "regime", "parameters", "pooling", "few_shot", "training_data"]
-    columns += ["badges", "rank", "group", "macro", "macro_low", "macro_high", f"macro_{_RELIABLE}"]
+    columns += [
+        "texts_per_second",
+        "device",
+        "badges",
+        "rank",
+        "group",
+        "macro",
+        "macro_low",
+        "macro_high",
+        f"macro_{_RELIABLE}",
+    ]
     columns += ["retrieval", *board.data.tasks]
     for subset in board.data.subsets:
         title = f"{subset.task} {subset.name}"
@@ -160,6 +170,8 @@ def _csv_row(submission: ScoredSubmission, standing: Standing | None, board: Boa
         "pooling": about.pooling,
         "few_shot": about.few_shot,
         "training_data": about.training_data,
+        "texts_per_second": about.texts_per_second,
+        "device": about.device,
         "badges": " ".join(badges(submission, board)),
     }
     if standing:

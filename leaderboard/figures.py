@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.board import Board
 from leaderboard.scores import ScoredSubmission
-from leaderboard.tables import TASK_LABELS, ShownScore, standing_score, variant
+from leaderboard.tables import TASK_LABELS, ShownScore, shown_parameters, shown_rate, standing_score, variant
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.experiments.charts import (
     Chart,
@@ -25,7 +25,7 @@ from turkic_idiom_tasks.results.predictions import SPANS
 N_BEST = 8  # models in a forest plot
 N_POINTS = 24  # models in the scatter chart
 LABEL_HEIGHT = 0.05  # of the scatter chart's height; a label needs as much more than the one before it
-MIN_SIZES = 5  # below which there is no scatter chart
+MIN_VALUES = 5  # different ones, below which there is no scatter chart
 N_CURVES = 9  # models with learning curves
 MAX_LABEL = 40  # characters
 
@@ -66,38 +66,40 @@ class ScatterPoint:
     Attributes:
         submission: id of the submission.
         label: its short name.
-        right: place on the axis of sizes, 0 to 1.
+        right: place on the logarithmic axis of sizes or speeds, 0 to 1.
         up: place on the axis of scores, 0 to 1.
-        n_parameters: its size.
+        measured: its size or speed.
         score: its score.
-        is_labelled: whether no smaller model reaches its score, by more than the height of a label.
+        is_labelled: whether no smaller or faster model reaches its score, by more than the height of a label.
     """
 
     submission: str
     label: str
     right: float
     up: float
-    n_parameters: int
+    measured: str
     score: ShownScore
     is_labelled: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scatter:
-    """Scores over sizes.
+    """Scores over sizes or speeds.
 
     Attributes:
         title: title above the chart.
         description: what is drawn, and how to read it.
-        points: the models, the smaller first.
-        sizes: ticks of the logarithmic axis of sizes: place from 0 to 1, and size.
+        unit: what follows a size or speed in a tooltip.
+        points: the models, the smaller or the faster first.
+        ticks: ticks of the logarithmic axis: place from 0 to 1, and size or speed.
         scores: ticks of the axis of scores, which begins at 0: place from 0 to 1, and score.
     """
 
     title: str
     description: str
+    unit: str
     points: tuple[ScatterPoint, ...]
-    sizes: tuple[tuple[float, int], ...]
+    ticks: tuple[tuple[float, str], ...]
     scores: tuple[tuple[float, float], ...]
 
 
@@ -198,35 +200,101 @@ def _measure(task: str) -> str:
 def score_by_size(board: Board) -> Scatter | None:
     """Return the mean of the retrieval tasks by number of parameters; None if the models have fewer than five sizes."""
     by_id = board.by_id
-    best = [name for name in board.retrieval if by_id[name].metadata.n_parameters][:N_POINTS]
-    sizes = {name: by_id[name].metadata.n_parameters or 1 for name in best}
-    if len(set(sizes.values())) < MIN_SIZES:
+    sizes = {}
+    for name in board.retrieval:
+        n_parameters = by_id[name].metadata.n_parameters
+        if n_parameters:
+            sizes[name] = n_parameters
+    return _scatter(
+        board,
+        sizes,
+        title="Score against model size",
+        description="Chance-corrected mean of T1, T2 and T3 by number of parameters, of the best models that state it. "
+        "A model has its name beside it if no smaller one reaches its score; point at the others to read theirs.",
+        show=lambda size: shown_parameters(int(size)),
+    )
+
+
+def score_by_throughput(board: Board) -> Scatter | None:
+    """Return the mean of the retrieval tasks by texts per second; None if the models have fewer than five speeds.
+
+    Speeds of different devices cannot be compared, so the models that were measured on one device are in the chart: the
+    device on which most were.
+    """
+    by_id = board.by_id
+    by_device: dict[str, dict[str, float]] = {}
+    for name in board.retrieval:
+        metadata = by_id[name].metadata
+        if metadata.texts_per_second and metadata.device:
+            by_device.setdefault(metadata.device, {})[name] = metadata.texts_per_second
+    device = max(sorted(by_device), key=lambda device: len(by_device[device]), default="")
+    return _scatter(
+        board,
+        by_device.get(device, {}),
+        title="Score against throughput",
+        description="Chance-corrected mean of T1, T2 and T3 by texts encoded per second, of the best models that were "
+        f"measured on the same device: {device}. Measurements on other devices stand on the pages of the models alone. "
+        "A model has its name beside it if no faster one reaches its score; point at the others to read theirs.",
+        show=shown_rate,
+        unit=" texts per second",
+        is_more_better=True,
+    )
+
+
+def _scatter(
+    board: Board,
+    values: Mapping[str, float],
+    *,
+    title: str,
+    description: str,
+    show: Callable[[float], str],
+    unit: str = "",
+    is_more_better: bool = False,
+) -> Scatter | None:
+    """Return a chart of the mean of the retrieval tasks over other values of the models.
+
+    Args:
+        board: the leaderboard.
+        values: id -> a value above 0, the best model first.
+        title: title above the chart.
+        description: what is drawn.
+        show: function that writes a value.
+        unit: what follows a value in a tooltip.
+        is_more_better: whether a model is preferred for a greater value, rather than for a smaller one.
+
+    Returns:
+        the chart; None if there are fewer than five different values.
+    """
+    best = list(values)[:N_POINTS]
+    drawn = [values[name] for name in best]
+    if len(set(drawn)) < MIN_VALUES:
         return None
     labels = _labels(board, best)
-    least, most = math.floor(math.log10(min(sizes.values()))), math.ceil(math.log10(max(sizes.values())))
+    least, most = math.floor(math.log10(min(drawn))), math.ceil(math.log10(max(drawn)))
     top = max(1, math.ceil(5 * max(board.retrieval[name].score for name in best)))  # in fifths
+    sign = -1 if is_more_better else 1
     points = []
     highest = -math.inf  # place of the highest label
-    for name in sorted(best, key=lambda name: (sizes[name], -board.retrieval[name].score)):
+    for name in sorted(best, key=lambda name: (sign * values[name], -board.retrieval[name].score)):
         up = max(0.0, board.retrieval[name].score) / (top / 5)
         is_on_frontier = up > highest + LABEL_HEIGHT
         highest = up if is_on_frontier else highest
         point = ScatterPoint(
             submission=name,
             label=labels[name],
-            right=(math.log10(sizes[name]) - least) / (most - least),
+            right=(math.log10(values[name]) - least) / (most - least),
             up=up,
-            n_parameters=sizes[name],
+            measured=show(values[name]),
             score=standing_score(board.retrieval[name]),
             is_labelled=is_on_frontier,
         )
         points.append(point)
     return Scatter(
-        title="Score against model size",
-        description="Chance-corrected mean of T1, T2 and T3 by number of parameters, of the best models that state it. "
-        "A model has its name beside it if no smaller one reaches its score; point at the others to read theirs.",
+        title=title,
+        description=description,
+        unit=unit,
         points=tuple(points),
-        sizes=tuple(((power - least) / (most - least), 10**power) for power in range(least, most + 1)),
+        ticks=tuple(((power - least) / (most - least), show(10.0**power)) for power in range(least, most + 1)),
         scores=tuple((fifth / top, fifth / 5) for fifth in range(top + 1)),
     )
 

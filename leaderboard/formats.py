@@ -72,7 +72,7 @@ class SubmissionJson(_Part):
     badges: list[str]
     """How its scores were checked."""
     metadata: dict[str, Any]
-    """What the submitter says; the fields of submission.json."""
+    """What the submitter says; the fields of submission.json, texts_per_second and device among them."""
     overall: StandingJson | None
     """Standing over all tasks but T4; null without all of them."""
     retrieval: StandingJson | None

@@ -25,6 +25,7 @@ from leaderboard.figures import (
     reported,
     reported_few_shot_delta,
     score_by_size,
+    score_by_throughput,
 )
 from leaderboard.formats import json_schemas
 from leaderboard.items import BoardData
@@ -202,7 +203,7 @@ class Pages:
             "n_items": sum(subset.n for subset in self._data.subsets),
             "n_submissions": len(self.board.submissions),
             "forest": forest_by_task(self.board),
-            "scatter": score_by_size(self.board),
+            "scatters": [plot for plot in (score_by_size(self.board), score_by_throughput(self.board)) if plot],
             "charts": self._figures(charts),
             "published": reported(),
             "published_charts": self._figures({"published-few-shot-delta": reported_few_shot_delta()}),

@@ -46,6 +46,8 @@ MAX_PACKED = 16 * 1024 * 1024  # bytes of a prediction file; a full set of ranki
 MAX_UNPACKED = 64 * 1024 * 1024  # bytes
 MAX_LINE = 1024 * 1024  # bytes
 MAX_PARAMETERS = 10**14
+MIN_TEXTS_PER_SECOND = 0.001
+MAX_TEXTS_PER_SECOND = 10**7
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}(/[A-Za-z0-9][A-Za-z0-9._-]{0,95})?"
 
 SLUG_LENGTH = 80  # of the part before the hash
@@ -65,6 +67,7 @@ def _plain_text(text: str) -> str:
 
 _PLAIN: dict[str, Any] = {"format": "plain-text"}  # in the JSON Schema, what `_plain_text` checks
 _Text = Annotated[str, Field(max_length=200, json_schema_extra=_PLAIN), AfterValidator(_plain_text)]
+_Rate = Annotated[float, Field(ge=MIN_TEXTS_PER_SECOND, le=MAX_TEXTS_PER_SECOND, allow_inf_nan=False)]
 _Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+!_-]{0,63}\Z")]
 
 
@@ -84,6 +87,8 @@ class Metadata(BaseModel):
         dataset_revision: revision of the data, 40 hexadecimal digits.
         versions: package -> version with which the predictions were made.
         contact: how to reach the submitter, as it may be shown.
+        texts_per_second: how many texts the encoder encoded in a second; None if it was not measured.
+        device: the accelerator or processor on which that was measured.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, regex_engine="python-re")
@@ -100,6 +105,8 @@ class Metadata(BaseModel):
     dataset_revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}\Z")]
     versions: Annotated[dict[_Version, _Version], Field(max_length=32)]
     contact: _Text
+    texts_per_second: _Rate | None = None
+    device: _Text | None = None
 
     @property
     def edition(self) -> str | None:

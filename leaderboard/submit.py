@@ -171,12 +171,17 @@ def _metadata(group: Sequence[ModelPredictions], options: SubmitOptions, dataset
     versions: dict[str, str] = {}
     for item in group:
         versions |= item.versions
+    throughput = max(
+        (item.throughput for item in group if item.throughput), key=lambda measured: measured.n_texts, default=None
+    )
     try:
         return Metadata(
             **known,
             dataset=dataset.path,
             dataset_revision=dataset.revision,
             versions=dict(sorted(versions.items())),
+            texts_per_second=round(throughput.texts_per_second, 3) if throughput else None,
+            device=throughput.device if throughput else None,
         )
     except ValidationError as error:
         first = error.errors(include_url=False)[0]

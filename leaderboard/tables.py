@@ -285,6 +285,21 @@ def shown_score(value: float) -> str:
     return re.sub(r"^(-?)0\.", r"\1.", shown).replace("-", "−")
 
 
+def shown_parameters(number: int | None) -> str:
+    """Return ``278M`` or ``1.3B``; a dash if the number is not known."""
+    if number is None:
+        return "–"
+    for unit, divisor in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= divisor:
+            return f"{number / divisor:.3g}{unit}"
+    return str(number)
+
+
+def shown_rate(rate: float) -> str:
+    """Return ``1,340``, ``81`` or ``0.52``."""
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+
+
 def standing_score(standing: Standing | None) -> ShownScore:
     """Return the score and interval of a standing as a page shows them; a missing one for None."""
     return ShownScore(math.nan) if standing is None else ShownScore(standing.score, standing.interval)

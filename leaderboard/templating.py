@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from leaderboard.language_models import KIND_LABELS
-from leaderboard.tables import TASK_LABELS, shown_score, variant
+from leaderboard.tables import TASK_LABELS, shown_parameters, shown_rate, shown_score, variant
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 
@@ -33,7 +33,8 @@ def environment() -> Environment:
     )
     templates.filters |= {
         "score": shown_score,
-        "parameters": _shown_parameters,
+        "parameters": shown_parameters,
+        "rate": shown_rate,
         "task_name": (TASK_LABELS | KIND_LABELS).__getitem__,
         "sortable": _sortable,
         "place": _place,
@@ -52,16 +53,6 @@ def _shown_figure(value: float | str | None) -> str:
         return value or "–"
     digits = 2 if round(value, 2) == value else 3
     return re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}").replace("-", "−")
-
-
-def _shown_parameters(number: int | None) -> str:
-    """Return ``278M`` or ``1.3B``; a dash if the number is not known."""
-    if number is None:
-        return "–"
-    for unit, divisor in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
-        if number >= divisor:
-            return f"{number / divisor:.3g}{unit}"
-    return str(number)
 
 
 def _sortable(value: float) -> str:

@@ -77,8 +77,9 @@
       return problems.some(problem => !problem) ? "" : problems[0];
     }
     if (schema.type === "null") return value === null ? "" : "must be null";
-    if (schema.type === "integer") {
-      if (!Number.isInteger(value)) return "must be a whole number";
+    if (schema.type === "integer" || schema.type === "number") {
+      if (typeof value !== "number") return "must be a number";
+      if (schema.type === "integer" && !Number.isInteger(value)) return "must be a whole number";
       return value < schema.minimum || value > schema.maximum ? `must be ${schema.minimum} to ${schema.maximum}` : "";
     }
     if (schema.type === "object") return objectProblem(value, schema);

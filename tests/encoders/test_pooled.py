@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 import torch
@@ -49,6 +51,21 @@ def test_equal_texts_are_encoded_once_and_order_is_kept(untrained_bert, texts):
         assert found[pooling].shape == (len(texts), 32)
         np.testing.assert_allclose(np.linalg.norm(found[pooling], axis=1), 1, atol=1e-6)
         np.testing.assert_allclose(found[pooling], backwards[pooling][::-1], atol=1e-6)
+
+
+def test_the_time_of_every_pass_is_counted_and_the_device_named(untrained_bert, texts):
+    encoder = PooledEncoder.load(str(untrained_bert), device="cpu")
+    assert encoder.seconds == 0
+    passes = []
+    for batch_size in (32, 1):
+        start, before = time.perf_counter(), encoder.seconds
+        encoder.encode(texts, batch_size=batch_size)
+        passes.append((encoder.seconds - before, time.perf_counter() - start))
+    for counted, elapsed in passes:
+        assert elapsed / 2 < counted < elapsed  # a forward pass for each text takes nearly all of it
+    name, threads = encoder.device_name.rsplit(", ", 1)
+    assert name
+    assert threads == f"{torch.get_num_threads()} threads"
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -120,7 +120,9 @@ def test_an_untuned_cell_has_the_scores_of_the_run_command(finished, untrained_b
         expected[pooling, row["task"][-2:], row["subset"]] = row["ndcg"]
     compared = 0
     for pooling in POOLINGS:
-        for (task, subset), scores in scores_of(headers(finished[0])["pretrained", None, pooling, None, None]).items():
+        header = headers(finished[0])["pretrained", None, pooling, None, None]
+        assert header.throughput == headers(finished[0])["pretrained", None, "mean", None, None].throughput is not None
+        for (task, subset), scores in scores_of(header).items():
             assert scores["ndcg"] == pytest.approx(expected[pooling, task, subset], abs=1e-6)
             compared += 1
     assert compared == len(POOLINGS) * 7  # T1 and T3 in two languages, T2 in three

@@ -173,7 +173,17 @@ def make_submissions(data):
         )
     ]
     hostile = [
-        make_scored(f"hostile-{n}", data, skill=0.02, seed=20 + n, tasks=("spans",), name=text, training_data=text)
+        make_scored(
+            f"hostile-{n}",
+            data,
+            skill=0.02,
+            seed=20 + n,
+            tasks=("spans",),
+            name=text,
+            training_data=text,
+            texts_per_second=1234.4,
+            device=text,
+        )
         for n, text in enumerate(HOSTILE)
     ]
     shots = [

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 from leaderboard.board import make_board
+from leaderboard.scores import OtherEdition
 from leaderboard.site import build_site
 from leaderboard.submission import METADATA_FILE, Metadata, slug, submission_files
 from leaderboard.submit_page import About
 from tests.hub_datasets.conftest import _session_hub, _warm, hub, session_online  # noqa: F401
-from tests.leaderboard.boards_for_tests import make_data, make_submissions
+from tests.leaderboard.boards_for_tests import make_data, make_metadata, make_submissions
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
@@ -174,7 +176,9 @@ def submission_spoiler(submission_folder):
 def shared_site(tmp_path_factory):
     """A site of every kind of submission: its board and its folder, which tests only read."""
     data = make_data(40, few={"gag": 12}, text="{language} {concept} <b onclick=1>")
-    board = make_board(make_submissions(data), data, reproduced=("model-1",))
+    first_edition = next(iter(editions()))
+    older = OtherEdition("older", make_metadata(name=f"org/{'older-' * 12}", dataset_revision=first_edition))
+    board = make_board(make_submissions(data), data, reproduced=("model-1",), other_editions=[older])
     folder = tmp_path_factory.mktemp("site")
     build_site(board, folder, about=About("https://github.com/org/idioms", date(2026, 11, 30)))
     return SimpleNamespace(board=board, folder=folder)

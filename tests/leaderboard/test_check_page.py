@@ -52,6 +52,9 @@ SOME = (
     "traversal in the model",
     "script in a version",
     "a truth as a number",
+    "no text in a second",
+    "a speed as text",
+    "a device of many lines",
     "invisible text",
     "letters taken apart",
     "another data revision",
@@ -95,7 +98,9 @@ def checked(page, label, place):
     return {(file, line): text for file, line, text in rows}
 
 
-def test_a_sound_submission_has_no_fault(submit_page, submission_folder):
+def test_a_sound_submission_has_no_fault(submit_page, submission_spoiler):
+    submission_folder = submission_spoiler.folder
+    submission_spoiler.fields(texts_per_second=812.25, device="NVIDIA H100")
     assert checked(submit_page, "Folder", submission_folder) == {}
     report = submit_page.locator("#report").inner_text()
     assert submission_folder.name in report
@@ -156,4 +161,4 @@ def test_the_rules_are_those_of_the_command(submission_dataset):
     assert rules["files"]["spans.jsonl.gz"]["subsets"]["tr"]["n"] == 8
     assert "\\\\Z" not in json.dumps(metadata_schema())  # the end of a text, which only Python writes so
     plain = [name for name, field in metadata_schema()["properties"].items() if field.get("format") == "plain-text"]
-    assert plain == ["training_data", "dataset", "contact"]
+    assert plain == ["training_data", "dataset", "contact"]  # and the device, which may be null

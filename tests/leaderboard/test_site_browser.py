@@ -27,7 +27,7 @@ AXE_PAGES = (
     "index-all.html",
     "t1.html",
     "submit.html",
-    "index-all.html",
+    "index-older-editions.html",
     "uz-all.html",
     "compare.html?a=model-1&b=model-2",
     "models/model-1.html",
@@ -37,6 +37,7 @@ PAGES = (
     "index.html",
     "index-retrieval.html",
     "index-all.html",
+    "index-older-editions.html",
     *LANGUAGE_PAGES,
     "t1.html",
     "t2.html",
@@ -203,11 +204,11 @@ def test_a_filter_ranks_again_as_a_board_of_these_submissions_alone(browser, cro
     page.close()
 
 
-def test_of_a_long_board_the_first_hundred_are_shown_and_all_are_ranked(browser, tmp_path):
+def test_of_a_long_board_the_first_fifty_are_shown_and_all_are_ranked(browser, tmp_path):
     data = make_data(3, languages=("tr", "az"))
     same = make_scored("m", data, skill=0.5, tasks=("T2",))
     submissions = []
-    for number in range(104):
+    for number in range(84):
         metadata = same.metadata.model_copy(
             update={"name": f"org/model-{number:03d}", "type": ("llm", "other")[number % 2]}
         )
@@ -215,21 +216,21 @@ def test_of_a_long_board_the_first_hundred_are_shown_and_all_are_ranked(browser,
     build_site(make_board(submissions, data), tmp_path)
     page = browser.new_page()
     page.goto(f"file://{tmp_path}/t2.html")
-    assert len(names(page)) == 100
-    assert page.locator("#count").text_content() == "first 100 of 104 shown"
+    assert len(names(page)) == 50
+    assert page.locator("#count").text_content() == "first 50 of 84 shown"
     page.locator("th[data-key=model] button").click()
     page.locator("th[data-key=model] button").click()
-    assert names(page)[0] == "org/model-103"
+    assert names(page)[0] == "org/model-083"
     page.select_option("select[name=type]", "llm")
-    assert len(names(page)) == 52
+    assert len(names(page)) == 42
     assert page.locator("#more").is_hidden()
     page.select_option("select[name=type]", "")
     page.get_by_role("button", name="Show all").click()
-    assert len(names(page)) == 104
-    assert page.locator("#count").text_content() == "104 of 104 shown"
+    assert len(names(page)) == 84
+    assert page.locator("#count").text_content() == "84 of 84 shown"
     plain = browser.new_context(java_script_enabled=False).new_page()
     plain.goto(f"file://{tmp_path}/t2.html")
-    assert plain.locator(".board tbody tr:visible").count() == 104
+    assert plain.locator(".board tbody tr:visible").count() == 84
     plain.context.close()
     page.close()
 
@@ -249,7 +250,8 @@ def test_a_column_that_is_empty_for_all_that_is_visible_disappears(open_page):
 def test_the_overview_has_tabs_with_ranks_of_their_own(open_page, shared_site):
     page = open_page("index.html")
     tabs = page.locator(".tabs a")
-    assert tabs.all_text_contents() == ["Retrieval 4 ranked", "Spans 11 ranked", "All 4 ranked"]
+    titles = ["Retrieval 4 ranked", "Spans 11 ranked", "All 4 ranked", "Older editions 1 listed"]
+    assert tabs.all_text_contents() == titles
     assert page.locator(".tabs a[aria-current]").text_content() == "Spans 11 ranked"  # the most complete submissions
     tabs.first.click()
     page.wait_for_url("**/index-retrieval.html")  # until the page is loaded
@@ -454,9 +456,26 @@ def test_a_phone_shows_cards_with_rank_model_score_and_interval(open_page):
 @pytest.mark.parametrize("width", [320, 390, 1100])
 def test_no_page_is_wider_than_its_window(open_page, site, width):
     page = open_page("index.html", viewport={"width": width, "height": 800})
-    for name in ("index-all.html", "t1.html", "uz-all.html", "models/model-1.html", "models/hostile-1.html"):
+    for name in (*PAGES, "compare.html", "models/model-1.html", "models/hostile-1.html"):
         page.goto(f"{site}/{name}")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_interval_below_a_score_is_not_cut(open_page, site, width):
+    page = open_page("index.html", viewport={"width": width, "height": 800})
+    for name in ("index-all.html", "t1.html", "models/model-1.html"):
+        page.goto(f"{site}/{name}")
+        paddings = page.locator("td[style]:not(.strip)").evaluate_all(
+            "all => all.map(cell => parseFloat(getComputedStyle(cell).paddingBottom))"
+        )
+        assert min(paddings) >= 8, name  # pixels from the text down to the lower end of the dot
+
+
+def test_a_long_name_of_an_older_submission_leaves_room_for_its_edition(open_page):
+    page = open_page("index-older-editions.html", **PHONE)
+    box = page.locator(".listed tbody td").first.bounding_box()
+    assert box["x"] + box["width"] <= 390
 
 
 def test_twelve_rows_are_visible_at_once(browser, crowded):
@@ -499,19 +518,28 @@ def test_the_scatter_names_the_frontier_and_tells_the_rest_in_tooltips(browser, 
     data = make_data(12, languages=("tr", "az"))
     submissions = []
     for number, skill in enumerate((0.2, 0.1, 0.5, 0.4, 0.8)):
-        submissions.append(make_scored(f"m{number}", data, skill=skill, n_parameters=10 ** (6 + number)))
+        rate, size = 10.0 ** (4 - number), 10 ** (6 + number)
+        submissions.append(
+            make_scored(f"m{number}", data, skill=skill, n_parameters=size, texts_per_second=rate, device=HOSTILE[1])
+        )
     build_site(make_board(submissions, data), tmp_path)
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto(f"file://{tmp_path}/index.html")
-    points = page.locator(".plot a")
-    assert points.all_text_contents() == ["m0", "", "m2", "", "m4"]
-    assert re.fullmatch(r"m3, 1B, \.\d{3}", points.nth(3).get_attribute("title"))
-    ticks = page.locator(".plot .x").all_text_contents()
-    assert ticks == ["1M", "10M", "100M", "1B", "10B"]
-    box = page.locator(".plot").bounding_box()
-    for point in points.all():
-        dot = point.bounding_box()
-        assert box["x"] - 7 <= dot["x"] <= box["x"] + box["width"]
+    sizes, speeds = page.locator(".scatter").all()
+    for chart, ticks, title in (
+        (sizes, ["1M", "10M", "100M", "1B", "10B"], r"m3, 1B, \.\d{3}"),
+        (speeds, ["1", "10", "100", "1,000", "10,000"], r"m3, 10 texts per second, \.\d{3}"),
+    ):
+        points = chart.locator(".plot a")
+        assert points.all_text_contents() == ["m0", "", "m2", "", "m4"]
+        assert re.fullmatch(title, points.nth(3).get_attribute("title"))
+        assert chart.locator(".plot .x").all_text_contents() == ticks
+        box = chart.locator(".plot").bounding_box()
+        for point in points.all():
+            dot = point.bounding_box()
+            assert box["x"] - 7 <= dot["x"] <= box["x"] + box["width"]
+    assert f"on the same device: {HOSTILE[1]}." in speeds.locator("figcaption").text_content()
+    assert page.evaluate("window.hacked") is None
     page.close()
 
 

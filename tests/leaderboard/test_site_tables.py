@@ -16,6 +16,7 @@ from leaderboard.figures import (
     forest_by_task,
     forest_of_model,
     score_by_size,
+    score_by_throughput,
 )
 from leaderboard.items import hardest, item_values
 from leaderboard.tables import distinctions, size_class, task_columns
@@ -128,12 +129,24 @@ def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
         "\uff20SUM(A1)",
     ]
     submissions = [
-        make_scored(f"m{n}", data, skill=0.0, seed=n, name=text, training_data=f"{text} data", few_shot=n)
+        make_scored(
+            f"m{n}",
+            data,
+            skill=0.0,
+            seed=n,
+            name=text,
+            training_data=f"{text} data",
+            few_shot=n,
+            device=text,
+            texts_per_second=1.5,
+        )
         for n, text in enumerate(hostile)
     ]
     rows = list(csv.DictReader(io.StringIO(to_csv(board_of(*submissions, data=data)), newline="")))
     assert {row["name"] for row in rows} == {f"'{text}" for text in hostile}
     assert {row["training_data"] for row in rows} == {f"'{text} data" for text in hostile}
+    assert {row["device"] for row in rows} == {f"'{text}" for text in hostile}
+    assert {row["texts_per_second"] for row in rows} == {"1.500000"}
     for row in rows:
         float(row["T1 tur-azj"]), float(row["macro_low"]), int(row["parameters"])
         assert {row["macro_reliable"], row["T1 tur-azj reliable"]} <= {"0", "1"}
@@ -337,11 +350,37 @@ def test_the_scatter_labels_the_frontier_and_needs_five_sizes():
     more = make_scored("more", data, skill=0.1, seed=5, n_parameters=10**9)
     chart = score_by_size(board_of(*submissions, more, data=data))
     assert [point.submission for point in chart.points if point.is_labelled] == ["tiny", "better", "huge"]
-    assert chart.sizes == ((0, 10**7), (1 / 3, 10**8), (2 / 3, 10**9), (1, 10**10))
+    assert chart.ticks == ((0, "10M"), (1 / 3, "100M"), (2 / 3, "1B"), (1, "10B"))
     places = {point.submission: point.right for point in chart.points}
     assert (places["tiny"], places["better"], places["huge"]) == pytest.approx((0, 1 / 3, 1))
     best = next(point for point in chart.points if point.submission == "huge")
     assert best.up * chart.scores[-1][1] == pytest.approx(best.score.value)
+
+
+def test_the_throughput_chart_labels_the_frontier_and_keeps_to_one_device():
+    data = make_data(30)
+    measured = {  # texts per second, and skill
+        "fast": (3000.0, 0.3),
+        "slower": (900.0, 0.1),
+        "better": (100.0, 0.6),
+        "equal": (100.0, 0.2),
+        "slow": (3.0, 0.9),
+    }
+    submissions = [make_scored("unmeasured", data, skill=0.95), make_scored("nowhere", data, texts_per_second=5.0)]
+    for name, (rate, skill) in measured.items():
+        submissions.append(make_scored(name, data, skill=skill, seed=4, texts_per_second=rate, device="H100"))
+    for number in range(4):  # fewer than on the other device
+        submissions.append(make_scored(f"a{number}", data, texts_per_second=10.0 + number, device="A100"))
+    assert score_by_throughput(board_of(*submissions, data=data)) is None  # four different speeds
+    submissions.append(make_scored("more", data, skill=0.1, seed=5, texts_per_second=50.0, device="H100"))
+    chart = score_by_throughput(board_of(*submissions, data=data))
+    assert {point.submission for point in chart.points} == {*measured, "more"}
+    assert [point.submission for point in chart.points if point.is_labelled] == ["fast", "better", "slow"]
+    assert [tick for _, tick in chart.ticks] == ["1", "10", "100", "1,000", "10,000"]
+    places = {point.submission: point.right for point in chart.points}
+    assert (places["better"], places["equal"]) == pytest.approx((0.5, 0.5))  # 10^2 between 10^0 and 10^4
+    assert "H100" in chart.description
+    assert [point.measured for point in chart.points] == ["3,000", "900", "100", "100", "50", "3"]
 
 
 def test_labels_of_a_figure_tell_submissions_of_one_model_apart():

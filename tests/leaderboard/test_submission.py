@@ -154,6 +154,13 @@ HOSTILE = {
     "a number as text": (lambda s: s.fields(n_parameters="118000000"), ["'n_parameters'", "valid integer"]),
     "a truth as a number": (lambda s: s.fields(n_parameters=True), ["'n_parameters'", "valid integer"]),
     "fewer than no parameters": (lambda s: s.fields(n_parameters=-1), ["'n_parameters'", "greater than or equal to 0"]),
+    "no text in a second": (lambda s: s.fields(texts_per_second=0), ["'texts_per_second'", "greater than or equal to"]),
+    "a negative speed": (lambda s: s.fields(texts_per_second=-1.5), ["'texts_per_second'", "not -1.5"]),
+    "an endless speed": (lambda s: s.fields(texts_per_second=1e300), ["'texts_per_second'", "less than"]),
+    "a speed as text": (lambda s: s.fields(texts_per_second="81"), ["'texts_per_second'", "valid number"]),
+    "a speed as a truth": (lambda s: s.fields(texts_per_second=True), ["'texts_per_second'", "valid number"]),
+    "a device of many lines": (lambda s: s.fields(device="H100\n" * 9), ["'device'", "which cannot be seen"]),
+    "a device of hundreds of letters": (lambda s: s.fields(device="x" * 201), ["'device'", "at most 200"]),
     "fewer than no examples": (lambda s: s.fields(few_shot=-1), ["'few_shot'"]),
     "control characters": (lambda s: s.fields(contact="a\x1b[2Jb"), ["'contact'", r"'\x1b', which cannot be seen"]),
     "a null character": (lambda s: s.fields(training_data="a\x00b"), ["'training_data'", r"'\x00'"]),
@@ -320,6 +327,16 @@ def test_a_sound_submission_is_read(submission_folder, submission_dataset, submi
     assert list(found.predictions["spans", "tr"].letters) == [tags[key] for key in sorted(tags)]
 
 
+@pytest.mark.parametrize("rate", [812.25, 812])
+def test_a_measured_speed_may_be_stated(submission_spoiler, submission_dataset, rate):
+    assert load_submission(submission_spoiler.folder, submission_dataset).metadata.texts_per_second is None
+    submission_spoiler.fields(texts_per_second=..., device=...)  # as submissions of earlier versions
+    assert load_submission(submission_spoiler.folder, submission_dataset).metadata.device is None
+    submission_spoiler.fields(texts_per_second=rate, device="NVIDIA H100")
+    metadata = load_submission(submission_spoiler.folder, submission_dataset).metadata
+    assert (metadata.texts_per_second, metadata.device) == (rate, "NVIDIA H100")
+
+
 def test_json_that_others_write_is_read_alike(submission_spoiler, submission_dataset):
     """Spaces, another order of keys, escapes: the same ranks as from the lines that we write."""
     before = load_submission(submission_spoiler.folder, submission_dataset)
@@ -370,7 +387,8 @@ def test_a_folder_is_named_by_what_tells_it_apart(submission_metadata):
     for changes in ({"name": "org/Model"}, {"name": "Org__Model"}, {"revision": "b" * 40}, {"pooling": None},
                     {"regime": "tr-only"}, {"few_shot": 0}, {"type": "baseline"}):  # fmt: skip
         assert slug(submission_metadata.model_copy(update=changes)) != name
-    for changes in ({"contact": "x"}, {"training_data": "x"}, {"n_parameters": None}, {"versions": {}}):
+    for changes in ({"contact": "x"}, {"training_data": "x"}, {"n_parameters": None}, {"versions": {}},
+                    {"texts_per_second": 5.0}):  # fmt: skip
         assert slug(submission_metadata.model_copy(update=changes)) == name
     longest = submission_metadata.model_copy(update={"name": "A" * 96 + "/" + "B" * 96})
     assert len(slug(longest)) < 100

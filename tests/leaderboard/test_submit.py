@@ -24,6 +24,7 @@ from turkic_idiom_tasks.results.record import (
     DataName,
     Header,
     ModelName,
+    Throughput,
     Training,
     subset_scores,
     write_record,
@@ -134,6 +135,22 @@ def test_one_submission_for_each_pooling(encoder, packed, submission_dataset):
     assert mains(mean, "T1") == mains(submissions[1], "T1")
     with pytest.raises(InputError, match="--pooling 'max': not in the results; they have cls, mean"):
         packed(encoder, regime="tr-only", name="my/encoder", poolings=("max",))
+
+
+def test_the_speed_is_the_one_that_was_measured_over_most_texts(packed, tmp_path, submission_dataset):
+    measured = {
+        "T1": Throughput(n_texts=100, seconds=0.5, device="cold start"),
+        "T2": Throughput(n_texts=300, seconds=0.7, device="NVIDIA H100"),
+        "T3": None,
+    }
+    for task, throughput in measured.items():
+        subset = submission_dataset.subsets(task)[0]
+        pool = submission_dataset.pool(task, subset)
+        rankings = Rankings.from_similarities(pool, similarities_of(pool, 0))
+        keep(tmp_path / f"{task}{SUFFIX}", submission_dataset, {(task, subset): rankings}, throughput=throughput)
+    (submission,) = packed(tmp_path)
+    assert submission.metadata.texts_per_second == 428.571  # 300 / 0.7
+    assert submission.metadata.device == "NVIDIA H100"
 
 
 def test_a_cut_record_keeps_its_scores(encoder, packed, submission_dataset):

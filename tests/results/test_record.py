@@ -19,6 +19,7 @@ from turkic_idiom_tasks.results.record import (
     RESULT_FORMAT,
     SUFFIX,
     OtherFormatError,
+    Throughput,
     Training,
     find_records,
     read_header,
@@ -54,7 +55,8 @@ def repacked(path, change):
 @pytest.mark.parametrize("top_k", [None, 2])
 def test_a_record_comes_back_as_it_was(dataset, predictions, path, top_k):
     training = Training(regime="tr-only", seed=42, size="all", config={"epochs": 3}, outcome={"best_epoch": None})
-    header = header_of(predictions, dataset, training=training)
+    throughput = Throughput(n_texts=300, seconds=1.5, device="some processor, 2 threads")
+    header = header_of(predictions, dataset, training=training, throughput=throughput)
     write_record(path, header, predictions, top_k=top_k)
     assert read_header(path) == header
     record = read_record(path, dataset)
@@ -66,6 +68,29 @@ def test_a_record_comes_back_as_it_was(dataset, predictions, path, top_k):
     write_record(path, header, predictions, top_k=top_k)
     assert path.read_bytes() == before  # no clock in it
     assert find_records(path.parent) == find_records(path) == [path]
+
+
+def test_a_record_without_its_speed_is_read_and_a_speed_that_cannot_be_is_refused(dataset, predictions, path):
+    write_record(path, header_of(predictions, dataset), predictions)
+
+    def with_throughput(value):
+        def change(lines):
+            header = json.loads(lines[0])
+            header.pop("throughput", None)
+            added = {} if value is None else {"throughput": value}
+            return [json.dumps(header | added).encode(), *lines[1:]]
+
+        return change
+
+    repacked(path, with_throughput(None))  # as earlier versions wrote it
+    assert read_header(path).throughput is None
+    speed = {"n_texts": 300, "seconds": 1.5, "device": "d"}
+    repacked(path, with_throughput(speed))
+    assert read_header(path).throughput.texts_per_second == 200
+    for wrong in ({"n_texts": 0}, {"seconds": 0}, {"seconds": -1.5}, {"device": ""}, {"device": "d" * 201}):
+        repacked(path, with_throughput(speed | wrong))
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            read_header(path)
 
 
 def test_an_undefined_score_stays_undefined(dataset, predictions):

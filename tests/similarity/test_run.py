@@ -80,6 +80,7 @@ def test_a_record_holds_the_similarities_and_a_second_run_reads_it(finished, pai
     (scored,) = score_record(record)
     assert scored.main == record.header.scores(*KEY)["spearman"]
     assert record.header.settings["prompts"] == {"sentence": ""}
+    assert record.header.throughput.n_texts == 18  # all of T4, and both poolings came from the same passes
     assert scored.n == 24  # six of each: correct, incorrect, two controls
     options = make_options(tasks=("STS",), poolings=("mean",), output=folder)
     (again,) = run_models([str(untrained_bert)], pair_dataset, options)

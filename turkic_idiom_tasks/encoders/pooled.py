@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import platform
+import re
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +26,8 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.reading import shown
 
 LONGEST = 512  # tokens; all texts of these tasks are much shorter
+
+_CPUINFO = Path("/proc/cpuinfo")  # the only place where Linux names the processor
 
 Vectors = npt.NDArray[np.float32]
 
@@ -51,7 +57,8 @@ class PooledEncoder:
         max_length: longer texts are cut to this many tokens.
         first_layer: index of the hidden states that first_last takes as the first layer.
         model: the transformers backbone.
-        n_texts_forwarded: texts that went through the model so far, for progress reports and tests.
+        n_texts_forwarded: texts that went through the model so far.
+        seconds: how long that took so far, with tokens and copies from the device.
     """
 
     def __init__(
@@ -69,6 +76,7 @@ class PooledEncoder:
         self.first_layer = first_layer
         self.max_length = _smallest_limit(tokenizer, model, max_length)
         self.n_texts_forwarded = 0
+        self.seconds = 0.0
         self.model = model.eval()
         self._tokenizer = tokenizer
         self._rewrite = rewrite  # puts idiom tokens into texts, if the model has any
@@ -143,6 +151,16 @@ class PooledEncoder:
         """Return the length H of a vector."""
         return int(text_config(self.model).hidden_size)
 
+    @property
+    def device_name(self) -> str:
+        """Return the name of the accelerator, or of the processor with the number of threads that torch uses."""
+        device = self.model.device
+        if device.type == "cuda":
+            return str(torch.cuda.get_device_name(device))
+        if device.type == "cpu":
+            return f"{_processor_name()}, {torch.get_num_threads()} threads"
+        return str(device.type)
+
     def encode(
         self,
         texts: Sequence[str],
@@ -172,7 +190,9 @@ class PooledEncoder:
         for text in texts:
             row_of_text.setdefault(text, len(row_of_text))
         distinct = list(row_of_text)
+        start = time.perf_counter()
         vectors = self._encode_distinct(distinct, poolings, batch_size=batch_size, progress=progress)
+        self.seconds += time.perf_counter() - start
         self._check_finite(distinct, vectors)
         rows = np.array([row_of_text[text] for text in texts], dtype=np.int64)
         return {pooling: distinct_vectors[rows] for pooling, distinct_vectors in vectors.items()}
@@ -249,6 +269,14 @@ class PooledEncoder:
         if tokens.types is not None:
             inputs["token_type_ids"] = _padded(tokens.types, batch, fill=self._tokenizer.pad_token_type_id)
         return inputs
+
+
+def _processor_name() -> str:
+    match = None
+    if _CPUINFO.is_file():
+        match = re.search(r"^model name\s*:(.+)$", _CPUINFO.read_text("utf-8", "replace"), re.MULTILINE)
+    name = match[1] if match else platform.processor() or platform.machine()
+    return " ".join(name.split())
 
 
 def _padded(rows: list[list[int]], batch: npt.NDArray[np.int64], *, fill: int) -> npt.NDArray[np.int64]:

@@ -26,9 +26,17 @@ from turkic_idiom_tasks.integrations.mteb_results import model_revision
 from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES
 from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.predictions import Key, Rankings
-from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, installed_versions, subset_scores
+from turkic_idiom_tasks.results.record import (
+    DataName,
+    Header,
+    ModelName,
+    Throughput,
+    Training,
+    installed_versions,
+    subset_scores,
+)
 from turkic_idiom_tasks.results.scored import score_subset
-from turkic_idiom_tasks.retrieval.ranking import encode_and_rank
+from turkic_idiom_tasks.retrieval.ranking import Prompts, encode_and_rank
 from turkic_idiom_tasks.splits import TEST
 
 
@@ -51,6 +59,14 @@ class _Encoder:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranked:
+    """The rankings of a cell by subset, and the speed of the encoder; None if it was not measured."""
+
+    rankings: Mapping[Key, Rankings]
+    throughput: Throughput | None = None
+
+
 def start(cells: Sequence[Cell], work: Work[RetrievalPart]) -> Finish:
     """Rank with a pretrained model under the poolings of all cells; tuned models share no work.
 
@@ -67,18 +83,18 @@ def start(cells: Sequence[Cell], work: Work[RetrievalPart]) -> Finish:
     commit, trust = pinned_commit(model), work.trust_remote_code
     poolings = [str(cell.pooling) for cell in cells]
     encoders: dict[str, _Encoder] = {}
-    rankings: dict[str, Mapping[Key, Rankings]] = {}
+    ranked: dict[str, _Ranked] = {}
     if NATIVE in poolings:
         loaded = resolve_model(model, revision=commit, trust_remote_code=trust)
         encoders[NATIVE] = _native_encoder(loaded)
-        rankings[NATIVE] = _rank_natively(loaded, work.dataset)
+        ranked[NATIVE] = _rank_natively(loaded, work.dataset)
     chosen = [pooling for pooling in poolings if pooling != NATIVE]
     if chosen:
         trainee = load_trainee(model, task="T2", revision=commit, trust_remote_code=trust)
         encoders |= dict.fromkeys(chosen, _Encoder.of(trainee))
-        rankings |= _rank(trainee, work.dataset, language=None, poolings=chosen)
+        ranked |= _rank(trainee, work.dataset, language=None, poolings=chosen)
     seconds = (time.perf_counter() - start) / len(cells)
-    return partial(_pretrained_result, work=work, encoders=encoders, rankings=rankings, seconds=seconds)
+    return partial(_pretrained_result, work=work, encoders=encoders, ranked=ranked, seconds=seconds)
 
 
 def _pretrained_result(
@@ -86,11 +102,11 @@ def _pretrained_result(
     *,
     work: Work[RetrievalPart],
     encoders: Mapping[str, _Encoder],
-    rankings: Mapping[str, Mapping[Key, Rankings]],
+    ranked: Mapping[str, _Ranked],
     seconds: float,
 ) -> Result:
     pooling = str(cell.pooling)
-    return _result(cell, work, encoders[pooling], rankings[pooling], training=None, seconds=seconds)
+    return _result(cell, work, encoders[pooling], ranked[pooling], training=None, seconds=seconds)
 
 
 def _tuned_result(cell: Cell, *, work: Work[RetrievalPart]) -> Result:
@@ -109,7 +125,7 @@ def _tuned_result(cell: Cell, *, work: Work[RetrievalPart]) -> Result:
     tuned = fine_tune_retrieval(trainee, data, config=config)
     trained = time.perf_counter()
     pooling = str(cell.pooling)
-    rankings = _rank(trainee, work.dataset, language=cell.language, poolings=[pooling])[pooling]
+    ranked = _rank(trainee, work.dataset, language=cell.language, poolings=[pooling])[pooling]
     end = time.perf_counter()
     training = Training(
         regime=cell.regime,
@@ -118,24 +134,30 @@ def _tuned_result(cell: Cell, *, work: Work[RetrievalPart]) -> Result:
         config=config.model_dump(),
         outcome=_outcome(tuned) | _seconds(load=loaded - start, train=trained - loaded, test=end - trained),
     )
-    return _result(cell, work, _Encoder.of(trainee), rankings, training=training, seconds=end - start)
+    return _result(cell, work, _Encoder.of(trainee), ranked, training=training, seconds=end - start)
 
 
-def _rank(
-    trainee: Trainee, dataset: Dataset, *, language: str | None, poolings: Sequence[str]
-) -> dict[str, dict[Key, Rankings]]:
-    """Return pooling -> (task, subset) -> rankings of the subsets with documents in a language, or of all subsets.
+def _rank(trainee: Trainee, dataset: Dataset, *, language: str | None, poolings: Sequence[str]) -> dict[str, _Ranked]:
+    """Return pooling -> rankings of the subsets with documents in a language, or of all subsets.
 
     Raises:
         InputError: there is no such subset.
     """
     subsets = _subsets(dataset, language)
     encoder = PooledEncoder.from_sentence_transformer(trainee.model, model_id=trainee.name)
-    return encode_and_rank(encoder, dataset, subsets, poolings=poolings, prompts=trainee.task_prompts)
+    return _encode_and_rank(encoder, dataset, subsets, poolings=poolings, prompts=trainee.task_prompts)
 
 
-def _rank_natively(loaded: LoadedModel, dataset: Dataset) -> dict[Key, Rankings]:
-    """Return (task, subset) -> rankings by a model of any kind as mteb evaluates it, over all subsets.
+def _encode_and_rank(
+    encoder: PooledEncoder, dataset: Dataset, subsets: Sequence[Key], *, poolings: Sequence[str], prompts: Prompts
+) -> dict[str, _Ranked]:
+    by_pooling = encode_and_rank(encoder, dataset, subsets, poolings=poolings, prompts=prompts)
+    throughput = Throughput.of(encoder)
+    return {pooling: _Ranked(rankings, throughput) for pooling, rankings in by_pooling.items()}
+
+
+def _rank_natively(loaded: LoadedModel, dataset: Dataset) -> _Ranked:
+    """Return the rankings by a model of any kind as mteb evaluates it, over all subsets.
 
     A transformer whose own pooling is one of ours encodes each text only once.
     """
@@ -144,7 +166,7 @@ def _rank_natively(loaded: LoadedModel, dataset: Dataset) -> dict[Key, Rankings]
     if loaded.encoder is not None and pooling is not None:
         encoder = PooledEncoder.from_sentence_transformer(loaded.encoder, model_id=str(loaded.meta.name))
         prompts = task_prompts(loaded)
-        return encode_and_rank(encoder, dataset, subsets, poolings=[pooling], prompts=prompts)[pooling]
+        return _encode_and_rank(encoder, dataset, subsets, poolings=[pooling], prompts=prompts)[pooling]
     rankings = {}
     for short in PAPER_TASKS:
         task = TASK_CLASSES[TASKS[short].name](dataset=dataset)
@@ -152,7 +174,7 @@ def _rank_natively(loaded: LoadedModel, dataset: Dataset) -> dict[Key, Rankings]
             if key[0] == short:
                 loaded.evaluate_subset(task, key[1])
                 rankings[key] = task.predictions[TEST, key[1]]
-    return rankings
+    return _Ranked(rankings)
 
 
 def _native_encoder(loaded: LoadedModel) -> _Encoder:
@@ -185,13 +207,13 @@ def _result(
     cell: Cell,
     work: Work[RetrievalPart],
     encoder: _Encoder,
-    rankings: Mapping[Key, Rankings],
+    ranked: _Ranked,
     *,
     training: Training | None,
     seconds: float,
 ) -> Result:
     scores = []
-    for (task, subset), ranking in rankings.items():
+    for (task, subset), ranking in ranked.rankings.items():
         scores.append(subset_scores(task, subset, score_subset(ranking).scores))
     header = Header(
         data=DataName.of(work.dataset),
@@ -201,8 +223,9 @@ def _result(
         versions=installed_versions(),
         subsets=scores,
         seconds=round(seconds, 3),
+        throughput=ranked.throughput,
     )
-    return Result(header, rankings, top_k=TOP_K)
+    return Result(header, ranked.rankings, top_k=TOP_K)
 
 
 def _outcome(tuned: TunedEncoder) -> dict[str, JsonValue]:

@@ -31,6 +31,7 @@ from turkic_idiom_tasks.results.record import (
     Header,
     ModelName,
     OtherFormatError,
+    Throughput,
     differing_majors,
     installed_versions,
     read_record,
@@ -209,7 +210,7 @@ class ModelScorer:
             seconds = (time.monotonic() - start) / len(waiting)
             for unit in waiting:
                 prediction = predictions[str(unit.variant.pooling)]
-                self._write(unit, subset, prediction, loaded=loaded, seconds=seconds)
+                self._write(unit, subset, prediction, loaded=loaded, seconds=seconds, throughput=Throughput.of(encoder))
                 if not unit.missing:
                     self._complete_view(unit)
             start = time.monotonic()
@@ -249,6 +250,7 @@ class ModelScorer:
         *,
         loaded: LoadedModel,
         seconds: float,
+        throughput: Throughput | None = None,
         mteb_row: Mapping[str, Any] | None = None,
     ) -> None:
         """Score a prediction and write its record."""
@@ -262,6 +264,7 @@ class ModelScorer:
             versions=installed_versions(),
             subsets=[subset_scores(unit.task.short, subset, scores)],
             seconds=round(seconds, 3),
+            throughput=throughput,
         )
         unit.folder.write(
             subset,

@@ -31,7 +31,15 @@ from turkic_idiom_tasks.integrations.mteb_results import model_revision
 from turkic_idiom_tasks.integrations.mteb_similarity import SIMILARITY_CLASSES
 from turkic_idiom_tasks.metrics.bootstrap import Floats
 from turkic_idiom_tasks.results.predictions import Prediction
-from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, installed_versions, subset_scores
+from turkic_idiom_tasks.results.record import (
+    DataName,
+    Header,
+    ModelName,
+    Throughput,
+    Training,
+    installed_versions,
+    subset_scores,
+)
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.similarity.pair_similarities import SENTENCE, similarities_by_pooling
@@ -41,12 +49,13 @@ TASK_OF_SOURCE = {LEXICON: STS, ASTITCH: ASTITCH_STS, CHENGYU: CHENGYU_STS}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outcome:
-    """Result of a cell: the model, its settings, its predictions by subset, and its training if there was one."""
+    """Result of a cell: model, settings, predictions by subset; its training and the speed of the encoder if known."""
 
     model: ModelName
     settings: dict[str, JsonValue]
     predictions: Mapping[str, Prediction]
     training: Training | None = None
+    throughput: Throughput | None = None
 
 
 def start(work: Work[SimilarityPart]) -> Finish:
@@ -79,6 +88,7 @@ def _finish(cell: Cell, *, work: Work[SimilarityPart], triplets: TripletData) ->
         versions=installed_versions(),
         subsets=scores,
         seconds=round(time.perf_counter() - begin, 3),
+        throughput=outcome.throughput,
     )
     return Result(header, {(task, subset): prediction for subset, prediction in outcome.predictions.items()})
 
@@ -92,6 +102,7 @@ def _untuned(cell: Cell, work: Work[SimilarityPart], task: str, data: Dataset, *
     if pooling is None and loaded.encoder is not None:
         pooling = native_pooling(loaded.encoder)
     predictions: dict[str, Prediction] = {}
+    throughput = None
     chosen = work.part.training.pooling or NATIVE  # as the retrieval cells of the same model state it
     settings: dict[str, JsonValue] = {"pooling": chosen, "dtype": "float32", "prompts": None}
     if loaded.encoder is not None and pooling is not None:
@@ -102,11 +113,12 @@ def _untuned(cell: Cell, work: Work[SimilarityPart], task: str, data: Dataset, *
         for subset in subsets:
             by_pooling = similarities_by_pooling(vectors, task, data.pairs(task, subset), prompt=prompt)
             predictions[subset] = by_pooling[pooling]
+        throughput = Throughput.of(encoder)
     else:
         for subset in subsets:
             predictions[subset], _ = loaded.evaluate_subset(evaluated, subset)
     model = ModelName(name=cell.model, revision=model_revision(loaded.meta), n_parameters=loaded.n_parameters)
-    return _Outcome(model, settings, predictions)
+    return _Outcome(model, settings, predictions, throughput=throughput)
 
 
 def _treated(cell: Cell, work: Work[SimilarityPart], task: str, triplets: TripletData) -> _Outcome:

@@ -132,6 +132,7 @@ def _of_ranker(path: Path, header: Header, predictions: Predictions) -> ModelPre
         regime=regime_of_untuned(header.model.name) if training is None else known_regime(training.regime),
         seed=None if training is None else training.seed,
         versions=header.versions,
+        throughput=header.throughput,
     )
 
 

@@ -15,6 +15,7 @@ from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLINGS, PRETRAINED,
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import first_fault, shown
 from turkic_idiom_tasks.results.predictions import Predictions
+from turkic_idiom_tasks.results.record import Throughput
 
 BASELINE, ENCODER, SENTENCE_ENCODER, TOKEN_CLASSIFIER, LLM = MODEL_TYPES = (
     "baseline",
@@ -53,6 +54,7 @@ class ModelPredictions:
         is_classifier: whether a token classifier made the predictions; it has other weights than an encoder for
             retrieval that was tuned from the same model.
         versions: package -> version.
+        throughput: speed of the encoder.
     """
 
     path: Path
@@ -67,6 +69,7 @@ class ModelPredictions:
     seed: int | None = None
     is_classifier: bool = False
     versions: Mapping[str, str] = field(default_factory=dict)
+    throughput: Throughput | None = None
 
 
 @dataclass(frozen=True, slots=True)

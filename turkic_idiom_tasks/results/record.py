@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
@@ -25,6 +25,9 @@ from turkic_idiom_tasks.files import write_bytes
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.reading import MalformedError, first_fault, parse_json, read_file, shown, unpack_gzip
 from turkic_idiom_tasks.results.predictions import RECORDED_TASKS, Predictions, read_lines, to_lines
+
+if TYPE_CHECKING:  # it imports torch, which reading a record does not need
+    from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 
 RESULT_FORMAT = 2  # increased when the same predictions or settings get another meaning
 SUFFIX = ".record.jsonl.gz"
@@ -88,6 +91,34 @@ class Training(BaseModel):
     outcome: dict[str, JsonValue] = {}
 
 
+class Throughput(BaseModel):
+    """Speed of an encoder, measured over the texts that it really encoded for this result and those before it.
+
+    Attributes:
+        n_texts: how many texts these were.
+        seconds: how long they took.
+        device: name of the accelerator or the processor.
+    """
+
+    model_config = _STRICT
+
+    n_texts: Annotated[int, Field(gt=0)]
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    device: Annotated[str, Field(min_length=1, max_length=200)]
+
+    @classmethod
+    def of(cls, encoder: PooledEncoder) -> Throughput | None:
+        """Return what an encoder measured so far; None if it has not encoded a text."""
+        if not encoder.n_texts_forwarded:
+            return None
+        return cls(n_texts=encoder.n_texts_forwarded, seconds=round(encoder.seconds, 6), device=encoder.device_name)
+
+    @property
+    def texts_per_second(self) -> float:
+        """Return the number of texts in a second."""
+        return self.n_texts / self.seconds
+
+
 class SubsetScores(BaseModel):
     """Scores of one subset, by name; None is undefined."""
 
@@ -110,6 +141,7 @@ class Header(BaseModel):
         versions: package -> version.
         subsets: the scores of each subset, in the order of the predictions.
         seconds: duration of the computation.
+        throughput: speed of the encoder; None if it was not measured.
     """
 
     model_config = _STRICT
@@ -122,6 +154,7 @@ class Header(BaseModel):
     versions: dict[str, str]
     subsets: list[SubsetScores]
     seconds: float | None = None
+    throughput: Throughput | None = None
 
     def scores(self, task: str, subset: str) -> Mapping[str, float]:
         """Return the scores of one subset, NaN where undefined.
