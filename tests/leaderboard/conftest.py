@@ -18,10 +18,15 @@ from tests.hub_datasets.conftest import _session_hub, _warm, hub, session_online
 from tests.leaderboard.boards_for_tests import make_data, make_metadata, make_submissions
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.similarity import STS
+from turkic_idiom_tasks.language_models.item_types import MEANING
+from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
+from turkic_idiom_tasks.results.item_answers import GENERATION, find_items, make_answers
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
+from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split, span_split
 
@@ -101,6 +106,30 @@ def submission_metadata(submission_dataset):
 def submission_content(submission_metadata, submission_predictions):
     """File name -> content of a sound submission."""
     return submission_files(submission_metadata, submission_predictions)
+
+
+@pytest.fixture(scope="session")
+def answers_dataset(item_lexicon):
+    """Data with sentence pairs and items of language models, which `submission_dataset` does not have."""
+    return open_dataset(str(item_lexicon))
+
+
+@pytest.fixture(scope="session")
+def answers_metadata(submission_metadata, answers_dataset):
+    return submission_metadata.model_copy(update={"dataset_revision": answers_dataset.revision})
+
+
+@pytest.fixture(scope="session")
+def answers_content(answers_metadata, answers_dataset):
+    """File name -> content of a sound submission of Turkish pairs and items; every third answer could not be read."""
+    pairs = answers_dataset.pairs(STS, "tur")
+    similarities = np.linspace(-1, 1, len(pairs.rows))
+    predictions = {(STS, "tur"): Similarities(STS, pairs, similarities)}
+    for task, answer in ((MEANING, 0), (CLOZE_OPEN, "göz yummak")):
+        items = find_items(answers_dataset, task, "tr")
+        answers = {number: answer for number in range(len(items.rows)) if number % 3}
+        predictions[task, "tr"] = make_answers(items, answers, prompt="en1", method=GENERATION)
+    return submission_files(answers_metadata, predictions)
 
 
 @pytest.fixture

@@ -164,3 +164,16 @@ def test_scores_of_other_data_are_refused(leaderboard, hub, benchmark, tmp_path,
     )
     assert "model org/absent: no such repository, or the token may not see it; check the name" in absent.stderr
     assert hub.repository(MODEL, "model").pulls == {}
+
+
+@pytest.mark.parametrize("field", ["main_score", "ndcg_floor"])
+def test_a_score_too_large_for_a_float_is_damage(tmp_path, capsys, field):
+    folder = write_results(tmp_path / "r", "a" * 40)
+    path = folder / "TurkicIdiomT1.json"
+    record = json.loads(path.read_text())
+    record["scores"]["test"][0][field] = 10**400
+    path.write_text(json.dumps(record))
+    assert main(["leaderboard", "eval-results", str(folder), "--model", MODEL, "--dataset", DATASET]) == 1
+    message = capsys.readouterr().err
+    assert "TurkicIdiomT1.json" in message
+    assert field in message

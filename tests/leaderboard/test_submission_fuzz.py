@@ -6,21 +6,27 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from leaderboard.scores import score_submission
 from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, load_submission, read_submission
 from tests.leaderboard.conftest import make_submission, read_lines, write_lines
 from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.language_models.item_types import MEANING
 from turkic_idiom_tasks.reading import MalformedError, parse_json
 from turkic_idiom_tasks.results.predictions import MAX_FAULTS, SPANS
 from turkic_idiom_tasks.results.predictions import read_lines as read_predictions
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-FILES = [METADATA_FILE, *(PREDICTION_FILES[task] for task in ("T1", "T2", "T3", SPANS))]  # of the sound submission
+ANSWER_FILES = [PREDICTION_FILES[task] for task in (STS, MEANING)]  # of the sound submission of pairs and items
+FILES = [METADATA_FILE, *(PREDICTION_FILES[task] for task in ("T1", "T2", "T3", SPANS)), *ANSWER_FILES]
+TOO_LARGE = 10**400  # for a float
 NUMBERS = st.integers(-3, 25) | st.integers() | st.booleans() | st.none() | st.floats() | st.text(max_size=3)
+NUMBERS |= st.sampled_from([TOO_LARGE, -TOO_LARGE])
+KEYS = "subset documents query ranking language sentence tags prompt method item answer pair similarity".split()  # noqa: SIM905
 VALUES = st.recursive(
     NUMBERS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=3)
 )
@@ -39,22 +45,32 @@ def check(folder, dataset):
 
 
 @pytest.fixture
-def fuzzed(submission_metadata, submission_content, submission_dataset):
-    """A function: a fresh sound submission is made, changed and checked."""
+def fuzzed(
+    submission_metadata, submission_content, submission_dataset, answers_metadata, answers_content, answers_dataset
+):
+    """A function: a fresh sound submission that has a file is made, changed and checked."""
 
-    def run(change):
+    def run(name, change):
+        metadata, content, dataset = submission_metadata, submission_content, submission_dataset
+        if name in ANSWER_FILES:
+            metadata, content, dataset = answers_metadata, answers_content, answers_dataset
         with tempfile.TemporaryDirectory() as place:
-            folder = make_submission(Path(place), submission_metadata, submission_content)
+            folder = make_submission(Path(place), metadata, content)
             change(folder)
-            return check(folder, submission_dataset)
+            return check(folder, dataset)
 
     return run
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_changed_was_sound(fuzzed, name):
+    assert fuzzed(name, lambda folder: None) is not None
 
 
 @QUICK
 @given(name=st.sampled_from(FILES), data=st.binary(max_size=300), pack=st.booleans())
 def test_any_bytes_as_a_file(fuzzed, name, data, pack):
-    fuzzed(lambda folder: (folder / name).write_bytes(gzip.compress(data) if pack else data))
+    fuzzed(name, lambda folder: (folder / name).write_bytes(gzip.compress(data) if pack else data))
 
 
 @QUICK
@@ -66,7 +82,7 @@ def test_bytes_changed_anywhere(fuzzed, name, place, new, n_cut):
         at = int(place * len(data))
         (folder / name).write_bytes(data[:at] + new + data[at + n_cut :])
 
-    fuzzed(change)
+    fuzzed(name, change)
 
 
 @QUICK
@@ -77,12 +93,14 @@ def test_any_value_as_a_field(fuzzed, field, value):
         content = json.loads((folder / METADATA_FILE).read_text("utf-8")) | {field: value}
         (folder / METADATA_FILE).write_text(json.dumps(content), "utf-8")
 
-    fuzzed(change)
+    fuzzed(METADATA_FILE, change)
 
 
 @QUICK
 @given(name=st.sampled_from(FILES[1:]), number=st.integers(0, 40), value=VALUES,
-       key=st.sampled_from([None, *"subset documents query ranking language sentence tags".split()]))  # fmt: skip  # noqa: SIM905
+       key=st.sampled_from([None, *KEYS]))  # fmt: skip
+@example(name="STS.jsonl.gz", number=1, value=TOO_LARGE, key="similarity")
+@example(name="meaning.jsonl.gz", number=1, value=TOO_LARGE, key="answer")
 def test_any_value_in_a_line(fuzzed, name, number, value, key):
     def change(folder):
         rows = read_lines(folder / name)
@@ -90,7 +108,7 @@ def test_any_value_in_a_line(fuzzed, name, number, value, key):
         rows[number_there] = value if key is None else rows[number_there] | {key: value}
         write_lines(folder / name, rows)
 
-    fuzzed(change)
+    fuzzed(name, change)
 
 
 @QUICK

@@ -56,6 +56,16 @@ class _MtebResult(BaseModel):
     scores: dict[str, list[dict[str, Any]]]
 
 
+class _MtebScore(BaseModel):
+    """Main score of one subset, and what a random ranking scores."""
+
+    model_config = LENIENT
+
+    hf_subset: str
+    main_score: float
+    ndcg_floor: float | None = None
+
+
 class _MtebHeader(BaseModel):
     model_config = LENIENT
 
@@ -179,8 +189,7 @@ def read_scores(path: Path) -> Iterator[StatedScores]:
     result = validated(_MtebResult, read_json(path, special_numbers=True), path)
     task = find_task(result.task_name)
     for row in result.scores.get(TEST, []):
-        subset, main, floor = row.get("hf_subset"), row.get("main_score"), row.get("ndcg_floor")
-        if not isinstance(subset, str) or not isinstance(main, int | float):
-            raise InputError(f"{path}: a row of its scores names no subset or main_score; compute it again")
-        stated_floor = float(floor) if isinstance(floor, int | float) else None
-        yield StatedScores(path, task.short, subset, result.dataset_revision, float(main), stated_floor)
+        score = validated(_MtebScore, row, path)
+        yield StatedScores(
+            path, task.short, score.hf_subset, result.dataset_revision, score.main_score, score.ndcg_floor
+        )

@@ -6,7 +6,6 @@ only serve as the gold score of others: ``{"pair": id, "similarity": 0.83}``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,10 +61,11 @@ class SimilaritySection:
         if position in self._values:
             raise MalformedError(f"pair {shown(name)} appears twice")
         self._values[position] = 0.0
-        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        if not is_number or abs(float(value or 0)) > _LARGEST:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too
+        if not is_number or not -_LARGEST <= value <= _LARGEST:
             raise MalformedError(f"pair {shown(name)} needs a similarity from -1 to 1, not {shown(value)}")
-        self._values[position] = float(value or 0)
+        self._values[position] = float(value)
 
     def missing(self) -> list[str]:
         """Return the pairs that have no similarity."""
