@@ -321,16 +321,21 @@
     return { faults, slug, metadata, names: [...files.keys()] };
   }
 
-  // Folder -> name -> file; what lies deeper than a submission's files belongs to its folder
+  // Folder -> name -> file. As for the command, the chosen folder is a submission itself, or each folder in it is one,
+  // but for hidden folders; the files beside these are skipped.
   function submissionsIn(files) {
     const paths = files.map(file => (file.webkitRelativePath || file.name).split("/"));
-    const depths = paths.filter(path => path.at(-1) === rules.metadata_file).map(path => path.length - 1);
-    const depth = depths.length ? Math.min(...depths) : Math.min(...paths.map(path => path.length - 1));
+    const isInFolder = path => path.length > 2 && !path[1].startsWith(".");
+    const isSubmission = paths.some(path => path.length < 3 && path.at(-1) === rules.metadata_file);
+    const hasFolders = !isSubmission && paths.some(isInFolder);
     const folders = new Map();
     files.forEach((file, place) => {
-      const folder = paths[place].slice(0, depth).join("/");
+      const path = paths[place];
+      if (hasFolders && !isInFolder(path)) return;
+      const depth = hasFolders ? 2 : Math.min(path.length - 1, 1); // single files have no folder
+      const folder = path.slice(0, depth).join("/");
       if (!folders.has(folder)) folders.set(folder, new Map());
-      folders.get(folder).set(paths[place].slice(depth).join("/"), file);
+      folders.get(folder).set(path.slice(depth).join("/"), file);
     });
     return folders;
   }

@@ -8,7 +8,13 @@ from leaderboard.board import make_board
 from leaderboard.check_rules import check_rules
 from leaderboard.items import board_data
 from leaderboard.site import build_site
-from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, metadata_schema, read_submission
+from leaderboard.submission import (
+    METADATA_FILE,
+    PREDICTION_FILES,
+    metadata_schema,
+    read_submission,
+    submission_folders,
+)
 from tests.leaderboard.conftest import Spoiler, make_submission
 from tests.leaderboard.test_submission import HOSTILE
 from turkic_idiom_tasks.lexicon.editions import editions
@@ -152,6 +158,25 @@ def test_several_submissions_are_checked_apart(
     assert f"(edition {edition} of the lexicon)" in found[METADATA_FILE, 0]
     assert submit_page.locator("#report h3").count() == 3
     assert submit_page.locator("#report .sound").count() == 1
+
+
+def test_only_the_folders_that_the_command_checks_are_checked(submit_page, submission_folder):
+    place = submission_folder.parent
+    for name in (".DS_Store", "README.md", "T1.jsonl.gz", ".git/submission.json", "empty-of-metadata/T1.jsonl.gz"):
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_bytes(b"x")
+    expected = [path.name for path in submission_folders(place)]
+    assert expected == sorted(["empty-of-metadata", submission_folder.name])
+    found = checked(submit_page, "Folder", place)
+    assert sorted(submit_page.locator("#report h3").all_text_contents()) == expected
+    assert list(found) == [("", 0)]
+    assert "holds no submission.json" in found["", 0]
+
+
+def test_a_file_too_many_in_a_submission_is_a_fault_even_if_hidden(submit_page, submission_folder):
+    (submission_folder / ".DS_Store").write_bytes(b"x")
+    for label, place in (("Folder", submission_folder), ("Files", list(submission_folder.iterdir()))):
+        assert 'holds ".DS_Store"' in checked(submit_page, label, place)["", 0]
 
 
 def test_the_rules_are_those_of_the_command(submission_dataset):
