@@ -1,6 +1,7 @@
 """The check of a submission in the page "Submit": the faults that `leaderboard check` finds, in the same lines."""
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
@@ -16,7 +17,7 @@ from leaderboard.submission import (
     submission_folders,
 )
 from tests.leaderboard.conftest import Spoiler, make_submission
-from tests.leaderboard.test_submission import HOSTILE
+from tests.leaderboard.test_submission import HOSTILE, HOSTILE_ANSWERS
 from turkic_idiom_tasks.lexicon.editions import editions
 
 # Cases that a page cannot see: it gets no links and devices, and no names that are no text
@@ -40,6 +41,7 @@ NOT_FORM = {
     "a key twice",
     "a key twice below",
     "deep rankings",
+    "an answer that is no option",
 }
 # Cases that both find, the page at the field and the command for the whole file, or each at another line
 OTHER_LINE = {
@@ -79,8 +81,20 @@ SOME = (
 
 @pytest.fixture(scope="module")
 def submit_page(browser, submission_dataset, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("check")
-    build_site(make_board([], board_data(submission_dataset)), folder)
+    with opened_submit_page(browser, submission_dataset, tmp_path_factory.mktemp("check")) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def answers_page(browser, answers_dataset, tmp_path_factory):
+    with opened_submit_page(browser, answers_dataset, tmp_path_factory.mktemp("check")) as page:
+        yield page
+
+
+@contextmanager
+def opened_submit_page(browser, dataset, folder):
+    """The page "Submit" of a site of a dataset; at the end no script may have failed, and nothing was requested."""
+    build_site(make_board([], board_data(dataset)), folder)
     page = browser.new_page()
     wrong = []
     page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
@@ -123,23 +137,48 @@ def test_the_page_finds_the_faults_that_the_command_finds(
 ):
     different = {}
     for number, case in enumerate(cases):
-        spoil, _ = HOSTILE[case]
         spoiler = Spoiler(folder=make_submission(tmp_path / str(number), submission_metadata, submission_content))
-        spoil(spoiler)
-        _, faults = read_submission(spoiler.folder, submission_dataset)
-        expected = set()
-        for fault in faults:
-            expected.add(("" if fault.path == spoiler.folder else fault.path.name, fault.line))
-        found = checked(submit_page, "Folder", spoiler.folder)
-        if case in NOT_FORM:
-            is_right = found.keys() <= expected
-        elif case in OTHER_LINE:
-            is_right = {file for file, _ in found} == {file for file, _ in expected}
-        else:
-            is_right = found.keys() == expected
-        if not is_right:
-            different[case] = (found, [str(fault) for fault in faults])
+        HOSTILE[case][0](spoiler)
+        different |= difference(case, spoiler.folder, page=submit_page, dataset=submission_dataset)
     assert different == {}
+
+
+def test_sound_answers_and_similarities_have_no_fault(
+    answers_page, tmp_path, answers_metadata, answers_content, answers_dataset
+):
+    folder = make_submission(tmp_path, answers_metadata, answers_content)
+    assert read_submission(folder, answers_dataset)[1] == []
+    assert checked(answers_page, "Folder", folder) == {}
+    report = answers_page.locator("#report").inner_text()
+    for name in ("STS.jsonl.gz", "meaning.jsonl.gz", "cloze_open.jsonl.gz"):
+        assert name in report
+
+
+def test_the_page_finds_the_faults_of_answers_and_similarities(
+    answers_page, tmp_path, answers_metadata, answers_content, answers_dataset
+):
+    different = {}
+    for number, (case, (spoil, _)) in enumerate(HOSTILE_ANSWERS.items()):
+        spoiler = Spoiler(folder=make_submission(tmp_path / str(number), answers_metadata, answers_content))
+        spoil(spoiler)
+        different |= difference(case, spoiler.folder, page=answers_page, dataset=answers_dataset)
+    assert different == {}
+
+
+def difference(case, folder, *, page, dataset):
+    """Case -> the faults that the page and the command find in a folder; empty if they agree."""
+    _, faults = read_submission(folder, dataset)
+    expected = set()
+    for fault in faults:
+        expected.add(("" if fault.path == folder else fault.path.name, fault.line))
+    shown = checked(page, "Folder", folder)
+    if case in NOT_FORM:
+        agrees = shown.keys() <= expected
+    elif case in OTHER_LINE:
+        agrees = {file for file, _ in shown} == {file for file, _ in expected}
+    else:
+        agrees = shown.keys() == expected
+    return {} if agrees else {case: (shown, [str(fault) for fault in faults])}
 
 
 def test_several_submissions_are_checked_apart(

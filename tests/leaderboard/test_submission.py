@@ -15,7 +15,7 @@ from leaderboard.submission import (
     submission_files,
     submission_folders,
 )
-from tests.leaderboard.conftest import make_submission, read_lines
+from tests.leaderboard.conftest import Spoiler, make_submission, read_lines
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.errors import InputError
@@ -26,6 +26,7 @@ from turkic_idiom_tasks.results.scored import score_subset
 
 SCRIPT = "<script>alert(1)</script>"
 T1, SPANS = "T1.jsonl.gz", "spans.jsonl.gz"
+STS, MEANING, CLOZE_OPEN = "STS.jsonl.gz", "meaning.jsonl.gz", "cloze_open.jsonl.gz"
 
 
 def renamed(spoiler, name):
@@ -251,6 +252,30 @@ HOSTILE = {
     ),
 }  # fmt: skip
 
+# The same of a submission of sentence pairs and of items for language models
+HOSTILE_ANSWERS = {
+    "a similarity above the largest": (
+        lambda s: s.row(1, STS, similarity=1.01), [":2: pair '", "needs a similarity from -1 to 1, not 1.01"],
+    ),
+    "a similarity below the smallest": (lambda s: s.row(2, STS, similarity=-1.01), [":3: pair '", "not -1.01"]),
+    "a similarity of hundreds of digits": (lambda s: s.row(1, STS, similarity=10**400), [":2: pair '", "from -1 to 1"]),
+    "a similarity as text": (lambda s: s.row(1, STS, similarity="1"), [":2: pair '", "not '1'"]),
+    "a similarity as a truth": (lambda s: s.row(1, STS, similarity=True), [":2: pair '", "not True"]),
+    "no similarity": (lambda s: s.row(1, STS, similarity=None), [":2: pair '", "not None"]),
+    "a pair twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]], STS), [":3: pair '", "appears twice"]),
+    "an answer as text": (
+        lambda s: s.row(1, MEANING, answer="0"), [":2: item 'meaning_tr/", "needs the position of an option"],
+    ),
+    "an answer before the first": (lambda s: s.row(1, MEANING, answer=-1), [":2: item 'meaning_tr/", "not -1"]),
+    "an answer that is no option": (lambda s: s.row(1, MEANING, answer=4), [":2: item '", "0 to 3, or null, not 4"]),
+    "an unknown prompt": (lambda s: s.row(0, MEANING, prompt="en9"), [":1: the prompt 'en9' is unknown"]),
+    "an item twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]], MEANING), [":3: item '", "twice"]),
+    "a position as the words": (lambda s: s.row(1, CLOZE_OPEN, answer=1), [":2: item '", "text or null, not 1"]),
+    "no words": (lambda s: s.row(2, CLOZE_OPEN, answer=" "), [":3: item '", "needs a text or null"]),
+    "words without end": (lambda s: s.row(1, CLOZE_OPEN, answer="a" * 201), [":2: item '", "201 characters"]),
+    "invisible words": (lambda s: s.row(1, CLOZE_OPEN, answer="göz\u200b"), [":2: item '", r"'\u200b', which cannot"]),
+}  # fmt: skip
+
 
 def test_a_submission_of_the_bundled_data_is_small_and_keeps_its_scores(tmp_path, submission_metadata):
     dataset = open_dataset()
@@ -274,9 +299,21 @@ def test_a_submission_of_the_bundled_data_is_small_and_keeps_its_scores(tmp_path
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_submission_is_refused(submission_spoiler, submission_dataset, case):
-    spoil, parts = HOSTILE[case]
-    spoil(submission_spoiler)
-    submission, faults = read_submission(submission_spoiler.folder, submission_dataset)
+    check_refused(submission_spoiler, submission_dataset, HOSTILE[case])
+
+
+@pytest.mark.parametrize("case", HOSTILE_ANSWERS)
+def test_hostile_answers_are_refused(tmp_path, answers_metadata, answers_content, answers_dataset, case):
+    spoiler = Spoiler(folder=make_submission(tmp_path, answers_metadata, answers_content))
+    assert read_submission(spoiler.folder, answers_dataset)[1] == []
+    check_refused(spoiler, answers_dataset, HOSTILE_ANSWERS[case])
+
+
+def check_refused(spoiler, dataset, case):
+    """Spoils a submission and checks that the faults have all parts of the message."""
+    spoil, parts = case
+    spoil(spoiler)
+    submission, faults = read_submission(spoiler.folder, dataset)
     assert submission is None
     said = "\n".join(map(str, faults))
     for part in parts:
@@ -284,7 +321,7 @@ def test_a_hostile_submission_is_refused(submission_spoiler, submission_dataset,
     assert said.isascii()
     assert all(len(str(fault)) < 800 and len(str(fault).splitlines()) == 1 for fault in faults)
     with pytest.raises(InputError, match="list all with: turkic-idiom leaderboard check"):
-        load_submission(submission_spoiler.folder, submission_dataset)
+        load_submission(spoiler.folder, dataset)
 
 
 def test_there_are_more_than_forty():
