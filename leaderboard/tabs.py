@@ -58,9 +58,10 @@ class Tab:
 
 
 def tabs_of(board: Board) -> tuple[Tab, ...]:
-    """Return the tabs in which a submission is ranked; if there is none, the one that lists all submissions.
+    """Return the tabs in which a submission is ranked, and those without which a submission would be listed in none.
 
-    A task that is in no ranking has a column beside those of retrieval.
+    If no submission is ranked at all, there is the last tab, which lists the most of them. A task that is in no
+    ranking has a column beside those of retrieval.
     """
     submitted = {score.task for submission in board.submissions for score in submission.subsets}
     retrieval = tuple(task for task in board.data.tasks if task in RETRIEVAL_TASKS)
@@ -78,8 +79,21 @@ def tabs_of(board: Board) -> tuple[Tab, ...]:
         tabs.append(Tab(SIMILARITY_TAB, (STS,), (STS,), board.by_task[STS]))
     if retrieval and spans:
         tabs.append(Tab(ALL_TAB, (*retrieval, *spans), (*retrieval, *others, *spans), board.overall))
-    ranked = [tab for tab in tabs if len(tab.standings)]
-    return tuple(ranked or tabs[-1:])
+    return _needed(board, tabs)
+
+
+def _needed(board: Board, tabs: Sequence[Tab]) -> tuple[Tab, ...]:
+    """Return the tabs that rank a submission, and others only if they list a submission that no tab before lists."""
+    kept = [tab for tab in tabs if len(tab.standings)] or list(tabs[-1:])
+    listed: set[str] = set()
+    for tab in kept:
+        listed.update(_order(board, tab))
+    for tab in tabs:
+        names = set(_order(board, tab))
+        if not names <= listed:
+            kept.append(tab)
+            listed |= names
+    return tuple(tab for tab in tabs if tab in kept)
 
 
 def default_tab(tabs: Sequence[Tab]) -> Tab | None:

@@ -5,8 +5,9 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.items import board_data
 from leaderboard.language_boards import language_boards
+from leaderboard.site import build_site
 from leaderboard.spelling import spelling_splits
-from leaderboard.tabs import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, tab_rows
+from leaderboard.tabs import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, default_tab, tab_rows, tabs_of
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
 from turkic_idiom_tasks.dataset.retrieval import queries_with_shared_stem
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -55,6 +56,35 @@ def test_a_board_opens_with_the_ranking_that_has_the_most_submissions():
         "tagger": RETRIEVAL,
     }
     assert [row.standing is not None for row in rows] == [True, False, False, False]
+
+
+def test_a_submission_that_no_tab_ranks_is_listed_in_one(tmp_path):
+    """Retrieval ranks nobody, because no submission has both T1 and T2; the tab stays for those that have one."""
+    data = make_data(30, languages=("tr", "az"))
+    submissions = [make_scored(f"only-{task}", data, tasks=(task,)) for task in ("T1", "T2", SPANS)]
+    board = make_board(submissions, data)
+    build_site(board, tmp_path / "site")
+    pages = {path.name: path.read_text("utf-8") for path in (tmp_path / "site").glob("*.html")}
+    for place, of_place in (("index", board), ("az", board_of_language("az", data, *submissions).board)):
+        tabs = tabs_of(of_place)
+        assert {tab.name: list(tab.standings) for tab in tabs} == {RETRIEVAL_TAB: [], SPANS_TAB: ["only-spans"]}
+        assert [row.submission.id for row in tab_rows(of_place, tabs[0])] == ["only-T1", "only-T2"]
+        assert default_tab(tabs).name == SPANS_TAB
+        for name in ("only-T1", "only-T2"):
+            assert f'href="models/{name}.html"' in pages[f"{place}-retrieval.html"]
+        assert f'href="{place}-retrieval.html"' in pages[f"{place}.html"]
+
+
+def test_submissions_that_are_ranked_nowhere_share_one_tab():
+    data = make_data(30, languages=("tr", "az"))
+    partial = [
+        scored_of("retrieval", data, {("T1", "tur-azj"): [1] * 30}),
+        scored_of("spans", data, {(SPANS, "az"): [[1, 1, 1]] * 30}),
+    ]
+    board = make_board(partial, data)
+    (tab,) = tabs_of(board)
+    assert tab.name == ALL_TAB
+    assert {row.submission.id for row in tab_rows(board, tab)} == {"retrieval", "spans"}
 
 
 def test_tasks_that_nobody_submitted_have_no_column_and_no_tab():
