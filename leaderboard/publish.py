@@ -85,7 +85,8 @@ def propose_scores(
 
     Args:
         results: folder with the results of one model, or one of its result files, from turkic-idiom or mteb.
-        model: ORG/NAME of the model's repository.
+        model: ORG/NAME of the model's repository. The results may name the model otherwise, as those of a local folder
+            do; the plan states their name.
         dataset: ORG/NAME of the dataset that the model was scored on.
         confirmed: False is a dry run.
         write: takes the plan, the file and the outcome as text.
@@ -94,13 +95,17 @@ def propose_scores(
         The address of the pull request; None after a dry run, or if the repository has these scores already.
 
     Raises:
-        InputError: there are no scores, they are of other data, or the Hub refused or could not be reached.
+        InputError: there are no scores, they are of several models or of other data, or the Hub refused or could not
+            be reached.
     """
     target, source = Target(model, MODEL), Target(dataset, DATASET)
     scores = find_scores(results)
     if not scores:
         names = ", ".join(task.name for task in TASKS.values())
         raise InputError(f"{results}: no result of {names}; run the model with turkic-idiom run or mteb run first")
+    models = sorted({score.model for score in scores if score.model is not None})
+    if len(models) > 1:
+        raise InputError(f"{results}: scores of several models ({', '.join(models)}); name the folder of one model")
     revisions = sorted({score.data_revision for score in scores})
     if len(revisions) > 1:
         raise InputError(f"{results}: scores of different data (revisions {', '.join(revisions)}); score all on one")
@@ -109,7 +114,8 @@ def propose_scores(
     content = _entries_yaml(_scores_by_task_id(scores, registered), dataset, revision, registered=registered)
     files = {f".eval_results/{dataset.partition('/')[2]}.yaml": content.encode()}
     plan = make_plan(files, target)
-    write(plan.text() + content)
+    scored_model = models[0] if models else "a model that the results do not name"
+    write(f"scores of {scored_model}\n{plan.text()}{content}")
     if plan.head is not None and not plan.needs_commit:
         write("The repository has these scores; there is nothing to propose.\n")
         return None

@@ -137,6 +137,43 @@ def test_scores_are_proposed_once_in_a_pull_request(leaderboard, hub, benchmark,
     assert "there is nothing to propose" in leaderboard(*arguments, "--yes").stdout
 
 
+def write_model_meta(folder, name):
+    """What mteb writes beside the results of a model."""
+    (folder / "model_meta.json").write_text(json.dumps({"name": name, "revision": None, "n_parameters": None}))
+
+
+def test_the_plan_names_the_model_of_the_results(leaderboard, hub, benchmark, tmp_path):
+    """The name of a local folder is not that of the repository."""
+    arguments = ("--model", MODEL, "--dataset", DATASET)
+    folder = write_results(tmp_path / "r", benchmark)
+    assert "scores of a model that the results do not name\n" in leaderboard("eval-results", folder, *arguments).stdout
+    write_model_meta(folder, "local/checkpoint")
+    named = leaderboard("eval-results", folder, *arguments)
+    assert named.returncode == 0, named.stderr
+    assert named.stdout.startswith(f"scores of local/checkpoint\nmodel {MODEL} at ")
+    (tmp_path / "records").mkdir()
+    records = write_records(tmp_path / "records", benchmark)
+    assert leaderboard("eval-results", records, *arguments).stdout.startswith(f"scores of {MODEL}\n")
+
+
+def test_scores_of_several_models_are_refused(tmp_path, capsys):
+    """T1 of one model and T2 of another are no scores of either; the same name in both formats is one model."""
+    folder = tmp_path / "all"
+    arguments = ["leaderboard", "eval-results", str(folder), "--model", MODEL, "--dataset", DATASET, "--yes"]
+    folder.mkdir()
+    write_records(folder, "a" * 40)
+    mtebs = write_results(folder / "mteb", "a" * 40)
+    (mtebs / "TurkicIdiomT2.json").unlink()
+    write_model_meta(mtebs, "other/model")
+    assert main(arguments) == 1  # before any request
+    message = capsys.readouterr().err
+    assert f"several models ({MODEL}, other/model); name the folder of one model" in " ".join(message.split())
+    write_model_meta(mtebs, MODEL)
+    (mtebs / "TurkicIdiomT1.json").write_text((mtebs / "TurkicIdiomT1.json").read_text().replace("a" * 40, "b" * 40))
+    assert main(arguments) == 1
+    assert "scores of different data" in capsys.readouterr().err
+
+
 def test_the_score_of_a_task_needs_all_its_subsets(leaderboard, hub, benchmark, tmp_path):
     folder = write_results(tmp_path / "r", benchmark)
     record = json.loads((folder / "TurkicIdiomT2.json").read_text())

@@ -188,4 +188,12 @@ def _scores_of_record(path: Path) -> Iterator[StatedScores]:
             if "ndcg" not in scores:
                 raise InputError(f"{path}: states no ndcg of {row.task}, {row.subset}; compute it again")
             floor = scores.get("ndcg_floor")
-            yield StatedScores(path, row.task, row.subset, header.data.revision, scores["ndcg"], floor)
+            yield StatedScores(
+                path=path,
+                model=header.model.name,
+                task=row.task,
+                subset=row.subset,
+                data_revision=header.data.revision,
+                main=scores["ndcg"],
+                floor=floor,
+            )

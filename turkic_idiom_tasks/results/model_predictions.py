@@ -78,6 +78,7 @@ class StatedScores:
 
     Attributes:
         path: the file.
+        model: name of the model; None if the result does not state it.
         task: short name.
         subset: ``tur-azj``.
         data_revision: revision of the data that was scored.
@@ -86,6 +87,7 @@ class StatedScores:
     """
 
     path: Path
+    model: str | None
     task: str
     subset: str
     data_revision: str

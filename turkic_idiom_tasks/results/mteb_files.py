@@ -181,15 +181,23 @@ def _mteb_versions(path: Path, task: str) -> dict[str, str]:
 
 
 def read_scores(path: Path) -> Iterator[StatedScores]:
-    """Yield the scores of one of the `SCORE_FILES`.
+    """Yield the scores of one of the `SCORE_FILES`; the ``model_meta.json`` beside it names the model.
 
     Raises:
-        InputError: it is damaged.
+        InputError: one of the two is damaged.
     """
     result = validated(_MtebResult, read_json(path, special_numbers=True), path)
     task = find_task(result.task_name)
+    meta_path = path.with_name(_MODEL_META)
+    model = _read_model_meta(meta_path).name if meta_path.is_file() else None
     for row in result.scores.get(TEST, []):
         score = validated(_MtebScore, row, path)
         yield StatedScores(
-            path, task.short, score.hf_subset, result.dataset_revision, score.main_score, score.ndcg_floor
+            path=path,
+            model=model,
+            task=task.short,
+            subset=score.hf_subset,
+            data_revision=result.dataset_revision,
+            main=score.main_score,
+            floor=score.ndcg_floor,
         )
