@@ -64,7 +64,7 @@ def test_concepts_of_the_lexicon_have_their_texts_and_all_right_answers(submissi
     assert answers["T3/tur-uzn"] == [lexicon.of("tr")[row["id"]].idiom, entry.meaning]
 
 
-def test_no_text_ends_the_script(three_models, tmp_path):
+def test_no_text_ends_the_script():
     data = make_data(1, languages=("tr", "az"), text="</script><script>window.hacked=1</script>\u2028{concept}")
     script = concepts_script(make_board([], data)).decode()
     assert "</" not in script
