@@ -6,6 +6,7 @@ intervals belong to it. It has tabs, see `tabs`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -50,7 +51,7 @@ def _board_of(board: Board, code: str) -> Board:
     """Return the board over the subsets of one language that some submission has a score of."""
     submitted: set[tuple[str, str]] = set()
     for submission in board.submissions:
-        submitted.update((score.task, score.subset) for score in submission.subsets if score.main == score.main)
+        submitted.update((score.task, score.subset) for score in submission.subsets if not math.isnan(score.main))
     subsets = []
     for subset in board.data.subsets:
         if subset.language == code and (subset.task, subset.name) in submitted:

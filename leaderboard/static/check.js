@@ -64,8 +64,8 @@
 
   // What is wrong with a text of one line that people will read
   function plainProblem(text) {
-    const found = unseen.exec(text);
-    if (found) return `has the character U+${found[0].codePointAt(0).toString(16).padStart(4, "0")}, which cannot be seen`;
+    const match = unseen.exec(text);
+    if (match) return `has the character U+${match[0].codePointAt(0).toString(16).padStart(4, "0")}, which cannot be seen`;
     if (!text || text !== text.trim()) return "is empty, or begins or ends with white space";
     return text === text.normalize("NFC") ? "" : "is not in Unicode's normal form NFC";
   }
@@ -284,8 +284,8 @@
 
   function readLines(bytes, reader, faults) {
     for (let start = 0, line = 1; start < bytes.length; line++) {
-      const found = bytes.indexOf(10, start);
-      const end = found < 0 ? bytes.length : found;
+      const newline = bytes.indexOf(10, start);
+      const end = newline < 0 ? bytes.length : newline;
       try {
         if (end - start > limits.line) throw new Malformed(`a line of more than the ${number(limits.line)} bytes that are allowed`);
         reader.add(decode(bytes.subarray(start, end)));
