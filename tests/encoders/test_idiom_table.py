@@ -88,6 +88,17 @@ def test_the_parts_of_a_discontinuous_form(text, expected):
     assert rewritten(text, known("baş eğmek", ("başını", "eğdi"), language="tr")) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "form", "expected"),
+    [
+        ("Yıldızı çok parladığında sustu.", ("yıldızı", "parladı"), "IDyıldızıparlamakIDğında çok sustu."),
+        ("Yıldızı hiç parlamadı.", ("yıldızı", "parlama"), "IDyıldızıparlamakIDdı hiç."),
+    ],
+)
+def test_the_suffix_of_a_discontinuous_form_stands_behind_the_token(text, form, expected):
+    assert rewritten(text, known("yıldızı parlamak", form, language="tr")) == expected
+
+
 def test_a_single_word_is_not_taken_for_the_beginning_of_another():
     idiom = known("ayaküstü", language="tr")
     assert rewritten("ayaküstü ayaküstünde", idiom) == "IDayaküstüID ayaküstünde"

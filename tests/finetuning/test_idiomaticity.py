@@ -136,6 +136,8 @@ def test_the_command_trains_scores_and_keeps_finished_seeds(untrained_bert, asti
         ({"data": "lexicon", "setup": "two-shot"}, "--setup two-shot"),
         ({"data": "lexicon", "languages": ["gag"]}, "--language gag"),
         ({"data": "astitch", "languages": ["tr"]}, "eng, por"),
+        ({"data": "astitch", "subtask": "B", "inputs": ["context", "idiom"]}, "--subtask B: .* leave out --inputs"),
+        ({"data": "astitch", "subtask": "B", "inputs": []}, "--subtask B: .* leave out --inputs"),
         ({"data": "dodiom"}, "DODIOM_DATA"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 import math
+import unicodedata
 from itertools import pairwise
 
 import numpy as np
@@ -11,11 +12,15 @@ from sentence_transformers import SentenceTransformer
 from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import CORRECT, INCORRECT, OTHER, OTHER_CORRECT, SENTENCE, write_csv
 from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.similarity import SentencePairs, Triplet
+from turkic_idiom_tasks.encoders.idiom_tokens import IdiomTable, make_tokens
 from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.experiments.run import make_options, run_models
 from turkic_idiom_tasks.finetuning.cards import SIMILARITY_RECORD
 from turkic_idiom_tasks.finetuning.config import SimilarityConfig
+from turkic_idiom_tasks.finetuning.known_idioms import known_idioms
 from turkic_idiom_tasks.finetuning.similarity import (
     fine_tune_similarity,
     pair_similarities,
@@ -24,6 +29,7 @@ from turkic_idiom_tasks.finetuning.similarity import (
 )
 from turkic_idiom_tasks.finetuning.trainee import load_trainee
 from turkic_idiom_tasks.finetuning.triplets import build_triplets, development_rows
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.metrics.similarity import similarity_scores
 from turkic_idiom_tasks.similarity.chengyu import read_chengyu, read_chengyu_triplets
@@ -140,6 +146,67 @@ def test_a_lexicon_keeps_its_splits():
     assert len(data.training) > 300
 
 
+def test_no_language_trains_on_what_another_one_tests():
+    lexicon = load_lexicon()
+    data = build_triplets("lexicon")
+    learned = {row.original for row in data.training} | {row.sentence1 for row in data.development.rows}
+    like = lexicon.judged("same")
+    concepts = set()
+    for code in LANGUAGES:
+        for concept, entry in lexicon.of(code).items():
+            if entry.original in learned:
+                concepts |= {concept} | like.get(concept, set())
+    assert "test" not in {retrieval_split(concept) for concept in concepts}
+    assert data.n_left_out > 0
+
+
+def test_an_idiom_is_the_same_in_capital_letters_and_in_other_code_points(tmp_path):
+    rows = [("original", "correct", "incorrect", "idiom")]
+    for number in range(40):
+        for name in (f"İpe {number} un sermek", f"ipe {number} un sermek"):
+            rows.append((f"{name}.", f"c {name}", f"i {name}", name))
+    decomposed = unicodedata.normalize("NFD", "pé de moleque")
+    rows.append((f"Um {decomposed}.", "um doce", "um menino", decomposed))
+    data = build_triplets(str(write_csv(tmp_path / "triplets.csv", rows)))
+    learned = {row.idiom.replace("İ", "i") for row in data.training}
+    assert learned.isdisjoint({row.idiom.replace("İ", "i") for row in data.development.rows})
+    table = IdiomTable(make_tokens(known_idioms(data.path, data)))
+    (occurrence,) = table.occurrences("Comprei um pé de moleque.")
+    assert occurrence.token == "IDpédemolequeID"
+
+
+def test_the_revision_depends_on_what_the_idiom_is(tmp_path):
+    rows = [("original", "correct", "incorrect", "idiom")]
+    rows += [(f"A {number} b.", f"C {number}.", f"I {number}.", f"idiom {number}") for number in range(40)]
+    table = write_csv(tmp_path / "triplets.csv", rows)
+    before = build_triplets(str(table))
+    assert build_triplets(str(table)).revision == before.revision
+    place = next(place for place, row in enumerate(rows) if row[0] == before.training[0].original)
+    rows[place] = (*rows[place][:3], rows[place][3].replace(" ", "-"))  # the same sentences, the same idiom
+    write_csv(table, rows)
+    assert build_triplets(str(table)).revision != before.revision
+
+
+def test_the_prompt_for_similarity_stands_before_every_sentence(sentence_model, toy, tmp_path, monkeypatch):
+    """Training, its scores before and after, `turkic-idiom run` and the saved model agree on it."""
+    monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
+    prompted = SentenceTransformer(str(sentence_model), prompts={"STS": f"{WORDS[14]} ", "query": "x"}, device="cpu")
+    prompted.save_pretrained(str(tmp_path / "prompted"), create_model_card=False)
+    data = build_triplets("chengyu")
+    trainee = load_trainee(str(tmp_path / "prompted"), task="T2")
+    pairs = data.test["cmn"]
+    plain = pair_similarities(load_trainee(str(sentence_model), task="T2").model, pairs)
+    assert np.abs(pair_similarities(trainee.model, pairs) - plain).max() > 1e-3
+    tuned = fine_tune_similarity(trainee, data, config=SimilarityConfig(epochs=1, batch_size=8, seed=1))
+    options = make_options(tasks=["ChengyuSTS"], output=tmp_path / "results", device="cpu")
+    (run,) = run_models([str(tmp_path / "prompted")], open_dataset(""), options)
+    assert run.subsets["cmn"].scores["spearman"] == pytest.approx(tuned.untuned_scores["cmn"]["spearman"], abs=1e-6)
+    tuned.model.save_pretrained(str(tmp_path / "tuned"), create_model_card=False)
+    assert (
+        load_trainee(str(tmp_path / "tuned"), task="T2").sentence_prompt == f"{WORDS[14]} " == trainee.sentence_prompt
+    )
+
+
 def test_a_row_with_one_part_gives_way_to_a_complete_one(tmp_path):
     rows = [("S", "A_c", "A_i", "sim"), ("{a}b", "c", "", "1"), ("{a}b", "c", "d", ""), ("e", "", "f", "0")]
     triplets = read_chengyu_triplets(write_csv(tmp_path / "train.csv", rows))
@@ -165,7 +232,7 @@ def test_simcse_teaches_what_the_idioms_mean(sentence_model, toy, monkeypatch):
 def test_the_regression_comes_nearer_to_its_targets(sentence_model, toy, tmp_path, monkeypatch):
     monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
     distant = [("0.0", first, second) for first, second in pairwise(WORDS)]
-    distant.append(("0.0", WORDS[0], WORDS[8]))  # a test pair
+    distant += [("0.0", WORDS[0], WORDS[8]), ("0.0", WORDS[8], WORDS[0])]  # a test pair, in both orders
     data = build_triplets("chengyu", general=write_csv(tmp_path / "general.csv", distant))
     assert len(data.general) == len(WORDS) - 1
     pairs = SentencePairs("general", data.general)

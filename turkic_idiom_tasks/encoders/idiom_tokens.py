@@ -2,7 +2,7 @@
 
 A table states for every idiom its token, ``IDhighlifeID`` for `high life`, and the forms that stand for it in texts. An
 occurrence of a form begins at the beginning of a word, in capital or small letters. What follows a form of several
-words within its last word is a suffix, which stays behind the token, as in the authors' data: `mailing lists` becomes
+words within its last word is a suffix, which stands behind the token, as in the authors' data: `mailing lists` becomes
 ``IDmailinglistIDs``. The parts of a discontinuous form stand in one sentence, in their order; the token replaces the
 first part, and the others are removed. Where occurrences overlap, the longest of those that begin first counts; a form
 that two idioms share stands for the first of them.
@@ -254,11 +254,16 @@ def with_tokens(text: str, occurrences: Iterable[Occurrence]) -> str:
     end = 0
     for occurrence in occurrences:
         first, *others = occurrence.spans
-        pieces += [text[end : first.start], occurrence.token]
+        last = occurrence.spans[-1].end
+        word_end = last
+        while _is_inside_word(text, word_end):
+            word_end += 1
+        pieces += [text[end : first.start], occurrence.token, text[last:word_end]]
         end = first.end
         for span in others:
             pieces.append(text[end : span.start].rstrip())
             end = span.end
+        end = word_end
     pieces.append(text[end:])
     return "".join(pieces)
 

@@ -156,7 +156,7 @@ def _treated(cell: Cell, work: Work[SimilarityPart], task: str, triplets: Triple
     n_parameters = sum(parameter.numel() for parameter in trainee.model.parameters())
     return _Outcome(
         ModelName(name=cell.model, revision=trainee.revision, n_parameters=n_parameters),
-        {"pooling": trainee.pooling, "dtype": "float32", "prompts": dict(trainee.prompts)},
+        {"pooling": trainee.pooling, "dtype": "float32", "prompts": {SENTENCE: trainee.sentence_prompt}},
         predictions,
         Training(regime=cell.regime, seed=cell.seed, config=config, outcome=report),
     )

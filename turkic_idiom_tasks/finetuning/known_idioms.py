@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def _named_idioms(triplets: TripletData) -> list[KnownIdiom]:
     names = [triplet.idiom for triplet in triplets.training]
     for pairs in (triplets.development, *triplets.test.values()):
         names += [row.idiom for row in pairs.rows]
-    distinct = sorted({name.strip() for name in names if name.strip()})
+    distinct = sorted({unicodedata.normalize("NFC", name.strip()) for name in names if name.strip()})
     return [KnownIdiom(name, (IdiomForm((name,)),)) for name in distinct]
 
 

@@ -106,6 +106,8 @@ def build_labelled(
     for name in inputs:
         if name not in INPUTS:
             raise usage_error(f"--inputs {name}: choose one of {', '.join(INPUTS)}")
+    if subtask == "B" and tuple(inputs) != (IDIOM,):
+        raise usage_error("--subtask B: a sentence and a meaning are given, nothing else; leave out --inputs")
     if data == ASTITCH:
         return _astitch(setup, inputs, subtask=subtask, languages=languages)
     if subtask == "B" or CONTEXT in inputs:

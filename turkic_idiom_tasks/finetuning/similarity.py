@@ -39,7 +39,7 @@ from turkic_idiom_tasks.finetuning.encoder_trainer import (
     encoder_arguments,
     trainer_shell,
 )
-from turkic_idiom_tasks.finetuning.trainee import Trainee
+from turkic_idiom_tasks.finetuning.trainee import SENTENCE_PROMPT, Trainee
 from turkic_idiom_tasks.finetuning.training import BestWeights
 from turkic_idiom_tasks.finetuning.triplets import TripletData
 from turkic_idiom_tasks.metrics.bootstrap import Floats
@@ -167,7 +167,7 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
 
 
 def pair_similarities(model: SentenceTransformer, pairs: SentencePairs) -> Floats:
-    """Return (P,) float64, the cosine similarity of every pair; the prompt before a text is the model's default.
+    """Return (P,) float64, the cosine similarity of every pair, under the model's prompt for similarity tasks.
 
     Vectors that are not finite give NaN.
     """
@@ -268,8 +268,12 @@ def _evaluate(step: int, *, model: SentenceTransformer, pairs: SentencePairs) ->
     similarities = pair_similarities(model, pairs)
     if not np.isfinite(similarities).all():
         return {_SPEARMAN: math.nan}
+    return {_SPEARMAN: _pair_spearman(pairs, similarities)}
+
+
+def _pair_spearman(pairs: SentencePairs, similarities: Floats) -> float:
     targets = target_similarities(pairs, similarities)
-    return {_SPEARMAN: spearman(targets[pairs.is_scored], similarities[pairs.is_scored])}
+    return spearman(targets[pairs.is_scored], similarities[pairs.is_scored])
 
 
 def _development_spearman(model: SentenceTransformer, pairs: SentencePairs) -> float:
@@ -278,9 +282,10 @@ def _development_spearman(model: SentenceTransformer, pairs: SentencePairs) -> f
     Raises:
         InputError: its vectors are not finite.
     """
-    if not np.isfinite(pair_similarities(model, pairs)).all():
+    similarities = pair_similarities(model, pairs)
+    if not np.isfinite(similarities).all():
         raise InputError("the untuned model's vectors hold NaN or infinity; try another --pooling or model")
-    return _evaluate(0, model=model, pairs=pairs)[_SPEARMAN]
+    return _pair_spearman(pairs, similarities)
 
 
 def _scores(test: Mapping[str, SentencePairs], similarities: Mapping[str, Floats]) -> dict[str, dict[str, float]]:
@@ -363,8 +368,9 @@ def _arguments(config: SimilarityConfig, *, prompt: str, scratch: str) -> Senten
 
 
 def _prompt(model: SentenceTransformer) -> str:
-    """Return what the model puts before every text by default; pairs have no query and no document."""
-    return str(model.prompts.get(model.default_prompt_name or "", "") or "")
+    """Return what stands before each sentence of a pair: the prompt of similarity tasks, or the model's default."""
+    name = SENTENCE_PROMPT if SENTENCE_PROMPT in model.prompts else model.default_prompt_name
+    return str(model.prompts.get(name or "", "") or "")
 
 
 def _shown(value: float) -> str:

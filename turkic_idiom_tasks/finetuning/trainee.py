@@ -11,14 +11,17 @@ from sentence_transformers.sentence_transformer.modules import WeightedLayerPool
 from sentence_transformers.util import is_sentence_transformer_model
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of
 from turkic_idiom_tasks.encoders.folders import MODULES_FILE
 from turkic_idiom_tasks.encoders.names import NO_REVISION, check_pooling
 from turkic_idiom_tasks.encoders.poolings import native_pooling, pooling_modules
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.integrations.mteb_loading import LoadedModel, resolve_model
+from turkic_idiom_tasks.integrations.mteb_similarity import SIMILARITY_CLASSES
 from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES
 
+SENTENCE_PROMPT = "STS"  # name of the prompt of similarity tasks, as sentence-transformers and mteb look it up
 _PLAIN_POOLING = "mean"  # pooling that sentence-transformers gives a plain encoder
 _ROLES = ("query", "document")
 
@@ -35,6 +38,7 @@ class Trainee:
         is_plain: whether it is a plain transformers encoder, not a sentence-transformers model.
         prompts: role (``query``, ``document``) -> prompt before a text, in training and in evaluation.
         task_prompts: short name of a task -> role -> prompt before a text of that task.
+        sentence_prompt: prompt before each sentence of a pair; the model has it under the name `SENTENCE_PROMPT`.
         trust_remote_code: whether code that comes with the model was allowed to be executed.
     """
 
@@ -45,6 +49,7 @@ class Trainee:
     is_plain: bool
     prompts: Mapping[str, str]
     task_prompts: Mapping[str, Mapping[str, str]]
+    sentence_prompt: str = ""
     trust_remote_code: bool = False
 
 
@@ -83,7 +88,10 @@ def load_trainee(
     for module in model:
         if isinstance(module, WeightedLayerPooling):  # loading a saved model makes its weights trainable again
             module.layer_weights.requires_grad_(False)
+    sentence_prompt = loaded.prompt(SIMILARITY_CLASSES[SIMILARITY_TASKS[STS].name].metadata)
     model.prompts = {**model.prompts, **_saved_prompts(prompts, task)}
+    if sentence_prompt or SENTENCE_PROMPT in model.prompts:
+        model.prompts[SENTENCE_PROMPT] = sentence_prompt
     return Trainee(
         model=model,
         name=name.removesuffix(f" (pooling={loaded.pooling})"),
@@ -92,6 +100,7 @@ def load_trainee(
         is_plain=is_plain,
         prompts=prompts[task],
         task_prompts=prompts,
+        sentence_prompt=sentence_prompt,
         trust_remote_code=trust_remote_code,
     )
 

@@ -33,9 +33,10 @@ from turkic_idiom_tasks.dataset.similarity import (
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.regimes import text_key
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES, AStitchData, read_general_pairs, read_triplets
 from turkic_idiom_tasks.similarity.chengyu import CHENGYU_SUBSET, chengyu_path, read_chengyu, read_chengyu_triplets
-from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_development_idiom
+from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_development_idiom, is_test_concept
 
 ASTITCH, CHENGYU, LEXICON = "astitch", "chengyu", "lexicon"
 REFUSE, LEAVE_OUT, KEEP = SEEN_IDIOMS = ("refuse", "leave-out", "keep")
@@ -181,8 +182,8 @@ def _general(path: Path, sources: Mapping[str, _Source]) -> tuple[SentencePair, 
     tested = set()
     for source in sources.values():
         if source.test is not None:
-            tested |= {(row.sentence1, row.sentence2) for row in source.test.rows}
-    return tuple(row for row in read_general_pairs(path) if (row.sentence1, row.sentence2) not in tested)
+            tested |= {frozenset((row.sentence1, row.sentence2)) for row in source.test.rows}
+    return tuple(row for row in read_general_pairs(path) if frozenset((row.sentence1, row.sentence2)) not in tested)
 
 
 def _next_of_another_idiom(triplets: Sequence[Triplet], number: int) -> Triplet | None:
@@ -251,11 +252,11 @@ def _by_idiom(triplets: Sequence[Triplet], test: SentencePairs | None) -> _Sourc
 def _lexicon_source(lexicon: Lexicon, language: str, test: SentencePairs) -> _Source:
     """Return the triplets of a language by the splits of its concepts.
 
-    Left out are concepts that were judged to mean the same as a test concept, and idioms that also stand for a test or
-    development concept.
+    Left out are concepts that were judged to mean the same as a test concept, in any language, because one model is
+    trained on all of them; and idioms that also stand for a test or development concept.
     """
     entries = {split: complete_entries(lexicon, language, split=split) for split in (TRAIN, DEVELOPMENT)}
-    like_test = lexicon.meaning_the_same(lambda concept: concept in test.concepts)
+    like_test = lexicon.meaning_the_same(is_test_concept)
     taken = {text_key(idiom, language) for idiom in _idioms_of_pairs(test).values()}
     kept: dict[str, list[Triplet]] = {}
     for split in (DEVELOPMENT, TRAIN):
@@ -265,7 +266,7 @@ def _lexicon_source(lexicon: Lexicon, language: str, test: SentencePairs) -> _So
                 usable.append(entry)
         kept[split] = [_triplet(entry) for entry in usable]
         taken |= {text_key(entry.idiom, language) for entry in usable}
-    n_left_out = len(entries[TRAIN]) - len(kept[TRAIN])
+    n_left_out = sum(len(entries[split]) - len(kept[split]) for split in kept)
     return _Source(kept[TRAIN], kept[DEVELOPMENT], test, n_left_out)
 
 
@@ -289,13 +290,16 @@ def _without_seen(
 
 def _key(idiom: str) -> str:
     """Return a key that idioms share if they differ only in case, punctuation and spaces."""
-    return " ".join(_WORD.findall(unicodedata.normalize("NFC", idiom).casefold())) or idiom
+    return " ".join(_WORD.findall(lower(unicodedata.normalize("NFC", idiom), None).casefold())) or idiom
 
 
 def _digest(training: Sequence[Triplet], development: Sequence[SentencePair], test: Mapping[str, SentencePairs]) -> str:
-    records: list[list[object]] = [[triplet.original, triplet.correct, triplet.incorrect] for triplet in training]
+    records: list[list[object]] = []
+    for triplet in training:
+        records.append([triplet.original, triplet.correct, triplet.incorrect, triplet.idiom])
     rows = list(development)
     for pairs in test.values():
         rows += pairs.rows
-    records += [[row.sentence1, row.sentence2, row.kind, row.gold, row.other] for row in rows]
+    for row in rows:
+        records.append([row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept, row.idiom])
     return content_digest(records)
