@@ -63,7 +63,7 @@ class SimilaritySection:
         self._values[position] = 0.0
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too
-        if not is_number or not -_LARGEST <= value <= _LARGEST:
+        if value is None or not is_number or not -_LARGEST <= value <= _LARGEST:
             raise MalformedError(f"pair {shown(name)} needs a similarity from -1 to 1, not {shown(value)}")
         self._values[position] = float(value)
 
