@@ -26,7 +26,7 @@
   const fields = ["q", "type", "size", "regime"];
   const empty = document.getElementById("empty");
   const more = document.getElementById("more");
-  const LIMIT = 50; // as in site.css; drawing rows takes most of the time of a filter
+  const LIMIT = 40; // as in site.css; drawing rows takes most of the time of a filter
   const start = { sort: "rank", order: "ascending" };
   let sorting = { ...start };
   let pinned = []; // ids, the earlier first

@@ -204,11 +204,11 @@ def test_a_filter_ranks_again_as_a_board_of_these_submissions_alone(browser, cro
     page.close()
 
 
-def test_of_a_long_board_the_first_fifty_are_shown_and_all_are_ranked(browser, tmp_path):
+def test_of_a_long_board_the_first_forty_are_shown_and_all_are_ranked(browser, tmp_path):
     data = make_data(3, languages=("tr", "az"))
     same = make_scored("m", data, skill=0.5, tasks=("T2",))
     submissions = []
-    for number in range(84):
+    for number in range(72):
         metadata = same.metadata.model_copy(
             update={"name": f"org/model-{number:03d}", "type": ("llm", "other")[number % 2]}
         )
@@ -216,21 +216,21 @@ def test_of_a_long_board_the_first_fifty_are_shown_and_all_are_ranked(browser, t
     build_site(make_board(submissions, data), tmp_path)
     page = browser.new_page()
     page.goto(f"file://{tmp_path}/t2.html")
-    assert len(names(page)) == 50
-    assert page.locator("#count").text_content() == "first 50 of 84 shown"
+    assert len(names(page)) == 40
+    assert page.locator("#count").text_content() == "first 40 of 72 shown"
     page.locator("th[data-key=model] button").click()
     page.locator("th[data-key=model] button").click()
-    assert names(page)[0] == "org/model-083"
+    assert names(page)[0] == "org/model-071"
     page.select_option("select[name=type]", "llm")
-    assert len(names(page)) == 42
+    assert len(names(page)) == 36
     assert page.locator("#more").is_hidden()
     page.select_option("select[name=type]", "")
     page.get_by_role("button", name="Show all").click()
-    assert len(names(page)) == 84
-    assert page.locator("#count").text_content() == "84 of 84 shown"
+    assert len(names(page)) == 72
+    assert page.locator("#count").text_content() == "72 of 72 shown"
     plain = browser.new_context(java_script_enabled=False).new_page()
     plain.goto(f"file://{tmp_path}/t2.html")
-    assert plain.locator(".board tbody tr:visible").count() == 84
+    assert plain.locator(".board tbody tr:visible").count() == 72
     plain.context.close()
     page.close()
 

@@ -385,6 +385,7 @@ def test_a_cut_off_write_is_not_replaced_by_another_one(tmp_path):
     assert load_lexicon(directory).of("tr")["a"].meaning == "a"
 
 
+@pytest.mark.long
 def test_a_reader_beside_a_writer_sees_the_one_or_the_other(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda handle: None)
     directory = tmp_path / "lex"
