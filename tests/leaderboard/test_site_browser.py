@@ -453,7 +453,9 @@ def test_a_phone_shows_cards_with_rank_model_score_and_interval(open_page):
     assert filtered.locator("#filters").is_visible()  # an address with a filter shows it
 
 
-@pytest.mark.parametrize("width", [320, 390, 1100])
+@pytest.mark.parametrize(
+    "width", [320, pytest.param(390, marks=pytest.mark.long), pytest.param(1100, marks=pytest.mark.long)]
+)
 def test_no_page_is_wider_than_its_window(open_page, site, width):
     page = open_page("index.html", viewport={"width": width, "height": 800})
     for name in (*PAGES, "compare.html", "models/model-1.html", "models/hostile-1.html"):
