@@ -61,7 +61,7 @@ class _Encoder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ranked:
-    """The rankings of a cell by subset, and the speed of the encoder; None if it was not measured."""
+    """Rankings of a cell by subset, and the speed of the encoder; None if it was not measured."""
 
     rankings: Mapping[Key, Rankings]
     throughput: Throughput | None = None
