@@ -225,6 +225,7 @@ def test_without_the_network_a_publish_says_so(command, lexicon, session_online)
     assert "the connection to the Hub broke (ConnectError)" in error(broken)
 
 
+@pytest.mark.long
 def test_pull_writes_a_directory_that_is_data(online_dataset, hub, lexicon, tmp_path):
     assert online_dataset("publish", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes").returncode == 0
     pinned = hub.repository(REPO).main
