@@ -6,7 +6,8 @@
   sentence-transformers pass over the same distinct texts; both in this process, each with loading the model. Median
   over the repeats, measured in turn.
 - stock_over_suite: five `mteb run -m "NAME (pooling=P)" -t TurkicIdiomT1 TurkicIdiomT2 TurkicIdiomT3` over one
-  `turkic-idiom run -m DIR --pooling all`; whole processes.
+  `turkic-idiom run -m DIR --pooling all`; whole processes. After a warm-up each stock run is followed by a run of the
+  suite, so that a machine that becomes slower or faster meanwhile weighs on both; the suite's time is their mean.
 - peak_rss_mb: peak memory of the `turkic-idiom run` process, 2**20 bytes.
 
 The texts are made from the bundled lexicon: new pairs of idiom halves and meaning halves of the same language, so
@@ -110,16 +111,20 @@ def in_process(model: Path, dataset: Dataset, work: Path, *, repeat: int) -> flo
 
 
 def whole_processes(model: Path, work: Path) -> tuple[float, float]:
-    """Return stock_over_suite and peak_rss_mb; the suite is timed before and after the stock runs, after a warm-up."""
-    runs = []
-    stock = 0.0
-    for number in range(3):
-        if number == 2:
-            stock = sum(_stock_run(pooling, work) for pooling in POOLINGS)
-        output = str(work / f"suite-{number}")
-        runs.append(_process("turkic-idiom", "run", "-m", str(model), "--pooling", "all", "-o", output))
-    (_, _), (before, peak), (after, _) = runs
-    return stock / statistics.mean([before, after]), peak
+    """Return stock_over_suite and peak_rss_mb; after a warm-up, each stock run is followed by a run of the suite."""
+    _suite_run(model, work / "warm-up")
+    stock, suite, peaks = [], [], []
+    for pooling in POOLINGS:
+        stock.append(_stock_run(pooling, work))
+        wall, peak = _suite_run(model, work / f"suite-{pooling}")
+        suite.append(wall)
+        peaks.append(peak)
+    return sum(stock) / statistics.mean(suite), max(peaks)
+
+
+def _suite_run(model: Path, output: Path) -> tuple[float, float]:
+    """Return wall seconds and peak resident MiB of `turkic-idiom run` of the three tasks under all poolings."""
+    return _process("turkic-idiom", "run", "-m", str(model), "--pooling", "all", "-o", str(output))
 
 
 def _stock_run(pooling: str, work: Path) -> float:
