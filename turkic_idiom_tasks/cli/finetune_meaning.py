@@ -216,7 +216,7 @@ def similarity(
     sys.stdout.write(
         f"{printable(triplets.path)}: {len(triplets.training)} training triplets, "
         f"{n_pairs} development pairs of other idioms; {triplets.n_left_out} triplets\n"
-        "left out for an idiom of the test or development pairs\n"
+        "left out: their idiom, or one that means the same, is in the test or development pairs\n"
     )
     if triplets.seen:
         sys.stdout.write(f"Test idioms that were trained on: {printable(', '.join(triplets.seen))}\n")

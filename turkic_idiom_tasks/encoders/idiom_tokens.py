@@ -254,16 +254,13 @@ def with_tokens(text: str, occurrences: Iterable[Occurrence]) -> str:
     end = 0
     for occurrence in occurrences:
         first, *others = occurrence.spans
-        last = occurrence.spans[-1].end
-        word_end = last
-        while _is_inside_word(text, word_end):
-            word_end += 1
-        pieces += [text[end : first.start], occurrence.token, text[last:word_end]]
+        suffix = _rest_of_word(text, occurrence.spans[-1].end)
+        pieces += [text[end : first.start], occurrence.token, suffix]
         end = first.end
         for span in others:
             pieces.append(text[end : span.start].rstrip())
             end = span.end
-        end = word_end
+        end += len(suffix)
     pieces.append(text[end:])
     return "".join(pieces)
 
@@ -356,6 +353,13 @@ def _is_inside_word(text: str, position: int) -> bool:
         return False
     before, after = text[position - 1], text[position]
     return before.isalnum() and after.isalnum() and not (_HAN.fullmatch(before) or _HAN.fullmatch(after))
+
+
+def _rest_of_word(text: str, start: int) -> str:
+    end = start
+    while _is_inside_word(text, end):
+        end += 1
+    return text[start:end]
 
 
 def _length(spans: Iterable[Span]) -> int:

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -271,6 +271,7 @@ class PooledEncoder:
         return inputs
 
 
+@cache
 def _processor_name() -> str:
     match = None
     if _CPUINFO.is_file():

@@ -208,9 +208,10 @@ class ModelScorer:
         for (short, subset), predictions in self._predictions(vectors, missing, prompts):
             waiting = [unit for unit in units if unit.task.short == short and subset in unit.missing]
             seconds = (time.monotonic() - start) / len(waiting)
+            throughput = Throughput.of(encoder)
             for unit in waiting:
                 prediction = predictions[str(unit.variant.pooling)]
-                self._write(unit, subset, prediction, loaded=loaded, seconds=seconds, throughput=Throughput.of(encoder))
+                self._write(unit, subset, prediction, loaded=loaded, seconds=seconds, throughput=throughput)
                 if not unit.missing:
                     self._complete_view(unit)
             start = time.monotonic()

@@ -24,7 +24,7 @@ from turkic_idiom_tasks.experiments.similarity_cells import SimilarityPart
 from turkic_idiom_tasks.finetuning.idiom_tokens import grow_encoder
 from turkic_idiom_tasks.finetuning.known_idioms import known_idioms
 from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity, fine_tune_similarity, similarities_of_subsets
-from turkic_idiom_tasks.finetuning.trainee import Trainee, load_trainee
+from turkic_idiom_tasks.finetuning.trainee import Trainee, load_trainee, sentence_prompt
 from turkic_idiom_tasks.finetuning.triplets import ASTITCH, CHENGYU, LEXICON, TripletData
 from turkic_idiom_tasks.integrations.mteb_loading import resolve_model
 from turkic_idiom_tasks.integrations.mteb_results import model_revision
@@ -156,7 +156,7 @@ def _treated(cell: Cell, work: Work[SimilarityPart], task: str, triplets: Triple
     n_parameters = sum(parameter.numel() for parameter in trainee.model.parameters())
     return _Outcome(
         ModelName(name=cell.model, revision=trainee.revision, n_parameters=n_parameters),
-        {"pooling": trainee.pooling, "dtype": "float32", "prompts": {SENTENCE: trainee.sentence_prompt}},
+        {"pooling": trainee.pooling, "dtype": "float32", "prompts": {SENTENCE: sentence_prompt(trainee.model)}},
         predictions,
         Training(regime=cell.regime, seed=cell.seed, config=config, outcome=report),
     )

@@ -192,8 +192,8 @@ def check_token_inputs(
     """
     if REPLACE_SELECTED in replacements and classifier is None:
         raise usage_error(
-            "idiom tokens select need an idiomaticity classifier: name a folder that turkic-idiom finetune "
-            "idiomaticity has made"
+            "idiom tokens select need an idiomaticity classifier: give --idiomaticity-classifier DIR, in a grid "
+            "idiomaticity_classifier, a folder that turkic-idiom finetune idiomaticity has made"
         )
     if REPLACE_SELECTED not in replacements and classifier is not None:
         raise usage_error(f"idiomaticity classifier {classifier}: only idiom tokens select ask it; leave it out")

@@ -39,7 +39,7 @@ from turkic_idiom_tasks.finetuning.encoder_trainer import (
     encoder_arguments,
     trainer_shell,
 )
-from turkic_idiom_tasks.finetuning.trainee import SENTENCE_PROMPT, Trainee
+from turkic_idiom_tasks.finetuning.trainee import Trainee, sentence_prompt
 from turkic_idiom_tasks.finetuning.training import BestWeights
 from turkic_idiom_tasks.finetuning.triplets import TripletData
 from turkic_idiom_tasks.metrics.bootstrap import Floats
@@ -146,7 +146,7 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
         trainer = EncoderTrainer(
             watcher,
             model=trainer_shell(model),
-            args=_arguments(config, prompt=_prompt(model), scratch=scratch),
+            args=_arguments(config, prompt=sentence_prompt(model), scratch=scratch),
             train_dataset=rows,
             loss=partial(_make_loss, config=config),
             evaluator=ScoreEvaluator(_SPEARMAN, partial(_evaluate, model=model, pairs=data.development)),
@@ -177,7 +177,7 @@ def pair_similarities(model: SentenceTransformer, pairs: SentencePairs) -> Float
     vectors = np.asarray(
         model.encode(
             list(pairs.texts),
-            prompt=_prompt(model),
+            prompt=sentence_prompt(model),
             batch_size=_EVALUATION_BATCH,
             normalize_embeddings=True,
             show_progress_bar=False,
@@ -319,7 +319,7 @@ def _untuned_similarities(model: SentenceTransformer, triplets: Sequence[Triplet
     row_of = {text: row for row, text in enumerate(texts)}
     vectors = model.encode(
         texts,
-        prompt=_prompt(model),
+        prompt=sentence_prompt(model),
         batch_size=_EVALUATION_BATCH,
         normalize_embeddings=True,
         show_progress_bar=False,
@@ -365,12 +365,6 @@ def _arguments(config: SimilarityConfig, *, prompt: str, scratch: str) -> Senten
         bf16=config.bf16,
         seed=config.seed,
     )
-
-
-def _prompt(model: SentenceTransformer) -> str:
-    """Return what stands before each sentence of a pair: the prompt of similarity tasks, or the model's default."""
-    name = SENTENCE_PROMPT if SENTENCE_PROMPT in model.prompts else model.default_prompt_name
-    return str(model.prompts.get(name or "", "") or "")
 
 
 def _shown(value: float) -> str:

@@ -21,7 +21,7 @@ from turkic_idiom_tasks.integrations.mteb_loading import LoadedModel, resolve_mo
 from turkic_idiom_tasks.integrations.mteb_similarity import SIMILARITY_CLASSES
 from turkic_idiom_tasks.integrations.mteb_tasks import TASK_CLASSES
 
-SENTENCE_PROMPT = "STS"  # name of the prompt of similarity tasks, as sentence-transformers and mteb look it up
+_SENTENCE_PROMPT = "STS"  # name of the prompt of similarity tasks, as sentence-transformers and mteb look it up
 _PLAIN_POOLING = "mean"  # pooling that sentence-transformers gives a plain encoder
 _ROLES = ("query", "document")
 
@@ -38,7 +38,6 @@ class Trainee:
         is_plain: whether it is a plain transformers encoder, not a sentence-transformers model.
         prompts: role (``query``, ``document``) -> prompt before a text, in training and in evaluation.
         task_prompts: short name of a task -> role -> prompt before a text of that task.
-        sentence_prompt: prompt before each sentence of a pair; the model has it under the name `SENTENCE_PROMPT`.
         trust_remote_code: whether code that comes with the model was allowed to be executed.
     """
 
@@ -49,7 +48,6 @@ class Trainee:
     is_plain: bool
     prompts: Mapping[str, str]
     task_prompts: Mapping[str, Mapping[str, str]]
-    sentence_prompt: str = ""
     trust_remote_code: bool = False
 
 
@@ -88,10 +86,10 @@ def load_trainee(
     for module in model:
         if isinstance(module, WeightedLayerPooling):  # loading a saved model makes its weights trainable again
             module.layer_weights.requires_grad_(False)
-    sentence_prompt = loaded.prompt(SIMILARITY_CLASSES[SIMILARITY_TASKS[STS].name].metadata)
     model.prompts = {**model.prompts, **_saved_prompts(prompts, task)}
-    if sentence_prompt or SENTENCE_PROMPT in model.prompts:
-        model.prompts[SENTENCE_PROMPT] = sentence_prompt
+    for_sentences = loaded.prompt(SIMILARITY_CLASSES[SIMILARITY_TASKS[STS].name].metadata)
+    if for_sentences != sentence_prompt(model):
+        model.prompts[_SENTENCE_PROMPT] = for_sentences
     return Trainee(
         model=model,
         name=name.removesuffix(f" (pooling={loaded.pooling})"),
@@ -100,9 +98,14 @@ def load_trainee(
         is_plain=is_plain,
         prompts=prompts[task],
         task_prompts=prompts,
-        sentence_prompt=sentence_prompt,
         trust_remote_code=trust_remote_code,
     )
+
+
+def sentence_prompt(model: SentenceTransformer) -> str:
+    """Return what a trainee puts before each sentence of a pair: its prompt for similarity tasks, or its default."""
+    name = _SENTENCE_PROMPT if _SENTENCE_PROMPT in model.prompts else model.default_prompt_name
+    return str(model.prompts.get(name or "", "") or "")
 
 
 def task_prompts(loaded: LoadedModel) -> dict[str, dict[str, str]]:
