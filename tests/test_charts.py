@@ -89,13 +89,13 @@ def test_the_svg_is_one_image_with_nothing_to_run_or_fetch(kind):
     assert [child.tag for child in root[:2]] == [f"{SVG}title", f"{SVG}desc"]
     assert (root[0].text, root[1].text) == ("A title", "What is drawn.")
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
-        "svg", "title", "desc", "style", "g", "path", "text", "line", "rect",
+        "svg", "title", "desc", "style", "g", "path", "text", "tspan", "line", "rect",
     }  # fmt: skip
     attributes = {name for element in root.iter() for name in element.attrib}
     assert not [name for name in attributes if name == "id" or name.startswith("on") or name.endswith("href")]
     assert "url(" not in svg
     assert "@import" not in svg
-    assert HOSTILE in {element.text for element in root.iter(f"{SVG}text")}
+    assert HOSTILE in {"".join(element.itertext()) for element in root.iter(f"{SVG}text")}
     assert svg == small_charts(HOSTILE)[kind].svg()
 
 
@@ -114,6 +114,15 @@ def test_cells_are_blue_below_zero_and_orange_above():
     assert rectangle(orange[3])[0] < rectangle(blue[3])[0]  # column x stands before column y
     assert {"+0.40", "−0.40", "+0.00", "–"} <= set(texts)
     assert texts["a"][1] < texts["b"][1]
+
+
+def test_five_languages_and_a_long_name_fit_a_phone():
+    languages = ("Turkish", "Azerbaijani", "Uzbek", "Turkmen", "Gagauz")
+    name = "electra-base-turkish-cased-discriminator"
+    root = ElementTree.fromstring(heat_map([Tile(name, language, -0.1) for language in languages], **TOLD).svg())
+    assert float(root.get("width")) <= 340
+    (label,) = [text for text in root.iter(f"{SVG}text") if "".join(text.itertext()) == name]
+    assert [line.text for line in label] == ["electra-base-turkish-", "cased-discriminator"]
 
 
 def test_bars_are_as_long_as_their_values_and_stand_in_the_order_given():

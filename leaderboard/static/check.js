@@ -157,6 +157,14 @@
     return `${parts.filter(part => part !== null).join("-").toLowerCase().slice(0, limits.slug)}-${hash}`;
   }
 
+  // Kind of a file -> the key of the id of a prediction, and the key of its value
+  const PREDICTION = {
+    ranking: ["query", "ranking"],
+    tags: ["sentence", "tags"],
+    answers: ["item", "answer"],
+    similarities: ["pair", "similarity"],
+  };
+
   // The lines of one file of predictions: heads of subsets, and what was predicted
   class Reader {
     constructor(rule) {
@@ -175,12 +183,12 @@
         this.isLost = false;
         return;
       }
-      const wanted = { ranking: ["query", "ranking"], tags: ["sentence", "tags"], answers: ["answer", "item"], similarities: ["pair", "similarity"] };
-      const isPrediction = Object.values(wanted).some(names => names.join() === keys.filter(key => key !== "beyond").join());
+      const given = keys.filter(key => key !== "beyond").join();
+      const isPrediction = Object.values(PREDICTION).some(pair => [...pair].sort().join() === given);
       if (!isPrediction) throw new Malformed(`neither the head of a subset nor a prediction; its keys are ${shown(keys)}`);
       if (this.isLost) return;
       if (!this.current) throw new Malformed("a prediction before the head line of its subset");
-      const [id] = wanted[this.rule.kind].filter(key => ["query", "sentence", "item", "pair"].includes(key));
+      const [id] = PREDICTION[this.rule.kind];
       if (typeof row[id] !== "string") throw new Malformed(`the ${id} must be an id, not ${shown(row[id])}`);
       if (this.current.seen.has(row[id])) throw new Malformed(`${id} ${shown(row[id])} appears twice`);
       this.current.seen.add(row[id]);

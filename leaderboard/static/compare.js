@@ -495,9 +495,10 @@
       const members = models.filter(model => own.some(({ first, second }) => first === model || second === model));
       const lines = members.map(model => matrixRow(model, members, own));
       const heads = ["Model", task === "spans" ? "F1" : "nDCG", ...members.map(({ letter }) => `vs ${letter}`)];
-      const n = rows.filter(entry => entry.task === task && entry.first === own[0].first && entry.second === own[0].second);
-      const nLanguages = Math.max(1, n.length - 1);
-      const over = nLanguages === 1 ? n[0].language : `mean of ${nLanguages} languages`;
+      const { first, second } = own[0];
+      const onePair = rows.filter(entry => entry.task === task && entry.first === first && entry.second === second);
+      const nLanguages = Math.max(1, onePair.length - 1); // one of the rows is that of all languages
+      const over = nLanguages === 1 ? onePair[0].language : `mean of ${nLanguages} languages`;
       const table = element(
         "table",
         { className: "matrix" },

@@ -61,7 +61,7 @@ def test_a_submission_with_a_fault_never_stops_the_others(build, submission_spoi
     arguments = ["--reproduced", tmp_path / "list.txt", "--report", tmp_path / "left-out.html"]
     assert build(*arguments) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("1 submissions, ")
+    assert printed.startswith("1 submission, ")
     assert f"left out: 1\n  {bad}" in printed
     (model,) = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))["models"]
     assert (model["id"], model["badges"]) == (sound.name, ["recomputed", "reproduced"])
@@ -107,7 +107,7 @@ def test_submissions_for_another_edition_of_the_lexicon_are_listed_apart(
     folder = make_submission(submission_folder.parent, earlier, submission_content)
     assert build() == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("1 submissions, ")
+    assert printed.startswith("1 submission, ")
     assert f"{folder.name}: predicts edition {edition} of the lexicon" in printed
     board = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))
     assert [model["id"] for model in board["models"]] == [submission_folder.name]

@@ -228,7 +228,8 @@ def build(
     )
     language_models = language_model_board(scored, dataset, reproduced=reproduced_ids)
     files = build_site(board, out, language_models=language_models, about=about, overwrite=overwrite)
-    sys.stdout.write(f"{len(scored)} submissions, {len(files)} files\n")
+    noun = "submission" if len(scored) == 1 else "submissions"
+    sys.stdout.write(f"{len(scored)} {noun}, {len(files)} files\n")
     for other in other_editions:
         edition = f"predicts edition {other.metadata.edition} of the lexicon; listed without scores"
         sys.stdout.write(f"{printable(other.id)}: {edition}\n")

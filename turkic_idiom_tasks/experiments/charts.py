@@ -7,6 +7,7 @@ given order.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -34,6 +35,8 @@ _FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # their letters have 
 _TILE_SCALE = ["#5aa2d4", "#b5d5ea", "#f7f7f7", "#fdc692", "#f08a3c"]  # blue below 0, orange above; dark text on all
 _TILE_TEXT = "#1b1d22"
 _WIDTH = 420
+_TILE_WIDTH = 37  # holds "+0.25"; five columns and a name fit 340 px
+_LINE = 20  # letters of a row's name that stand in one line
 _PARTS_ROLE = re.compile(r' role="graphics-\w+" aria-roledescription="[\w -]*"')  # only the whole chart has a role
 _ALONE = (
     "svg:root{background:#fff;color:#1b1d22}"
@@ -130,20 +133,32 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
     rows, columns = _order(tiles, "row"), _order(tiles, "column")
     known = [abs(tile.value) for tile in tiles if tile.value is not None]
     bound = max(known, default=0.0) or 1.0
+    lines = f"({json.dumps({row: _lines(row) for row in rows})})"
+    row_axis = _labels_only()
+    row_axis.labelExpr = f"{lines}[datum.label]"
+    row_axis.labelOffset = {"condition": {"test": f"length({lines}[datum.value]) > 1", "value": -6}, "value": 0}
     base = alt.Chart(_data(tiles)).encode(
-        x=alt.X("column:N", sort=columns, title=None, axis=_labels_only(orient="top", angle=0)),
-        y=alt.Y("row:N", sort=rows, title=None, axis=_labels_only()),
+        x=alt.X("column:N", sort=columns, title=None, axis=_labels_only(orient="top", angle=-40)),
+        y=alt.Y("row:N", sort=rows, title=None, axis=row_axis),
     )
     colour = alt.Color("value:Q", scale=alt.Scale(domain=[-bound, bound], range=_TILE_SCALE), legend=None)
     defined = "isValid(datum.value)"
-    written = base.transform_filter(defined).mark_text(fontSize=12, color=_TILE_TEXT)
+    written = base.transform_filter(defined).mark_text(fontSize=11, color=_TILE_TEXT)
     drawn = alt.layer(
         base.transform_filter(defined).mark_rect().encode(color=colour),
         written.encode(text=alt.Text("value:Q", format="+.2f")),
-        base.transform_filter(f"!{defined}").mark_text(fontSize=12, color=_INK, text=NO_VALUE),
+        base.transform_filter(f"!{defined}").mark_text(fontSize=11, color=_INK, text=NO_VALUE),
     )
-    width = max(64, *(8 * len(column) for column in columns))
-    return _chart(drawn.properties(width=width * len(columns), height=28 * len(rows)), title, description)
+    return _chart(drawn.properties(width=_TILE_WIDTH * len(columns), height=28 * len(rows)), title, description)
+
+
+def _lines(name: str) -> list[str]:
+    """Return a name as one line or, if it is long, as two, broken after the hyphen or slash nearest to its middle."""
+    breaks = [match.end() for match in re.finditer("[-/]", name)]
+    if len(name) <= _LINE or not breaks:
+        return [name]
+    middle = min(breaks, key=lambda position: abs(position - len(name) / 2))
+    return [name[:middle], name[middle:]]
 
 
 def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str, floor: float | None = None) -> Chart:

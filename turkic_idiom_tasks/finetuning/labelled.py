@@ -13,7 +13,6 @@ all setups.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_table
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
+from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.encoders.names import IDIOMATIC, NOT_IDIOMATIC
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.finetuning.regimes import text_key
@@ -132,15 +132,13 @@ def _checked(
     for name, rows in (("training", stages[0]), ("development", development), ("test", test)):
         if len({row.label for row in rows}) < 2:
             raise InputError(f"{path}: {len(rows)} {name} sentences; there must be some of both labels. Add sentences")
-    digest = hashlib.sha256()
-    for rows in (*stages, development, test):
+    records = []
+    for part, rows in enumerate((*stages, development, test)):
         for row in rows:
-            fields = [row.label, row.first, row.second, row.idiom]
-            digest.update(json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-        digest.update(b"\n")
+            records.append([part, row.label, row.first, row.second, row.idiom])
     return LabelledData(
         path=path,
-        revision=digest.hexdigest()[:40],
+        revision=content_digest(records),
         stages=tuple(tuple(rows) for rows in stages if rows),
         development=tuple(development),
         test=tuple(test),

@@ -108,7 +108,7 @@ class Rankings:
         if np.isnan(similarities).any():
             row = int(np.isnan(similarities).any(axis=1).argmax())
             raise ValueError(f"the similarities of query {pool.queries[row]} hold NaN: its vectors are not finite")
-        order = np.argsort(-similarities, axis=1, kind="stable")
+        order = np.argsort(-similarities, axis=1)  # ties share a place, so their order does not matter
         descending = np.take_along_axis(similarities, order, axis=1)
         places = np.arange(similarities.shape[1], dtype=np.int32)
         begins_group = np.ones(similarities.shape, dtype=bool)
@@ -521,15 +521,18 @@ def _ranking_lines(rankings: Rankings, *, top_k: int | None) -> Iterator[str]:
     names = [str(position) for position in range(n_documents)]
     sort_keys = rankings.above.astype(np.uint16) if n_documents < 2**16 else rankings.above  # numpy sorts these faster
     orders = np.argsort(sort_keys, axis=1, kind="stable")
+    places = np.take_along_axis(rankings.above, orders, axis=1)
+    limits = np.full(len(pool.queries), n_documents) if rankings.n_listed is None else rankings.n_listed
+    if top_k is not None:
+        limits = np.minimum(limits, top_k)
+    n_listed = (places < limits[:, None]).sum(axis=1)  # a group of ties that begins within the limit is listed whole
+    has_ties = (places[:, 1:] == places[:, :-1]).any(axis=1)
     for row, query in enumerate(pool.queries):
-        places = rankings.above[row, orders[row]]
-        limit = n_documents if rankings.n_listed is None else int(rankings.n_listed[row])
-        if top_k is not None:
-            limit = min(limit, top_k)
-        n_listed = int(np.searchsorted(places, limit))  # a group of ties that begins within the limit is listed whole
-        texts = [names[position] for position in orders[row, :n_listed].tolist()]
-        _bracket_ties(texts, places[:n_listed])
-        beyond = _beyond(rankings, row, n_listed=n_listed) if n_listed < n_documents else []
+        n = int(n_listed[row])
+        texts = [names[position] for position in orders[row, :n].tolist()]
+        if has_ties[row]:
+            _bracket_ties(texts, places[row, :n])
+        beyond = _beyond(rankings, row, n_listed=n) if n < n_documents else []
         end = f',"beyond":{_dump(beyond)}' if beyond else ""
         yield f'{{"query":{_dump(query)},"ranking":[{",".join(texts)}]{end}}}'
 
@@ -537,8 +540,6 @@ def _ranking_lines(rankings: Rankings, *, top_k: int | None) -> Iterator[str]:
 def _bracket_ties(texts: list[str], places: Ints) -> None:
     """Put the brackets of a list around the texts of documents that share a place."""
     starts = np.flatnonzero(np.diff(places, prepend=-1))
-    if len(starts) == len(places):
-        return
     ends = np.append(starts[1:], len(places)) - 1
     is_group = ends > starts
     for start, end in zip(starts[is_group].tolist(), ends[is_group].tolist(), strict=True):
