@@ -126,6 +126,7 @@ class Pages:
         self._environment = environment()
         self._charts: dict[str, Chart] = {}
         self._distinctions = distinctions(board.submissions)
+        self._splits = {task: spelling_splits(board, task) for task in self._data.tasks}
         tasks = [Link(_task_file(task), TASK_LABELS[task]) for task in self._data.tasks]
         if language_models:
             self._distinctions |= distinctions(language_models.board.submissions)
@@ -245,7 +246,7 @@ class Pages:
             columns=task_columns(self.board, task),
             rows=task_rows(self.board, task),
             standings=self.board.by_task[task],
-            splits=spelling_splits(self.board, task),
+            splits=self._splits[task],
             sizes=_SIZE_NAMES,
             forest=forest_by_language(self.board, task),
         )
@@ -264,7 +265,7 @@ class Pages:
         splits = []
         if tab is not None:
             for task in tab.tasks:
-                splits += spelling_splits(of_language.board, task)
+                splits += [split for split in self._splits[task] if split.subset.language == code]
         return self._page(
             "language.html",
             file=file,
