@@ -24,15 +24,14 @@ def build(submission_folder, submission_lexicon, tmp_path):
 
 
 def test_the_site_has_the_scores_computed_from_the_predictions(
-    command, tmp_path, submission_folder, submission_lexicon, submission_dataset
+    build, tmp_path, submission_folder, submission_dataset, capsys
 ):
     reproduced = tmp_path / "reproduced.txt"
     reproduced.write_text(f"# ran again\n{submission_folder.name}\n")
-    arguments = ["--data", submission_lexicon, "--out", "site", "--reproduced", reproduced]
-    done = command("turkic-idiom", "leaderboard", "build", submission_folder.parent, *arguments)
-    assert done.returncode == 0, done.stderr
-    assert "Site: site/index.html" in done.stdout
-    assert done.stderr == ""  # no progress bar where nobody watches
+    assert build("--reproduced", reproduced) == 0
+    printed = capsys.readouterr()
+    assert f"Site: {tmp_path}/site/index.html" in printed.out
+    assert printed.err == ""  # no progress bar where nobody watches
     scored = score_submission(load_submission(submission_folder, submission_dataset))
     (model,) = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))["models"]
     assert model["id"] == submission_folder.name
