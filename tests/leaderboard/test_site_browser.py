@@ -453,6 +453,13 @@ def test_a_phone_shows_cards_with_rank_model_score_and_interval(open_page):
     assert filtered.locator("#filters").is_visible()  # an address with a filter shows it
 
 
+def test_the_heat_map_of_the_published_gains_fits_a_phone(open_page):
+    page = open_page("index.html", **PHONE)
+    page.evaluate("document.querySelectorAll('details').forEach(part => (part.open = true))")
+    widths = page.locator(".chart").last.evaluate("chart => [chart.scrollWidth, chart.clientWidth]")
+    assert 0 < widths[0] <= widths[1]
+
+
 @pytest.mark.parametrize(
     "width", [320, pytest.param(390, marks=pytest.mark.long), pytest.param(1100, marks=pytest.mark.long)]
 )
