@@ -236,12 +236,20 @@
         }
       }
       const listed = seen.size;
+      const groups = new Map(); // above -> tied of each document that claims this place
       for (const item of Array.isArray(beyond) ? beyond : [beyond]) {
         const isTriple = Array.isArray(item) && item.length === 3 && item.every(isPosition) && item[0] < n;
         const [document, above, tied] = isTriple ? item : [];
         if (!isTriple || seen.has(document) || above < listed || tied < 1 || above + tied > n)
           throw new Malformed(`${where}: beyond must list [position, above, tied] of documents behind the listed ones, not ${shown(item)}`);
         seen.add(document);
+        groups.set(above, [...(groups.get(above) || []), tied]);
+      }
+      let end = listed;
+      for (const [above, sizes] of [...groups].sort(([one], [other]) => one - other)) {
+        if (above < end || sizes.some(size => size !== sizes[0]) || sizes.length > sizes[0])
+          throw new Malformed(`${where}: the places in beyond contradict each other after ${above} documents`);
+        end = above + sizes[0];
       }
     }
 

@@ -302,6 +302,31 @@ def test_seeds_of_a_tuned_encoder_are_averaged(dataset, tmp_path):
     assert only.result.wins == (queries > untuned + 1e-9).sum()
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"config": {"epochs": 50, "seed": 1}}, r"training setting epochs: 1 and 50"),
+        ({"settings": {"pooling": "mean", "dtype": "bfloat16"}}, "setting dtype: None and 'bfloat16'"),
+        ({"config": {"epochs": 1, "seed": 1}}, None),
+    ],
+)
+def test_only_results_that_differ_in_nothing_but_the_seed_are_averaged(dataset, tmp_path, change, message):
+    rng = np.random.default_rng(0)
+    for seed, changed in enumerate(({}, change)):
+        facts = {"settings": {"pooling": "mean"}, "config": {"epochs": 1, "seed": seed}} | changed
+        training = Training(regime="tr-only", seed=seed, config=facts["config"])
+        rankings = {("T1", "tur-azj"): ranked(dataset, "T1", "tur-azj", rng, skill=1.0)}
+        save(tmp_path / "b" / f"{seed}{SUFFIX}", dataset, rankings, model=GOOD, settings=facts["settings"],
+             training=training)  # fmt: skip
+    other = {("T1", "tur-azj"): ranked(dataset, "T1", "tur-azj", rng, skill=0.0)}
+    save(tmp_path / "a" / f"x{SUFFIX}", dataset, other, model=GOOD, settings={"pooling": "mean"})
+    if message is None:
+        compare_results(tmp_path / "a", tmp_path / "b", dataset)
+    else:
+        with pytest.raises(InputError, match=f"several results of T1, tur-azj: .*they differ in {message}"):
+            compare_results(tmp_path / "a", tmp_path / "b", dataset)
+
+
 def without_places(lines):
     """A cut ranking as nobody of ours writes it: without the places of relevant documents."""
     return [*lines[:2], *({"query": line["query"], "ranking": line["ranking"][:5]} for line in lines[2:])]

@@ -141,6 +141,8 @@ def test_numbers_are_taken_as_people_write_them(tmp_path):
         ("retrieval: {models: [m], training: {loss: [mnrl]}}", "training: loss: input should be 'mnrl' or 'cosine'"),
         ("retrieval: {models: m}", "models: must be a list, not 'm'"),
         ("retrieval: {models: []}", "models: .* at least 1 item"),
+        ('retrieval: {models: ["m (pooling=cls)"]}', r"'m \(pooling=cls\)': a grid names a model without its pooling"),
+        ('similarity: {models: ["m (pooling=cls)"]}', "choose the pooling with"),
         ("retrieval: {regimes: [tr-only]}", "models is missing"),
         ("retrieval: {models: [m], training: {weight_decay: .nan}}", "nan is no number that can be used"),
         ("retrieval: {models: [m], training: {learning_rate: .inf}}", "inf is no number that can be used"),

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from sklearn.metrics import f1_score
@@ -10,8 +11,11 @@ from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.classifier_folders import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.sentence_classifier import predict_labels
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.finetuning.labelled import build_labelled
+from turkic_idiom_tasks.finetuning.config import IdiomaticityConfig
+from turkic_idiom_tasks.finetuning.idiomaticity import load_classifier, train_stage
+from turkic_idiom_tasks.finetuning.labelled import Labelled, build_labelled
 from turkic_idiom_tasks.metrics.classification import macro_f1, macro_f1_interval
 
 HINT = {0: "su", 1: "ateş"}  # the word that tells the label
@@ -145,3 +149,31 @@ def test_bad_input(options, message, monkeypatch):
     monkeypatch.delenv("DODIOM_DATA", raising=False)
     with pytest.raises(InputError, match=message):
         build_labelled(**options)
+
+
+def hinted(n, *, flipped=False):
+    """Rows whose label is told by one word, or is the other one."""
+    rows = []
+    for number in range(n):
+        label = number % 2
+        text = f"{HINT[label]} {WORDS[number % 12]}"
+        rows.append(Labelled(1 - label if flipped else label, text, "", "göz", "tr"))
+    return rows
+
+
+def test_a_stage_is_kept_only_where_it_makes_the_classifier_better(untrained_bert):
+    config = IdiomaticityConfig(epochs=4, learning_rate=3e-3, batch_size=8, max_length=16)
+    classifier = load_classifier(str(untrained_bert), seed=1)
+    first = train_stage(classifier, hinted(40), hinted(20), config=config, seed=1)
+    assert first.development_f1 == 1.0
+    worse = train_stage(classifier, hinted(40, flipped=True), hinted(20), config=config, seed=1, earlier=first)
+    assert (worse.development_f1, worse.best_epoch, worse.n_epochs) == (1.0, first.best_epoch, 8)
+    worse.best.restore()
+    assert predict_labels(classifier, hinted(20), max_length=16) == [row.label for row in hinted(20)]
+    untaught = load_classifier(str(untrained_bert), seed=1)
+    short = config.model_copy(update={"epochs": 1, "learning_rate": 1e-9})
+    first = train_stage(untaught, hinted(40), hinted(20), config=short, seed=1)
+    assert first.development_f1 < 1
+    better = train_stage(untaught, hinted(40), hinted(20), config=config, seed=1, earlier=first)
+    assert better.development_f1 == 1.0
+    assert 1 < better.best_epoch <= better.n_epochs == 5

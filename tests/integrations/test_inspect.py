@@ -164,6 +164,8 @@ def test_spans_are_read_and_scored_as_in_the_span_tasks(run, dataset):
         (inspect_tasks.meaning, {"language": "gag"}, "gag"),
         (inspect_tasks.equivalent, {"language": "tr", "target": "tk"}, "tr tk"),
         (inspect_tasks.usage, {"few_shot": 10_000}, "few_shot=10000"),
+        (inspect_tasks.usage, {"few_shot": -1}, "few_shot=-1"),
+        (inspect_tasks.spans, {"few_shot": -1}, "few_shot=-1"),
         (inspect_tasks.spans, {"prompt": "en1"}, "json, xml, native"),
         (inspect_tasks.spans, {"language": "gag"}, "gag"),
     ],

@@ -18,6 +18,7 @@ from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.results.model_predictions import regime_of_untuned
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
 from turkic_idiom_tasks.results.record import (
     SUFFIX,
@@ -357,6 +358,26 @@ def test_predictions_in_mtebs_format(packed, mteb_folder, submission_dataset):
         write_json(path, good | change)
         with pytest.raises(InputError, match=message):
             packed(mteb_folder, name="my/other")
+
+
+def test_predictions_of_mteb_beside_results_of_two_runs_on_other_data_are_refused(packed, mteb_folder):
+    (result,) = mteb_folder.rglob("TurkicIdiomT1.json")
+    other = mteb_folder / "older" / "org__st" / ("c" * 40)
+    write_json(other / "model_meta.json", json.loads((result.parent / "model_meta.json").read_text()))
+    write_json(other / result.name, json.loads(result.read_text()) | {"dataset_revision": "0" * 40})
+    with pytest.raises(InputError, match="on different data, and it is not known which run"):
+        packed(mteb_folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "regime"),
+    [
+        ("org/st", "pretrained"), ("org/st (pooling=cls)", "pretrained"), ("local/tuned", None), ("./tuned", None),
+        ("/models/tuned", None), ("~/tuned", None),
+    ],
+)  # fmt: skip
+def test_a_checkpoint_in_a_folder_may_have_been_tuned(name, regime):
+    assert regime_of_untuned(name) == regime
 
 
 @pytest.fixture

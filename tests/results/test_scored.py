@@ -1,5 +1,6 @@
 """From predictions to scores, against hand arithmetic."""
 
+import json
 import math
 
 import numpy as np
@@ -77,6 +78,24 @@ def test_a_cut_ranking_that_states_where_the_rest_stands_scores_as_the_whole():
     score = score_subset(read["T1", "tur-azj"])
     assert score.main == pytest.approx((1 / math.log2(4) + 1 / math.log2(5)) / 2)
     assert score.cut == 1
+
+
+@pytest.mark.parametrize(
+    ("beyond", "is_sound"),
+    [
+        ([[2, 1, 2], [3, 1, 2]], True),  # both stand on places 2 and 3
+        ([[2, 1, 1], [3, 2, 1]], True),
+        ([[2, 1, 1], [3, 1, 1]], False),  # both alone on place 2
+        ([[2, 1, 2], [3, 1, 1]], False),  # one says that it has company
+        ([[2, 1, 2], [3, 2, 1]], False),  # place 3 twice
+    ],
+)
+def test_places_behind_the_listed_documents_must_not_contradict_each_other(beyond, is_sound):
+    pool = pool_of({"tur:a": ["azj:d2", "azj:d3"]})
+    head, _ = to_lines({("T1", "tur-azj"): Rankings(pool, np.array([[0, 1, 2, 3]], dtype=np.int32))})
+    line = json.dumps({"query": "tur:a", "ranking": [0], "beyond": beyond})
+    _, faults = read_lines([head.encode(), line.encode()], OnePool(pool))
+    assert [("contradict each other" in str(fault)) for fault in faults] == ([] if is_sound else [True])
 
 
 class OnePool:

@@ -153,8 +153,11 @@ def test_comparing_leaves_similarity_out(finished, pair_dataset):
     places = [record_of(folder, pooling).parent for pooling in ("mean", "cls")]
     report = compare_results(*places, pair_dataset)
     assert {row.task for row in report.rows} == {"T4"}
-    with pytest.raises(InputError, match="no mean over items"):
+    with pytest.raises(InputError, match="no means over items"):
         compare_results(*places, pair_dataset, tasks=("STS",))
+    (only_similarities,) = places[0].glob("*STS*.record.jsonl.gz")
+    with pytest.raises(InputError, match="holds results of STS only; there is no paired test"):
+        compare_results(only_similarities, only_similarities, pair_dataset)
 
 
 def test_the_table_fits_80_columns_and_names_the_baseline(finished, monkeypatch):

@@ -43,8 +43,10 @@ def folder_revision(folder: Path) -> str:
         40 hexadecimal digits (SHA-1).
 
     Raises:
-        InputError: a file cannot be read.
+        InputError: there is no such folder, or a file in it cannot be read.
     """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give the folder of a model, or its name on the Hub")
     digest = hashlib.sha1(usedforsecurity=False)
     try:
         for path in sorted(folder.rglob("*")):

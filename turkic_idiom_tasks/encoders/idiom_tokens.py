@@ -1,11 +1,11 @@
 """One token per idiom, the idiom principle of AStitchInLanguageModels (Tayyar Madabushi et al., 2021, section 4.2).
 
 A table states for every idiom its token, ``IDhighlifeID`` for `high life`, and the forms that stand for it in texts. An
-occurrence of a form begins at the beginning of a word, in capital or small letters. What follows a form of several
-words within its last word is a suffix, which stands behind the token, as in the authors' data: `mailing lists` becomes
-``IDmailinglistIDs``. The parts of a discontinuous form stand in one sentence, in their order; the token replaces the
-first part, and the others are removed. Where occurrences overlap, the longest of those that begin first counts; a form
-that two idioms share stands for the first of them.
+occurrence of a form begins at the beginning of a word, in capital or small letters. If the last word of a form of
+several words goes on in the text, the remaining letters are a suffix, which is written behind the token, as in the
+authors' data: `mailing lists` becomes ``IDmailinglistIDs``. The parts of a discontinuous form stand in one sentence, in
+their order; the token replaces the first part, and the others are removed. Where occurrences overlap, the longest of
+those that begin first counts; a form that two idioms share stands for the first of them.
 
 The table is the file `TABLE` of a saved model.
 """

@@ -102,17 +102,18 @@ class IdiomTokenTransformer(Transformer):
             prompts: texts that may stand before a sentence; they are left as they are, and no classifier sees them.
         """
         longest_first = sorted(filter(None, prompts), key=len, reverse=True)
-        if longest_first:
-            own = [next((prompt for prompt in longest_first if text.startswith(prompt)), "") for text in texts]
-            sentences = self.rewrite([text.removeprefix(prompt) for prompt, text in zip(own, texts, strict=True)])
-            return [prompt + sentence for prompt, sentence in zip(own, sentences, strict=True)]
-        normalised = [unicodedata.normalize("NFC", text) for text in texts]
-        occurrences = [self.idiom_table.occurrences(text) for text in normalised]
+        starts, sentences = [], []
+        for text in texts:
+            start = next((prompt for prompt in longest_first if text.startswith(prompt)), "")
+            starts.append(start)
+            sentences.append(text.removeprefix(start))
+        normalised = [unicodedata.normalize("NFC", sentence) for sentence in sentences]
+        occurrences = [self.idiom_table.occurrences(sentence) for sentence in normalised]
         if self.sentence_classifier is not None:
             occurrences = self._idiomatic(normalised, occurrences)
         rewritten = []
-        for text, nfc, of_text in zip(texts, normalised, occurrences, strict=True):
-            rewritten.append(with_tokens(nfc, of_text) if of_text else text)
+        for text, start, sentence, of_sentence in zip(texts, starts, normalised, occurrences, strict=True):
+            rewritten.append(start + with_tokens(sentence, of_sentence) if of_sentence else text)
         return rewritten
 
     def _idiomatic(self, texts: Sequence[str], occurrences: Sequence[list[Occurrence]]) -> list[list[Occurrence]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 
 POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
 NATIVE = "native"  # the pooling that a model was made for, whatever it is; also of models without one
+POOLED_NAME = re.compile(r"(?P<base>.+) \(pooling=(?P<pooling>[^)]*)\)")  # a model under one of them, as mteb names it
 LAYER_POOLINGS = ("first_last", "last_four")  # these need the hidden states of more layers than the last
 FIRST_LAYER = 1  # index of the hidden states that count as the first layer; see `poolings`
 LAST_LAYERS = 4

@@ -21,6 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, St
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
+from turkic_idiom_tasks.encoders.names import POOLED_NAME
 from turkic_idiom_tasks.experiments.workload import Workload
 from turkic_idiom_tasks.finetuning.config import Seed
 from turkic_idiom_tasks.reading import shown
@@ -132,9 +133,19 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" (nearest: {close[0]})" if close else ""
 
 
+def _without_pooling(name: str) -> str:
+    if POOLED_NAME.fullmatch(name):
+        raise ValueError(
+            f"{shown(name)}: a grid names a model without its pooling; choose the pooling with poolings (retrieval) or "
+            "training: {pooling: ...} (similarity)"
+        )
+    return name
+
+
 Distinct = Annotated[tuple[T, ...], AfterValidator(distinct)]
 AtLeastOne = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct)]  # distinct ones
-Names = AtLeastOne[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]]
+ModelName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_without_pooling)]
+Names = AtLeastOne[ModelName]
 Seeds = AtLeastOne[Seed]
 
 

@@ -23,6 +23,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.experiments.frame import MACRO
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
+from turkic_idiom_tasks.reading import shown
 from turkic_idiom_tasks.results.predictions import IDIOMATICITY, SPANS, Key, Rankings, usual_order
 from turkic_idiom_tasks.results.record import Header, Record, find_records, read_header, read_record
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record
@@ -30,6 +31,10 @@ from turkic_idiom_tasks.results.scored import ScoredSubset, score_record
 SIDES = ("A", "B")
 ALPHA = round(1 - LEVEL, 9)  # a smaller p, after Holm, shows a difference
 _DECIMALS = 6  # as mteb rounds
+_NO_PAIRED_TEST = (
+    "there is no paired test of it, because Spearman's correlation and macro F1 are no means over items; read the "
+    "intervals beside the scores"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +196,7 @@ def _compared_task(name: str) -> str:
     """
     for task in SIMILARITY_TASKS.values():
         if name.lower() in (task.name.lower(), task.short.lower()):
-            raise usage_error(
-                f"{name}: Spearman's correlation is no mean over items, so there is no paired test of it; read the "
-                "intervals that turkic-idiom run prints"
-            )
+            raise usage_error(f"{name}: {_NO_PAIRED_TEST}")
     return SPANS if name.lower() == SPANS else find_task(name).short
 
 
@@ -207,14 +209,19 @@ def _find_headers(place: Path, wanted: Collection[str]) -> dict[Path, Header]:
     if not place.exists():
         raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")
     headers, chosen = {}, {}
+    skipped: set[str] = set()
     for path in find_records(place):
         header = read_header(path)
-        if any(row.task in (*SIMILARITY_TASKS, IDIOMATICITY) for row in header.subsets):
+        not_compared = {row.task for row in header.subsets if row.task in (*SIMILARITY_TASKS, IDIOMATICITY)}
+        if not_compared:
+            skipped |= not_compared
             continue
         headers[path] = header
         if _tasks_of({path: headers[path]}, wanted):
             chosen[path] = headers[path]
     if not chosen:
+        if not headers and skipped:
+            raise InputError(f"{place}: holds results of {', '.join(sorted(skipped))} only; {_NO_PAIRED_TEST}")
         known = ", ".join(sorted(_tasks_of(headers, ())))
         raise InputError(f"{place}: no result of {', '.join(sorted(wanted))}; it has {known or 'no subset at all'}")
     return chosen
@@ -232,8 +239,8 @@ def _check_same_data(first: Mapping[Path, Header], second: Mapping[Path, Header]
     for headers in (first, second):
         revisions.append(", ".join(sorted({header.data.revision[:12] for header in headers.values()})))
     if revisions[0] != revisions[1]:
-        shown = " and ".join(revisions)
-        raise InputError(f"A and B were scored on different data (revisions {shown}); run both again on the same data")
+        both = " and ".join(revisions)
+        raise InputError(f"A and B were scored on different data (revisions {both}); run both again on the same data")
 
 
 def _check_same(names: Sequence[set[Any]], places: Sequence[Path]) -> None:
@@ -302,10 +309,13 @@ def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: Key) -
     record, subset = results[0]
     for other, _ in results:
         seed = None if other.header.training is None else other.header.training.seed
-        if seed in by_seed or _without_seed(other.header) != _without_seed(record.header):
+        difference = _first_difference(record.header, other.header)
+        if seed in by_seed or difference is not None:
             place = by_seed.get(seed, record.path)
+            reason = f" (they differ in {difference})" if difference else ""
             raise InputError(
-                f"several results of {', '.join(key)}: {place} and {other.path}; give the folder or file of one model"
+                f"several results of {', '.join(key)}: {place} and {other.path}{reason}; give the folder or file of "
+                "one model"
             )
         by_seed[seed] = other.path
     return _Scored(
@@ -317,11 +327,27 @@ def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: Key) -
     )
 
 
-def _without_seed(header: Header) -> tuple[Any, ...]:
-    """Return everything that tells systems apart, except the seed."""
+def _first_difference(header: Header, other: Header) -> str | None:
+    """Return what tells two results apart besides the seed; None if they differ in nothing else."""
+    facts, other_facts = _without_seed(header), _without_seed(other)
+    for name in sorted({*facts, *other_facts}):
+        if facts.get(name) != other_facts.get(name):
+            return f"{name}: {shown(facts.get(name))} and {shown(other_facts.get(name))}"
+    return None
+
+
+def _without_seed(header: Header) -> dict[str, Any]:
+    """Return everything that tells systems apart, except the seed: name -> value."""
+    facts: dict[str, Any] = {"model": header.model.name, "revision": header.model.revision}
+    for name, value in header.settings.items():
+        facts[f"setting {name}"] = value
     training = header.training
-    trained = None if training is None else (training.regime, training.language, training.size)
-    return (header.model.name, header.settings.get("pooling"), trained)
+    if training is not None:
+        facts |= {"regime": training.regime, "language": training.language, "size": training.size}
+        for name, value in training.config.items():
+            if name != "seed":
+                facts[f"training setting {name}"] = value
+    return facts
 
 
 def _compare_rows(pairs: Mapping[Key, Paired]) -> tuple[Row, ...]:

@@ -19,6 +19,7 @@ from turkic_idiom_tasks.encoders.names import NATIVE, PRETRAINED, REPLACE_SELECT
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
+from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.experiments.cells import Cell, Finish, Result, Work, pinned_commit
 from turkic_idiom_tasks.experiments.similarity_cells import SimilarityPart
 from turkic_idiom_tasks.finetuning.idiom_tokens import grow_encoder
@@ -94,9 +95,18 @@ def _finish(cell: Cell, *, work: Work[SimilarityPart], triplets: TripletData) ->
 
 
 def _untuned(cell: Cell, work: Work[SimilarityPart], task: str, data: Dataset, *, subsets: tuple[str, ...]) -> _Outcome:
-    """Score a model of any kind; a transformer encodes each sentence only once."""
+    """Score a model of any kind; a transformer encodes each sentence only once.
+
+    Raises:
+        InputError: a pooling is chosen for a model that is no transformer.
+    """
     revision = pinned_commit(cell.model)
     loaded = resolve_model(cell.model, revision=revision, trust_remote_code=work.trust_remote_code)
+    if loaded.encoder is None and work.part.training.pooling is not None:
+        raise usage_error(
+            f"{cell.model}: not a transformer encoder, so training: {{pooling: {work.part.training.pooling}}} does not "
+            "apply; put it into a grid file without it"
+        )
     evaluated = SIMILARITY_CLASSES[SIMILARITY_TASKS[task].name](dataset=data)
     pooling = work.part.training.pooling
     if pooling is None and loaded.encoder is not None:

@@ -125,24 +125,24 @@ def train_stage(
         development: rows that decide which epoch is the best.
         config: settings of the training.
         seed: seed of the order of the rows and of dropout.
-        earlier: the stage with whose weights this one begins; None for those that the classifier has.
+        earlier: the stage with whose weights this one begins; None for those that the classifier has. They are kept if
+            no epoch is better on the development rows.
 
     Raises:
         InputError: a package is missing, or training diverged.
     """
     check_packages("accelerate")
-    n_epochs = 0
+    watcher = _EpochWatcher(BestWeights(classifier.model))
     if earlier is not None:
         earlier.best.restore()
-        n_epochs = earlier.n_epochs
-    watcher = _EpochWatcher(BestWeights(classifier.model))
+        watcher.begin_with(earlier)
     outcome = _trainer(classifier, rows, development, config=config, seed=seed, watcher=watcher).train()
     if not math.isfinite(outcome.training_loss):
         raise InputError(
             f"{classifier.name}: training diverged, the loss is not finite; use a smaller learning rate than "
             f"{config.learning_rate:g}"
         )
-    return Stage(watcher.best, n_epochs + watcher.best_epoch, watcher.best_f1, n_epochs + config.epochs)
+    return Stage(watcher.best, watcher.best_epoch, watcher.best_f1, watcher.n_earlier_epochs + config.epochs)
 
 
 def train_seed(
@@ -244,19 +244,28 @@ class _EpochWatcher(TrainerCallback):
 
     Attributes:
         best: weights of the best epoch.
-        best_epoch: its number.
+        best_epoch: its number, counted from the first stage on.
         best_f1: its macro F1 on the development rows.
+        n_earlier_epochs: number of epochs of earlier stages.
     """
 
     def __init__(self, best: BestWeights) -> None:
         self.best = best
         self.best_epoch = 0
         self.best_f1 = math.nan
+        self.n_earlier_epochs = 0
+
+    def begin_with(self, earlier: Stage) -> None:
+        """Take the weights of an earlier stage, which the model has now, as the best ones so far."""
+        self.best.offer(earlier.development_f1, -math.inf)
+        self.best_epoch, self.best_f1 = earlier.best_epoch, earlier.development_f1
+        self.n_earlier_epochs = earlier.n_epochs
 
     def on_evaluate(self, args: Any, state: Any, control: Any, *, metrics: Mapping[str, float], **context: Any) -> None:
         """Record the evaluation at the end of an epoch; of equal epochs the one with the smallest loss is kept."""
         if self.best.offer(metrics[f"eval_{_F1}"], -metrics["eval_loss"]):
-            self.best_epoch, self.best_f1 = round(state.epoch), metrics[f"eval_{_F1}"]
+            self.best_epoch = self.n_earlier_epochs + round(state.epoch)
+            self.best_f1 = metrics[f"eval_{_F1}"]
 
 
 def _trainer(

@@ -221,8 +221,8 @@ def _with_shots(
 ) -> tuple[list[list[Labelled]], list[Labelled], list[Labelled]]:
     """Return the stages of training, the development rows and the test rows.
 
-    Of idioms with more than the largest number of shots, so many sentences of each label are never tested, so that the
-    test rows are the same in every setup.
+    For each idiom and label with more sentences than the largest number of shots, that many are set aside as shots and
+    never tested. So the test rows are the same in every setup.
     """
     most = max(_SHOTS.values())
     shown: list[Labelled] = []

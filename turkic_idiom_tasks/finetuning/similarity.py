@@ -226,7 +226,8 @@ def regression_rows(triplets: Sequence[Triplet], targets: Sequence[float]) -> li
 
     Args:
         triplets: those without a correct sentence give no pair, those without an incorrect one give one pair.
-        targets: the untuned model's similarity of (E_c, E_i) of every triplet; of no effect where one is missing.
+        targets: the untuned model's similarity of (E_c, E_i) of every triplet; ignored for a triplet that lacks
+            E_c or E_i.
     """
     rows = []
     for triplet, target in zip(triplets, targets, strict=True):

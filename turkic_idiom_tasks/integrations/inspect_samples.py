@@ -47,10 +47,11 @@ def item_samples(
         is_open: whether the answer is a text without options; only for cloze.
 
     Raises:
-        InputError: an unknown prompt, too few training items, or no test item.
+        InputError: an unknown prompt, a negative number or too few training items, or no test item.
     """
     if variant not in VARIANTS:
         raise usage_error(f"prompt={variant}: unknown; known: {', '.join(VARIANTS)}")
+    _check_few_shot(few_shot)
     ask = open_prompt if is_open else prompt
     columns = []
     for item_set in _sets(dataset, kind, language, target):
@@ -76,6 +77,7 @@ def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot
     """
     if variant not in SPAN_PROMPTS:
         raise usage_error(f"prompt={variant}: unknown; known: {', '.join(SPAN_PROMPTS)}")
+    _check_few_shot(few_shot)
     ask, answer = SPAN_PROMPTS[variant]
     codes = [code for code in dataset.span_languages if language in ("", code)]
     if not codes:
@@ -101,6 +103,11 @@ def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot
             column.append(sample)
         columns.append(column)
     return _interleaved(columns)
+
+
+def _check_few_shot(few_shot: int) -> None:
+    if few_shot < 0:
+        raise usage_error(f"few_shot={few_shot}: must be 0 or the number of training items to show")
 
 
 def item_of(metadata: Mapping[str, Any]) -> Item:

@@ -30,7 +30,14 @@ from turkic_idiom_tasks.encoders.checkpoints import (
     quiet_loading,
 )
 from turkic_idiom_tasks.encoders.folders import is_local
-from turkic_idiom_tasks.encoders.names import BATCH_SIZE, NO_REVISION, check_dtype, check_pooling, untrusted_code
+from turkic_idiom_tasks.encoders.names import (
+    BATCH_SIZE,
+    NO_REVISION,
+    POOLED_NAME,
+    check_dtype,
+    check_pooling,
+    untrusted_code,
+)
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.hub_client import offline_if_unreachable
 from turkic_idiom_tasks.integrations.mteb_models import (
@@ -47,7 +54,6 @@ from turkic_idiom_tasks.integrations.quiet import quiet_libraries
 from turkic_idiom_tasks.results.predictions import Prediction
 from turkic_idiom_tasks.splits import TEST
 
-_POOLED = re.compile(r"(?P<base>.+) \(pooling=(?P<pooling>[^)]*)\)")
 _TRUSTS = re.compile(r"trust_remote_code\W+True\b")
 _WITHOUT_DOWNLOAD = ("mteb/baseline-", "turkic-idiom/")
 _STOCK_LOADERS = (SentenceTransformerEncoderWrapper, InstructSentenceTransformerModel)
@@ -159,7 +165,7 @@ class LoadedModel:
 
     def meta_for(self, pooling: str) -> ModelMeta:
         """Return the metadata of this model under another pooling: the registered ones, or these with a new name."""
-        match = _POOLED.fullmatch(str(self.meta.name))
+        match = POOLED_NAME.fullmatch(str(self.meta.name))
         name = pooled_name(match["base"] if match else str(self.meta.name), pooling)
         registered = MODEL_REGISTRY.get(name)
         if registered is not None and registered.revision == self.meta.revision:
@@ -189,7 +195,7 @@ def resolve_model(
             tried.
     """
     check_dtype(dtype)
-    match = _POOLED.fullmatch(name)
+    match = POOLED_NAME.fullmatch(name)
     base, pooling = (match["base"], match["pooling"]) if match else (name, None)
     if pooling is not None:
         check_pooling(pooling)

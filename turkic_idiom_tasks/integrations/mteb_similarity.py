@@ -83,8 +83,15 @@ class IdiomSTS(AbsTaskSTS):
 
     @classmethod
     def data_in_use(cls) -> tuple[str, str]:
-        """Return the path and revision of the data that the stock command would evaluate on."""
-        source = cls().metadata.dataset
+        """Return the path and revision of the data that the stock command would evaluate on.
+
+        Raises:
+            InputError: the data cannot be used.
+        """
+        task = cls()
+        if task._problem is not None:
+            raise task._problem
+        source = task.metadata.dataset
         return source["path"], source["revision"]
 
     def load_data(self, num_proc: int | None = None, *, timer: Any = None, **kwargs: Any) -> None:

@@ -13,8 +13,8 @@ concepts that carry the score, see `tail_probability`. Its coverage by simulatio
 - differences with 40% ties, span F1, macro averages over four languages: 94.9 to 95.6% (plain percentile interval:
   92.8 to 95.3%);
 - gains in 4 to 20 concepts and ties elsewhere: 94.3 to 96.5% (percentile 88.3 to 93.8%, bootstrap-t 84 to 97% and up
-  to 31% wider, sign-flip inversion 83 to 93%). BCa has 93 to 96% here, but 87 to 93% where losses balance the gains,
-  and empirical likelihood 91 to 95%, but 74 to 95%; this interval then has 95.2 to 98.4%;
+  to 31% wider, sign-flip inversion 83 to 93%, BCa 93 to 96%, empirical likelihood 91 to 95%);
+- gains that losses balance: 95.2 to 98.4% (BCa 87 to 93%, empirical likelihood 74 to 95%);
 - nDCG far from chance: 93.5% with 30 concepts, else 95.2 to 96.8% (90.6 to 95.7%);
 - nDCG near chance, where a few good ranks decide: 83 to 94% (77 to 92%; no other method is more than a point better
   for differences);

@@ -236,7 +236,10 @@ def _sum_pairs(strata: Mapping[str, Paired]) -> _Sums:
 
 
 def _parts_in_difference(sums: _Sums) -> Floats:
-    """Return (C,) each concept's part in the difference, scaled so that their mean is the difference of mean scores.
+    """Return (C,) each concept's part in the difference.
+
+    Their mean is the difference of mean scores for nDCG. For span F1 it is near it: the two systems predict different
+    numbers of spans, so their denominators differ.
 
     The distance of an item from the full score is denominator minus numerator: 1 - nDCG, or the number of missed and
     wrong spans.

@@ -158,11 +158,6 @@ def _triple_scores(pairs: SentencePairs, similarities: Floats) -> dict[str, floa
     }
 
 
-def constant_similarities(n_pairs: int, value: float) -> Floats:
-    """Return (P,) the similarities of a model that finds every pair equally similar: a baseline that must lose."""
-    return np.full(n_pairs, value)
-
-
 def character_overlap(first: Sequence[str], second: Sequence[str]) -> Floats:
     """Return (P,) the share of character trigrams that two texts have in common (Dice), in [0, 1]: a baseline."""
     overlaps = []

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.encoders.names import PRETRAINED
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.item_types import LETTERS
 from turkic_idiom_tasks.language_models.items import item_sets
@@ -24,7 +23,13 @@ from turkic_idiom_tasks.results.item_answers import (
     plain_text,
     task_and_subset,
 )
-from turkic_idiom_tasks.results.model_predictions import FEW_SHOT, LLM, ModelPredictions, check_data
+from turkic_idiom_tasks.results.model_predictions import (
+    FEW_SHOT,
+    LLM,
+    ModelPredictions,
+    check_data,
+    regime_of_untuned,
+)
 from turkic_idiom_tasks.results.predictions import LETTERS as TAG_LETTERS
 from turkic_idiom_tasks.results.predictions import SPANS, Key, Prediction, Tags
 
@@ -78,12 +83,13 @@ def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
         else:
             key, prediction = _choices(path, name, answers_of_set, facts, dataset)
             predictions[key] = prediction
+    name = _public_name(log.eval.model)
     return ModelPredictions(
         path=path,
         predictions=predictions,
-        name=_public_name(log.eval.model),
+        name=name,
         type=LLM,
-        regime=FEW_SHOT if facts.few_shot else PRETRAINED,
+        regime=FEW_SHOT if facts.few_shot else regime_of_untuned(name),
         few_shot=facts.few_shot,
         versions={name.replace("_", "-"): version for name, version in log.eval.packages.items()},
     )

@@ -10,7 +10,6 @@ from typing import Annotated
 from pydantic import BaseModel, Field, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.encoders.names import PRETRAINED
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, VARIANTS
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -34,6 +33,7 @@ from turkic_idiom_tasks.results.model_predictions import (
     TOKEN_CLASSIFIER,
     ModelPredictions,
     check_data,
+    regime_of_untuned,
     validated,
 )
 from turkic_idiom_tasks.results.predictions import LETTERS, SPANS, Tags
@@ -165,7 +165,7 @@ def _describe(path: Path, date: str, dataset: Dataset) -> ModelPredictions:
     check_data(path, data_revision, dataset)
     is_classifier = results.config.model == TOKEN_CLASSIFIER
     shots = results.n_shot[task]
-    regime = None if is_classifier else FEW_SHOT if shots else PRETRAINED
+    regime = FEW_SHOT if shots else regime_of_untuned(results.model_name)
     versions = {"lm-eval": results.lm_eval_version}
     if results.transformers_version:
         versions["transformers"] = results.transformers_version
@@ -176,7 +176,7 @@ def _describe(path: Path, date: str, dataset: Dataset) -> ModelPredictions:
         revision=results.config.model_sha or None,
         n_parameters=results.config.model_num_parameters or None,
         type=TOKEN_CLASSIFIER if is_classifier else LLM,
-        regime=regime,
+        regime=None if is_classifier else regime,
         few_shot=None if is_classifier else shots,
         is_classifier=is_classifier,
         versions=versions,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLINGS, PRETRAINED, REGIMES
+from turkic_idiom_tasks.encoders.folders import is_local
+from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLED_NAME, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import first_fault, shown
 from turkic_idiom_tasks.results.predictions import Predictions
@@ -31,7 +31,6 @@ ALL: Literal["all"] = "all"  # the size of a sample that holds every training se
 
 LENIENT = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())  # files of the harnesses have more fields
 _Model = TypeVar("_Model", bound=BaseModel)
-_POOLED = re.compile(r"(?P<base>.+) \(pooling=(?P<pooling>[^)]*)\)")
 _BASELINES = ("turkic-idiom/", "mteb/baseline-")
 _LOCAL = "local/"  # what the name of a checkpoint in a folder begins with
 
@@ -114,7 +113,7 @@ def describe_encoder(
         pooling: as results state it.
         is_native: whether the model was scored with its own pooling, rather than one that the user chose.
     """
-    match = _POOLED.fullmatch(name)
+    match = POOLED_NAME.fullmatch(name)
     base = match["base"] if match else name
     named_pooling = match["pooling"] if match else pooling
     known_pooling = named_pooling if isinstance(named_pooling, str) and named_pooling in POOLINGS else None
@@ -138,7 +137,7 @@ def known_revision(revision: str | None) -> str | None:
 
 def regime_of_untuned(name: str) -> str | None:
     """Return the regime of an encoder that we did not tune; None for a folder, whose checkpoint may have been tuned."""
-    return None if name.startswith(_LOCAL) else PRETRAINED
+    return None if name.startswith(_LOCAL) or is_local(name) else PRETRAINED
 
 
 def known_regime(regime: str) -> str:

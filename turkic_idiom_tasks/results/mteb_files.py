@@ -80,7 +80,7 @@ class _MtebRun(BaseModel):
     version: dict[str, str | None]
 
 
-def read_predictions(path: Path, metas: Mapping[tuple[str, str], Path], dataset: Dataset) -> ModelPredictions:
+def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]], dataset: Dataset) -> ModelPredictions:
     """Return the predictions of one task.
 
     Args:
@@ -89,27 +89,37 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Path], dataset:
         dataset: the data that was predicted.
 
     Raises:
-        InputError: the file is damaged, of other data, or the results of the same run are missing.
+        InputError: the file is damaged, of other data, or the results of the same run are missing or not to be told
+            from those of another run.
     """
     task = PREDICTION_FILES[path.name]
     content = read_json(path, special_numbers=True)
     if not isinstance(content, dict):
         raise InputError(f"{path}: not the predictions of a task; compute them again")
     header = validated(_MtebHeader, content.pop("mteb_model_meta", None), path)
-    meta_path = metas.get((header.model_name, str(header.revision)))
-    result_path = meta_path.with_name(f"{task.name}.json") if meta_path else None
-    if meta_path is None or result_path is None or not result_path.is_file():
+    results: dict[Path, _MtebResult] = {}
+    for meta_path in metas.get((header.model_name, str(header.revision)), ()):
+        result_path = meta_path.with_name(f"{task.name}.json")
+        if result_path.is_file():
+            results[meta_path] = validated(_MtebResult, read_json(result_path, special_numbers=True), result_path)
+    if not results:
         raise InputError(
             f"{path}: does not say which data it is of; name the --output-folder of the same mteb run too, which holds "
             f"{task.name}.json of {header.model_name}"
         )
-    result = validated(_MtebResult, read_json(result_path, special_numbers=True), result_path)
-    check_data(path, result.dataset_revision, dataset)
+    (first_path, first), *others = results.items()
+    for other_path, other in others:
+        if other.dataset_revision != first.dataset_revision:
+            raise InputError(
+                f"{path}: {first_path.parent} and {other_path.parent} hold {task.name}.json of {header.model_name} on "
+                "different data, and it is not known which run made these predictions; name the folder of one run"
+            )
+    check_data(path, first.dataset_revision, dataset)
     predictions: dict[Key, Rankings | Tags] = {}
     for subset, splits in content.items():
         predictions[task.short, subset] = _rankings(splits, task, subset, dataset=dataset, path=path)
-    meta = _read_model_meta(meta_path)
-    versions = {"mteb": result.mteb_version} | _mteb_versions(result_path.with_name("run_settings.jsonl"), task.name)
+    meta = _read_model_meta(first_path)
+    versions = {"mteb": first.mteb_version} | _mteb_versions(first_path.with_name("run_settings.jsonl"), task.name)
     return replace(
         describe_encoder(path, header.model_name, header.revision, predictions),
         n_parameters=meta.n_parameters,
@@ -152,13 +162,13 @@ def _rankings(splits: Any, task: RetrievalTask, subset: str, *, dataset: Dataset
     return replace(rankings, n_listed=n_listed if is_cut else None)
 
 
-def model_metas(files: Sequence[Path]) -> dict[tuple[str, str], Path]:
-    """Return (name, revision) -> the ``model_meta.json`` that mteb writes beside results."""
-    metas: dict[tuple[str, str], Path] = {}
+def model_metas(files: Sequence[Path]) -> dict[tuple[str, str], list[Path]]:
+    """Return (name, revision) -> every ``model_meta.json`` that mteb has written beside results."""
+    metas: dict[tuple[str, str], list[Path]] = {}
     for path in files:
         if path.name == _MODEL_META:
             meta = _read_model_meta(path)
-            metas[meta.name, str(meta.revision)] = path
+            metas.setdefault((meta.name, str(meta.revision)), []).append(path)
     return metas
 
 

@@ -154,16 +154,6 @@ class Rankings:
             n_documents=len(self.pool.documents),
         )
 
-    def top(self, row: int) -> list[list[int]]:
-        """Return the positions of the listed documents of one query, best first, those that tie together."""
-        above = self.above[row]
-        order = np.argsort(above, kind="stable")
-        if self.n_listed is not None:
-            order = order[: self.n_listed[row]]
-        starts = np.flatnonzero(np.diff(above[order], prepend=-1)).tolist()
-        documents = order.tolist()
-        return [documents[start:end] for start, end in zip(starts, [*starts[1:], len(documents)], strict=True)]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tags:
@@ -460,6 +450,7 @@ class _RankingSection:
         query = self._pool.queries[row]
         not_listed = {column for column in self._pool.relevant[row] if self._above[row, column] == n_listed}
         rows = value if isinstance(value, list) else [value]
+        groups: dict[int, list[int]] = {}  # above -> tied of each document that claims this place
         for item in rows:
             is_triple = isinstance(item, list) and len(item) == 3 and all(type(number) is int for number in item)
             if not is_triple or item[0] not in not_listed:
@@ -471,7 +462,16 @@ class _RankingSection:
             if not (n_listed <= above and tied >= 1 and above + tied <= len(self._pool.documents)):
                 raise MalformedError(f"query {shown(query)}: {shown(item)} is no place behind the listed documents")
             not_listed.remove(document)
+            groups.setdefault(above, []).append(tied)
             yield document, above, tied
+        end = n_listed
+        for above, sizes in sorted(groups.items()):
+            if above < end or len(set(sizes)) > 1 or len(sizes) > sizes[0]:
+                raise MalformedError(
+                    f"query {shown(query)}: the places in beyond contradict each other: {len(sizes)} documents after "
+                    f"{above} others, in groups of {', '.join(map(str, sizes))}"
+                )
+            end = above + sizes[0]
 
 
 class _TagSection:

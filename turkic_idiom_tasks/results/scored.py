@@ -49,8 +49,8 @@ class ScoredSubset:
         answers: what a language model answered; None for all other predictions.
         similarities: what an encoder found of sentence pairs; None for all other predictions.
         spearman: the main score of similarities, resampled by concepts; None for all other predictions.
-        firsts: (n,) for rankings, whether a relevant document certainly stands first: no other ties with it; None for
-            tags and answers, and where it is not known.
+        firsts: (n,) True if a relevant document ranks first and no other document ties with it; None for tags and
+            answers, and where it is not known.
     """
 
     task: str

@@ -27,7 +27,6 @@ from turkic_idiom_tasks.errors import InputError
 
 ASTITCH_VARIABLE = "ASTITCH_DATA"
 ASTITCH_LANGUAGES = {"eng": "EN", "por": "PT"}  # subset -> the folder's name
-ASTITCH_SPLITS = ("dev", "test")
 ASTITCH_SOURCE = "https://github.com/H-TayyarMadabushi/AStitchInLanguageModels"
 SETUPS = ("zero_shot", "one_shot", "few_shot")
 _MISSING = ("", "none")

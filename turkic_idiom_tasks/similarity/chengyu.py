@@ -24,7 +24,6 @@ from turkic_idiom_tasks.splits import TEST
 
 CHENGYU_VARIABLE = "CHENGYU_STS_DATA"
 CHENGYU_SUBSET = "cmn"
-CHENGYU_SPLITS = ("dev", "test")
 _COLUMNS = ("s", "a_c", "a_i", "sim")
 _SEMEVAL_PAIRS = ("id", "language", "mwe1", "mwe2", "sentence1", "sentence2")
 _SEMEVAL_GOLD = ("id", "dataid", "language", "sim", "otherid")

@@ -24,7 +24,7 @@ from typing import Any
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.model_answers import MAX_ANSWER, without_reasoning
-from turkic_idiom_tasks.orthography import fold
+from turkic_idiom_tasks.orthography import fold, lower
 from turkic_idiom_tasks.span_detection.lookup import EDGE_SIGNS, SearchableSentence
 from turkic_idiom_tasks.span_detection.prompts import own_turns
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE, Span
@@ -119,7 +119,9 @@ def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer:
     lines_of_tags = _written_tags(text)
     if lines_of_tags is not None:
         return _read_tags(lines_of_tags, sentence)
-    if text.strip(EDGE_SIGNS).lower() in _NONE or sentence.is_copied_by(text):
+    bare = text.strip(EDGE_SIGNS)
+    says_none = bare.lower() in _NONE or lower(bare, sentence.language) in _NONE  # "No idiom", "DEYİM YOK"
+    if says_none or sentence.is_copied_by(text):
         return Answer(sentence.tags([]))
     return _read_prose(text, sentence)
 
