@@ -35,12 +35,19 @@ _INTRO = (
 def show(lexicon: Lexicon, concept: str) -> str:
     """Return one concept in every language, as text.
 
+    Args:
+        lexicon: the lexicon.
+        concept: id of the concept.
+
     Raises:
-        InputError: there is no such concept; names the nearest ones.
+        InputError: there is no such concept; names the nearest ones, and those of which the text is an idiom.
     """
     if concept not in lexicon.concepts:
-        near = get_close_matches(concept, lexicon.concepts, n=3) or sorted(lexicon.concepts)[:3]
-        raise InputError(f"{lexicon.source}: no concept {quoted(concept)}; near it: {', '.join(near)}")
+        near = get_close_matches(concept, lexicon.concepts, n=3)
+        for code in LANGUAGES:
+            near += [name for name, entry in lexicon.of(code).items() if entry.idiom == concept]
+        hint = f"; near it: {', '.join(dict.fromkeys(near))}" if near else "; turkic-idiom dataset browse lists them"
+        raise InputError(f"{lexicon.source}: no concept {quoted(concept)}{hint}")
     lines = [f"{concept}: {lexicon.concepts[concept].gloss}"]
     for code, language in LANGUAGES.items():
         entry = lexicon.of(code).get(concept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,10 @@ def read_text(path: Path) -> str:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise InputError(f"{path}: UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8") from error
+        if data.startswith(b"PK"):
+            raise InputError(f"{path}: an Excel or zip file; export it as CSV in UTF-8") from error
         raise InputError(
             f"{path}:{line}: not UTF-8 (byte 0x{data[error.start]:02X}); convert it first, such as: "
             "iconv -f WINDOWS-1254 -t UTF-8"
@@ -79,6 +84,9 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
         if header is None:
             header = [cell.strip().lower() for cell in cells]
             _check_columns(path, header, required)
+            twice = [name for name in header if name and header.count(name) > 1]
+            if twice:
+                raise InputError(f"{path}:{number}: the column {twice[0]} appears twice; rename or remove one")
         elif len(own_lines) > 1 and _has_stray_quote(own_lines, cells, delimiter, len(header)):
             for offset, line in enumerate(own_lines):
                 if line.strip():

@@ -8,7 +8,8 @@ dash, means that the language has no such idiom.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
 from hub_datasets.sources.source_rows import Reading, SourceRow
@@ -18,6 +19,7 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.reading import quoted
 
 GLOSS = "gloss"
+_ALMOST = 0.85  # similarity of two names
 _NOTHING = re.compile(r"[\s\-\u2010-\u2015\u2212]*")
 _COLUMN = re.compile(r"(?P<name>.+?)(?:[-_ ](?P<field>idiom|meaning|example))?")
 
@@ -47,6 +49,16 @@ def read(path: Path) -> Iterator[SourceRow]:
         yield SourceRow(record.line, readings, gloss=gloss, problem=problem)
 
 
+def _check_spelling(path: Path, column: str, codes: Collection[str]) -> None:
+    """Raise InputError if the name of a column that is not read is almost that of one that would be."""
+    known = [GLOSS, *codes]
+    for name in codes:
+        known += [f"{name}-{field}" for field in ("idiom", "meaning", "example")]
+    near = get_close_matches(column, known, n=1, cutoff=_ALMOST)
+    if near:
+        raise InputError(f"{path}:1: unknown column {quoted(column)} (nearest: {near[0]}); rename it, or remove it")
+
+
 def _columns(path: Path, cells: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Return column -> language code and field of the columns that hold texts of a language."""
     codes = {}
@@ -58,6 +70,8 @@ def _columns(path: Path, cells: Mapping[str, str]) -> dict[str, tuple[str, str]]
         match = _COLUMN.fullmatch(column)
         if match is not None and match["name"] in codes:
             columns[column] = (codes[match["name"]], match["field"] or "idiom")
+        elif column != GLOSS:
+            _check_spelling(path, column, codes)
     if not columns:
         raise InputError(
             f"{path}:1: no column of a language; name the columns {', '.join(LANGUAGES)}, found "

@@ -76,6 +76,10 @@ def test_show_marks_the_idiom_and_names_near_concepts(lexicon):
     assert "Uzbek (uz): tepa sochi tikka boʻlmoq" in text
     with pytest.raises(InputError, match="no concept 'turn-blind-eye'; near it: turn-a-blind-eye"):
         show(lexicon, "turn-blind-eye")
+    with pytest.raises(InputError, match=r"near it: cross$"):
+        show(lexicon, "tepa sochi tikka boʻlmoq")
+    with pytest.raises(InputError, match="no concept 'x'; turkic-idiom dataset browse lists them"):
+        show(lexicon, "x")
 
 
 def test_the_card_beside_the_bundled_lexicon_is_up_to_date(bundled):

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hub_datasets.importing import FORMATS, import_source
-from hub_datasets.sources import paper, turkish, uzbek
+from hub_datasets.sources import columns, paper, turkish, uzbek
 from hub_datasets.sources.source_rows import Reading
 from hub_datasets.sources.turkish import Sense, split_senses
 from turkic_idiom_tasks.csv_files import read_table
@@ -339,7 +339,12 @@ def test_files_that_cannot_be_read(tmp_path, name):
     latin5 = tmp_path / "latin5"
     latin5.write_bytes("a,b\nağız,çok\n".encode("iso8859-9"))
     empty = write(tmp_path, "", name="empty")
+    utf16, excel = tmp_path / "utf16", tmp_path / "excel"
+    utf16.write_bytes("tr\nağız\n".encode("utf-16"))
+    excel.write_bytes(b"PK\x03\x04\xff")
     for path, message in [
+        (utf16, "iconv -f UTF-16 -t UTF-8"),
+        (excel, "an Excel or zip file; export it as CSV"),
         (latin5, r"latin5:2: not UTF-8 \(byte 0xF0\)"),
         (empty, "empty: is empty"),
         (tmp_path / "absent", "absent: no such file"),
@@ -401,6 +406,24 @@ def test_a_column_that_stands_twice_is_refused(tmp_path):
     path = write(tmp_path, "Deyimler;Türkçe Anlamı;İngilizce Anlamı;deyimler", "a;b;c;d")
     with pytest.raises(InputError, match="the column Deyimler appears twice"):
         list(turkish.read_kevser(path))
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("tr,az,tr-meanings", r"table:1: unknown column 'tr-meanings' \(nearest: tr-meaning\)"),
+        ("tr,az,az", "the column az appears twice"),
+        ("tr,az,number", None),  # a column of something else
+    ],
+)
+def test_a_misspelt_column_of_a_table_is_named(tmp_path, header, message):
+    path = write(tmp_path, header, "göz yummak,göz yummaq,x", name="table")
+    if message is None:
+        (row,) = columns.read(path)
+        assert set(row.readings) == {"tr", "az"}
+    else:
+        with pytest.raises(InputError, match=message):
+            list(columns.read(path))
 
 
 def test_stray_quotation_marks_anywhere_lose_no_other_row_of_the_real_list(outside_data, tmp_path):

@@ -112,6 +112,11 @@ def test_other_data_another_format_and_no_record(dataset, other_dataset, predict
     for read in (read_header, lambda path: read_record(path, dataset)):
         with pytest.raises(OtherFormatError, match=f"a result of format {RESULT_FORMAT + 1}"):
             read(path)
+    source = path.with_name("release.jsonl")
+    source.write_text("{}")
+    with pytest.raises(InputError, match="no result of turkic-idiom") as caught:
+        read_header(source)
+    assert "delete" not in str(caught.value)
     for place in (path.parent / "absent", path.parent / "empty"):
         (path.parent / "empty").mkdir(exist_ok=True)
         with pytest.raises(InputError, match=r"no such file or folder|no result in it"):

@@ -19,7 +19,7 @@ def compare(
     second: Annotated[Path, typer.Argument(metavar="B", help="The result that may be better.")],
     task: Annotated[
         list[str] | None,
-        typer.Option("--task", "-t", metavar="TASK", help="T1, T2, T3, spans; may be repeated.  [default: all]"),
+        typer.Option("--task", "-t", metavar="TASK", help="T1, T2, T3, T4, spans; may be repeated.  [default: all]"),
     ] = None,
     data: Data = "",
     output_format: Annotated[Format, typer.Option("--format", help="Format of the output.")] = Format.table,

@@ -7,13 +7,12 @@ from rich.table import Table
 
 from turkic_idiom_tasks.experiments.compare import ALPHA, SIDES, Report, Row, verdict
 from turkic_idiom_tasks.experiments.frame import MACRO
-from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N, UNRELIABLE_NOTE
+from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
 from turkic_idiom_tasks.reading import printable
 from turkic_idiom_tasks.results.predictions import SPANS
 
 WIDE = 116  # columns that the table with every figure needs
 NO_VALUE = "–"
-UNRELIABLE = "?"  # after an interval that may be too short
 
 
 def print_comparison(report: Report, console: Console) -> None:
@@ -72,7 +71,7 @@ def _notes(report: Report, *, is_wide: bool) -> list[str]:
         f"{LEVEL:.0%} interval: expanded percentile bootstrap of B - A, {RESAMPLES:,} resamples of whole concepts"
     )
     if not all(row.result.interval.is_reliable for row in report.rows):
-        notes.append(f"{UNRELIABLE}: {UNRELIABLE_NOTE}")
+        notes.append(f"{UNRELIABLE_MARK}: {UNRELIABLE_NOTE}")
     notes.append("win/tie/loss: concepts on which B is better, equal, worse")
     if n_tests and is_wide:
         notes.append("effect: matched-pairs rank-biserial correlation, from -1 to 1, positive where B is better")
@@ -105,7 +104,7 @@ def _n(row: Row) -> str:
 
 def _interval(row: Row) -> str:
     interval = row.result.interval
-    mark = "" if interval.is_reliable else UNRELIABLE
+    mark = "" if interval.is_reliable else UNRELIABLE_MARK
     return f"[{_signed(interval.low)}, {_signed(interval.high)}]{mark}"
 
 

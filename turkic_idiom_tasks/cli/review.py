@@ -96,7 +96,8 @@ def apply(
     reviews, problems = read_reviews(files, lexicon, today=datetime.now().astimezone().date())
     if problems:
         _print_problems(problems)
-        raise InputError(f"{len(problems)} faults; nothing was written, correct the files and run this command again")
+        noun = "fault" if len(problems) == 1 else "faults"
+        raise InputError(f"{len(problems)} {noun}; nothing was written, correct the files and run this command again")
     directory = Path(lexicon.source)
     changes = count_changes(lexicon, reviews)
     add_reviews(directory, reviews, revision=lexicon.revision)

@@ -18,13 +18,12 @@ from turkic_idiom_tasks.experiments.frame import IS_RELIABLE, MACRO
 from turkic_idiom_tasks.experiments.run import LogReporter, ModelRun, Reporter
 from turkic_idiom_tasks.experiments.run_frame import overall
 from turkic_idiom_tasks.experiments.similarity_frame import SIMILARITY_NAMES, overlap_baseline, similarity_frame
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, UNRELIABLE_NOTE
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
 from turkic_idiom_tasks.reading import printable
 
 WIDE = 120  # columns of a terminal from which all scores are shown
 OVERLAP_TASK = "TurkicIdiomT1"  # elsewhere a meaning hardly ever has a word of its idiom
 _EXTRA_SCORES = {"ndcg_corrected": "corrected", "ndcg_strict": "strict", "ndcg_at_10": "nDCG@10", "mrr": "MRR"}
-_FEW_MARK, _SMALL_MARK = "~", "*"
 
 
 class TerminalReporter:
@@ -97,7 +96,7 @@ def _print_similarity(console: Console, runs: Sequence[ModelRun], rows: pd.DataF
         console.print(printable(str(model)), soft_wrap=True)
         table = similarity_table("")
         for _, row in model_rows.iterrows():
-            mark = "" if row[IS_RELIABLE] else _FEW_MARK
+            mark = "" if row[IS_RELIABLE] else UNRELIABLE_MARK
             cells = similarity_cells(row, row["spearman_low"], row["spearman_high"])
             table.add_row(str(row["subset"]), cells[0] + mark, *cells[1:])
         console.print(table)
@@ -119,7 +118,7 @@ def _task_table(task: str, rows: pd.DataFrame, *, is_wide: bool) -> Table:
     for subset in subsets:
         is_macro = subset == MACRO
         n_queries = int(first.at[subset, "n_queries"])
-        mark = _SMALL_MARK if n_queries < SMALL_N else ""
+        mark = SMALL_MARK if n_queries < SMALL_N else ""
         queries.append("" if is_macro else f"{n_queries}{mark}")
         documents.append("" if is_macro else str(first.at[subset, "n_documents"]))
         floors.append(_number(first.at[subset, "ndcg_floor"]))
@@ -136,7 +135,7 @@ def _task_table(task: str, rows: pd.DataFrame, *, is_wide: bool) -> Table:
         cells = []
         for subset in subsets:
             row = by_subset.loc[subset]
-            mark = "" if row[IS_RELIABLE] else _FEW_MARK
+            mark = "" if row[IS_RELIABLE] else UNRELIABLE_MARK
             cells.append(f"{_number(row['ndcg'])}{mark}\n{_interval(row['ndcg_low'], row['ndcg_high'])}")
         for name in extra:
             cells.append(_number(by_subset.at[MACRO, name]))
@@ -172,7 +171,7 @@ def _macro_table(runs: Sequence[ModelRun], frame: pd.DataFrame) -> Table:
         resampled = overall(run for run in runs if run.model == model)
         interval = resampled.interval()
         cells = [_number(by_task.at[task, "ndcg"]) for task in tasks]
-        mark = _FEW_MARK if not interval.is_reliable else ""
+        mark = UNRELIABLE_MARK if not interval.is_reliable else ""
         cells += [f"{_number(resampled.score)}{mark}", _interval(interval.low, interval.high)]
         table.add_row(_name(model, is_wide=True), *cells)
     return table
@@ -182,9 +181,9 @@ def _notes(rows: pd.DataFrame, counts: pd.Series[int], left_out: Sequence[str], 
     """Return the meaning of the marks in a table, and the subsets that the data does not have."""
     notes = []
     if (counts < SMALL_N).any():
-        notes.append(f"{_SMALL_MARK} fewer than {SMALL_N} {unit}: read the interval, not the score")
+        notes.append(f"{SMALL_MARK} fewer than {SMALL_N} {unit}: read the interval, not the score")
     if not rows[IS_RELIABLE].all():
-        notes.append(f"{_FEW_MARK} {UNRELIABLE_NOTE}")
+        notes.append(f"{UNRELIABLE_MARK} {UNRELIABLE_NOTE}")
     if left_out:
         notes.append(f"not in this data: {' '.join(left_out)}")
     return notes

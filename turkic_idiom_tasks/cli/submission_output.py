@@ -13,7 +13,7 @@ from leaderboard.language_models import KIND_LABELS, item_board_data
 from leaderboard.scores import EXTRA_TASKS, ScoredSubmission, corrected, extra_tasks, of_tasks
 from leaderboard.tables import TASK_LABELS, shown_score
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE, Interval
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE, Interval
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import TASK_NAMES
 
@@ -70,7 +70,9 @@ def _print_tasks(submission: ScoredSubmission, dataset: Dataset) -> None:
         lacks = [task for task in board.data.tasks if not board.by_task[task] and task not in EXTRA_TASKS]
         notes.append(f"No rank over all tasks: not every language of {', '.join(lacks)} is there.")
     if any(not interval.is_reliable for interval in board.intervals[submission.id].values()):
-        notes.append(f"* {UNRELIABLE_NOTE}.")
+        notes.append(f"{UNRELIABLE_MARK} {UNRELIABLE_NOTE}.")
+    if any(score.n < SMALL_N for score in submission.subsets):
+        notes.append(f"{SMALL_MARK} fewer than {SMALL_N} items: read the interval, not the score.")
     cuts = [score.cut for score in submission.subsets if score.cut is not None]
     if cuts:
         notes.append(f"Some queries list only their first {min(cuts)} documents.")
@@ -114,7 +116,7 @@ def _task_fields(submission: ScoredSubmission, board: Board, task: str, *, is_wi
         raw = board.interval(submission, score)
         scale = 1 - score.floor
         interval = Interval((raw.low - score.floor) / scale, (raw.high - score.floor) / scale, raw.is_reliable)
-        fields.append(_shown(corrected(score), interval, between))
+        fields.append(_shown(corrected(score), interval, between, is_small=score.n < SMALL_N))
     if is_wide:
         means = [score.main for score in scores.values()]
         fields.append(_plain(sum(means) / len(means)))
@@ -122,10 +124,10 @@ def _task_fields(submission: ScoredSubmission, board: Board, task: str, *, is_wi
     return fields
 
 
-def _shown(score: float, interval: Interval, between: str) -> str:
-    """Return a score with its interval below it; a star marks a score whose interval is not reliable."""
-    star = "" if interval.is_reliable else "*"
-    return f"{_plain(score)}{star}\n{_plain(interval.low)}{between}{_plain(interval.high)}"
+def _shown(score: float, interval: Interval, between: str, *, is_small: bool = False) -> str:
+    """Return a score, with marks where they apply, and its interval below it."""
+    marks = (SMALL_MARK if is_small else "") + ("" if interval.is_reliable else UNRELIABLE_MARK)
+    return f"{_plain(score)}{marks}\n{_plain(interval.low)}{between}{_plain(interval.high)}"
 
 
 def _plain(score: float) -> str:

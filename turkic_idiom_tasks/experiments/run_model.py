@@ -125,6 +125,8 @@ class ModelScorer:
                 dtype=options.dtype,
                 trust_remote_code=options.trust_remote_code,
             )
+        if not loaded.is_sentence_transformer and (options.dtype != "float32" or options.first_layer != FIRST_LAYER):
+            self._note(f"{name}: no transformer encoder, so --dtype and --first-layer have no effect")
         units = self._units(loaded)
         for unit in units:
             if not options.overwrite:

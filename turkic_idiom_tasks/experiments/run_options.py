@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import torch
+
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMILARITY_TASKS
@@ -96,7 +98,7 @@ def make_options(
         others: other fields of `RunOptions`.
 
     Raises:
-        InputError: an unknown task, language, pooling or dtype.
+        InputError: an unknown task, language, pooling, dtype or device.
     """
     chosen: list[str] = []
     for name in poolings:
@@ -110,7 +112,19 @@ def make_options(
         **others,
     )
     check_dtype(options.dtype)
+    _check_device(options.device)
     return options
+
+
+def _check_device(device: str | None) -> None:
+    if device is None:
+        return
+    try:
+        kind = torch.device(device).type
+    except RuntimeError as error:
+        raise usage_error(f"--device {device}: unknown; such as cpu, cuda, cuda:1 or mps") from error
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise usage_error(f"--device {device}: torch finds no CUDA device here; leave it out, or give cpu")
 
 
 def open_datasets(dataset: Dataset, options: RunOptions) -> dict[str, Dataset]:

@@ -25,11 +25,17 @@ from turkic_idiom_tasks.integrations.mteb_similarity import IdiomSTS
 from turkic_idiom_tasks.integrations.mteb_tasks import TurkicIdiomRetrieval
 from turkic_idiom_tasks.reading import read_json, shown
 from turkic_idiom_tasks.results.predictions import Prediction, subsets_of
-from turkic_idiom_tasks.results.record import SUFFIX, Header, OtherFormatError, read_header, read_record, write_record
+from turkic_idiom_tasks.results.record import (
+    MODEL_META,
+    SUFFIX,
+    Header,
+    OtherFormatError,
+    read_header,
+    read_record,
+    write_record,
+)
 from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_record
 from turkic_idiom_tasks.splits import TEST
-
-MODEL_FILE = "model_meta.json"
 
 IdiomTask = TurkicIdiomRetrieval | IdiomSTS
 
@@ -79,7 +85,7 @@ class TaskFolder:
         if not is_same_model or stated != [(self._task.short, subset)]:
             raise InputError(
                 f"{path}: a result of {shown(header.model.name)} on {shown(stated)}, which does not belong there; "
-                "choose another --output, or pass --overwrite"
+                "choose another --out, or pass --overwrite"
             )
         return header
 
@@ -135,9 +141,9 @@ class TaskFolder:
                 self.check_data(dataset)
             all_headers, problems = self._read_others(dataset, headers)
             view = self._derive_view(dataset, all_headers, overwrite=overwrite)
-            if view != self._read_view(lenient=overwrite) or not (self.path / MODEL_FILE).is_file():
+            if view != self._read_view(lenient=overwrite) or not (self.path / MODEL_META).is_file():
                 description = json.dumps(self._meta.to_dict(), default=str, indent=4)  # as mteb writes it
-                write_text(self.path / MODEL_FILE, description)
+                write_text(self.path / MODEL_META, description)
                 write_json(self._view, view)
         return problems
 
@@ -148,7 +154,7 @@ class TaskFolder:
         if view is None or not set(subsets) <= set(headers) or view["dataset_revision"] != dataset.revision:
             return False
         states_all = view["scores"] == self._derive_view(dataset, headers)["scores"]
-        return bool(states_all) and (self.path / MODEL_FILE).is_file()
+        return bool(states_all) and (self.path / MODEL_META).is_file()
 
     def _read_others(self, dataset: Dataset, headers: Mapping[str, Header]) -> tuple[dict[str, Header], list[str]]:
         """Return the headers of all records of this data, and a message for each record that cannot be used."""
@@ -234,5 +240,5 @@ def model_revision(meta: ModelMeta) -> str | None:
 def _other_data(path: Path, revision: str, dataset: Dataset) -> InputError:
     return InputError(
         f"{path}: scores of other data (revision {revision[:12]}; the data in use, {dataset.path}, has "
-        f"{dataset.revision[:12]}); choose another --output, or pass --overwrite"
+        f"{dataset.revision[:12]}); choose another --out, or pass --overwrite"
     )

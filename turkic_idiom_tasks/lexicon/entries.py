@@ -291,10 +291,11 @@ def _text_problems(entry: Entry, language: Language) -> list[str]:
 
 
 def _text_problem(key: str, text: str, language: Language) -> str | None:
-    outside = letters_outside(text, language)
+    cleaned = clean(text, language)
+    outside = letters_outside(cleaned, language)
     if outside:
         letters = ", ".join(f"{quoted(letter)} (U+{ord(letter):04X})" for letter in outside)
         return f"{key} has {letters}, not in the {language.name} alphabet: {quoted(text)}"
-    if clean(text, language) != text:
-        return f"{key} is not normalised (NFC, single spaces); it should read {quoted(clean(text, language))}"
+    if cleaned != text:
+        return f"{key} is not normalised (NFC, single spaces); it should read {quoted(cleaned)}"
     return unseen_problem(key, text)

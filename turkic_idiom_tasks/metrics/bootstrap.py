@@ -45,6 +45,7 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 SEED = 42
 SMALL_N = 30  # a score of fewer concepts is flagged
+SMALL_MARK, UNRELIABLE_MARK = "*", "~"  # in tables: fewer than `SMALL_N`; the interval may be too short
 FEW = 2  # an interval is not reliable if this many concepts can move the score by more than its half width
 UNRELIABLE_NOTE = f"the interval may be too short: {FEW} concepts more or less could move the score out of it"
 

@@ -28,7 +28,7 @@ from turkic_idiom_tasks.results.model_predictions import (
     regime_of_untuned,
 )
 from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, Key, Predictions
-from turkic_idiom_tasks.results.record import SUFFIX, Header, read_header, read_record
+from turkic_idiom_tasks.results.record import SUFFIX, Header, read_header, read_record, without_variants
 
 
 def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPredictions]:
@@ -89,7 +89,10 @@ def find_scores(place: Path) -> list[StatedScores]:
 
 
 def _all_files(places: Sequence[Path]) -> list[Path]:
-    """Return the files that places are or hold, in order, each once; hidden files and folders are skipped."""
+    """Return the files that places are or hold, in order, each once.
+
+    Hidden files and folders are skipped, and the results that `without_variants` leaves out.
+    """
     files: dict[Path, None] = {}
     for place in places:
         if not place.exists():
@@ -97,10 +100,12 @@ def _all_files(places: Sequence[Path]) -> list[Path]:
         if place.is_file():
             files[place] = None
             continue
+        of_place = []
         for path in sorted(place.rglob("*")):
             is_hidden = any(part.startswith(".") for part in path.relative_to(place).parts)
             if path.is_file() and not is_hidden:
-                files[path] = None
+                of_place.append(path)
+        files |= dict.fromkeys(without_variants(of_place))
     return list(files)
 
 

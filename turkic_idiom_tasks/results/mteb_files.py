@@ -24,13 +24,13 @@ from turkic_idiom_tasks.results.model_predictions import (
     validated,
 )
 from turkic_idiom_tasks.results.predictions import Key, Rankings, Tags
+from turkic_idiom_tasks.results.record import MODEL_META
 from turkic_idiom_tasks.splits import TEST
 
 PREDICTIONS_SUFFIX = "_predictions.json"
 PREDICTION_FILES = {f"{task.name}{PREDICTIONS_SUFFIX}": task for task in TASKS.values()}
 SCORE_FILES = {f"{task.name}.json": task for task in TASKS.values()}
 
-_MODEL_META = "model_meta.json"
 _Similarities = TypeAdapter(dict[str, dict[str, float]])  # query -> document -> similarity
 
 
@@ -166,7 +166,7 @@ def model_metas(files: Sequence[Path]) -> dict[tuple[str, str], list[Path]]:
     """Return (name, revision) -> every ``model_meta.json`` that mteb has written beside results."""
     metas: dict[tuple[str, str], list[Path]] = {}
     for path in files:
-        if path.name == _MODEL_META:
+        if path.name == MODEL_META:
             meta = _read_model_meta(path)
             metas.setdefault((meta.name, str(meta.revision)), []).append(path)
     return metas
@@ -198,7 +198,7 @@ def read_scores(path: Path) -> Iterator[StatedScores]:
     """
     result = validated(_MtebResult, read_json(path, special_numbers=True), path)
     task = find_task(result.task_name)
-    meta_path = path.with_name(_MODEL_META)
+    meta_path = path.with_name(MODEL_META)
     model = _read_model_meta(meta_path).name if meta_path.is_file() else None
     for row in result.scores.get(TEST, []):
         score = validated(_MtebScore, row, path)

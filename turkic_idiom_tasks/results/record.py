@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -31,6 +31,8 @@ if TYPE_CHECKING:  # it imports torch, which reading a record does not need
 
 RESULT_FORMAT = 2  # increased when the same predictions or settings get another meaning
 SUFFIX = ".record.jsonl.gz"
+VARIANTS = "experiments"  # mteb's folder for results under other settings than the default ones
+MODEL_META = "model_meta.json"  # mteb's file beside results that describes the model
 MAX_PACKED = 64 * 1024 * 1024  # bytes of the file
 MAX_UNPACKED = 512 * 1024 * 1024  # bytes
 
@@ -241,6 +243,8 @@ def read_record(path: Path, dataset: Dataset) -> Record:
 def find_records(place: Path) -> list[Path]:
     """Return the record that `place` is, or those in the folder `place` at any depth, sorted.
 
+    Results under other settings are left out where those under the default ones are there; see `without_variants`.
+
     Raises:
         InputError: there is no such file or folder, or nothing in it.
     """
@@ -251,13 +255,30 @@ def find_records(place: Path) -> list[Path]:
     paths = sorted(path for path in place.rglob(f"*{SUFFIX}") if not path.name.startswith("."))
     if not paths:
         raise InputError(f"{place}: no result in it; turkic-idiom run, finetune and grid run write them")
-    return paths
+    return without_variants(paths)
+
+
+def without_variants(paths: Sequence[Path]) -> list[Path]:
+    """Leave out the results of a model under other settings if the paths hold those under the default ones.
+
+    mteb keeps the former in the folder `VARIANTS` below the latter; to read them, name that folder.
+    """
+    folders = {path.parent for path in paths if path.name.endswith(SUFFIX) or path.name == MODEL_META}
+    kept = []
+    for path in paths:
+        if not any(folder.name == VARIANTS and folder.parent in folders for folder in path.parents):
+            kept.append(path)
+    return kept
 
 
 def _lines(path: Path) -> Iterator[bytes]:
     try:
         text = unpack_gzip(read_file(path, limit=MAX_PACKED), limit=MAX_UNPACKED)
     except MalformedError as error:
+        if not path.name.endswith(SUFFIX):
+            raise InputError(
+                f"{path}: no result of turkic-idiom ({error}); give a file *{SUFFIX}, or the folder of one model"
+            ) from error
         raise InputError(f"{path}: {error}; delete the file and compute it again") from error
     start = 0
     while start < len(text) or start == 0:
