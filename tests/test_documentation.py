@@ -34,7 +34,13 @@ from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 
 REPOSITORY = Path(__file__).parent.parent
 README = REPOSITORY / "README.md"
-LONG_PAGES = ("fine-tuning-and-grid.md", "leaderboard.md", "lexicon.md", "similarity.md")  # whose commands take longest
+LONG_PAGES = (  # whose commands take longest
+    "fine-tuning-and-grid.md",
+    "leaderboard.md",
+    "lexicon.md",
+    "similarity.md",
+    "spans.md",
+)
 PAGES = [README, *sorted((REPOSITORY / "docs").glob("*.md"))]
 MOST_WORDS = 1200  # of README
 MOST_SECONDS = 300  # for a block

@@ -157,7 +157,8 @@ def test_a_record_says_where_tokens_stand_and_gives_its_scores_again(finished, t
 def test_an_encoder_with_tokens_is_submitted_as_another_model_than_the_encoder_as_it_is(finished, token_data):
     grid, _, _ = finished
     regimes = [item.regime for item in find_predictions([grid.folder / "records"], token_data)]
-    assert sorted(regimes) == ["other", "other", "other", "pretrained"]
+    assert regimes.count("other") == 3
+    assert regimes.count(None) == 1  # a folder, which may have been tuned: `submit` asks for its regime
 
 
 def test_a_cell_scores_what_the_command_scores(finished, token_data, untrained_bert, tmp_path):

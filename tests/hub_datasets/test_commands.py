@@ -126,7 +126,9 @@ def test_stats_attest_show_browse_and_card(source, tmp_path, dataset):
     write_lexicon(tmp_path / "uzbek", [Concept("a", "")], {"uz": [Entry("a", "bosh egmoq", "m")]})
     assert "has no entries in tr" in dataset("attest", "--format", "kevser", source, tmp_path / "uzbek")[2]
     assert dataset("show", "a", lexicon)[1].startswith("a: to ignore\n\nTurkish (tr): göz yummak\n")
-    assert dataset("show", "b\u202e", lexicon)[2].endswith("no concept 'b\\u202e'; near it: a\n")
+    assert dataset("show", "b\u202e", lexicon)[2].endswith(
+        "no concept 'b\\u202e'; turkic-idiom dataset browse lists them\n"
+    )
     page = tmp_path / "page.html"
     assert dataset("browse", lexicon, "--out", page) == (0, f"{page}: 1 concepts\n", "")
     assert dataset("browse", lexicon, "--out", page)[0] == 1

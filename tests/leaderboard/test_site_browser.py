@@ -72,13 +72,6 @@ def column(page, key):
     )
 
 
-def test_every_page_loads_without_complaint(open_page, site):
-    page = open_page("index.html")
-    for name in (*PAGES, "compare.html", "models/model-0.html", *(f"models/hostile-{n}.html" for n in range(5))):
-        page.goto(f"{site}/{name}")
-        assert page.locator("h1").count() == 1
-
-
 def test_hostile_names_are_shown_as_they_are(open_page, site):
     page = open_page("index-all.html")
     assert set(HOSTILE) <= set(names(page))
@@ -463,10 +456,12 @@ def test_the_heat_map_of_the_published_gains_fits_a_phone(open_page):
 @pytest.mark.parametrize(
     "width", [320, pytest.param(390, marks=pytest.mark.long), pytest.param(1100, marks=pytest.mark.long)]
 )
-def test_no_page_is_wider_than_its_window(open_page, site, width):
+def test_every_page_loads_without_complaint_and_is_no_wider_than_its_window(open_page, site, width):
     page = open_page("index.html", viewport={"width": width, "height": 800})
-    for name in (*PAGES, "compare.html", "models/model-1.html", "models/hostile-1.html"):
+    models = [f"models/{name}.html" for name in ("model-0", "model-1", *(f"hostile-{n}" for n in range(5)))]
+    for name in (*PAGES, "compare.html", *models):
         page.goto(f"{site}/{name}")
+        assert page.locator("h1").count() == 1, name
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
 

@@ -169,6 +169,7 @@ def test_the_interval_covers_the_true_difference():
     assert 0.92 <= hits / 300 <= 0.985
 
 
+@pytest.mark.long
 def test_the_interval_near_chance_says_that_it_may_be_too_short():
     # Both systems are near chance: their nDCG differs by much in a few queries only, and most samples of 80 hold none
     # of the best ranks. No interval covers then; this one says so.
@@ -203,6 +204,7 @@ def test_the_stratified_interval_covers_because_concepts_are_drawn_together():
     assert apart / 120 < 0.89
 
 
+@pytest.mark.long
 def test_the_interval_of_an_f1_covers_the_true_difference():
     # every idiom has 1 to 3 sentences with one span each; the systems mark one span per sentence and find that of an
     # idiom with a chance of its own, 0.5 on average for A and 0.6 for B, so F1 = found / sentences: 0.1 apart

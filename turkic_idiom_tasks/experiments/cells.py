@@ -219,8 +219,14 @@ def pinned_commit(model: str) -> str | None:
 
 
 def content_revision(model: str) -> str | None:
-    """Return the content hash of a local model, the commit that is pinned for one on the Hub, or None."""
-    return folder_revision(Path(model).expanduser()) if is_local(model) else pinned_commit(model)
+    """Return the content hash of a local model, the commit that is pinned for one on the Hub, or None.
+
+    A folder that does not exist has none either: its cell fails when it runs, and stops no other.
+    """
+    if not is_local(model):
+        return pinned_commit(model)
+    folder = Path(model).expanduser()
+    return folder_revision(folder) if folder.is_dir() else None
 
 
 def cell_name(cell: Cell, *, settings: dict[str, JsonValue], model_revision: str | None, data_revision: str) -> str:
