@@ -126,7 +126,7 @@ def train_stage(
         config: settings of the training.
         seed: seed of the order of the rows and of dropout.
         earlier: the stage with whose weights this one begins; None for those that the classifier has. They are kept if
-            no epoch is better on the development rows.
+            every epoch is worse on the development rows.
 
     Raises:
         InputError: a package is missing, or training diverged.
