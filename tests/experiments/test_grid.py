@@ -103,7 +103,10 @@ def test_native_cells_have_the_scores_of_the_run_command_for_models_of_any_kind(
     assert "native" in capsys.readouterr().out
     (record,) = (tmp_path / "out" / "records").glob("*static-*")
     submit = ["submit", str(record), "--data", str(grid_data), "--out", str(tmp_path / "sent"), "--name", "me/static"]
-    assert main([*submit, "--contact", "@me", "--training-data", "none"]) == 0
+    submit += ["--contact", "@me", "--training-data", "none"]
+    assert main(submit) == 2
+    assert "--regime" in capsys.readouterr().err  # a model in a folder may have been tuned
+    assert main([*submit, "--regime", "pretrained"]) == 0
     assert "sentence-encoder, pretrained, 128 parameters" in capsys.readouterr().out  # 16 words, 8 numbers each
 
 
