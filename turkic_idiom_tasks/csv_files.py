@@ -71,7 +71,7 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
     problem.
 
     Raises:
-        InputError: a required column is missing or there twice, or the file is not a CSV table.
+        InputError: a required column is missing, a column is there twice, or the file is not a CSV table.
     """
     text = read_text(path)
     lines = list(StringIO(text, newline=""))
@@ -84,9 +84,6 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
         if header is None:
             header = [cell.strip().lower() for cell in cells]
             _check_columns(path, header, required)
-            twice = [name for name in header if name and header.count(name) > 1]
-            if twice:
-                raise InputError(f"{path}:{number}: the column {twice[0]} appears twice; rename or remove one")
         elif len(own_lines) > 1 and _has_stray_quote(own_lines, cells, delimiter, len(header)):
             for offset, line in enumerate(own_lines):
                 if line.strip():
@@ -174,6 +171,7 @@ def _check_columns(path: Path, header: Sequence[str], required: tuple[str, ...])
         raise InputError(
             f"{path}:1: the columns {', '.join(missing)} are missing; found {names}; is it the right file?"
         )
-    for name in required:
-        if header.count(name.lower()) > 1:
-            raise InputError(f"{path}:1: the column {name} appears twice; remove one of them")
+    spelling = {name.lower(): name for name in required}
+    for name in header:
+        if name and header.count(name) > 1:
+            raise InputError(f"{path}:1: the column {spelling.get(name, name)} appears twice; rename or remove one")

@@ -144,8 +144,9 @@ def _without_pooling(name: str) -> str:
 
 Distinct = Annotated[tuple[T, ...], AfterValidator(distinct)]
 AtLeastOne = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct)]  # distinct ones
-ModelName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_without_pooling)]
-Names = AtLeastOne[ModelName]
+Names = AtLeastOne[
+    Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_without_pooling)]
+]
 Seeds = AtLeastOne[Seed]
 
 

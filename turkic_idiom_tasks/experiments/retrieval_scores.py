@@ -1,9 +1,9 @@
 """Scores of a retrieval grid by model, regime and pooling: means over seeds and over languages.
 
 A mean over languages needs all languages of the grid: those that the grid trains on and that pretrained or tr-only
-encoders were tested on. Training on Turkish pairs is monolingual
-training for Turkish, so the tr-only scores are also the monolingual scores of Turkish. The cross-lingual score of a
-language is the score of the encoder that was trained for it.
+encoders were tested on. Training on Turkish pairs is monolingual training for Turkish, so the tr-only scores are also
+the monolingual scores of Turkish. The cross-lingual score of a language is the score of the encoder that was trained
+for it.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.encoders.folders import is_local
-from turkic_idiom_tasks.encoders.names import PRETRAINED
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.item_types import LETTERS
 from turkic_idiom_tasks.language_models.items import item_sets
@@ -25,7 +23,7 @@ from turkic_idiom_tasks.results.item_answers import (
     plain_text,
     task_and_subset,
 )
-from turkic_idiom_tasks.results.model_predictions import FEW_SHOT, LLM, ModelPredictions, check_data
+from turkic_idiom_tasks.results.model_predictions import LLM, ModelPredictions, check_data, regime_of_language_model
 from turkic_idiom_tasks.results.predictions import LETTERS as TAG_LETTERS
 from turkic_idiom_tasks.results.predictions import SPANS, Key, Prediction, Tags
 
@@ -80,13 +78,12 @@ def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
             key, prediction = _choices(path, name, answers_of_set, facts, dataset)
             predictions[key] = prediction
     name = _public_name(log.eval.model)
-    untuned = None if is_local(name) else PRETRAINED  # of a folder it is not known
     return ModelPredictions(
         path=path,
         predictions=predictions,
         name=name,
         type=LLM,
-        regime=FEW_SHOT if facts.few_shot else untuned,
+        regime=regime_of_language_model(name, shots=facts.few_shot),
         few_shot=facts.few_shot,
         versions={name.replace("_", "-"): version for name, version in log.eval.packages.items()},
     )

@@ -27,13 +27,12 @@ from turkic_idiom_tasks.results.item_answers import (
     plain_text,
 )
 from turkic_idiom_tasks.results.model_predictions import (
-    FEW_SHOT,
     LENIENT,
     LLM,
     TOKEN_CLASSIFIER,
     ModelPredictions,
     check_data,
-    regime_of_untuned,
+    regime_of_language_model,
     validated,
 )
 from turkic_idiom_tasks.results.predictions import LETTERS, SPANS, Tags
@@ -165,7 +164,7 @@ def _describe(path: Path, date: str, dataset: Dataset) -> ModelPredictions:
     check_data(path, data_revision, dataset)
     is_classifier = results.config.model == TOKEN_CLASSIFIER
     shots = results.n_shot[task]
-    regime = FEW_SHOT if shots else regime_of_untuned(results.model_name)
+    regime = None if is_classifier else regime_of_language_model(results.model_name, shots=shots)
     versions = {"lm-eval": results.lm_eval_version}
     if results.transformers_version:
         versions["transformers"] = results.transformers_version
@@ -176,7 +175,7 @@ def _describe(path: Path, date: str, dataset: Dataset) -> ModelPredictions:
         revision=results.config.model_sha or None,
         n_parameters=results.config.model_num_parameters or None,
         type=TOKEN_CLASSIFIER if is_classifier else LLM,
-        regime=None if is_classifier else regime,
+        regime=regime,
         few_shot=None if is_classifier else shots,
         is_classifier=is_classifier,
         versions=versions,

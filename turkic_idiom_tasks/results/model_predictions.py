@@ -140,6 +140,13 @@ def regime_of_untuned(name: str) -> str | None:
     return None if name.startswith(_LOCAL) or is_local(name) else PRETRAINED
 
 
+def regime_of_language_model(name: str, *, shots: int) -> str | None:
+    """Return the regime of a language model that saw `shots` examples in its prompt; None for a folder without any."""
+    if shots:
+        return FEW_SHOT
+    return None if is_local(name) else PRETRAINED
+
+
 def known_regime(regime: str) -> str:
     """Return a regime as the leaderboard names it."""
     return regime if regime in KNOWN_REGIMES else OTHER
