@@ -254,7 +254,7 @@ def test_the_same_results_are_the_same_bytes(encoder, packed, tmp_path):
     assert contents[0] == contents[1]
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [50, 80, 120])
 def test_the_commands_say_what_is_missing_what_was_packed_and_what_is_wrong(
     tmp_path, monkeypatch, capsys, submission_lexicon, submission_dataset, submission_predictions, columns
 ):

@@ -18,6 +18,7 @@ from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import TASK_NAMES
 
 WIDE = 120  # columns of a terminal from which the table has all its columns
+_UNLIMITED = 10_000  # columns
 
 
 def print_scores(submission: ScoredSubmission, dataset: Dataset) -> None:
@@ -62,7 +63,8 @@ def _print_tasks(submission: ScoredSubmission, dataset: Dataset) -> None:
     console = Console(highlight=False, markup=False, emoji=False)
     is_wide = console.width >= WIDE
     table = _score_table(submission, board, is_wide=is_wide, between=" ")
-    if console.measure(table).maximum > console.width:
+    unlimited = console.options.update(max_width=_UNLIMITED)  # a width is measured up to that of the options
+    if console.measure(table, options=unlimited).maximum > console.width:
         table = _score_table(submission, board, is_wide=is_wide, between="\n")
     console.print(table)
     notes = ["Chance-corrected scores, 0 for a random ranking; below each its 95% interval."]
