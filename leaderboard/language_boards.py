@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from leaderboard.board import Board, make_board
 from leaderboard.items import BoardData
+from leaderboard.ranking import Standings
 from leaderboard.scores import ScoredSubmission
 from leaderboard.tabs import Tab, default_tab, tabs_of
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -45,6 +46,20 @@ def language_boards(board: Board) -> list[LanguageBoard]:
             of_language = _board_of(board, code)
             boards.append(LanguageBoard(code, of_language, tabs_of(of_language)))
     return boards
+
+
+def standings_by_language(boards: Sequence[LanguageBoard], data: BoardData, tab: Tab) -> dict[str, Standings]:
+    """Return language -> its standings over those tasks of a tab of the overview that the data has in this language.
+
+    A language is left out if its board ranks other tasks, because nobody submitted one of them.
+    """
+    by_language = {}
+    for one in boards:
+        tasks = tuple(task for task in tab.tasks if any(subset.language == one.code for subset in data.of_task(task)))
+        for of_language in one.tabs:
+            if of_language.tasks == tasks:
+                by_language[one.code] = of_language.standings
+    return by_language
 
 
 def _board_of(board: Board, code: str) -> Board:

@@ -29,7 +29,7 @@ from leaderboard.figures import (
 )
 from leaderboard.formats import json_schemas
 from leaderboard.items import BoardData
-from leaderboard.language_boards import LanguageBoard, language_boards
+from leaderboard.language_boards import LanguageBoard, language_boards, standings_by_language
 from leaderboard.language_models import KIND_LABELS, KIND_TITLES, LanguageModelBoard
 from leaderboard.model_parts import subset_titles, task_part
 from leaderboard.ranking import Standing
@@ -126,6 +126,7 @@ class Pages:
         self._environment = environment()
         self._charts: dict[str, Chart] = {}
         self._distinctions = distinctions(board.submissions)
+        self._language_boards = language_boards(board)
         self._splits = {task: spelling_splits(board, task) for task in self._data.tasks}
         tasks = [Link(_task_file(task), TASK_LABELS[task]) for task in self._data.tasks]
         if language_models:
@@ -147,7 +148,7 @@ class Pages:
         yield from self._overview_files()
         for task in self._data.tasks:
             yield _task_file(task), self._task(task)
-        for language_board in language_boards(self.board):
+        for language_board in self._language_boards:
             yield from self._language_files(language_board)
         for name in dict.fromkeys(name for board in self._boards for name in board.by_id):
             yield f"models/{name}.html", self._model(name)
@@ -221,6 +222,7 @@ class Pages:
 
     def _overview(self, tab: Tab | None, *, file: str, older: Sequence[OtherEdition] = (), **values: Any) -> bytes:
         """Return the overview with the table of a tab, or the list of submissions for other editions."""
+        by_language = standings_by_language(self._language_boards, self._data, tab) if tab else {}
         return self._page(
             "index.html",
             file=file,
@@ -229,7 +231,7 @@ class Pages:
             tab=tab,
             current_tab=_OLDER if older or tab is None else tab.name,
             columns=tab_columns(self.board, tab) if tab else [],
-            rows=tab_rows(self.board, tab) if tab else [],
+            rows=tab_rows(self.board, tab, by_language) if tab else [],
             older=older,
             sizes=_SIZE_NAMES,
             **values,

@@ -7,20 +7,19 @@ model that does one thing well has a rank, and the page says among which models.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.board import Board
 from leaderboard.items import SubsetItems
-from leaderboard.ranking import Standings
-from leaderboard.scores import RETRIEVAL_TASKS, ScoredSubmission, corrected
+from leaderboard.ranking import Standing, Standings
+from leaderboard.scores import RETRIEVAL_TASKS, corrected
 from leaderboard.tables import (
     TASK_FORMS,
     TASK_LABELS,
     TASK_LEADS,
     Column,
     Row,
-    ShownScore,
     badges,
     distinctions,
     standing_score,
@@ -121,22 +120,28 @@ def tab_columns(board: Board, tab: Tab) -> list[Column]:
     return columns
 
 
-def tab_rows(board: Board, tab: Tab) -> list[Row]:
+def tab_rows(board: Board, tab: Tab, by_language: Mapping[str, Mapping[str, Standing]] | None = None) -> list[Row]:
     """Return a row for each submission that has a score in a tab, the ranked ones first.
 
     The scores are chance-corrected: the mean of the ranked tasks if there are several, then each task; on a board of
     several languages also the mean of the ranked tasks in each language.
+
+    Args:
+        board: the board of the tab.
+        tab: the tab.
+        by_language: language -> its standings over the ranked tasks (`language_boards.standings_by_language`); a
+            language that it lacks has empty cells.
     """
     notes = distinctions(board.submissions)
     ties = tie_places(tab.standings)
     by_id = board.by_id
-    subsets_by_language = _subsets_by_language(board, tab)
+    in_languages = [(by_language or {}).get(code, {}) for code in _subsets_by_language(board, tab)]
     rows = []
     for name in _order(board, tab):
         submission = by_id[name]
         shown = [standing_score(tab.standings.get(name))] if len(tab.tasks) > 1 else []
         shown += [standing_score(board.by_task[task].get(name)) for task in tab.shown]
-        shown += [_language_score(submission, board, subsets) for subsets in subsets_by_language.values()]
+        shown += [standing_score(standings.get(name)) for standings in in_languages]
         row = Row(
             submission=submission,
             standing=tab.standings.get(name),
@@ -172,21 +177,6 @@ def _subsets_by_language(board: Board, tab: Tab) -> dict[str, list[SubsetItems]]
             if subsets:
                 by_language[code] = subsets
     return by_language
-
-
-def _language_score(submission: ScoredSubmission, board: Board, subsets: Sequence[SubsetItems]) -> ShownScore:
-    """Return the chance-corrected mean over the subsets of one language; missing if the submission lacks one of them.
-
-    It has an interval if there is one subset whose score needs no correction.
-    """
-    keys = {subset.key for subset in subsets}
-    scores = [score for score in submission.subsets if f"{score.task}/{score.subset}" in keys]
-    if len(scores) < len(subsets):
-        return ShownScore(math.nan)
-    scores.sort(key=lambda score: (score.task, score.subset))
-    value = sum(corrected(score) for score in scores) / len(scores)
-    is_uncorrected = len(scores) == 1 and scores[0].floor == 0
-    return ShownScore(value, board.interval(submission, scores[0]) if is_uncorrected else None)
 
 
 def _is_small(n: int | None) -> bool:

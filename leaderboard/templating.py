@@ -36,7 +36,6 @@ def environment() -> Environment:
         "parameters": shown_parameters,
         "rate": shown_rate,
         "task_name": (TASK_LABELS | KIND_LABELS).__getitem__,
-        "sortable": _sortable,
         "place": _place,
         "tick": lambda value: f"{value:.2g}".removeprefix("0") or "0",
         "language": lambda code: LANGUAGES[code].name,
@@ -53,11 +52,6 @@ def _shown_figure(value: float | str | None) -> str:
         return value or "–"
     digits = 2 if round(value, 2) == value else 3
     return re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}").replace("-", "−")
-
-
-def _sortable(value: float) -> str:
-    """Return a score with the five decimals by which the pages sort."""
-    return f"{value:.5f}".replace("0.", ".", 1)
 
 
 def _place(value: float) -> str:

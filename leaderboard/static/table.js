@@ -13,16 +13,31 @@
   const headers = [...table.tHead.rows[0].cells];
   const marks = /[\u0300-\u036f'\u02bb\u02bc]/g;
   const fold = text => text.toLowerCase().normalize("NFD").replace(marks, "").replace(/ı/g, "i");
-  const rows = [...body.rows].map((element, place) => ({
-    element,
-    place,
-    fits: true,
-    text: fold(element.cells[1].textContent),
-    tie: ["first", "middle", "last"].find(name => element.cells[0].classList.contains(name)) || "",
-    values: [...element.cells].map(cell => (cell.dataset.v === undefined ? null : Number(cell.dataset.v))),
-  }));
+
+  // The rank or the number of parameters of a cell, else its score as it is shown; null if it has none. Models whose
+  // scores look the same stay in the order of their ranks
+  function valueOf(cell) {
+    const { v = cell.firstChild.data } = cell.dataset;
+    const value = v === undefined ? NaN : Number(v.replace("−", "-"));
+    return Number.isNaN(value) ? null : value;
+  }
+
+  const rows = [...body.rows].map((element, place) => {
+    const [rank, model] = element.cells;
+    const link = model.querySelector("a");
+    return {
+      element,
+      place,
+      id: link.getAttribute("href").slice("models/".length, -".html".length),
+      name: link.textContent,
+      kinds: { type: model.querySelector(".type").textContent, ...element.dataset },
+      fits: true,
+      text: fold(model.textContent),
+      tie: ["first", "middle", "last"].find(name => rank.classList.contains(name)) || "",
+      values: [...element.cells].map(valueOf),
+    };
+  });
   const isText = headers.map((_, column) => rows.every(row => row.values[column] === null));
-  const names = rows.map(row => row.element.cells[1].querySelector("a").textContent);
   const fields = ["q", "type", "size", "regime"];
   const empty = document.getElementById("empty");
   const more = document.getElementById("more");
@@ -46,7 +61,7 @@
         if (x === null || y === null) return (x === null) - (y === null) || a.place - b.place;
         return sign * (x - y) || a.place - b.place;
       };
-    const text = row => (column === 1 ? names[row.place].toLowerCase() : row.element.cells[column].textContent);
+    const text = row => (column === 1 ? row.name.toLowerCase() : row.element.cells[column].textContent);
     return (a, b) => sign * text(a).localeCompare(text(b), "en") || a.place - b.place;
   }
 
@@ -147,7 +162,7 @@
     for (const row of rows)
       row.fits =
         words.every(word => row.text.includes(word)) &&
-        chosen.every(([name, value]) => row.element.dataset[name] === value);
+        chosen.every(([name, value]) => row.kinds[name] === value);
     rankFitting();
     showRows();
     showColumns();
@@ -177,7 +192,7 @@
     }
     const order = state.get("order") === "descending" ? "descending" : "ascending";
     sorting = columnOf(state.get("sort") || "") < 0 ? { ...start } : { sort: state.get("sort"), order };
-    const known = new Set(rows.map(row => row.element.dataset.id));
+    const known = new Set(rows.map(row => row.id));
     pinned = (state.get("pin") || "").split(" ").filter(id => known.has(id)).slice(0, MOST_PINNED);
     isTyping = false;
     sort();
@@ -201,9 +216,9 @@
   function showPins() {
     for (const row of rows) {
       const button = row.element.querySelector(".pin");
-      if (button) button.setAttribute("aria-pressed", String(pinned.includes(row.element.dataset.id)));
+      if (button) button.setAttribute("aria-pressed", String(pinned.includes(row.id)));
     }
-    const nameOf = id => names[rows.find(row => row.element.dataset.id === id).place];
+    const nameOf = id => rows.find(row => row.id === id).name;
     bar.replaceChildren(pinned.map(nameOf).join(", ") + (pinned.length < 2 ? ": pin one more to compare" : ""));
     if (pinned.length >= 2) {
       const link = document.createElement("a");
@@ -220,18 +235,17 @@
   }
 
   if ("compare" in table.dataset) {
-    rows.forEach(({ element }, place) => {
-      const { id } = element.dataset;
+    for (const { element, id, name } of rows) {
       const button = document.createElement("button");
       button.type = "button";
       button.className = "pin";
       button.textContent = "Pin";
-      button.setAttribute("aria-label", `Pin ${names[place]} to compare it`);
+      button.setAttribute("aria-label", `Pin ${name} to compare it`);
       button.addEventListener("click", () =>
         pin(pinned.includes(id) ? pinned.filter(other => other !== id) : [...pinned, id]),
       );
       element.cells[1].querySelector(".line").prepend(button);
-    });
+    }
     empty.after(bar);
   }
 

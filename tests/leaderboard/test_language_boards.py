@@ -1,13 +1,15 @@
 """Boards of single languages, and the split of T1 by spelling."""
 
+from dataclasses import replace
+
 import pytest
 
 from leaderboard.board import make_board
 from leaderboard.items import board_data
-from leaderboard.language_boards import language_boards
+from leaderboard.language_boards import language_boards, standings_by_language
 from leaderboard.site import build_site
 from leaderboard.spelling import spelling_splits
-from leaderboard.tabs import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, default_tab, tab_rows, tabs_of
+from leaderboard.tabs import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, Tab, default_tab, tab_rows, tabs_of
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
 from turkic_idiom_tasks.dataset.retrieval import queries_with_shared_stem
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -22,6 +24,10 @@ def board_of_language(code, data, *submissions):
 
 def tab_of(of_language, name):
     return next(tab for tab in of_language.tabs if tab.name == name)
+
+
+def tab_of_board(board, name):
+    return next(tab for tab in tabs_of(board) if tab.name == name)
 
 
 def test_the_ranks_of_a_language_are_its_own():
@@ -96,6 +102,36 @@ def test_tasks_that_nobody_submitted_have_no_column_and_no_tab():
     assert not any(shown.missing for shown in row.scores)
     assert len(row.scores) == 3  # the mean of two tasks, and each
     assert board_of_language("tr", data, make_scored("one", data, tasks=("T1",))).default is None
+
+
+def test_the_overview_shows_a_language_with_the_score_and_interval_of_its_own_board():
+    """Spans has no Gagauz here, so that its ranking over all tasks is that of retrieval."""
+    data = make_data(30, languages=("tr", "az", "gag"))
+    data = replace(data, subsets=tuple(one for one in data.subsets if (one.task, one.language) != (SPANS, "gag")))
+    submissions = [make_scored("one", data), make_scored("two", data, skill=0.7, seed=1)]
+    board = make_board([*submissions, make_scored("part", data, tasks=("T2",))], data)
+    tab = tab_of_board(board, ALL_TAB)
+    boards = {one.code: one for one in language_boards(board)}
+    rows = tab_rows(board, tab, standings_by_language(list(boards.values()), data, tab))
+    for code, place in (("tr", -3), ("az", -2), ("gag", -1)):
+        standings = boards[code].board.overall
+        assert set(standings) == {"one", "two"}
+        for row in rows[:2]:
+            shown = row.scores[place]
+            of_language = standings[row.submission.id]
+            assert (shown.value, shown.interval) == (of_language.score, of_language.interval)
+            assert shown.interval.low < shown.value < shown.interval.high
+    assert rows[2].submission.id == "part"
+    assert all(shown.missing for shown in rows[2].scores[-3:])
+
+
+def test_a_language_in_which_nobody_submitted_a_task_has_no_mean_over_the_tasks():
+    data = make_data(30, languages=("tr", "az"))
+    submission = make_scored("one", data)
+    subsets = tuple(one for one in submission.subsets if (one.task, one.subset) != ("T2", "azj"))
+    board = make_board([replace(submission, subsets=subsets)], data)
+    tab = Tab(RETRIEVAL_TAB, RETRIEVAL, RETRIEVAL, board.retrieval)
+    assert list(standings_by_language(language_boards(board), data, tab)) == ["tr"]
 
 
 def test_an_extra_task_has_a_column_and_does_not_count():

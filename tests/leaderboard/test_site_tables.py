@@ -19,6 +19,7 @@ from leaderboard.figures import (
     score_by_throughput,
 )
 from leaderboard.items import hardest, item_values
+from leaderboard.language_boards import language_boards, standings_by_language
 from leaderboard.tables import distinctions, size_class, task_columns
 from leaderboard.tabs import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, default_tab, tab_columns, tab_rows, tabs_of
 from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored, scored_of
@@ -32,7 +33,8 @@ def board_of(*submissions, data, **options):
 
 def rows_of(board, name):
     """The rows of a tab of the overview."""
-    return tab_rows(board, next(tab for tab in tabs_of(board) if tab.name == name))
+    tab = next(tab for tab in tabs_of(board) if tab.name == name)
+    return tab_rows(board, tab, standings_by_language(language_boards(board), board.data, tab))
 
 
 def test_language_cells_are_the_mean_over_tasks_of_that_language():
@@ -97,9 +99,9 @@ def test_the_overview_opens_with_the_ranking_that_has_the_most_submissions():
     assert default_tab(tabs).name == SPANS_TAB
     assert default_tab(tabs_of(board_of(whole, data=data))).name == ALL_TAB
     assert [tab.name for tab in tabs_of(board_of(tagger, data=data))] == [SPANS_TAB]
-    of_spans = tab_rows(board_of(tagger, whole, data=data), tabs[1])
-    assert [len(row.scores) for row in of_spans] == [6, 6]  # spans, and its five languages
     board = board_of(tagger, whole, data=data)
+    of_spans = rows_of(board, SPANS_TAB)
+    assert [len(row.scores) for row in of_spans] == [6, 6]  # spans, and its five languages
     best = of_spans[0].submission
     assert [shown.interval for shown in of_spans[0].scores[1:]] == [
         board.interval(best, score) for score in best.of_task(SPANS)
