@@ -27,6 +27,7 @@ _NEEDED = {
     "training_data": "--training-data: what it was trained on, and whether idioms of the benchmark were among it",
     "contact": "--contact: how you want to be reached; it is shown publicly",
 }
+_OPTIONS = {"n_parameters": "--parameters", "training_data": "--training-data"}  # those that are not --FIELD
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,9 @@ def _metadata(group: Sequence[ModelPredictions], options: SubmitOptions, dataset
         first = error.errors(include_url=False)[0]
         field = str(first["loc"][0])
         message = first["msg"].removeprefix("Value error, ")
-        raise usage_error(f"{known['name']}: {shown(field)}: {message}, not {shown(first['input'])}") from error
+        is_option = getattr(options, field, None) is not None
+        place = _OPTIONS.get(field, f"--{field}") if is_option else f"{known['name']}: {shown(field)}"
+        raise usage_error(f"{place}: {message}, not {shown(first['input'])}") from error
 
 
 def _predictions(group: Sequence[ModelPredictions]) -> dict[Key, Prediction]:

@@ -2,7 +2,7 @@
 
 The keys of the other languages begin with ``AZ-``, ``TK-``, ``GA-`` and ``UZ-``. A row is one concept in all languages.
 A missing key, null, an empty text or a single dash means that a language lacks the field. Keys are recognised in any
-letter case and with any spelling of Örnek.
+letter case and with any spelling of Örnek. A key that is almost one of them is not read, and reported.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ CODES = {"tr": "tr", "az": "az", "tk": "tk", "ga": "gag", "gag": "gag", "uz": "u
 FIELDS = {"deyim": "idiom", "anlam": "meaning", "ornek": "example"}
 NO_KEY = "no key of the release"
 _KEY = re.compile(rf"({'|'.join(CODES)})-({'|'.join(FIELDS)})")
+_KNOWN = [f"{code}-{field}" for code in CODES for field in FIELDS]
+_ALMOST = 0.85  # similarity of two keys
 _NOTHING = re.compile(r"[\s\-\u2010-\u2015\u2212\u00ad]*")
 _SHOWN = 80  # characters of a value in the report
 
@@ -79,6 +82,9 @@ def source_row(number: int, item: Any) -> SourceRow:
     for key, value in item.items():
         match = _KEY.fullmatch(_normalised(key))
         if match is None:
+            near = get_close_matches(_normalised(key), _KNOWN, n=1, cutoff=_ALMOST)
+            if near:
+                notes.append(Note(f"unknown key {quoted(key)} not read (nearest: {near[0].upper()})", _as_text(value)))
             continue
         has_key = True
         field = FIELDS[match[2]]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hub_datasets.importing import FORMATS, import_source
 from hub_datasets.sources import columns, paper, turkish, uzbek
-from hub_datasets.sources.source_rows import Reading
+from hub_datasets.sources.source_rows import Note, Reading
 from hub_datasets.sources.turkish import Sense, split_senses
 from turkic_idiom_tasks.csv_files import read_table
 from turkic_idiom_tasks.errors import InputError
@@ -111,6 +111,13 @@ def test_paper_values_that_are_no_text_are_noted(tmp_path):
         ("meaning removed: not text", "7"),
         ("idiom removed: not text", '{"a": 1}'),
     ]
+
+
+def test_paper_keys_that_are_almost_known_are_noted(tmp_path):
+    row = {"TR-Deyim": "göz yummak", "TR-Anlamm": "görmezden gelmek", "id": 3, "AZ-Deyim": "göz yummaq", "not": "x"}
+    (source,) = paper.read(write(tmp_path, json.dumps(row, ensure_ascii=False)))
+    assert source.readings == {"tr": Reading("göz yummak"), "az": Reading("göz yummaq")}
+    assert source.notes == (Note("unknown key 'TR-Anlamm' not read (nearest: TR-ANLAM)", '"görmezden gelmek"'),)
 
 
 def test_paper_malformed_list_names_the_line(tmp_path):

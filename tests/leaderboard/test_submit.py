@@ -222,8 +222,13 @@ def test_what_cannot_be_packed(encoder, packed, tmp_path):
         packed(encoder, regime="zero-shot")
     with pytest.raises(InputError, match="say with --name ORG/NAME how to call it publicly"):
         packed(encoder, regime="other", name="a b")
-    with pytest.raises(InputError, match=r"'contact': has the character '\\x07'"):
-        packed(encoder, **stated, contact="a\x07b")
+    for field, value, message in (
+        ("contact", "a\x07b", r"--contact: has the character '\\x07'"),
+        ("n_parameters", -5, r"--parameters: .*, not -5"),
+        ("training_data", "x" * 2001, r"--training-data: .*2000"),
+    ):
+        with pytest.raises(InputError, match=message):
+            packed(encoder, **stated, **{field: value})
     copy = shutil.copytree(encoder, tmp_path / "copy")
     with pytest.raises(InputError, match=r"two results of T1, tur-azj: .* name the files of one of them"):
         packed(encoder, copy, **stated)

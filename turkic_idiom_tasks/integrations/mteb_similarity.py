@@ -50,7 +50,8 @@ class IdiomSTS(AbsTaskSTS):
     def __init__(self, *args: Any, dataset: Dataset | None = None, **kwargs: Any) -> None:
         """Make a task on a dataset; without one, on the data that the environment names.
 
-        Listing tasks works without data, and `load_data` raises what is wrong with it.
+        Listing tasks works without data, and `load_data` raises what is wrong with it. mteb's cache knows a task by its
+        name alone, see `TurkicIdiomRetrieval`.
         """
         self.predictions: dict[tuple[str, str], Similarities] = {}
         self._source = dataset

@@ -86,7 +86,11 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
     abstask_prompt = "Retrieve the text with the same meaning as the given idiom."
 
     def __init__(self, *args: Any, dataset: Dataset | None = None, **kwargs: Any) -> None:
-        """Make a task on a dataset; without one, on the data that TURKIC_IDIOM_DATA names, or the bundled lexicon."""
+        """Make a task on a dataset; without one, on the data that TURKIC_IDIOM_DATA names, or the bundled lexicon.
+
+        mteb's cache knows a task by its name alone. For a task on a dataset of your own pass ``cache=None`` or
+        ``overwrite_strategy="always"`` to `mteb.evaluate`; otherwise it may give scores of the data in use.
+        """
         self._source = dataset
         self._is_named_by_environment = dataset is None
         self._problem: InputError | None = None
