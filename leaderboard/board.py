@@ -21,6 +21,8 @@ from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, m
 from turkic_idiom_tasks.results.predictions import Key
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
+ResampledScores = Mapping[Key, Mapping[str, Resampled | None]]  # (task, subset) -> id -> main score
+
 _UNDEFINED = Interval(math.nan, math.nan)
 
 
@@ -31,7 +33,8 @@ class Board:
     Attributes:
         data: the data that the submissions were scored on.
         submissions: sorted by id.
-        intervals: id -> (task, subset) -> the 95% interval of the main score.
+        resampled: (task, subset) -> id -> the main score under every draw of concepts; None where it is undefined.
+        intervals: id -> (task, subset) -> the 95% interval of the main score; NaN where the score is undefined.
         overall: standings over all tasks but the extra ones, without the submissions that lack a task.
         retrieval: the same over the retrieval tasks.
         by_task: task -> the same over one task.
@@ -41,6 +44,7 @@ class Board:
 
     data: BoardData
     submissions: tuple[ScoredSubmission, ...]
+    resampled: ResampledScores
     intervals: Mapping[str, Mapping[Key, Interval]]
     overall: Standings
     retrieval: Standings
@@ -56,20 +60,6 @@ class Board:
     def interval(self, submission: ScoredSubmission, score: ScoredSubset) -> Interval:
         """Return the 95% interval of the main score of one subset of a submission."""
         return self.intervals[submission.id][score.task, score.subset]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ResampledBoard:
-    """Scores of submissions under every draw of concepts.
-
-    Attributes:
-        intervals: id -> (task, subset) -> the 95% interval of the main score; NaN where the score is undefined.
-        by_task: task -> id -> the chance-corrected mean over the task's subsets; only of submissions that have a score
-            in each of them.
-    """
-
-    intervals: Mapping[str, Mapping[Key, Interval]]
-    by_task: Mapping[str, Mapping[str, Resampled]]
 
 
 def make_board(
@@ -98,49 +88,75 @@ def make_board(
         _check_data(submission, data)
         by_id[submission.id] = submission
     check_ids(reproduced, by_id.values())
-    resampled = resample_board(list(by_id.values()), data)
-    by_task = {}
-    all_scores = []
-    retrieval_scores = []
-    for task, task_scores in resampled.by_task.items():
-        by_task[task] = rank([task_scores])
-        if task in RETRIEVAL_TASKS:
-            retrieval_scores.append(task_scores)
-        if task not in EXTRA_TASKS:
-            all_scores.append(task_scores)
-    return Board(
-        data=data,
-        submissions=tuple(by_id.values()),
-        intervals=resampled.intervals,
-        overall=rank(all_scores),
-        retrieval=rank(retrieval_scores),
-        by_task=by_task,
-        reproduced=frozenset(reproduced),
-        other_editions=tuple(sorted(other_editions, key=lambda other: (str(other.metadata.edition), other.id))),
-    )
+    resampled = resample_subsets(list(by_id.values()), data)
+    intervals: dict[str, dict[Key, Interval]] = {name: {} for name in by_id}
+    for key, scores in resampled.items():
+        for name, score in scores.items():
+            intervals[name][key] = score.interval() if score else _UNDEFINED
+    editions = sorted(other_editions, key=lambda other: (str(other.metadata.edition), other.id))
+    return _rank(data, tuple(by_id.values()), resampled, intervals, frozenset(reproduced), tuple(editions))
 
 
-def resample_board(submissions: Sequence[ScoredSubmission], data: BoardData) -> ResampledBoard:
-    """Resample the scores of submissions.
+def board_of_subsets(board: Board, subsets: Sequence[SubsetItems]) -> Board:
+    """Return the board over some subsets, with the submissions that have one of them; nothing is resampled again."""
+    data = replace(board.data, subsets=tuple(subsets))
+    chosen = []
+    for submission in board.submissions:
+        scores = tuple(score for score in submission.subsets if data.find(score.task, score.subset) is not None)
+        if scores:
+            chosen.append(replace(submission, subsets=scores))
+    reproduced = board.reproduced & {submission.id for submission in chosen}
+    return _rank(data, tuple(chosen), board.resampled, board.intervals, reproduced)
+
+
+def resample_subsets(submissions: Sequence[ScoredSubmission], data: BoardData) -> ResampledScores:
+    """Resample the scores of submissions on every subset.
 
     The draws depend only on the names of the concepts, so the results of a submission do not depend on the others.
     """
-    intervals: dict[str, dict[Key, Interval]] = {submission.id: {} for submission in submissions}
-    by_task: dict[str, dict[str, Resampled]] = {}
+    return {(subset.task, subset.name): _resample_subset(submissions, subset) for subset in data.subsets}
+
+
+def task_means(
+    resampled: ResampledScores, submissions: Sequence[ScoredSubmission], data: BoardData
+) -> dict[str, dict[str, Resampled]]:
+    """Return task -> id -> the chance-corrected mean over the task's subsets, of submissions with a score in each."""
+    by_task = {}
     for task in data.tasks:
-        subset_scores: dict[
-            str, list[Resampled]
-        ] = {}  # id -> corrected score of each subset; complete submissions only
+        means = {}
         for submission in submissions:
             if submission.has_all(task, data):
-                subset_scores[submission.id] = []
-        for subset in data.of_task(task):
-            for name, resampled in _resample_subset(submissions, subset).items():
-                intervals[name][task, subset.name] = resampled.interval() if resampled else _UNDEFINED
-                if resampled and name in subset_scores:
-                    subset_scores[name].append(_correct(resampled, subset.floor))
-        by_task[task] = {name: mean(scores) for name, scores in subset_scores.items()}
-    return ResampledBoard(intervals, by_task)
+                scores = []
+                for subset in data.of_task(task):
+                    score = resampled[task, subset.name][submission.id]
+                    if score:
+                        scores.append(_correct(score, subset.floor))
+                means[submission.id] = mean(scores)
+        by_task[task] = means
+    return by_task
+
+
+def _rank(
+    data: BoardData,
+    submissions: tuple[ScoredSubmission, ...],
+    resampled: ResampledScores,
+    intervals: Mapping[str, Mapping[Key, Interval]],
+    reproduced: frozenset[str],
+    other_editions: tuple[OtherEdition, ...] = (),
+) -> Board:
+    """Return the board of resampled submissions; other subsets may have been resampled too."""
+    means = task_means(resampled, submissions, data)
+    return Board(
+        data=data,
+        submissions=submissions,
+        resampled=resampled,
+        intervals=intervals,
+        overall=rank([scores for task, scores in means.items() if task not in EXTRA_TASKS]),
+        retrieval=rank([scores for task, scores in means.items() if task in RETRIEVAL_TASKS]),
+        by_task={task: rank([scores]) for task, scores in means.items()},
+        reproduced=reproduced,
+        other_editions=other_editions,
+    )
 
 
 def _resample_subset(submissions: Sequence[ScoredSubmission], subset: SubsetItems) -> dict[str, Resampled | None]:

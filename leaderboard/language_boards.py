@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from leaderboard.board import Board, make_board
+from leaderboard.board import Board, board_of_subsets
 from leaderboard.items import BoardData
 from leaderboard.ranking import Standings
-from leaderboard.scores import ScoredSubmission
 from leaderboard.tabs import Tab, default_tab, tabs_of
 from turkic_idiom_tasks.languages import LANGUAGES
 
@@ -71,17 +70,4 @@ def _board_of(board: Board, code: str) -> Board:
     for subset in board.data.subsets:
         if subset.language == code and (subset.task, subset.name) in submitted:
             subsets.append(subset)
-    data = replace(board.data, subsets=tuple(subsets))
-    chosen = _submissions_of(board.submissions, data)
-    names = {submission.id for submission in chosen}
-    return make_board(chosen, data, reproduced=board.reproduced & names)
-
-
-def _submissions_of(submissions: Sequence[ScoredSubmission], data: BoardData) -> list[ScoredSubmission]:
-    """Return the submissions with a subset of the data, each with these subsets alone."""
-    chosen = []
-    for submission in submissions:
-        scores = [score for score in submission.subsets if data.find(score.task, score.subset) is not None]
-        if scores:
-            chosen.append(replace(submission, subsets=tuple(scores)))
-    return chosen
+    return board_of_subsets(board, subsets)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leaderboard.board import make_board, resample_board
+from leaderboard.board import make_board, resample_subsets, task_means
 from leaderboard.comparison import comparison_json, concept_names
 from leaderboard.exports import scores_file
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
@@ -84,7 +84,7 @@ def test_a_concept_is_drawn_for_all_tasks_at_once():
     ndcg = np.random.default_rng(5).uniform(0.2, 0.8, size=40)
     opposite = {("T1", "tur-azj"): ndcg, ("T2", "tur"): 1 - ndcg, ("T2", "azj"): 1 - ndcg, ("T3", "tur-azj"): ndcg}
     submission = scored_of("one", data, opposite)
-    resampled = resample_board([submission], data).by_task
+    resampled = task_means(resample_subsets([submission], data), [submission], data)
     joint = mean([resampled["T1"]["one"], resampled["T2"]["one"]]).interval()
     alone = resampled["T1"]["one"].interval()
     assert joint.high - joint.low < 1e-9  # the tasks cancel in every draw
@@ -112,7 +112,7 @@ def test_differences_are_those_of_the_comparison():
     """The interval by which two models share a rank is the one that `turkic-idiom compare` prints."""
     data = make_data(40, languages=("tr",))
     first, second = make_scored("a", data, seed=1), make_scored("b", data, skill=0.5, seed=2)
-    resampled = resample_board([first, second], data).by_task[SPANS]
+    resampled = task_means(resample_subsets([first, second], data), [first, second], data)[SPANS]
     (one,), (other,) = first.of_task(SPANS), second.of_task(SPANS)
     expected = compare({"tr": Paired(one.concepts, one.sums, other.sums)})
     assert difference(resampled["b"], resampled["a"]).interval() == expected.interval

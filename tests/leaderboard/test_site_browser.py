@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from leaderboard.board import make_board, resample_board
+from leaderboard.board import make_board, resample_subsets, task_means
 from leaderboard.language_boards import language_boards, standings_by_language
 from leaderboard.scores import ScoredSubmission
 from leaderboard.site import build_site
@@ -517,6 +517,15 @@ def test_the_focus_never_hides_below_the_head_of_a_table(browser, crowded):
     page.close()
 
 
+@pytest.mark.parametrize(("width", "is_written"), [(1720, True), (1440, False)])
+def test_intervals_of_languages_are_written_where_they_fit(open_page, width, is_written):
+    page = open_page("index-all.html", viewport={"width": width, "height": 900})
+    cells = page.locator(".board tbody tr").first.locator("td")
+    assert cells.nth(-6).locator("small").is_visible()  # spans
+    for place in range(-5, 0):
+        assert cells.nth(place).locator("small").is_visible() == is_written
+
+
 def test_on_paper_no_column_is_cut(open_page):
     page = open_page("index-all.html", viewport={"width": 1047, "height": 718})  # A4 in landscape, 10 mm of margin
     page.emulate_media(media="print")
@@ -614,7 +623,8 @@ def test_the_comparison_is_that_of_the_command_and_of_the_ranks(open_page, share
     macros = [shared_site.board.overall[name].score for name in ("model-1", "model-2")]
     (a, b, gap, _), whole_ends = next((summary[key], ends[key]) for key in summary if key[0] == "All tasks")
     assert (number(a), number(b), number(gap)) == pytest.approx((*macros, macros[1] - macros[0]), abs=0.0006)
-    by_task = resample_board([first, second], shared_site.board.data).by_task
+    data = shared_site.board.data
+    by_task = task_means(resample_subsets([first, second], data), [first, second], data)
     whole = [mean([resampled[name] for resampled in by_task.values()]) for name in ("model-1", "model-2")]
     interval = difference(whole[1], whole[0]).interval()
     assert [float(end) for end in whole_ends[:2]] == pytest.approx([interval.low, interval.high], abs=1e-12)
