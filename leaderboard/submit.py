@@ -75,6 +75,9 @@ def _chosen(results: Sequence[ModelPredictions], options: SubmitOptions) -> list
         if pooling not in poolings:
             known = ", ".join(poolings) or "none"
             raise usage_error(f"--pooling {shown(pooling)}: not in the results; they have {known}")
+    for option, value in (("--name", options.name), ("--parameters", options.n_parameters)):
+        if value is not None:
+            _check_one_model(results, f"{option} {shown(value)}")
     classifier_seed = _seed(results, options, of_classifiers=True)
     encoder_seed = _seed(results, options, of_classifiers=False)
     stated: dict[str, Any] = {}
@@ -95,6 +98,21 @@ def _chosen(results: Sequence[ModelPredictions], options: SubmitOptions) -> list
             )
         chosen.append(item)
     return chosen
+
+
+def _check_one_model(results: Sequence[ModelPredictions], option: str) -> None:
+    """Make sure that an option for one model is not applied to several: that no task has results of two models.
+
+    A model that ranks may have another name than the token classifier that was tuned from it.
+    """
+    models_by_task: dict[str, dict[str, None]] = {}
+    for item in results:
+        for task, _ in item.predictions:
+            models_by_task.setdefault(task, {})[item.name] = None
+    for task, models in models_by_task.items():
+        if len(models) > 1:
+            names = ", ".join(map(shown, models))
+            raise usage_error(f"{option}: is for one model, but {task} has results of {names}; name the files of one")
 
 
 def _seed(results: Sequence[ModelPredictions], options: SubmitOptions, *, of_classifiers: bool) -> int | None:

@@ -210,7 +210,7 @@ def test_the_regime_and_the_seed_of_tuned_encoders(packed, tmp_path, submission_
     assert [mains(submission, "T2") for submission in submissions] == [{"tur": expected}] * 2
 
 
-def test_what_cannot_be_packed(encoder, packed, tmp_path):
+def test_what_cannot_be_packed(encoder, packed, submission_dataset, tmp_path):
     stated = {"regime": "other", "name": "my/encoder", "poolings": ("mean",)}
     with pytest.raises(InputError, match=r"of other data \(revision .* name the data that was scored with --data"):
         submit([encoder], SubmitOptions(tmp_path / "out", **STATED), dataset=open_dataset())
@@ -229,6 +229,13 @@ def test_what_cannot_be_packed(encoder, packed, tmp_path):
     ):
         with pytest.raises(InputError, match=message):
             packed(encoder, **stated, **{field: value})
+    pool = submission_dataset.pool("T1", "tur-azj")
+    rankings = Rankings.from_similarities(pool, similarities_of(pool, 1))
+    path = tmp_path / "other" / f"T1-tur-azj{SUFFIX}"
+    keep(path, submission_dataset, {("T1", "tur-azj"): rankings}, model="org/other")
+    for options in ({"name": "my/encoder"}, {"n_parameters": 7}):
+        with pytest.raises(InputError, match=r"is for one model, but T1 has results of .*'org/other'; name the files"):
+            packed(encoder, tmp_path / "other", regime="other", **options)
     copy = shutil.copytree(encoder, tmp_path / "copy")
     with pytest.raises(InputError, match=r"two results of T1, tur-azj: .* name the files of one of them"):
         packed(encoder, copy, **stated)
