@@ -99,6 +99,13 @@ def test_long_texts_are_cut_at_the_models_limit(encoder):
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)
 
 
+def test_two_positions_of_xlm_roberta_cannot_be_used(make_untrained):
+    folder = make_untrained("xlm-roberta", max_position_embeddings=66, tokenizer={"model_max_length": 10**30})
+    encoder = PooledEncoder.load(str(folder), device="cpu")
+    assert encoder.max_length == 64
+    assert np.isfinite(encoder.encode(["göz " * 100], poolings=["mean"])["mean"]).all()
+
+
 def test_no_texts(encoder):
     assert {pooling: v.shape for pooling, v in encoder.encode([]).items()} == dict.fromkeys(POOLINGS, (0, 32))
 

@@ -386,8 +386,8 @@ def stated_as_computed(path, dataset, lines):
     ("change", "message"),
     [
         (lambda path: path.write_text("{"), "delete the file and compute it again"),
-        (lambda path: path.unlink(), r"T1, tur-azj is only in A \(.*choose what both have with --task"),
-        (lambda path: [other.unlink() for other in path.parent.glob("T1-*")], r"T1 is only in A"),
+        (lambda path: path.unlink(), r"T1, tur-azj is only in A \(.*compare two files with the same subsets"),
+        (lambda path: [other.unlink() for other in path.parent.glob("T1-*")], r"T1 is only in A \(.*--task"),
         (lambda path: shutil.copy(path, path.with_name(f"copy{SUFFIX}")), "several results of T1, tur-azj: .*copy"),
     ],
 )

@@ -71,6 +71,21 @@ def test_finished_seeds_are_kept_and_stand_in_the_tables(copied, untrained_bert,
     assert [cell.strip() for cell in row.split("|")][2] == "2"  # those of other settings are not counted
 
 
+def test_results_of_earlier_weights_are_in_no_table(copied, untrained_bert, grid_data, tmp_path, capsys):
+    """The tables hold one result for a model, a seed and a language: that of the weights that are there now."""
+    model = shutil.copytree(untrained_bert, tmp_path / "model")
+    assert main(span_command(model, grid_data, copied, "--seed", 1)) == 0
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(config | {"note": "other weights"}))
+    capsys.readouterr()
+    assert main(span_command(model, grid_data, copied, "--seed", 1, "--seed", 2)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name, n_seeds in ((model, "2"), (untrained_bert, "1")):
+        row = next(line for line in lines if line.startswith(f"| {name} "))
+        assert row.split("|")[2].strip() == n_seeds
+    assert len(find_records(copied / "records")) == 2 + 2 + 4
+
+
 def test_the_grid_adapts_what_finetune_span_has_trained(copied, untrained_bert, grid_data, tmp_path, capsys):
     """The same cells under both commands: only the adaptations are left to do."""
     part = {"models": [str(untrained_bert)], "sizes": [5], "seeds": [1],
@@ -104,7 +119,8 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, untraine
     ("options", "message", "code"),
     [
         (("--language", "uz"), "no annotated uz sentences to train on; found tr, az", 1),
-        (("--language", "xx"), "unknown 'xx'", 2),
+        (("--language", "xx"), "language: unknown 'xx'", 2),
+        (("-m", "m (pooling=mean)"), "models.1: 'm (pooling=mean)' names a pooling; give the model without", 2),
         (("--target", "gag"), "--target gag: no language of the data besides the source language; known: az", 2),
         (("--target", "tr"), "tr is the language that is trained on", 2),
         (("--epochs", "0"), "epochs is 0", 2),

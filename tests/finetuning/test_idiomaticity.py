@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 
 import pytest
 from sklearn.metrics import f1_score
@@ -9,6 +10,7 @@ from sklearn.metrics import f1_score
 from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv
 from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.encoders.classifier_folders import IDIOMATICITY_RECORD
 from turkic_idiom_tasks.encoders.sentence_classifier import predict_labels
 from turkic_idiom_tasks.errors import InputError
@@ -16,6 +18,7 @@ from turkic_idiom_tasks.finetuning.config import IdiomaticityConfig
 from turkic_idiom_tasks.finetuning.idiomaticity import load_classifier, train_stage
 from turkic_idiom_tasks.finetuning.labelled import Labelled, build_labelled
 from turkic_idiom_tasks.metrics.classification import macro_f1, macro_f1_interval
+from turkic_idiom_tasks.splits import is_test_concept
 
 HINT = {0: "su", 1: "ateş"}  # the word that tells the label
 COLUMNS = ("label", "sentence1", "sentence2")
@@ -90,6 +93,11 @@ def test_a_lexicon_is_divided_by_idiom():
     assert idioms[1].isdisjoint(idioms[2])
     assert sum(row.label for row in data.test) * 2 == len(data.test)
     assert len(data.stages[0]) > 300
+    lexicon = open_dataset().lexicon
+    like_test = lexicon.meaning_the_same(is_test_concept)
+    entries = [entry for code in ("tr", "uz") for entry in lexicon.of(code).values() if entry.literal_example]
+    assert any(entry.concept in like_test and not is_test_concept(entry.concept) for entry in entries)
+    assert like_test.isdisjoint(row.idiom for row in (*data.stages[0], *data.development))
 
 
 def test_every_setup_of_dodiom_has_the_same_test(tmp_path, monkeypatch):
@@ -128,6 +136,18 @@ def test_the_command_trains_scores_and_keeps_finished_seeds(untrained_bert, asti
     assert (out / "seed-1" / "model.safetensors").stat().st_mtime_ns == before
     assert main([*command, "--weight-decay", "0.1"]) == 1
     assert "holds another training" in capsys.readouterr().err
+    assert main([*command, "--seed", "-1"]) == 2
+    assert "is -1" in capsys.readouterr().err
+
+
+def test_scores_of_earlier_weights_are_not_shown_again(untrained_bert, astitch, tmp_path, capsys):
+    model = shutil.copytree(untrained_bert, tmp_path / "model")
+    command = ["finetune", "idiomaticity", "-m", str(model), "--data", "astitch", "--epochs", "1", "--seed", "1"]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 0
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(config | {"note": "other weights"}))
+    assert main([*command, "--out", str(tmp_path / "out")]) == 1
+    assert "seed-1: holds another training" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

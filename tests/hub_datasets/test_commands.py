@@ -103,6 +103,7 @@ def test_export_says_what_it_left_out(source, tmp_path, dataset):
         ("import", "--format", "kevser", "file"),
         ("attest", "--format", "dodiom", "file"),
         ("annotate", "--evaluate", "dodiom"),
+        ("annotate", "--lang", "tr", "--in", ".", "--out", "out"),
         ("export",),
         ("publish", "--yes"),
         ("nothing",),

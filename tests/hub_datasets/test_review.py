@@ -135,6 +135,8 @@ def test_the_command_writes_the_page_and_both_command_lines_work(directory, tmp_
         ("--lang", "uz"),
         ("--lang", "az", "--n", "0"),
         ("--lang", "az", "apply", "x.jsonl"),
+        ("--seed", "7", "apply", "x.jsonl"),
+        ("--overwrite", "apply", "x.jsonl"),
         ("apply",),
         ("aply", "x.jsonl"),
     ],

@@ -16,10 +16,12 @@ from turkic_idiom_tasks.metrics.spans import word_scores
 
 pytest.importorskip("inspect_ai", reason="pip install 'turkic-idiom-tasks[inspect]'")
 from inspect_ai import eval as inspect_eval
+from inspect_ai.log import write_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from tests.language_models.model_server import Recorded, running_model
 from turkic_idiom_tasks.integrations import inspect_tasks
+from turkic_idiom_tasks.results.inspect_files import read_log
 
 
 @pytest.fixture(scope="module")
@@ -200,3 +202,18 @@ def test_the_stock_command_finds_the_task_and_its_log_is_a_submission(command, d
     assert (facts["type"], facts["regime"], facts["few_shot"]) == ("llm", "pretrained", 0)
     assert facts["dataset_revision"] == dataset.revision
     assert sorted(path.name for path in folder.iterdir()) == ["meaning.jsonl.gz", "submission.json"]
+
+
+def test_a_log_of_weights_in_a_folder_does_not_say_how_they_were_tuned(run, dataset, tmp_path):
+    items = build_items(dataset, "meaning", "az")
+    log, _ = run(inspect_tasks.meaning, scripted(items, ["A"]).__getitem__, language="az", prompt="en2")
+    for model, arguments, expected in (
+        ("openai/gpt-5", {}, ("openai/gpt-5", "pretrained")),
+        ("together/meta-llama/Llama-3", {}, ("meta-llama/Llama-3", "pretrained")),
+        ("hf/local", {"model_path": "./tuned"}, ("./tuned", None)),
+        ("hf//home/me/tuned", {}, ("/home/me/tuned", None)),
+    ):
+        log.eval.model, log.eval.model_args = model, arguments
+        write_eval_log(log, str(tmp_path / "changed.eval"))
+        predictions = read_log(tmp_path / "changed.eval", dataset)
+        assert (predictions.name, predictions.regime) == expected

@@ -146,7 +146,7 @@ def test_every_item_needs_one_answer(data, folder):
     spoiler = Spoiler(folder=folder)
     spoiler.rows(lambda rows: [*rows[:2], rows[1], *rows[3:]], "meaning.jsonl.gz")
     faults = [str(fault) for fault in read_submission(folder, data)[1]]
-    assert "stands twice" in faults[0]
+    assert "appears twice" in faults[0]
     assert "predictions are missing" in faults[1]
 
 

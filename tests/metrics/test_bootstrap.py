@@ -1,6 +1,7 @@
 """The resampler: its law (names and seed decide every draw), its intervals by hand and by scipy, and their coverage."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -233,6 +234,13 @@ def test_differences_of_means_are_means_of_differences():
     assert np.allclose(one.draws, other.draws, atol=1e-12)
     assert np.allclose(one.influence, other.influence, atol=1e-15)
     assert one.interval().low == pytest.approx(other.interval().low, abs=1e-12)
+
+
+def test_a_mean_with_an_undefined_part_has_no_interval():
+    defined = resample({"s": means([0.1, 0.5, 0.9])})
+    undefined = replace(defined, score=math.nan, draws=np.full(RESAMPLES, math.nan))
+    interval = mean([defined, undefined]).interval()
+    assert (math.isnan(interval.low), math.isnan(interval.high), interval.is_reliable) == (True, True, False)
 
 
 def test_draws_without_an_item_of_a_subset_are_left_out():

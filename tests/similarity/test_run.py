@@ -12,6 +12,7 @@ from sentence_transformers import SentenceTransformer
 
 from turkic_idiom_tasks import TurkicIdiomSTS
 from turkic_idiom_tasks.cli.run_output import print_tables
+from turkic_idiom_tasks.cli.similarity_output import COLUMNS, similarity_cells
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.errors import InputError
@@ -175,6 +176,13 @@ def test_the_table_fits_80_columns_and_names_the_baseline(finished, monkeypatch)
     similarity = frame[frame["task"] == "TurkicIdiomSTS"]
     assert similarity["ndcg"].isna().all()
     assert similarity["spearman"].notna().all()
+
+
+def test_an_interval_below_zero_is_readable_and_an_undefined_one_is_a_dash():
+    scores = dict.fromkeys(("spearman", *COLUMNS), -0.5)
+    assert similarity_cells(scores, -0.12, -0.03)[1] == "-.120 to -.030"
+    assert similarity_cells(scores, -0.03, 1.0)[1] == "-.030 to 1.000"
+    assert similarity_cells(scores, np.nan, np.nan)[1] == "-"
 
 
 def test_a_model_without_vectors_is_named(pair_dataset, tmp_path):

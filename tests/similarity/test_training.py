@@ -3,6 +3,7 @@
 import json
 import math
 import unicodedata
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -83,6 +84,9 @@ def test_what_is_missing_is_the_sentence_itself_or_a_random_other_one():
         for seed in range(20)
     }
     assert drawn == {"a gold mine", "a night owl"}
+    same = replace(A, idiom=WITHOUT_NEGATIVE.idiom.title())  # a capital letter makes no other idiom
+    with pytest.raises(InputError, match="'a top dog' has no incorrect sentence"):
+        simcse_rows([same, WITHOUT_NEGATIVE], rng=np.random.default_rng(1))
     with pytest.raises(InputError, match="'a top dog' has no incorrect sentence"):
         simcse_rows([WITHOUT_NEGATIVE], rng=np.random.default_rng(1))
 

@@ -281,7 +281,7 @@ def test_window_length_is_the_least_limit(positions, model_max, kind, asked, exp
 
 @pytest.mark.parametrize("asked", [0, 1, 7, -5])
 def test_a_window_must_hold_something(first_letter_classifier, asked):
-    with pytest.raises(InputError, match=f"max_length is {asked}; a window needs at least 8 sub-words"):
+    with pytest.raises(InputError, match=f"max_length is {asked}; a text needs room for at least 8 sub-words"):
         TokenClassifier.load(str(first_letter_classifier), max_length=asked)
 
 

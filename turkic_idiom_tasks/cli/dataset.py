@@ -153,6 +153,8 @@ def annotate(
         _evaluate(*evaluate)
         return
     if file and out and file.is_dir():
+        if lang:
+            raise usage_error(f"--lang {lang}: a lexicon is annotated in all its languages; leave it out")
         _annotate_lexicon(file, out, overwrite=overwrite)
         return
     for option, value in (("--lang", lang), ("--in", file), ("--out", out)):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import re
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -222,14 +224,14 @@ def retrieval(
         return
     record = tuning_record(trainee, pairs, tuned, config=config, path=dataset.path, revision=dataset.revision)
     save_tuned(tuned, folder, record)
-    trust = f" {TRUST_OPTION}" if trust_remote_code else ""
+    command = ["turkic-idiom", "run", "-m", str(folder), *([TRUST_OPTION] if trust_remote_code else [])]
     dropped = pairs.dropped_for_test + pairs.dropped_for_development
     sys.stdout.write(
         f"{pairs.regime}, {' '.join(pairs.languages)}: {len(pairs.pairs)} training pairs, {pairs.n_development} "
         f"development queries; {dropped} pairs left out, because test or development concepts have one of their texts\n"
         f"development nDCG untuned {tuned.untuned.ndcg:.4f}\n"
         f"development nDCG tuned   {f'{tuned.tuned.ndcg:.4f}' if tuned.tuned else 'undefined'}\n"
-        f"{tuned.verdict}\n\nModel: {folder}\nScore it: turkic-idiom run -m {folder}{trust}\n"
+        f"{tuned.verdict}\n\nModel: {printable(str(folder))}\nScore it: {printable(shlex.join(command))}\n"
     )
     if repository is not None:
         push_folder(folder, repository)
@@ -237,7 +239,7 @@ def retrieval(
 
 def tuned_folder(model: str, parts: list[str | int | None]) -> Path:
     """Return ``tuned/MODEL-REGIME[-LANGUAGE][-POOLING]-SEED``."""
-    names = [model.rstrip("/").split("/")[-1].replace(" ", "-")]
+    names = [re.sub(r"[^\w.]+", "-", model.rstrip("/").split("/")[-1]).strip("-")]
     for part in parts:
         if part is not None:
             names.append(str(part))

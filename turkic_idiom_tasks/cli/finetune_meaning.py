@@ -121,7 +121,7 @@ def similarity(
         typer.Option(
             "--idiom-token-init",
             metavar="mean|random",
-            help="Vector of a new token: the mean of the idiom's pieces, or random, as in the AStitch paper.",
+            help="Vector of a new token: the mean of the idiom's sub-words, or random, as in the AStitch paper.",
         ),
     ] = "mean",
     idiomaticity_classifier: Annotated[
@@ -294,30 +294,35 @@ def idiomaticity(
     those of AStitchInLanguageModels.
     """
     from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.finetuning.config import SEEDS, IdiomaticityConfig, checked
+    from turkic_idiom_tasks.experiments.cells import content_revision, pinned_commit
+    from turkic_idiom_tasks.files import check_writable
+    from turkic_idiom_tasks.finetuning.config import IdiomaticityConfig, TrainingSeeds, checked
     from turkic_idiom_tasks.finetuning.labelled import build_labelled
 
     log.setLevel(logging.INFO)
     settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
     settings |= {"weight_decay": weight_decay, "max_length": max_length, "bf16": bf16}
     config = checked(IdiomaticityConfig, settings)
+    seeds = checked(TrainingSeeds, {"seeds": tuple(seed)} if seed else {}).seeds
     if only_sentence and inputs:
         raise usage_error("--only-sentence does not go with --inputs; leave one of them out")
     chosen = () if only_sentence else tuple(dict.fromkeys(inputs or ("idiom",)))
     rows = build_labelled(data, setup=setup, inputs=chosen, subtask=subtask, languages=language or ())
+    check_writable(out)
     # torch is loaded only after everything else is checked
     from turkic_idiom_tasks.finetuning.idiomaticity import finished_scores, load_classifier, save_classifier, train_seed
 
+    pinned, model_revision = revision or pinned_commit(model), revision or content_revision(model)
     scores = []
-    for number in seed or SEEDS:
+    for number in seeds:
         folder = out / f"seed-{number}"
-        declared: dict[str, Any] = {"model": model, "revision": revision, "config": config.model_dump(), "seed": number}
-        declared |= trust_setting(trust_remote_code)
+        declared: dict[str, Any] = {"model": model, "revision": model_revision, "config": config.model_dump()}
+        declared |= {"seed": number} | trust_setting(trust_remote_code)
         declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
         declared["subtask"] = subtask
         finished = finished_scores(folder, declared)
         if finished is None:
-            classifier = load_classifier(model, seed=number, revision=revision, trust_remote_code=trust_remote_code)
+            classifier = load_classifier(model, seed=number, revision=pinned, trust_remote_code=trust_remote_code)
             finished, _ = train_seed(classifier, rows, config=config, seed=number)
             save_classifier(classifier, folder, finished, declared)
         log.info("seed %d: test macro F1 %s", number, score_text(finished.test_f1))

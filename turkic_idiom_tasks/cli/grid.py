@@ -40,7 +40,12 @@ GridFile = Annotated[
 ]
 GridFolder = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="DIR", help="Folder of the results.  [default: FILE without .yaml]"),
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="DIR",
+        help="Folder of the results.  [default: the name of FILE without .yaml, in the current folder]",
+    ),
 ]
 
 
@@ -135,7 +140,7 @@ def run(
     sys.stdout.write(printable(f"\nTables: {shlex.join(tables)}\n"))
     states = set(report.states.values())
     if MISSING in states:
-        sys.stderr.write("turkic-idiom: cells are missing, their workers died; run the same command again\n")
+        sys.stderr.write("turkic-idiom: cells are missing, the lines above say why; run the same command again\n")
     if FAILED in states:
         sys.stderr.write(
             "turkic-idiom: cells failed; remove the cause, then run the same command with --retry-failed\n"

@@ -58,8 +58,12 @@ def review(
     review-CODE-INITIALS.jsonl.
     """
     if context.invoked_subcommand is not None:
-        if lang is not None or n is not None or data is not None:
-            raise usage_error("options of the page go without apply; those of apply stand after it")
+        for name in context.params:
+            source = context.get_parameter_source(name)
+            if source is not None and source.name == "COMMANDLINE":
+                raise usage_error(
+                    f"--{name} is an option of the page, not of apply; leave it out, or put it after apply"
+                )
         return
     from hub_datasets.annotated_files import check_out
     from hub_datasets.review import SEED, review_page, sample

@@ -29,10 +29,17 @@ def similarity_table(title: str) -> Table:
 
 def similarity_cells(scores: Mapping[str, float], low: float, high: float) -> list[str]:
     """Return the cells of a row behind its name."""
-    interval = f"{score_text(low)}-{score_text(high)}"
+    interval = _interval_text(low, high)
     return [score_text(scores["spearman"]), interval, *(score_text(scores[name]) for name in COLUMNS)]
 
 
 def score_text(value: float) -> str:
     """Return a score with three decimal places, and a dash where it is undefined."""
     return "-" if math.isnan(value) else f"{value:.3f}"
+
+
+def _interval_text(low: float, high: float) -> str:
+    """Return an interval without the zeros before the decimal points, and a dash where it is undefined."""
+    if math.isnan(low) or math.isnan(high):
+        return "-"
+    return f"{low:.3f} to {high:.3f}".replace("0.", ".")

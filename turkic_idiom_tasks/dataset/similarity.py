@@ -104,7 +104,7 @@ class SentencePairs:
         for position, row in enumerate(self.rows):
             _check_pair(subset, row)
             if row.id in positions:
-                raise InputError(f"{subset}: the pair {row.id!r} stands twice; give each pair an id of its own")
+                raise InputError(f"{subset}: the pair {row.id!r} appears twice; give each pair an id of its own")
             positions[row.id] = position
         for row in self.rows:
             if row.other is not None and row.other not in positions:

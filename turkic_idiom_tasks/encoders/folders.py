@@ -29,7 +29,7 @@ def local_path(name_or_path: str) -> str:
         return name_or_path
     path = Path(name_or_path).expanduser()
     if not path.is_dir():
-        raise InputError(f"{name_or_path}: no such folder; give the folder of a model, or its name on the Hub")
+        raise _no_folder(name_or_path)
     return str(path)
 
 
@@ -46,7 +46,7 @@ def folder_revision(folder: Path) -> str:
         InputError: there is no such folder, or a file in it cannot be read.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; give the folder of a model, or its name on the Hub")
+        raise _no_folder(folder)
     digest = hashlib.sha1(usedforsecurity=False)
     try:
         for path in sorted(folder.rglob("*")):
@@ -69,13 +69,17 @@ def check_model_folder(folder: Path) -> None:
         InputError: the folder does not exist, has no configuration, or has a model that makes no vectors.
     """
     if not folder.is_dir():
-        raise usage_error(f"{folder}: no such folder; give the folder of a model, or its name on the Hub")
+        raise _no_folder(folder)
     if not any((folder / name).is_file() for name in CONFIG_FILES):
         raise usage_error(
             f"{folder}: not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
         )
     if _declared_type(folder) == "CrossEncoder":  # sentence-transformers would quietly mean-pool it
         raise usage_error(f"{folder}: a CrossEncoder scores pairs and makes no vectors; give an encoder")
+
+
+def _no_folder(folder: str | Path) -> InputError:
+    return usage_error(f"{folder}: no such folder; give the folder of a model, or its name on the Hub")
 
 
 def _declared_type(folder: Path) -> Any:

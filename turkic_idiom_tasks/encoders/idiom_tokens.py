@@ -230,7 +230,7 @@ def read_table_file(path: Path) -> IdiomTable:
 def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
     """Return one token per idiom, in the order of the idioms.
 
-    Idioms that differ only in case, punctuation and spaces are the same idiom, in every language.
+    Idioms with the same words, whatever their case and the punctuation between them, are one idiom, in every language.
 
     Raises:
         InputError: an idiom has neither letters nor digits, two idioms have the same token, or there is no idiom.

@@ -192,7 +192,7 @@ def add_idiom_tokens(
         model: begins with a text transformer; is changed.
         tokens: from `idiom_tokens.make_tokens`.
         initial: vector of a new token: ``random``, from the distribution that the model's configuration states, or
-            ``mean``, the mean over the pieces of the idiom.
+            ``mean``, the mean over the sub-words of the idiom.
         seed: of random vectors.
         trained: decides which occurrences are replaced; None replaces all.
 
@@ -226,10 +226,10 @@ def add_idiom_tokens(
     else:
         means = []
         for row in table.tokens:
-            pieces = tokenizer(row.idiom, add_special_tokens=False)["input_ids"]
-            means.append(vectors[pieces].mean(0))
+            subwords = tokenizer(row.idiom, add_special_tokens=False)["input_ids"]
+            means.append(vectors[subwords].mean(0))
         new_vectors = torch.stack(means)
-    # without the space before it, which some tokenizers would make a piece of its own
+    # without the space before it, which some tokenizers would make a sub-word of its own
     tokenizer.add_tokens([AddedToken(row.token, lstrip=True, normalized=False) for row in table.tokens])
     ids = tokenizer.convert_tokens_to_ids([row.token for row in table.tokens])
     size = max(len(vectors), max(ids) + 1)

@@ -22,10 +22,11 @@ from turkic_idiom_tasks.encoders.checkpoints import backbone_of, give_pad_token,
 from turkic_idiom_tasks.encoders.idiom_transformer import IdiomTokenTransformer
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, LAYER_POOLINGS, POOLINGS, check_layers
 from turkic_idiom_tasks.encoders.poolings import count_layers, pool_all, text_config
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.encoders.tokenizer import window_length
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.reading import shown
 
-LONGEST = 512  # tokens; all texts of these tasks are much shorter
+_LEAST = 3  # sub-words for which a text needs room: one, and the special ones around it
 
 _CPUINFO = Path("/proc/cpuinfo")  # the only place where Linux names the processor
 
@@ -74,7 +75,7 @@ class PooledEncoder:
         self.model_id = model_id
         self.dtype = str(model.dtype).removeprefix("torch.")
         self.first_layer = first_layer
-        self.max_length = _smallest_limit(tokenizer, model, max_length)
+        self.max_length = window_length(model.config, tokenizer, max_length=max_length, least=_LEAST)
         self.n_texts_forwarded = 0
         self.seconds = 0.0
         self.model = model.eval()
@@ -287,15 +288,3 @@ def _padded(rows: list[list[int]], batch: npt.NDArray[np.int64], *, fill: int) -
     for index, row in enumerate(batch):
         array[index, : len(rows[row])] = rows[row]
     return array
-
-
-def _smallest_limit(tokenizer: Any, model: Any, max_length: int | None) -> int:
-    """Return the smallest of the given length, the tokenizer's and the model's limit, and `LONGEST`."""
-    positions = getattr(model.config, "max_position_embeddings", None)
-    limits = []
-    for limit in (max_length, tokenizer.model_max_length, positions, LONGEST):
-        if limit is not None and limit > 0:
-            limits.append(limit)
-    if min(limits) < 3:
-        raise usage_error(f"max_length is {min(limits)}; a text needs room for at least three tokens")
-    return int(min(limits))

@@ -8,7 +8,7 @@ from transformers import AutoTokenizer
 
 from turkic_idiom_tasks.encoders.checkpoints import load_error
 from turkic_idiom_tasks.encoders.folders import is_local, local_path
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, usage_error
 
 MAX_LENGTH = 512  # sub-words in one window
 MIN_LENGTH = 8
@@ -41,22 +41,25 @@ def load_tokenizer(name_or_path: str, *, revision: str | None = None, trust_remo
     return tokenizer
 
 
-def window_length(config: Any, tokenizer: Any, *, max_length: int | None = None) -> int:
+def window_length(config: Any, tokenizer: Any, *, max_length: int | None = None, least: int = MIN_LENGTH) -> int:
     """Return the number of sub-words in one forward pass: the lowest limit of caller, model and tokenizer, or 512.
 
     Args:
         config: configuration of the model.
         tokenizer: its tokenizer.
         max_length: limit of the caller, or None.
+        least: number of sub-words for which there must be room.
 
     Raises:
-        InputError: the limit is lower than eight.
+        InputError: the limit is lower than that.
     """
     positions = getattr(config, "max_position_embeddings", None)
     if positions and config.model_type in _POSITIONS_FROM_2:
         positions -= 2
+    if positions is not None and positions <= 0:  # as models with relative positions may say
+        positions = None
     limits = (max_length, positions, tokenizer.model_max_length, MAX_LENGTH)
     length = int(min(limit for limit in limits if limit is not None))
-    if length < MIN_LENGTH:
-        raise InputError(f"max_length is {length}; a window needs at least {MIN_LENGTH} sub-words")
+    if length < least:
+        raise usage_error(f"max_length is {length}; a text needs room for at least {least} sub-words")
     return length

@@ -83,7 +83,7 @@ class Result:
 
     Attributes:
         header: everything that decides the result, and its scores.
-        predictions: (task, subset) -> rankings or tags.
+        predictions: (task, subset) -> rankings, tags or similarities.
         top_k: documents per query that the record lists; None lists the whole pool.
     """
 
@@ -133,20 +133,21 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" (nearest: {close[0]})" if close else ""
 
 
-def _without_pooling(name: str) -> str:
-    if POOLED_NAME.fullmatch(name):
-        raise ValueError(
-            f"{shown(name)}: a grid names a model without its pooling; choose the pooling with poolings (retrieval) or "
-            "training: {pooling: ...} (similarity)"
-        )
-    return name
+def without_pooling(advice: str = "") -> AfterValidator:
+    """Return a validator that rejects the name of a model with a pooling; its error ends with the advice."""
+
+    def check(name: str) -> str:
+        if POOLED_NAME.fullmatch(name):
+            raise ValueError(f"{shown(name)} names a pooling; give the model without its pooling{advice}")
+        return name
+
+    return AfterValidator(check)
 
 
 Distinct = Annotated[tuple[T, ...], AfterValidator(distinct)]
 AtLeastOne = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct)]  # distinct ones
-Names = AtLeastOne[
-    Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_without_pooling)]
-]
+NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Names = AtLeastOne[Annotated[NonEmpty, without_pooling()]]
 Seeds = AtLeastOne[Seed]
 
 

@@ -97,7 +97,7 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
         first: record or folder of A.
         second: record or folder of B.
         dataset: the data that was scored.
-        tasks: T1, T2, T3, full names, or ``spans``; empty for all.
+        tasks: T1, T2, T3, T4, full names, or ``spans``; empty for all.
 
     Raises:
         InputError: the results cannot be read, are of different data, or one has tasks or subsets that the other lacks.
@@ -248,10 +248,13 @@ def _check_same(names: Sequence[set[Any]], places: Sequence[Path]) -> None:
     for here, there in ((0, 1), (1, 0)):
         only = sorted(names[here] - names[there])
         if only:
-            name = only[0] if isinstance(only[0], str) else ", ".join(only[0])
+            if isinstance(only[0], str):
+                name, advice = only[0], "choose what both have with --task"
+            else:
+                name, advice = ", ".join(only[0]), "compare two files with the same subsets"
             raise InputError(
                 f"{name} is only in {SIDES[here]} ({places[here]}), not in {places[there]}; run what is missing, or "
-                "choose what both have with --task"
+                f"{advice}"
             )
 
 

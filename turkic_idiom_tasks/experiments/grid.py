@@ -53,13 +53,11 @@ class Outcome:
         cell: the cell.
         error: why it failed; None if it is done.
         details: traceback; empty if the error is a message for the user.
-        died: whether its process died; the cell itself may be without fault.
     """
 
     cell: Cell
     error: str | None = None
     details: str = ""
-    died: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -85,7 +85,7 @@ class RayRunner:
                 deaths = deaths + 1 if len(rest.names) == len(job.names) else 1
                 lost, rest = _split(rest, deaths)
                 for cell in lost:
-                    yield Outcome(cell, f"its worker died ({_first_line(error)})", died=True)
+                    yield Outcome(cell, f"its worker died ({_first_line(error)})")
                 if rest.names:
                     waiting.append((rest, deaths))
 
@@ -99,9 +99,14 @@ class RayRunner:
             with _environment(_SETTINGS):
                 ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **options)
         except Exception as error:  # ValueError, ConnectionError or RuntimeError, depending on version and address
+            if self.address is None:
+                raise InputError(
+                    f"Ray does not start on this machine ({_first_line(error)}); correct that, leave out --jobs and "
+                    "the other options of Ray to run one cell at a time, or name a running cluster with --address"
+                ) from error
             raise InputError(
-                f"no Ray cluster at {self.address or 'this machine'} ({_first_line(error)}); start one with `ray start "
-                "--head`, or correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
+                f"no Ray cluster at {self.address} ({_first_line(error)}); start one with `ray start --head`, or "
+                "correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
             ) from error
         try:
             self._check_room(ray.nodes())

@@ -19,11 +19,12 @@ from turkic_idiom_tasks.experiments.cells import (
     Cell,
     Finish,
     Kind,
-    Names,
+    NonEmpty,
     Part,
     Seeds,
     Work,
     one_of,
+    without_pooling,
 )
 from turkic_idiom_tasks.experiments.workload import Passes, Workload
 from turkic_idiom_tasks.finetuning.config import MNRL, RetrievalConfig
@@ -49,7 +50,7 @@ class RetrievalPart(Part):
 
     set_by_cells: ClassVar[frozenset[str]] = frozenset({"seed", "pooling"})
 
-    models: Names
+    models: AtLeastOne[Annotated[NonEmpty, without_pooling("; choose the pooling with poolings")]]
     regimes: AtLeastOne[Annotated[str, one_of(*REGIMES)]] = REGIMES
     languages: AtLeastOne[Annotated[str, one_of(*TARGETS)]] = TARGETS
     poolings: AtLeastOne[Annotated[str, one_of(*POOLINGS, NATIVE)]] = POOLINGS

@@ -33,11 +33,12 @@ from turkic_idiom_tasks.experiments.cells import (
     Distinct,
     Finish,
     Kind,
-    Names,
+    NonEmpty,
     Part,
     Seeds,
     Work,
     one_of,
+    without_pooling,
 )
 from turkic_idiom_tasks.experiments.workload import Passes, Workload
 from turkic_idiom_tasks.finetuning.config import (
@@ -99,7 +100,7 @@ class SimilarityPart(Part):
 
     set_by_cells: ClassVar[frozenset[str]] = frozenset({"seed", "loss"})
 
-    models: Names
+    models: AtLeastOne[Annotated[NonEmpty, without_pooling("; choose the pooling with training: {pooling: ...}")]]
     source: Annotated[str, one_of(LEXICON, ASTITCH, CHENGYU)] = LEXICON
     languages: Distinct[str] = ()
     losses: Distinct[Annotated[str, one_of(SIMCSE, COSINE)]] = (SIMCSE,)

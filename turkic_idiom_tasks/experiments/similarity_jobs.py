@@ -105,7 +105,7 @@ def _untuned(cell: Cell, work: Work[SimilarityPart], task: str, data: Dataset, *
     if loaded.encoder is None and work.part.training.pooling is not None:
         raise usage_error(
             f"{cell.model}: not a transformer encoder, so training: {{pooling: {work.part.training.pooling}}} does not "
-            "apply; put it into a grid file without it"
+            "apply; list this model in a grid file that sets no pooling"
         )
     evaluated = SIMILARITY_CLASSES[SIMILARITY_TASKS[task].name](dataset=data)
     pooling = work.part.training.pooling
@@ -114,7 +114,8 @@ def _untuned(cell: Cell, work: Work[SimilarityPart], task: str, data: Dataset, *
     predictions: dict[str, Prediction] = {}
     throughput = None
     chosen = work.part.training.pooling or NATIVE  # as the retrieval cells of the same model state it
-    settings: dict[str, JsonValue] = {"pooling": chosen, "dtype": "float32", "prompts": None}
+    dtype = "float32" if loaded.is_sentence_transformer else None
+    settings: dict[str, JsonValue] = {"pooling": chosen, "dtype": dtype, "prompts": None}
     if loaded.encoder is not None and pooling is not None:
         prompt = loaded.prompt(evaluated.metadata)
         settings["prompts"] = {SENTENCE: prompt}

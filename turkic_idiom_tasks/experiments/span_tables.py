@@ -204,15 +204,15 @@ def _score(scores: pd.DataFrame, language: str, measure: str, size: str) -> floa
 
 
 def _mean(scores: pd.DataFrame, measure: str) -> float | None:
-    """Return the mean of a score over seeds; None if it is undefined for all of them."""
-    values = scores.loc[scores["measure"] == measure, "value"].dropna()
-    return float(values.mean()) if len(values) else None
+    """Return the mean of a score over seeds; None if it is undefined for one of them, or there is none."""
+    values = scores.loc[scores["measure"] == measure, "value"]
+    return float(values.mean()) if len(values) and values.notna().all() else None
 
 
 def _spread(scores: pd.DataFrame) -> float | None:
-    """Return the standard deviation of span F1 over seeds; None if there is only one."""
-    values = scores.loc[scores["measure"] == "span_f1", "value"].dropna()
-    return float(values.std()) if len(values) > 1 else None
+    """Return the standard deviation of span F1 over seeds; None if there is only one, or it is undefined for one."""
+    values = scores.loc[scores["measure"] == "span_f1", "value"]
+    return float(values.std()) if len(values) > 1 and values.notna().all() else None
 
 
 def _mean_of_all(values: Sequence[float | None]) -> float | None:

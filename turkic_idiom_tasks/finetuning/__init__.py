@@ -1,1 +1,1 @@
-"""Fine-tuning of encoders for retrieval and of token classifiers for span detection."""
+"""Fine-tuning of encoders for retrieval and similarity, and of classifiers for idiom spans and idiomaticity."""

@@ -28,7 +28,7 @@ from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.record import installed_versions
 from turkic_idiom_tasks.span_detection.classifier import TokenClassifier
 
-if TYPE_CHECKING:  # these modules import mteb, which `finetune span` does not need
+if TYPE_CHECKING:  # the first three import mteb, which `finetune span` does not need
     from turkic_idiom_tasks.finetuning.retrieval import TunedEncoder
     from turkic_idiom_tasks.finetuning.similarity import TunedSimilarity
     from turkic_idiom_tasks.finetuning.trainee import Trainee
@@ -93,7 +93,7 @@ def tuning_record(
         "diverged_at": tuned.diverged_at,
         "stopped_early": tuned.stopped_early,
         "verdict": tuned.verdict,
-        "history": [_without_nan(asdict(evaluation)) for evaluation in tuned.history],
+        "history": [without_nan(asdict(evaluation)) for evaluation in tuned.history],
         "versions": installed_versions(),
     }
 
@@ -109,7 +109,7 @@ def save_tuned(tuned: TunedEncoder, folder: Path, record: Mapping[str, Any]) -> 
     Raises:
         InputError: the folder exists or cannot be written, for example because the disk is full.
     """
-    with _new_model(folder) as unfinished:
+    with new_model(folder) as unfinished:
         tuned.model.save_pretrained(str(unfinished), create_model_card=False)
         write_json(unfinished / RETRIEVAL_RECORD, record)
         write_text(unfinished / CARD, retrieval_card(record))
@@ -126,10 +126,10 @@ def save_checkpoint(classifier: TokenClassifier, folder: Path, record: Mapping[s
     Raises:
         InputError: the folder exists or cannot be written, for example because the disk is full.
     """
-    with _new_model(folder) as unfinished:
+    with new_model(folder) as unfinished:
         classifier.model.save_pretrained(unfinished)
         classifier.tokenizer.save_pretrained(unfinished)
-        write_json(unfinished / SPAN_RECORD, _without_nan(dict(record)))
+        write_json(unfinished / SPAN_RECORD, without_nan(dict(record)))
         write_text(unfinished / CARD, span_card(record))
 
 
@@ -185,9 +185,9 @@ def save_similarity(tuned: TunedSimilarity, folder: Path, record: Mapping[str, A
     Raises:
         InputError: the folder exists or cannot be written, for example because the disk is full.
     """
-    with _new_model(folder) as unfinished:
+    with new_model(folder) as unfinished:
         tuned.model.save_pretrained(str(unfinished), create_model_card=False)
-        write_json(unfinished / SIMILARITY_RECORD, _without_nan(dict(record)))
+        write_json(unfinished / SIMILARITY_RECORD, without_nan(dict(record)))
         write_text(unfinished / CARD, similarity_card(record))
 
 
@@ -354,7 +354,7 @@ def _token_lines(tokens: Mapping[str, Any] | None) -> list[str]:
 
 
 @contextmanager
-def _new_model(folder: Path) -> Iterator[Path]:
+def new_model(folder: Path) -> Iterator[Path]:
     """Yield a folder to save a model in, which gets its name when all files are written; see `files.new_folder`."""
     check_new(folder)
     with new_folder(folder) as unfinished, quiet_loading():
@@ -381,12 +381,12 @@ def _shown(value: float | None, *, digits: int = 3) -> str:
     return "undefined" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _without_nan(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
     """Return a value for JSON, in which None replaces NaN."""
     if isinstance(value, float) and math.isnan(value):
         return None
     if isinstance(value, Mapping):
-        return {key: _without_nan(inner) for key, inner in value.items()}
+        return {key: without_nan(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_nan(inner) for inner in value]
+        return [without_nan(inner) for inner in value]
     return value

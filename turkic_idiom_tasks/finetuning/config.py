@@ -139,7 +139,7 @@ class IdiomTokenConfig(BaseModel):
     Attributes:
         idiom_tokens: ``all`` replaces every occurrence of an idiom by its token, ``select`` those that a classifier
             calls idiomatic.
-        idiom_token_init: vector of a new token: ``random``, as in AStitch, or ``mean``, of the pieces of the idiom.
+        idiom_token_init: vector of a new token: ``random``, as in AStitch, or ``mean``, of the sub-words of the idiom.
         pretrain_epochs: passes over the sentences of the masked-LM training; AStitch has 5 for English and 10 for
             Portuguese.
         pretrain_learning_rate: its learning rate of AdamW, falling linearly to 0; AStitch does not state it.
@@ -175,6 +175,14 @@ class IdiomaticityConfig(BaseModel):
     weight_decay: WeightDecay = 0.01
     max_length: PositiveInt = 128
     bf16: bool = False
+
+
+class TrainingSeeds(BaseModel):
+    """Seeds with which a training is repeated; the command line gives them one by one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    seeds: tuple[Seed, ...] = SEEDS
 
 
 def check_token_inputs(
@@ -215,7 +223,10 @@ def checked(kind: type[Settings], settings: Mapping[str, object]) -> Settings:
         message = first["msg"].removeprefix("Value error, ")
         if not name:  # it is about several settings
             raise usage_error(message) from error
-        raise usage_error(f"{name} is {shown(first['input'])}: {message}") from error
+        value = shown(first["input"])
+        if first["type"] == "value_error" and value in message:
+            raise usage_error(f"{name}: {message}") from error
+        raise usage_error(f"{name} is {value}: {message}") from error
 
 
 def is_first_process() -> bool:

@@ -19,6 +19,7 @@ from sentence_transformers import (
 from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.finetuning.config import n_processes
 from turkic_idiom_tasks.finetuning.training import keep_to_bars
 
 
@@ -107,4 +108,17 @@ def check_packages(*names: str) -> None:
     if missing:
         raise InputError(
             f"fine-tuning needs {' and '.join(missing)}; install with: pip install 'turkic-idiom-tasks[finetune]'"
+        )
+
+
+def check_batches(n_rows: int, *, batch_size: int) -> None:
+    """Check that several processes have a batch each; rows that fill none are dropped.
+
+    Raises:
+        InputError: they have not, so that nothing would be trained.
+    """
+    if n_processes() > 1 and n_rows < n_processes() * batch_size:
+        raise InputError(
+            f"{n_rows} training rows are not one batch of {batch_size} for each of {n_processes()} processes; use "
+            "fewer processes, or a smaller --batch-size"
         )

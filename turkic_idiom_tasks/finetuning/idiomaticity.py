@@ -30,7 +30,8 @@ from turkic_idiom_tasks.encoders.folders import is_local, local_path
 from turkic_idiom_tasks.encoders.sentence_classifier import SentenceClassifier, encode_rows, predict_labels
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import new_folder, write_json
+from turkic_idiom_tasks.files import write_json
+from turkic_idiom_tasks.finetuning.cards import new_model, without_nan
 from turkic_idiom_tasks.finetuning.config import IdiomaticityConfig
 from turkic_idiom_tasks.finetuning.encoder_trainer import check_packages
 from turkic_idiom_tasks.finetuning.labelled import Labelled, LabelledData
@@ -201,14 +202,11 @@ def save_classifier(
     Raises:
         InputError: the folder cannot be written.
     """
-    with new_folder(folder) as unfinished, quiet_loading():
+    with new_model(folder) as unfinished:
         classifier.model.save_pretrained(unfinished)
         classifier.tokenizer.save_pretrained(unfinished)
-        values = {}
-        for name in scores.__slots__:
-            value = getattr(scores, name)
-            values[name] = None if isinstance(value, float) and math.isnan(value) else value
-        record = {"settings": dict(settings), "scores": values, "versions": installed_versions()}
+        values = {name: getattr(scores, name) for name in scores.__slots__}
+        record = {"settings": dict(settings), "scores": without_nan(values), "versions": installed_versions()}
         write_json(unfinished / IDIOMATICITY_RECORD, record)
 
 

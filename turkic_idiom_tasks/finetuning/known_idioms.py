@@ -77,9 +77,9 @@ def _forms(entry: Entry, language: Language) -> Iterable[IdiomForm]:
     if entry.example is not None and entry.spans:
         yield _form(entry.example, entry.spans, language)
     if entry.paraphrased_example is not None:
-        found = annotate(entry.idiom, entry.paraphrased_example, language, variants=entry.variants)
-        if found.spans:
-            yield _form(entry.paraphrased_example, found.spans, language)
+        annotation = annotate(entry.idiom, entry.paraphrased_example, language, variants=entry.variants)
+        if annotation.spans:
+            yield _form(entry.paraphrased_example, annotation.spans, language)
 
 
 def _form(sentence: str, spans: Sequence[Span], language: Language) -> IdiomForm:

@@ -3,7 +3,7 @@
 Label 0 is idiomatic and 1 is not, as in AStitchInLanguageModels. There are three sources. AStitch, Task 1, has splits
 of its own. A lexicon gives the example of an entry as idiomatic and its literal example as not. Dodiom gives its
 sentences of the categories ``idiom`` and ``nonidiom``. In the last two an idiom is in one split only, in every
-language.
+language. Of a lexicon, concepts that were judged to mean the same as a test concept are left out of the other splits.
 
 In the zero-shot setup no idiom of the test is trained on. In the one-shot and few-shot setups training continues on a
 few sentences of the test and development idioms, as in the paper (appendix B.1). The test sentences are the same in
@@ -27,7 +27,7 @@ from turkic_idiom_tasks.finetuning.regimes import text_key
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.similarity.astitch import ASTITCH_LANGUAGES, AStitchData
-from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, retrieval_split
+from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_test_concept, retrieval_split
 
 ASTITCH, LEXICON, DODIOM = "astitch", "lexicon", "dodiom"
 ZERO_SHOT, ONE_SHOT, FEW_SHOT = SETUPS = ("zero-shot", "one-shot", "few-shot")
@@ -172,13 +172,14 @@ def _lexicon(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
         if code not in known:
             raise usage_error(f"--language {code}: no literal examples in it; known: {', '.join(known) or 'none'}")
     splits: dict[str, list[Labelled]] = {TRAIN: [], DEVELOPMENT: [], TEST: []}
+    like_test = lexicon.meaning_the_same(is_test_concept)
     taken: set[tuple[str, str]] = set()  # idioms of an earlier split, which stand for a further concept
     for split in (TEST, DEVELOPMENT, TRAIN):
         keys = set()
         for code in languages or known:
             for concept, entry in sorted(_literal_entries(lexicon, code).items()):
                 key = (code, text_key(entry.idiom, code))
-                if retrieval_split(concept) != split or key in taken:
+                if retrieval_split(concept) != split or key in taken or (split != TEST and concept in like_test):
                     continue
                 keys.add(key)
                 splits[split].append(Labelled(IDIOMATIC, entry.example or "", entry.idiom, concept, code))

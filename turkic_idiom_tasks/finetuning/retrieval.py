@@ -33,6 +33,7 @@ from turkic_idiom_tasks.finetuning.development import DevelopmentScore, Evaluati
 from turkic_idiom_tasks.finetuning.encoder_trainer import (
     EncoderTrainer,
     ScoreEvaluator,
+    check_batches,
     check_packages,
     encoder_arguments,
     trainer_shell,
@@ -271,8 +272,4 @@ def _arguments(
 
 def _check(config: RetrievalConfig, *, n_pairs: int) -> None:
     check_packages("accelerate", *(["peft"] if config.lora else []))
-    if n_processes() > 1 and n_pairs < n_processes() * config.batch_size:  # with several processes, rests are dropped
-        raise InputError(
-            f"{n_pairs} training pairs are not one batch of {config.batch_size} for each of {n_processes()} "
-            "processes; use fewer processes, or a smaller --batch-size"
-        )
+    check_batches(n_pairs, batch_size=config.batch_size)

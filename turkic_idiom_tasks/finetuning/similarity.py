@@ -35,13 +35,14 @@ from turkic_idiom_tasks.finetuning.config import SIMCSE, SimilarityConfig, n_pro
 from turkic_idiom_tasks.finetuning.encoder_trainer import (
     EncoderTrainer,
     ScoreEvaluator,
+    check_batches,
     check_packages,
     encoder_arguments,
     trainer_shell,
 )
 from turkic_idiom_tasks.finetuning.trainee import Trainee, sentence_prompt
 from turkic_idiom_tasks.finetuning.training import BestWeights
-from turkic_idiom_tasks.finetuning.triplets import TripletData
+from turkic_idiom_tasks.finetuning.triplets import TripletData, idiom_key
 from turkic_idiom_tasks.metrics.bootstrap import Floats
 from turkic_idiom_tasks.metrics.similarity import similarity_scores, spearman, target_similarities
 
@@ -137,6 +138,7 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
             the loss can learn from.
     """
     check_packages("accelerate")
+    check_batches(len(data.training), batch_size=config.batch_size)
     model = trainee.model
     set_seed(config.seed)
     untuned_scores = _scores(data.test, similarities_of_subsets(model, data.test))
@@ -335,7 +337,8 @@ def _untuned_similarities(model: SentenceTransformer, triplets: Sequence[Triplet
 
 
 def _random_sentence(triplets: Sequence[Triplet], triplet: Triplet, *, rng: np.random.Generator) -> str:
-    pool = [other.original for other in triplets if other.idiom != triplet.idiom or not triplet.idiom]
+    key = idiom_key(triplet.idiom)
+    pool = [other.original for other in triplets if not triplet.idiom or idiom_key(other.idiom) != key]
     pool = [text for text in pool if text != triplet.original]
     if not pool:
         raise InputError(

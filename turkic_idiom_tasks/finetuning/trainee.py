@@ -1,4 +1,4 @@
-"""Loading of the encoder that is fine-tuned for retrieval: stock modules with the chosen pooling, and prompts."""
+"""Loading of an encoder to fine-tune for retrieval or similarity: modules with the chosen pooling, and prompts."""
 
 from __future__ import annotations
 

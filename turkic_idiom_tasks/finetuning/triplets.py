@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from turkic_idiom_tasks.csv_files import read_table
@@ -189,7 +190,7 @@ def _general(path: Path, sources: Mapping[str, _Source]) -> tuple[SentencePair, 
 def _next_of_another_idiom(triplets: Sequence[Triplet], number: int) -> Triplet | None:
     for step in range(1, len(triplets)):
         candidate = triplets[(number + step) % len(triplets)]
-        if _key(candidate.idiom) != _key(triplets[number].idiom):
+        if idiom_key(candidate.idiom) != idiom_key(triplets[number].idiom):
             return candidate
     return None
 
@@ -244,7 +245,7 @@ def _by_idiom(triplets: Sequence[Triplet], test: SentencePairs | None) -> _Sourc
     training: list[Triplet] = []
     development: list[Triplet] = []
     for triplet in triplets:
-        is_development = bool(triplet.idiom) and is_development_idiom(_key(triplet.idiom))
+        is_development = bool(triplet.idiom) and is_development_idiom(idiom_key(triplet.idiom))
         (development if is_development else training).append(triplet)
     return _Source(training, development, test)
 
@@ -276,19 +277,20 @@ def _triplet(entry: Entry) -> Triplet:
 
 def _idioms_of_pairs(pairs: SentencePairs) -> dict[str, str]:
     """Return key -> name of every idiom of the pairs."""
-    return {_key(row.idiom): row.idiom for row in pairs.rows if row.idiom}
+    return {idiom_key(row.idiom): row.idiom for row in pairs.rows if row.idiom}
 
 
 def _without_seen(
     triplets: Sequence[Triplet], tested: Mapping[str, str], *, keep: bool
 ) -> tuple[list[Triplet], set[str]]:
     """Return the triplets whose idiom is not tested, or all of them, and the names of the idioms that are tested."""
-    others = [triplet for triplet in triplets if _key(triplet.idiom) not in tested]
-    seen = {triplet.idiom for triplet in triplets if _key(triplet.idiom) in tested}
+    others = [triplet for triplet in triplets if idiom_key(triplet.idiom) not in tested]
+    seen = {triplet.idiom for triplet in triplets if idiom_key(triplet.idiom) in tested}
     return (list(triplets) if keep else others), seen
 
 
-def _key(idiom: str) -> str:
+@lru_cache(maxsize=4096)
+def idiom_key(idiom: str) -> str:
     """Return a key that idioms share if they differ only in case, punctuation and spaces."""
     return " ".join(_WORD.findall(lower(unicodedata.normalize("NFC", idiom), None).casefold())) or idiom
 

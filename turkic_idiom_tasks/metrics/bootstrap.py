@@ -44,7 +44,7 @@ Counts = npt.NDArray[np.uint8]
 RESAMPLES = 10_000
 LEVEL = 0.95
 SEED = 42
-SMALL_N = 30  # a score of fewer concepts is flagged
+SMALL_N = 30  # a score of fewer queries, sentences or items is flagged; in STS and idiomaticity, of fewer idioms
 SMALL_MARK, UNRELIABLE_MARK = "*", "~"  # in tables: fewer than `SMALL_N`; the interval may be too short
 FEW = 2  # an interval is not reliable if this many concepts can move the score by more than its half width
 UNRELIABLE_NOTE = f"the interval may be too short: {FEW} concepts more or less could move the score out of it"
@@ -121,13 +121,15 @@ class Resampled:
     def interval(self) -> Interval:
         """Return the 95% interval: an expanded percentile interval (Hesterberg, 2015), see `tail_probability`.
 
-        Draws that are NaN are left out. If no concept has any influence, the interval is the score itself and is not
-        reliable.
+        Draws that are NaN are left out; if all are, the ends are NaN. If no concept has any influence, the interval is
+        the score itself. Neither is reliable.
         """
         if math.sqrt(float((self.influence**2).sum())) <= _SAME:
             return Interval(self.score, self.score, is_reliable=False)
         tail = tail_probability(self.influence)
         defined = self.draws[~np.isnan(self.draws)]
+        if not len(defined):
+            return Interval(math.nan, math.nan, is_reliable=False)
         low, high = np.quantile(defined, [tail, 1 - tail])
         return Interval(float(low), float(high), is_reliable=bool((high - low) / 2 >= FEW * self.reach))
 

@@ -91,7 +91,7 @@ def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
 
 
 def joint_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
-    """Return scores of sentences, where one is correct if it is known to hold an idiom and every span is exact.
+    """Return scores of sentences, where one is correct if it is predicted to contain an idiom and every span is exact.
 
     This is the joint scoring of MultiIdiom (2026): is there an idiom, and where exactly? Both must be right. A sentence
     counts as predicted if anything is marked in it, and as gold if it holds an idiom. Spans are those of seqeval's

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.item_types import LETTERS
 from turkic_idiom_tasks.language_models.items import item_sets
@@ -77,7 +78,7 @@ def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
         else:
             key, prediction = _choices(path, name, answers_of_set, facts, dataset)
             predictions[key] = prediction
-    name = _public_name(log.eval.model)
+    name = _model_name(log.eval.model, log.eval.model_args)
     return ModelPredictions(
         path=path,
         predictions=predictions,
@@ -170,7 +171,12 @@ def _tags(path: Path, language: str, answers: Mapping[str, str | None], dataset:
     return Tags(sentences, tuple(letters))
 
 
-def _public_name(model: str) -> str:
-    """Return the name of a model without the provider: ``hf/ORG/NAME`` is ORG/NAME, ``openai/gpt-5`` stays."""
-    parts = model.split("/")
-    return "/".join(parts[-2:])
+def _model_name(model: str, arguments: Mapping[str, Any]) -> str:
+    """Return the name of a model without the provider, or the folder that its weights were read from.
+
+    ``hf/ORG/NAME`` is ORG/NAME, ``openai/gpt-5`` stays, ``hf/local`` with the argument `model_path` is that path.
+    """
+    _, _, name = model.partition("/")
+    if name == "local" and arguments.get("model_path"):
+        return str(arguments["model_path"])
+    return name if is_local(name) or "/" in name else model

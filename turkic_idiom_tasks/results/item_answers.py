@@ -199,7 +199,7 @@ class AnswerSection:
         if position is None:
             raise MalformedError(f"{self._items.task}, {self._items.subset} has no item {shown(name)}")
         if position in self._answers:
-            raise MalformedError(f"item {shown(name)} stands twice")
+            raise MalformedError(f"item {shown(name)} appears twice")
         self._answers[position] = None
         fault = answer_fault(self._items.rows[position], answer, is_open=self._items.task == CLOZE_OPEN)
         if fault:

@@ -41,7 +41,7 @@ class ModelPredictions:
 
     Attributes:
         path: the file.
-        predictions: (task, subset) -> rankings or tags of the data in use.
+        predictions: (task, subset) -> rankings, tags, answers or similarities of the data in use.
         name: name of the model, without its pooling.
         revision: revision of the model.
         n_parameters: number of parameters of the model.

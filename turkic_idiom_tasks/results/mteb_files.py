@@ -89,8 +89,8 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]]
         dataset: the data that was predicted.
 
     Raises:
-        InputError: the file is damaged, of other data, or the results of the same run are missing or not to be told
-            from those of another run.
+        InputError: the file is damaged, of other data, or the results of the same run are missing or cannot be
+            distinguished from those of another run.
     """
     task = PREDICTION_FILES[path.name]
     content = read_json(path, special_numbers=True)

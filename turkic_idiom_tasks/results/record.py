@@ -177,7 +177,7 @@ class Record:
     Attributes:
         path: its file.
         header: everything that decided it, and its scores.
-        predictions: (task, subset) -> rankings or tags.
+        predictions: (task, subset) -> rankings, tags or similarities.
     """
 
     path: Path
@@ -197,7 +197,7 @@ def write_record(path: Path, header: Header, predictions: Predictions, *, top_k:
     Args:
         path: ends in `SUFFIX`.
         header: everything that decided the result, and its scores.
-        predictions: (task, subset) -> rankings or tags, of the subsets in the header.
+        predictions: (task, subset) -> rankings, tags or similarities, of the subsets in the header.
         top_k: documents per query that are listed; None lists the whole pool.
 
     Raises:
@@ -294,8 +294,8 @@ def _parse_header(path: Path, line: bytes) -> Header:
         format_number = value.get("format") if isinstance(value, dict) else None
         if format_number != RESULT_FORMAT:
             raise OtherFormatError(
-                f"{path}: a result of format {shown(format_number)}, this version reads {RESULT_FORMAT}; compute it "
-                "again with --overwrite"
+                f"{path}: a result of format {shown(format_number)}, this version reads {RESULT_FORMAT}; delete the "
+                "file and compute it again"
             )
         return Header.model_validate(value)
     except MalformedError as error:

@@ -49,8 +49,8 @@ class ScoredSubset:
         answers: what a language model answered; None for all other predictions.
         similarities: what an encoder found of sentence pairs; None for all other predictions.
         spearman: the main score of similarities, resampled by concepts; None for all other predictions.
-        firsts: (n,) True if a relevant document ranks first and no other document ties with it; None for tags and
-            answers, and where it is not known.
+        firsts: (n,) True if a relevant document ranks first and no irrelevant document ties with it; None for tags,
+            answers and similarities, and where it is not known.
     """
 
     task: str
@@ -71,7 +71,8 @@ class ScoredSubset:
     def solved(self) -> npt.NDArray[np.bool_]:
         """Return (n,) which items are solved: a relevant document first, or all spans exact, or the answer right.
 
-        Where `firsts` is not known, a ranking counts only if all relevant documents stand first.
+        For similarities it is empty. Where `firsts` is not known, a ranking counts only if all relevant documents stand
+        first.
         """
         return self.sums[:, 0] == self.sums[:, 1] if self.firsts is None else self.firsts
 

@@ -162,7 +162,7 @@ def _rows_by_id(path: Path, columns: tuple[str, ...]) -> dict[str, Mapping[str, 
     for place, cells in read_whole_table(path, columns):
         name = cells["id"]
         if name in rows:
-            raise InputError(f"{place}: the ID {name!r} stands twice")
+            raise InputError(f"{place}: the ID {name!r} appears twice")
         rows[name] = cells
     return rows
 

@@ -24,7 +24,7 @@ def similarities_by_pooling(
     """Return pooling -> cosine similarities of every pair; sentences that were encoded earlier are not encoded again.
 
     Args:
-        vectors: vectors of the model so far, which grow.
+        vectors: cache of vectors; new texts are added.
         task: short name.
         pairs: P pairs.
         prompt: text before every sentence.

@@ -37,7 +37,7 @@ class Question:
     Attributes:
         id: kind, language, part of the data and number of the row: ``idiomaticity/eng/test/0``.
         idiom: the expression, for intervals.
-        query: the text that a model is given; it ends where the letter is to follow.
+        query: the text that a model is given; it ends with ``Answer:``.
         letters: the letter of each option.
         labels: what each option stands for: in subtask A 0 is idiomatic and 1 is not, in subtask B 1 is the right
             meaning and 0 a wrong one.
