@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from turkic_idiom_tasks.annotation.annotate import annotate
@@ -34,12 +35,26 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
     return _choice_scores(items, answers, pairs=[item.concept for item in items])
 
 
-def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
-    """Return name -> score of idioms that were filled into the blanks of `cloze` items; see `metrics.choice`.
+@dataclass(frozen=True, slots=True)
+class OpenClozeJudgement:
+    """How idioms that were filled into a blank are judged; each counts also as what the next one asks.
 
-    An answer is exact if it is the form that stood in the sentence, whatever its letter case; it has the lemma if its
-    words have the stems of that form, one by one; it is accepted if it is either, or if the annotator places the idiom,
-    one of its variants, or an idiom that was judged to mean the same, where the blank is.
+    Attributes:
+        is_exact: it is the form that stood in the sentence, whatever its letter case.
+        has_lemma: its words have the stems of that form, one by one.
+        is_accepted: the annotator places the idiom, one of its variants, or an idiom that was judged to mean the same,
+            where the blank is.
+    """
+
+    is_exact: bool
+    has_lemma: bool
+    is_accepted: bool
+
+
+def judge_open_cloze(
+    items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon
+) -> list[OpenClozeJudgement]:
+    """Return the judgement of each idiom that was filled into the blank of a `cloze` item.
 
     Args:
         items: of one language.
@@ -53,7 +68,7 @@ def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexic
     if len(answers) != len(items):
         raise ValueError(f"{len(answers)} answers to {len(items)} items")
     same = lexicon.judged(SAME)
-    exact, accepted, lemma = [], [], []
+    judgements = []
     for item, answer in zip(items, answers, strict=True):
         entry = lexicon.of(item.language).get(item.concept)
         if entry is None or not can_be_blanked(entry) or blanked(entry) != item.text:
@@ -66,13 +81,23 @@ def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexic
         for concept in sorted(same.get(item.concept, ())):
             if concept in lexicon.of(item.language):
                 alike.append(lexicon.of(item.language)[concept])
-        exact.append(_is_exact(text, entry, item.language))
-        lemma.append(exact[-1] or _has_stems(text, entry, item.language))
-        accepted.append(lemma[-1] or any(_is_placed(text, item, other) for other in alike))
+        is_exact = _is_exact(text, entry, item.language)
+        has_lemma = is_exact or _has_stems(text, entry, item.language)
+        is_accepted = has_lemma or any(_is_placed(text, item, other) for other in alike)
+        judgements.append(OpenClozeJudgement(is_exact, has_lemma, is_accepted))
+    return judgements
+
+
+def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
+    """Return name -> score of idioms that were filled into the blanks of `cloze` items; see `metrics.choice`.
+
+    Arguments and errors are those of `judge_open_cloze`.
+    """
+    judgements = judge_open_cloze(items, answers, lexicon)
     return cloze_scores(
-        exact,
-        accepted,
-        lemma,
+        [judgement.is_exact for judgement in judgements],
+        [judgement.is_accepted for judgement in judgements],
+        [judgement.has_lemma for judgement in judgements],
         unreadable=[answer is None for answer in answers],
         concepts=[item.concept for item in items],
     )

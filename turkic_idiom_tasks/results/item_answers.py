@@ -17,7 +17,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.language_models.item_types import CLOZE, EQUIVALENT, KINDS, Item, ItemSet
 from turkic_idiom_tasks.language_models.items import build_items, item_sets
 from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, VARIANTS
-from turkic_idiom_tasks.language_models.scoring import score_items, score_open_cloze
+from turkic_idiom_tasks.language_models.scoring import judge_open_cloze, score_items, score_open_cloze
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.reading import MalformedError, is_unseen, shown
 
@@ -81,23 +81,20 @@ class ItemAnswers:
 
     def are_right(self) -> list[bool]:
         """Return for each answer whether it is right; in the open cloze, whether it is accepted."""
-        right = []
-        for item, answer in zip(self.items.rows, self.answers, strict=True):
-            if self.items.task != CLOZE_OPEN:
-                right.append(answer == item.gold)
-            elif isinstance(answer, str):
-                right.append(score_open_cloze([item], [answer], self.items.lexicon)["accepted"] == 1)
-            else:
-                right.append(False)
-        return right
+        if self.items.task == CLOZE_OPEN:
+            judgements = judge_open_cloze(self.items.rows, self._texts(), self.items.lexicon)
+            return [judgement.is_accepted for judgement in judgements]
+        return [answer == item.gold for item, answer in zip(self.items.rows, self.answers, strict=True)]
 
     def scores(self) -> dict[str, float]:
         """Return name -> score, by the scorer of lm-eval and Inspect."""
         if self.items.task == CLOZE_OPEN:
-            texts = [answer if isinstance(answer, str) else None for answer in self.answers]
-            return score_open_cloze(self.items.rows, texts, self.items.lexicon)
+            return score_open_cloze(self.items.rows, self._texts(), self.items.lexicon)
         positions = [answer if isinstance(answer, int) else None for answer in self.answers]
         return score_items(self.items.rows, positions)
+
+    def _texts(self) -> list[str | None]:
+        return [answer if isinstance(answer, str) else None for answer in self.answers]
 
 
 def all_item_subsets() -> dict[str, tuple[str, ...]]:
