@@ -10,6 +10,7 @@ import typer
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode
+from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER
 from turkic_idiom_tasks.results import TOP_K
 
 DEFAULT_OUTPUT = Path("results")
@@ -57,7 +58,7 @@ def run_command(
         typer.Option("--device", metavar="DEVICE", help="cpu, cuda, cuda:1, mps. Default: the best there is."),
     ] = None,
     dtype: Annotated[str, typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16 or float16.")] = "float32",
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, metavar="N", help="Texts at a time.")] = 32,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, metavar="N", help="Texts at a time.")] = BATCH_SIZE,
     first_layer: Annotated[
         int,
         typer.Option(
@@ -67,7 +68,7 @@ def run_command(
             metavar="0|1",
             help="First layer of first_last: 1, the first transformer layer, or 0, the embeddings.",
         ),
-    ] = 1,
+    ] = FIRST_LAYER,
     top_k: Annotated[
         int,
         typer.Option(
