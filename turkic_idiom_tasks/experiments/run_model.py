@@ -238,8 +238,9 @@ class ModelScorer:
 
     def _score_with_mteb(self, loaded: LoadedModel, unit: Unit) -> None:
         """Score the missing subsets with mteb's own evaluation, which works for any model of mteb."""
-        for number, subset in enumerate(unit.missing):
-            self._progress(unit.task.short, number, len(unit.missing), unit="subsets")
+        missing = unit.missing  # becomes shorter with every result
+        for number, subset in enumerate(missing):
+            self._progress(unit.task.short, number, len(missing), unit="subsets")
             start = time.monotonic()
             prediction, row = loaded.evaluate_subset(unit.task, subset, batch_size=self._options.batch_size)
             self._write(unit, subset, prediction, loaded=loaded, seconds=time.monotonic() - start, mteb_row=row)
