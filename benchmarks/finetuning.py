@@ -34,12 +34,12 @@ from retrieval_suite import minilm
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import RetrievalData
 from turkic_idiom_tasks.encoders.names import TR_ONLY
-from turkic_idiom_tasks.finetuning.config import MNRL, RetrievalConfig
-from turkic_idiom_tasks.finetuning.regimes import RegimeData, build_regime
-from turkic_idiom_tasks.finetuning.retrieval import fine_tune_retrieval
-from turkic_idiom_tasks.finetuning.trainee import load_trainee
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.results.record import Header, find_records, read_header
+from turkic_idiom_tasks.training.config import MNRL, RetrievalConfig
+from turkic_idiom_tasks.training.regimes import RegimeData, build_regime
+from turkic_idiom_tasks.training.retrieval import fine_tune_retrieval
+from turkic_idiom_tasks.training.trainee import load_trainee
 
 CONFIG = RetrievalConfig(evaluations=1, loss=MNRL)
 GRID = """\

@@ -35,7 +35,6 @@ from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import target_language
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, PRETRAINED, TR_ONLY
-from turkic_idiom_tasks.finetuning.regimes import build_regime
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
@@ -43,6 +42,7 @@ from turkic_idiom_tasks.orthography import fold
 from turkic_idiom_tasks.results.predictions import Rankings
 from turkic_idiom_tasks.results.record import Record, find_records, read_record
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_subset
+from turkic_idiom_tasks.training.regimes import build_regime
 
 BIN = Path(sys.executable).parent
 SEED = 42

@@ -26,10 +26,10 @@ from retrieval_suite import minilm, seconds
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.encoders.names import POOLINGS
-from turkic_idiom_tasks.experiments.run import make_options, run_models
-from turkic_idiom_tasks.experiments.run_options import open_datasets
-from turkic_idiom_tasks.similarity.astitch import ASTITCH_VARIABLE
-from turkic_idiom_tasks.similarity.chengyu import CHENGYU_VARIABLE
+from turkic_idiom_tasks.runs.run import make_options, run_models
+from turkic_idiom_tasks.runs.run_options import open_datasets
+from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_VARIABLE
+from turkic_idiom_tasks.tasks.siblings.chengyu import CHENGYU_VARIABLE
 
 
 def tasks_with_data() -> list[str]:

@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
-from turkic_idiom_tasks.finetuning.config import SEEDS
-from turkic_idiom_tasks.finetuning.span import load_untuned
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.span_detection.classifier import Prediction
-from turkic_idiom_tasks.span_detection.scoring import score_predictions
 from turkic_idiom_tasks.spans import Span, iob2_tags
 from turkic_idiom_tasks.splits import TRAIN
+from turkic_idiom_tasks.tasks.spans.classifier import Prediction
+from turkic_idiom_tasks.tasks.spans.scoring import score_predictions
+from turkic_idiom_tasks.training.config import SEEDS
+from turkic_idiom_tasks.training.span import load_untuned
 
 SHOWN = ("span_f1", "span_precision", "span_recall", "span_f1_ci_low", "span_f1_ci_high", "token_f1", "n_sentences")
 

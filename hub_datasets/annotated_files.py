@@ -13,11 +13,11 @@ from typing import Any, NoReturn
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import write_text
+from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.reading import quoted, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon, write_lexicon
-from turkic_idiom_tasks.reading import quoted, read_json_lines
 from turkic_idiom_tasks.spans import iob2_tags
 
 REQUIRED = ("id", "idiom", "sentence")

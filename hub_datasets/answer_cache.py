@@ -20,8 +20,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import locked
-from turkic_idiom_tasks.reading import read_json_lines
+from turkic_idiom_tasks.io.files import locked
+from turkic_idiom_tasks.io.reading import read_json_lines
 
 Messages = Sequence[Mapping[str, str]]
 

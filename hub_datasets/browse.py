@@ -17,11 +17,11 @@ from turkic_idiom_tasks.concept_browser.parts import (
     style,
 )
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import printable, quoted
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
-from turkic_idiom_tasks.reading import printable, quoted
 
 PAGE = Path(__file__).with_name("browse.html")
 _REVISION_LENGTH = 12  # characters of the revision that are shown

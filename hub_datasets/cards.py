@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from hub_datasets.lexicon_figures import language_figures, markdown, markdown_table
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import first_fault, read_json
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
-from turkic_idiom_tasks.reading import first_fault, read_json
 from turkic_idiom_tasks.spans import LABELS
 
 NAME = "Turkic idioms"

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hub_datasets.sources.source_rows import Note, Reading
+from turkic_idiom_tasks.io.reading import first_unseen, is_unseen
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.orthography import APOSTROPHE, clean, fold, letters_outside
-from turkic_idiom_tasks.reading import first_unseen, is_unseen
 from turkic_idiom_tasks.splits import SENSE_SEPARATOR
 
 # A text beyond these bounds is extraction noise. The longest texts in the two dictionaries that were tried are an idiom

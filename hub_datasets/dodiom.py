@@ -26,12 +26,12 @@ from hub_datasets.cleaning import clean_text, concept_stems, idiom_problem, sens
 from hub_datasets.import_report import Case, ImportReport, Tally
 from hub_datasets.importing import Imported
 from turkic_idiom_tasks.annotation.annotate import Annotation, annotate
-from turkic_idiom_tasks.csv_files import Record, read_table
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.csv_files import Record, read_table
+from turkic_idiom_tasks.io.reading import first_unseen, quoted
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.orthography import clean, letters_outside
-from turkic_idiom_tasks.reading import first_unseen, quoted
 from turkic_idiom_tasks.spans import Span
 
 FORMAT = "dodiom"

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hub_datasets.judge import Case, explanation_case
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import quoted, read_json_lines, shown
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.reading import quoted, read_json_lines, shown
 
 LM_EVAL_SAMPLES = "samples_turkic_idiom_explain_*.jsonl"
 INSPECT_LOGS = ("*.eval",)

@@ -24,8 +24,8 @@ from turkic_idiom_tasks.dataset.hub_layout import EVAL, README, download
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, RetrievalData, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import commit_folder
-from turkic_idiom_tasks.hub_upload import DATASET, Published, Target, check_version, publish
+from turkic_idiom_tasks.io.files import commit_folder
+from turkic_idiom_tasks.io.hub_upload import DATASET, Published, Target, check_version, publish
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED

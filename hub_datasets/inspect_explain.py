@@ -15,10 +15,10 @@ from hub_datasets.judge import HIGH, MEDIUM, Judgement, explanation_case, majori
 from hub_datasets.prompts import EXPLANATION, load_prompt
 from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.integrations.current_data import current_dataset
-from turkic_idiom_tasks.language_models.explain import explanations
+from turkic_idiom_tasks.harnesses.current_data import current_dataset
+from turkic_idiom_tasks.io.reading import MalformedError
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
-from turkic_idiom_tasks.reading import MalformedError
+from turkic_idiom_tasks.tasks.items.explain import explanations
 
 try:
     from inspect_ai import Task, task

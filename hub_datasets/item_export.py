@@ -22,14 +22,14 @@ from hub_datasets.lexicon_figures import markdown_table
 from turkic_idiom_tasks.dataset import LexiconDataset
 from turkic_idiom_tasks.dataset.hub_layout import EVAL, README
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.item_types import EQUIVALENT, LETTERS, N_OPTIONS, Item, ItemSet
-from turkic_idiom_tasks.language_models.items import build_items, item_sets
-from turkic_idiom_tasks.language_models.prompts import EN1, NATIVE, option_texts, question
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.splits import TEST, TRAIN
+from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT, LETTERS, N_OPTIONS, Item, ItemSet
+from turkic_idiom_tasks.tasks.items.items import build_items, item_sets
+from turkic_idiom_tasks.tasks.items.prompts import EN1, NATIVE, option_texts, question
 
 NAME = "Turkic idiom items"
 FEW_SHOT = 5  # examples that EuroEval shows a base model

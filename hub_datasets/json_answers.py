@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from turkic_idiom_tasks.io.reading import MalformedError, first_fault, parse_json
 from turkic_idiom_tasks.model_answers import without_reasoning
-from turkic_idiom_tasks.reading import MalformedError, first_fault, parse_json
 
 LONGEST = 200_000  # characters of an answer that are looked at
 _MOST_OBJECTS = 100  # braces at which an object is looked for

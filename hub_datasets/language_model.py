@@ -22,7 +22,7 @@ from hub_datasets.json_answers import read_answer
 from hub_datasets.questions import GO_ON, TYPICAL_ANSWER, Budget, Estimate, Question, Reply, Settings
 from hub_datasets.server_errors import KEY_VARIABLE, ProtocolError, Refusal, RefusalError, TryAgainError, refusal_of
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import MalformedError
+from turkic_idiom_tasks.io.reading import MalformedError
 
 try:
     import openai

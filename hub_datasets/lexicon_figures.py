@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from turkic_idiom_tasks.dataset.retrieval import Pool, build_retrieval
+from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.lexicon.support import needs_support, supported
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.orthography import fold, share_stem
-from turkic_idiom_tasks.reading import printable
 from turkic_idiom_tasks.splits import TEST, span_split
 
 NOT_READ = "not read"  # the status of an entry without one

@@ -15,11 +15,11 @@ from itertools import combinations
 from pathlib import Path
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import MalformedError, quoted
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import Problem, read_review_file
 from turkic_idiom_tasks.lexicon.reviews import FIELDS, Review
-from turkic_idiom_tasks.reading import MalformedError, quoted
 
 MOST_BYTES = 10 * 1024 * 1024  # of a file of reviews
 _TIME_ZONES = timedelta(days=1)  # what a reviewer's date may be ahead of ours

@@ -22,11 +22,11 @@ from leaderboard.submission import (
 )
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS
 from turkic_idiom_tasks.dataset.similarity import STS
-from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, VARIANTS
+from turkic_idiom_tasks.io.reading import BLANKS
 from turkic_idiom_tasks.lexicon.editions import editions
-from turkic_idiom_tasks.reading import BLANKS
 from turkic_idiom_tasks.results.item_answers import MAX_ANSWER, METHODS
 from turkic_idiom_tasks.results.predictions import LETTERS, MAX_FAULTS, SPANS
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 
 RANKING, TAGS, ANSWERS, SIMILARITIES = "ranking", "tags", "answers", "similarities"
 

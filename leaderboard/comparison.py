@@ -20,7 +20,6 @@ from leaderboard.concepts import CONCEPTS_FILE
 from leaderboard.items import BoardData, SubsetItems, short_number
 from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, ScoredSubmission
 from leaderboard.tables import TASK_LABELS, distinctions, variant
-from turkic_idiom_tasks.experiments.compare import ALPHA
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import (
     FEW,
@@ -32,6 +31,7 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     sum_by_concept,
 )
 from turkic_idiom_tasks.metrics.comparison import signs_of_concept
+from turkic_idiom_tasks.report.compare import ALPHA
 from turkic_idiom_tasks.results.predictions import SPANS
 
 DRAWS_FILE = "draws.js"

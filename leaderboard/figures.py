@@ -11,15 +11,15 @@ from leaderboard.board import Board
 from leaderboard.scores import ScoredSubmission
 from leaderboard.tables import TASK_LABELS, ShownScore, shown_parameters, shown_rate, standing_score, variant
 from turkic_idiom_tasks.dataset.similarity import STS
-from turkic_idiom_tasks.experiments.charts import (
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.report.charts import (
     Chart,
     CurvePoint,
     Tile,
     curves,
     heat_map,
 )
-from turkic_idiom_tasks.experiments.published import PublishedTable, paper, published_tables
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.report.published import PublishedTable, paper, published_tables
 from turkic_idiom_tasks.results.predictions import SPANS
 
 N_BEST = 8  # models in a forest plot

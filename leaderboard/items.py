@@ -11,7 +11,6 @@ from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, concept_of, queries_with_shared_stem
 from turkic_idiom_tasks.dataset.similarity import NOWHERE, SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.prompts import option_texts
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
@@ -19,6 +18,7 @@ from turkic_idiom_tasks.results.item_answers import ItemAnswers
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 from turkic_idiom_tasks.results.similarities import Similarities
+from turkic_idiom_tasks.tasks.items.prompts import option_texts
 
 N_HARDEST = 3  # of each subset
 

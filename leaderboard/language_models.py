@@ -16,9 +16,9 @@ from leaderboard.items import BoardData, SubsetItems
 from leaderboard.scores import ScoredSubmission, of_tasks
 from leaderboard.tables import Column, Row, ShownScore, badges, distinctions, task_rows, tie_places
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.language_models.item_types import TRAPS, Item
-from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, option_texts
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer, TestItems, find_items, item_subsets
+from turkic_idiom_tasks.tasks.items.item_types import TRAPS, Item
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, option_texts
 
 N_MISSED = 5  # items of each task that are shown
 KIND_TITLES = {

@@ -11,8 +11,8 @@ from leaderboard.submission import SubmissionFault
 from leaderboard.submit_page import About
 from leaderboard.templating import environment
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.files import write_text
-from turkic_idiom_tasks.reading import MalformedError, printable, read_file
+from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.reading import MalformedError, printable, read_file
 
 _MARK = b'<meta name="generator" content="turkic-idiom leaderboard build">'
 

@@ -12,10 +12,10 @@ from leaderboard.language_models import KIND_TITLES
 from leaderboard.scores import ScoredSubmission
 from leaderboard.tables import ShownScore
 from turkic_idiom_tasks.dataset.similarity import STS
-from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
 _RETRIEVAL_COLUMNS = {
     "ndcg_floor": "floor",

@@ -53,12 +53,12 @@ from leaderboard.tabs import Tab, default_tab, tab_columns, tab_rows, tabs_of
 from leaderboard.templating import Markup, environment
 from turkic_idiom_tasks.concept_browser.parts import markup, script, style
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
-from turkic_idiom_tasks.experiments.charts import Chart
-from turkic_idiom_tasks.language_models.item_types import TRAPS
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE
+from turkic_idiom_tasks.report.charts import Chart
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, SPANS
+from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
 SITE_NAME = "Turkic Idiom Benchmark"
 

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import finish_commit
-from turkic_idiom_tasks.hub_client import hub_errors
-from turkic_idiom_tasks.hub_upload import (
+from turkic_idiom_tasks.io.files import finish_commit
+from turkic_idiom_tasks.io.hub_client import hub_errors
+from turkic_idiom_tasks.io.hub_upload import (
     DATASET,
     MODEL,
     SPACE,
@@ -27,7 +27,7 @@ from turkic_idiom_tasks.hub_upload import (
     propose,
     publish,
 )
-from turkic_idiom_tasks.reading import read_yaml
+from turkic_idiom_tasks.io.reading import read_yaml
 from turkic_idiom_tasks.results.harness_files import find_scores
 from turkic_idiom_tasks.results.model_predictions import StatedScores
 

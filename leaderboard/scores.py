@@ -21,7 +21,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.io.reading import shown
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import SPANS, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset

@@ -11,8 +11,8 @@ from leaderboard.pages import Pages
 from leaderboard.scores import ScoredSubmission
 from leaderboard.submit_page import NOTHING_KNOWN, About
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.files import commit_folder, foreign_names, our_files
-from turkic_idiom_tasks.reading import MalformedError, decode_text, read_file, shown
+from turkic_idiom_tasks.io.files import commit_folder, foreign_names, our_files
+from turkic_idiom_tasks.io.reading import MalformedError, decode_text, read_file, shown
 
 KIND = "site"  # of the folder, in its manifest
 

@@ -24,8 +24,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.reading import MalformedError, is_unseen, parse_json, read_file, shown, unpack_gzip
 from turkic_idiom_tasks.lexicon.editions import edition_of
-from turkic_idiom_tasks.reading import MalformedError, is_unseen, parse_json, read_file, shown, unpack_gzip
 from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES
 from turkic_idiom_tasks.results.predictions import (

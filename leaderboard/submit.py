@@ -14,8 +14,8 @@ from leaderboard.scores import ScoredSubmission, score_submission
 from leaderboard.submission import NAME, Metadata, read_submission, slug, submission_files
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.files import new_folder, write_bytes
-from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.io.files import new_folder, write_bytes
+from turkic_idiom_tasks.io.reading import shown
 from turkic_idiom_tasks.results.harness_files import find_predictions
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES, ModelPredictions
 from turkic_idiom_tasks.results.predictions import SPANS, Key, Prediction

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.experiments import charts
-from turkic_idiom_tasks.experiments.charts import (
+from turkic_idiom_tasks.report import charts
+from turkic_idiom_tasks.report.charts import (
     PALETTE,
     Bar,
     Chart,

@@ -29,7 +29,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.span_detection.conftest import SIZES, few_tasks, letter_tokenizer  # noqa: F401
+from tests.spans.conftest import SIZES, few_tasks, letter_tokenizer  # noqa: F401
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 
 REPOSITORY = Path(__file__).parent.parent
@@ -55,9 +55,9 @@ IMPORTED_LATE = (  # by the commands, once instead of in each of them
     "mteb",
     "torch._dynamo",
     "turkic_idiom_tasks.cli.main",
-    "turkic_idiom_tasks.experiments.charts",
-    "turkic_idiom_tasks.experiments.run",
-    "turkic_idiom_tasks.experiments.span_jobs",
+    "turkic_idiom_tasks.report.charts",
+    "turkic_idiom_tasks.runs.run",
+    "turkic_idiom_tasks.runs.span_jobs",
 )
 
 _FENCE = re.compile(r"^```(\w*)$")

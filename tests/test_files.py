@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.killing import every_kill, killed_before
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import (
+from turkic_idiom_tasks.io.files import (
     LOCK,
     MANIFEST,
     check_writable,

@@ -4,8 +4,8 @@ import pytest
 from huggingface_hub import errors as hf_errors
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.hub_client import explanation, hub_errors
-from turkic_idiom_tasks.hub_upload import (
+from turkic_idiom_tasks.io.hub_client import explanation, hub_errors
+from turkic_idiom_tasks.io.hub_upload import (
     ADDED,
     CHANGED,
     DATASET,

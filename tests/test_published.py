@@ -3,7 +3,7 @@
 import pytest
 
 from turkic_idiom_tasks.encoders.names import PAPER_ENCODERS
-from turkic_idiom_tasks.experiments.published import paper, published_tables
+from turkic_idiom_tasks.report.published import paper, published_tables
 
 XLMR, MBERT = "FacebookAI/xlm-roberta-base", "google-bert/bert-base-multilingual-cased"
 BERTURK, ELECTRA = "dbmdz/bert-base-turkish-cased", "dbmdz/electra-base-turkish-cased-discriminator"

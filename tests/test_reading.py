@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import (
+from turkic_idiom_tasks.io.reading import (
     MAX_DEPTH,
     SHOWN,
     Line,

@@ -1,6 +1,6 @@
 """Idiom understanding in Turkic languages, as plugins for the evaluation harnesses that people already run.
 
-Every interpreter of the environment imports this module at its start (see `integrations.hook`), so it imports nothing
+Every interpreter of the environment imports this module at its start (see `harnesses.hook`), so it imports nothing
 itself.
 """
 
@@ -13,7 +13,7 @@ def register() -> list[str]:
     The start-up hook does this by itself; call it where the hook cannot run: ``python -S``,
     ``TURKIC_IDIOM_NO_HOOK=1``, or a notebook kernel that was started before the installation. Safe to call again.
     """
-    from turkic_idiom_tasks.integrations import lm_eval_plugin, mteb_plugin
+    from turkic_idiom_tasks.harnesses import lm_eval_plugin, mteb_plugin
 
     lm_eval_plugin.add_late()
     return mteb_plugin.register_now()
@@ -24,7 +24,7 @@ def __getattr__(name: str) -> object:
     if name.startswith("TurkicIdiom") or name.endswith("STS"):
         import mteb  # noqa: F401  # mteb must be complete before our tasks import parts of it
 
-        from turkic_idiom_tasks.integrations import mteb_similarity, mteb_tasks
+        from turkic_idiom_tasks.harnesses import mteb_similarity, mteb_tasks
 
         classes = {**mteb_tasks.TASK_CLASSES, **mteb_similarity.SIMILARITY_CLASSES}
         if name in classes:

@@ -13,10 +13,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from hub_datasets.sources.source_rows import Reading, SourceRow
-from turkic_idiom_tasks.csv_files import read_table
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.csv_files import read_table
+from turkic_idiom_tasks.io.reading import quoted
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.reading import quoted
 
 GLOSS = "gloss"
 _ALMOST = 0.85  # similarity of two names

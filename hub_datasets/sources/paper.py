@@ -16,9 +16,9 @@ from typing import Any
 
 from hub_datasets.cleaning import without_accents
 from hub_datasets.sources.source_rows import Note, Reading, SourceRow
-from turkic_idiom_tasks.csv_files import read_text
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import MalformedError, parse_json, quoted
+from turkic_idiom_tasks.io.csv_files import read_text
+from turkic_idiom_tasks.io.reading import MalformedError, parse_json, quoted
 
 CODES = {"tr": "tr", "az": "az", "tk": "tk", "ga": "gag", "gag": "gag", "uz": "uz"}
 FIELDS = {"deyim": "idiom", "anlam": "meaning", "ornek": "example"}

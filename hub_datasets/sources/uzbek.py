@@ -25,7 +25,7 @@ from pathlib import Path
 from hub_datasets.cleaning import latinised
 from hub_datasets.sources.source_rows import Note, Reading, SourceRow
 from turkic_idiom_tasks.annotation.notation import has_unmatched_brackets, resolve_forms
-from turkic_idiom_tasks.csv_files import read_table
+from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import clean, lower
 

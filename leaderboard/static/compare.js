@@ -346,7 +346,7 @@
     });
   }
 
-  // A sentence for each task of a pair, as `verdict` of turkic_idiom_tasks/experiments/compare.py writes it
+  // A sentence for each task of a pair, as `verdict` of turkic_idiom_tasks/report/compare.py writes it
   function verdictsOfPair(rows) {
     return [...new Set(rows.map(({ title }) => title))].map(title => {
       const own = rows.filter(entry => entry.title === title);

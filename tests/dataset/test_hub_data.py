@@ -17,8 +17,8 @@ from tests.dataset.conftest import write_config
 from turkic_idiom_tasks.dataset import hub_layout as layout_module
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Entry
-from turkic_idiom_tasks.reading import printable
 from turkic_idiom_tasks.spans import LABELS, Span
 from turkic_idiom_tasks.splits import SPAN_SPLITS
 

@@ -5,11 +5,11 @@ import sys
 import numpy as np
 import pytest
 
-from turkic_idiom_tasks import hub_client
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
 from turkic_idiom_tasks.encoders.checkpoints import hub_commit, load_checkpoint
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io import hub_client
 from turkic_idiom_tasks.languages import LANGUAGES
 
 

@@ -7,10 +7,10 @@ import pytest
 from hub_datasets.annotated_files import annotate_lexicon
 from turkic_idiom_tasks.annotation.annotate import annotate as annotate_sentence
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
-from turkic_idiom_tasks.reading import printable
 from turkic_idiom_tasks.spans import Span
 
 ROWS = [

@@ -17,11 +17,11 @@ from tests.killing import all_at_once, every_kill
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.cli.dataset import Dictionary, SourceFormat
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.files import MANIFEST
+from turkic_idiom_tasks.io.files import MANIFEST
+from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
-from turkic_idiom_tasks.reading import printable
 from turkic_idiom_tasks.splits import retrieval_split
 
 TEST = next(concept for concept in (f"t-{number}" for number in range(100)) if retrieval_split(concept) == "test")

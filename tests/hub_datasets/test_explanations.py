@@ -7,8 +7,8 @@ import pytest
 from tests.hub_datasets.scripted_models import judgement
 from tests.llm_server import KEY, MODEL, asked, running_llm, texts_in
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.language_models.explain import explanations
 from turkic_idiom_tasks.splits import retrieval_split
+from turkic_idiom_tasks.tasks.items.explain import explanations
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import MANIFEST, our_files
+from turkic_idiom_tasks.io.files import MANIFEST, our_files
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import Span

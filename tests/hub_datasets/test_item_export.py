@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 from hub_datasets.item_export import item_layout
-from tests.language_models.model_server import Recorded, running_model
+from tests.items.model_server import Recorded, running_model
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.language_models.item_types import LETTERS
-from turkic_idiom_tasks.language_models.items import available, build_items
-from turkic_idiom_tasks.language_models.prompts import option_texts, question
 from turkic_idiom_tasks.lexicon.load import load_lexicon
+from turkic_idiom_tasks.tasks.items.item_types import LETTERS
+from turkic_idiom_tasks.tasks.items.items import available, build_items
+from turkic_idiom_tasks.tasks.items.prompts import option_texts, question
 
 REPO = "org/turkic-idiom-items"
 EUROEVAL = "TURKIC_IDIOM_EUROEVAL_PYTHON"  # names an interpreter of Python 3.12 or newer that has EuroEval

@@ -16,8 +16,8 @@ from hub_datasets.questions import Budget, BudgetError, Question, Settings
 from tests.killing import all_at_once
 from tests.llm_server import KEY, MODEL, Cut, Failure, Html, Slow, asked, running_llm
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import MalformedError
 from turkic_idiom_tasks.model_answers import without_reasoning
-from turkic_idiom_tasks.reading import MalformedError
 
 
 class Word(AnswerFields):

@@ -14,7 +14,7 @@ from hub_datasets.hub_export import hub_layout
 from tests.hub_server import CUT, LOSE_ANSWER, READ_TOKEN, Repository
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
-from turkic_idiom_tasks.files import our_files
+from turkic_idiom_tasks.io.files import our_files
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon

@@ -10,10 +10,10 @@ import pytest
 
 from hub_datasets.review import doubts, review_page, sample
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import is_unseen
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE
-from turkic_idiom_tasks.reading import is_unseen
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 

@@ -10,8 +10,8 @@ from hub_datasets.importing import FORMATS, import_source
 from hub_datasets.sources import columns, paper, turkish, uzbek
 from hub_datasets.sources.source_rows import Note, Reading
 from hub_datasets.sources.turkish import Sense, split_senses
-from turkic_idiom_tasks.csv_files import read_table
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.csv_files import read_table
 
 UZ_HEADER = "idiom,syntax_markers,meaning_uz,meaning_number,homonym_number,variants,example_uz"
 TDK_HEADER = "soz_id,sozum,atara,anlami,anahtar,turu2,gosterim_tarihi"

@@ -19,10 +19,10 @@ from hub_datasets.verdicts import (
     pair_agreement,
     read_reviews,
 )
+from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
 from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, parse_review
-from turkic_idiom_tasks.reading import printable
 
 TODAY = date(2026, 3, 1)
 IDIOMS = {"a": "baş əymək", "b": "göz yummaq", "c": "qulaq asmaq"}

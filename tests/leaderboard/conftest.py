@@ -19,8 +19,6 @@ from tests.leaderboard.boards_for_tests import make_data, make_metadata, make_su
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
-from turkic_idiom_tasks.language_models.item_types import MEANING
-from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
@@ -29,6 +27,8 @@ from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
 from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split, span_split
+from turkic_idiom_tasks.tasks.items.item_types import MEANING
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
 CODES = ("tr", "az", "uz")
 _KNOWN = ("dil", "el", "kalp", "su", "ev", "yol", "gece")  # to the untrained models, and letters of every alphabet

@@ -12,9 +12,9 @@ from tests.leaderboard.conftest import Spoiler, make_submission
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.scoring import score_items, score_open_cloze
 from turkic_idiom_tasks.results.harness_files import find_predictions
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets, make_answers
+from turkic_idiom_tasks.tasks.items.scoring import score_items, score_open_cloze
 
 DATE = "2026-11-22T10-00-00.000001"
 

@@ -16,7 +16,7 @@ from tests.killing import all_at_once, every_kill
 from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, LexiconDataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import commit_folder, finish_commit
+from turkic_idiom_tasks.io.files import commit_folder, finish_commit
 from turkic_idiom_tasks.lexicon.reviews import parse_review
 
 OUTSIDE = (

@@ -15,11 +15,11 @@ from leaderboard.site import build_site
 from leaderboard.tables import shown_score
 from leaderboard.tabs import ALL_TAB, tab_rows, tabs_of
 from tests.leaderboard.boards_for_tests import HOSTILE, make_data, make_scored
-from turkic_idiom_tasks.experiments.compare import Report, Row, verdict
-from turkic_idiom_tasks.experiments.frame import MACRO
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import difference, mean
 from turkic_idiom_tasks.metrics.comparison import Paired, compare, holm
+from turkic_idiom_tasks.report.compare import Report, Row, verdict
+from turkic_idiom_tasks.report.frame import MACRO
 
 AXE_PAGES = (
     "index.html",

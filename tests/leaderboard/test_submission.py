@@ -19,7 +19,7 @@ from tests.leaderboard.conftest import Spoiler, make_submission, read_lines
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import MalformedError, parse_json, read_file, unpack_gzip
+from turkic_idiom_tasks.io.reading import MalformedError, parse_json, read_file, unpack_gzip
 from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.predictions import MAX_DEPTH, MAX_FAULTS, Rankings
 from turkic_idiom_tasks.results.scored import score_subset

@@ -13,7 +13,7 @@ from leaderboard.items import board_data
 from leaderboard.scores import score_submission
 from leaderboard.submission import load_submission
 from leaderboard.submit import SubmitOptions, submit
-from tests.span_detection.conftest import first_letter_classifier, make_classifier  # noqa: F401
+from tests.spans.conftest import first_letter_classifier, make_classifier  # noqa: F401
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.files import MANIFEST
+from turkic_idiom_tasks.io.files import MANIFEST
+from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import CONCEPTS_FILE, EQUIVALENTS_FILE, load_lexicon, write_lexicon
-from turkic_idiom_tasks.reading import printable
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.killing import every_kill
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import MANIFEST, is_committing
+from turkic_idiom_tasks.io.files import MANIFEST, is_committing
+from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import (
     BUNDLED,
@@ -20,7 +21,6 @@ from turkic_idiom_tasks.lexicon.load import (
     read_lexicon,
     write_lexicon,
 )
-from turkic_idiom_tasks.reading import printable
 from turkic_idiom_tasks.spans import Span
 
 TURKISH = {

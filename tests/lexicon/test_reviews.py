@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.killing import every_kill
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import MANIFEST, our_files
+from turkic_idiom_tasks.io.files import MANIFEST, our_files
+from turkic_idiom_tasks.io.reading import MalformedError, printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import add_reviews, content_revision, load_lexicon, read_lexicon, write_lexicon
 from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, newest_reviews, parse_review
-from turkic_idiom_tasks.reading import MalformedError, printable
 
 ROW = {
     "format": 1,

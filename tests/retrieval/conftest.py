@@ -9,7 +9,7 @@ import pytest
 from tests.dataset.conftest import CONCEPTS, TEST, TRAIN, WORDS, WORDS_AZ, WORDS_UZ, entries
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.integrations.mteb_models import register_models
+from turkic_idiom_tasks.harnesses.mteb_models import register_models
 from turkic_idiom_tasks.lexicon.entries import Concept
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 

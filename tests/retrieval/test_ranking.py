@@ -10,7 +10,7 @@ from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.results.scored import score_subset
-from turkic_idiom_tasks.retrieval.ranking import encode_and_rank, rank_by_task
+from turkic_idiom_tasks.tasks.retrieval.ranking import encode_and_rank, rank_by_task
 
 SUBSETS = [("T1", "tur-azj"), ("T1", "tur-uzn"), ("T2", "azj"), ("T3", "tur-azj")]
 

@@ -17,11 +17,11 @@ from rich.cells import cell_len
 from tests.retrieval.test_stock_mteb import RANDOM, by_subset, results
 from turkic_idiom_tasks.cli.run_output import reporting
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.experiments.run import make_options, run_models
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.results.record import find_records, read_header, read_record
+from turkic_idiom_tasks.runs.run import make_options, run_models
 from turkic_idiom_tasks.splits import retrieval_split
 
 BASELINE = "turkic-idiom/char-ngrams"

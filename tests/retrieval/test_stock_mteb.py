@@ -1,6 +1,6 @@
 """The stock `mteb` command and API, unmodified: in a process of its own where the process itself matters.
 
-The tests that need a process get a child of one that has its imports done; tests/integrations/test_wheel.py starts the
+The tests that need a process get a child of one that has its imports done; tests/harnesses/test_wheel.py starts the
 command as a user does.
 """
 
@@ -16,7 +16,7 @@ from tests.dataset.conftest import write_config
 from tests.hub_server import Repository, running_hub
 from tests.warm_commands import WarmCommands
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.integrations.mteb_tasks import TurkicIdiomT1, TurkicIdiomT2
+from turkic_idiom_tasks.harnesses.mteb_tasks import TurkicIdiomT1, TurkicIdiomT2
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 
 RANDOM = "mteb/baseline-random-encoder"

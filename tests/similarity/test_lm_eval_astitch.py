@@ -8,14 +8,14 @@ import yaml
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 
-from tests.language_models.scripted_model import Scripted
-from tests.span_detection.conftest import few_tasks  # noqa: F401
+from tests.items.scripted_model import Scripted
+from tests.spans.conftest import few_tasks  # noqa: F401
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.integrations import lm_eval_astitch, lm_eval_yaml
-from turkic_idiom_tasks.integrations.lm_eval_plugin import TASK_FOLDER
+from turkic_idiom_tasks.harnesses import lm_eval_astitch, lm_eval_yaml
+from turkic_idiom_tasks.harnesses.lm_eval_plugin import TASK_FOLDER
 from turkic_idiom_tasks.metrics.classification import LABEL_SCORES, label_scores
-from turkic_idiom_tasks.similarity.astitch import AStitchData
-from turkic_idiom_tasks.similarity.questions import build_questions, questions_revision
+from turkic_idiom_tasks.tasks.siblings.astitch import AStitchData
+from turkic_idiom_tasks.tasks.siblings.questions import build_questions, questions_revision
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ from turkic_idiom_tasks.metrics.similarity import (
     spearman,
     weighted_spearman,
 )
-from turkic_idiom_tasks.similarity.chengyu import read_semeval
+from turkic_idiom_tasks.tasks.siblings.chengyu import read_semeval
 
 VALUES = st.lists(st.integers(0, 5), min_size=3, max_size=12)
 

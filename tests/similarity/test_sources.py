@@ -4,8 +4,8 @@ import pytest
 
 from tests.similarity.conftest import CORRECT, INCORRECT, OTHER, SENTENCE, write_csv
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.similarity.astitch import AStitchData
-from turkic_idiom_tasks.similarity.chengyu import chengyu_path, read_chengyu
+from turkic_idiom_tasks.tasks.siblings.astitch import AStitchData
+from turkic_idiom_tasks.tasks.siblings.chengyu import chengyu_path, read_chengyu
 
 
 def test_an_incorrect_pair_has_the_gold_score_of_the_reworded_pair(astitch):

@@ -18,23 +18,23 @@ from turkic_idiom_tasks.dataset.similarity import SentencePairs, Triplet
 from turkic_idiom_tasks.encoders.idiom_tokens import IdiomTable, make_tokens
 from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.experiments.run import make_options, run_models
-from turkic_idiom_tasks.finetuning.cards import SIMILARITY_RECORD
-from turkic_idiom_tasks.finetuning.config import SimilarityConfig
-from turkic_idiom_tasks.finetuning.known_idioms import known_idioms
-from turkic_idiom_tasks.finetuning.similarity import (
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.load import load_lexicon
+from turkic_idiom_tasks.metrics.similarity import similarity_scores
+from turkic_idiom_tasks.runs.run import make_options, run_models
+from turkic_idiom_tasks.splits import is_development_idiom, retrieval_split
+from turkic_idiom_tasks.tasks.siblings.chengyu import read_chengyu, read_chengyu_triplets
+from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
+from turkic_idiom_tasks.training.config import SimilarityConfig
+from turkic_idiom_tasks.training.known_idioms import known_idioms
+from turkic_idiom_tasks.training.similarity import (
     fine_tune_similarity,
     pair_similarities,
     regression_rows,
     simcse_rows,
 )
-from turkic_idiom_tasks.finetuning.trainee import load_trainee, sentence_prompt
-from turkic_idiom_tasks.finetuning.triplets import build_triplets, development_rows
-from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.load import load_lexicon
-from turkic_idiom_tasks.metrics.similarity import similarity_scores
-from turkic_idiom_tasks.similarity.chengyu import read_chengyu, read_chengyu_triplets
-from turkic_idiom_tasks.splits import is_development_idiom, retrieval_split
+from turkic_idiom_tasks.training.trainee import load_trainee, sentence_prompt
+from turkic_idiom_tasks.training.triplets import build_triplets, development_rows
 
 A = Triplet("a gold mine", "a source of riches", "an ore pit", "gold mine")
 WITHOUT_POSITIVE = Triplet("a night owl", None, "a dark bird", "night owl")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from turkic_idiom_tasks.integrations.doctor import in_one_line, print_diagnosis
+from turkic_idiom_tasks.harnesses.doctor import in_one_line, print_diagnosis
 
 __all__ = ["main"]
 

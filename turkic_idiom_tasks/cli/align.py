@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from turkic_idiom_tasks.cli.dataset import Dictionary, dataset_app, print_rows
 from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,7 +105,7 @@ def align(
         review_rows,
     )
     from hub_datasets.annotated_files import check_out
-    from turkic_idiom_tasks.files import write_text
+    from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.languages import get_language
     from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
@@ -189,7 +189,7 @@ def _vectors(
             raise usage_error(f"{model}: takes no --pooling, --prefix or --revision")
         vectors = char_ngrams.encode_glosses(texts)
     else:
-        from turkic_idiom_tasks.experiments.gloss_vectors import encode_glosses
+        from turkic_idiom_tasks.runs.gloss_vectors import encode_glosses
 
         with Progress(transient=True, disable=not sys.stderr.isatty()) as progress:
             bar = progress.add_task("encode", total=len(texts))
@@ -238,8 +238,8 @@ def _cells(point: CurvePoint) -> list[str]:
 
 
 def _write_figure(points: Sequence[CurvePoint], path: Path, *, model: str, language: str) -> None:
-    from turkic_idiom_tasks.experiments.charts import LinePoint, lines
-    from turkic_idiom_tasks.files import write_bytes, write_text
+    from turkic_idiom_tasks.io.files import write_bytes, write_text
+    from turkic_idiom_tasks.report.charts import LinePoint, lines
 
     if not points:
         raise usage_error("--figure: nothing is known of this alignment, so there is no curve")

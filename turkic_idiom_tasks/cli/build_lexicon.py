@@ -33,7 +33,7 @@ from turkic_idiom_tasks.cli.language_model import (
     open_session,
 )
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
     from hub_datasets.judge import Case, Judged
@@ -151,7 +151,7 @@ def verify(
         verdict_of,
         verification_question,
     )
-    from turkic_idiom_tasks.files import write_text
+    from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon, write_lexicon
 
     if apply != (out is not None):
@@ -287,7 +287,7 @@ def write_judged(judged: Sequence[Judged], path: Path) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    from turkic_idiom_tasks.files import write_text
+    from turkic_idiom_tasks.io.files import write_text
 
     write_text(path, "".join(f"{row.to_json()}\n" for row in judged))
 

@@ -31,7 +31,7 @@ def compare(
     """
     from turkic_idiom_tasks.cli.compare_output import print_comparison
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.experiments.compare import compare_results, to_csv, to_json
+    from turkic_idiom_tasks.report.compare import compare_results, to_csv, to_json
 
     report = compare_results(first, second, open_dataset(data), tasks=task or ())
     if output_format is Format.json:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from turkic_idiom_tasks.experiments.compare import ALPHA, SIDES, Report, Row, verdict
-from turkic_idiom_tasks.experiments.frame import MACRO
+from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.report.compare import ALPHA, SIDES, Report, Row, verdict
+from turkic_idiom_tasks.report.frame import MACRO
 from turkic_idiom_tasks.results.predictions import SPANS
 
 WIDE = 116  # columns that the table with every figure needs

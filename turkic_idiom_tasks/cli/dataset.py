@@ -16,8 +16,8 @@ from rich.table import Table
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.integrations import DATA_VARIABLE
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.harnesses import DATA_VARIABLE
+from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
     from hub_datasets.hub_export import HubLayout
@@ -267,7 +267,7 @@ def browse(
     """Write a searchable HTML page of all concepts side by side."""
     from hub_datasets.annotated_files import check_out
     from hub_datasets.browse import page
-    from turkic_idiom_tasks.files import write_text
+    from turkic_idiom_tasks.io.files import write_text
 
     check_out(out, overwrite=overwrite)
     lexicon = _lexicon(directory)

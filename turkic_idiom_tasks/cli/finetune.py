@@ -14,13 +14,13 @@ import typer
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Models, Revision, TrustRemoteCode
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
     from turkic_idiom_tasks.dataset import Dataset
-    from turkic_idiom_tasks.experiments.grid import Grid
-    from turkic_idiom_tasks.experiments.span_cells import SpanPart
-    from turkic_idiom_tasks.hub_upload import Target
+    from turkic_idiom_tasks.io.hub_upload import Target
+    from turkic_idiom_tasks.runs.grid import Grid
+    from turkic_idiom_tasks.runs.span_cells import SpanPart
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -85,9 +85,9 @@ def span(
     """
     from turkic_idiom_tasks.cli.span_output import print_span_tables
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.experiments.grid import open_grid, run_here
-    from turkic_idiom_tasks.experiments.span_cells import SpanKind, SpanPart
-    from turkic_idiom_tasks.finetuning.config import SEEDS, SpanConfig, checked, is_first_process
+    from turkic_idiom_tasks.runs.grid import open_grid, run_here
+    from turkic_idiom_tasks.runs.span_cells import SpanKind, SpanPart
+    from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, checked, is_first_process
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
     settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
@@ -197,8 +197,8 @@ def retrieval(
     monolingual --language uz --out xlmr-uz && turkic-idiom run -m ./xlmr-uz
     """
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.finetuning.config import RetrievalConfig, checked, is_first_process
-    from turkic_idiom_tasks.finetuning.regimes import build_regime
+    from turkic_idiom_tasks.training.config import RetrievalConfig, checked, is_first_process
+    from turkic_idiom_tasks.training.regimes import build_regime
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
     settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
@@ -210,9 +210,9 @@ def retrieval(
     pairs = build_regime(dataset, regime, language=language)
     repository = push_target(push, (model,))
     # torch is loaded only after everything else is checked
-    from turkic_idiom_tasks.finetuning.cards import check_new, save_tuned, tuning_record
-    from turkic_idiom_tasks.finetuning.retrieval import fine_tune_retrieval
-    from turkic_idiom_tasks.finetuning.trainee import load_trainee
+    from turkic_idiom_tasks.training.cards import check_new, save_tuned, tuning_record
+    from turkic_idiom_tasks.training.retrieval import fine_tune_retrieval
+    from turkic_idiom_tasks.training.trainee import load_trainee
 
     folder = out or tuned_folder(model, [regime, language, pooling, seed])
     check_new(folder)
@@ -253,7 +253,7 @@ def _check_targets(part: SpanPart, dataset: Dataset) -> None:
         InputError: it has none in one of the languages.
     """
     from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.experiments.span_cells import check_source
+    from turkic_idiom_tasks.runs.span_cells import check_source
 
     check_source(part, dataset)
     others = [code for code in dataset.span_languages if code != part.language]
@@ -268,9 +268,9 @@ def _check_targets(part: SpanPart, dataset: Dataset) -> None:
 def push_target(repository: str | None, models: tuple[str, ...]) -> Target | None:
     """Return the repository that a model is published in, after checking that there is one model, and a token."""
     from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.finetuning.config import is_first_process
-    from turkic_idiom_tasks.hub_client import check_login
-    from turkic_idiom_tasks.hub_upload import MODEL, Target
+    from turkic_idiom_tasks.io.hub_client import check_login
+    from turkic_idiom_tasks.io.hub_upload import MODEL, Target
+    from turkic_idiom_tasks.training.config import is_first_process
 
     if repository is None:
         return None
@@ -284,8 +284,8 @@ def push_target(repository: str | None, models: tuple[str, ...]) -> Target | Non
 
 def _push_checkpoints(grid: Grid, part: SpanPart, repository: Target) -> None:
     """Publish the checkpoint of every seed; with several seeds, each under its own name."""
-    from turkic_idiom_tasks.experiments.span_cells import checkpoint_folder
-    from turkic_idiom_tasks.hub_upload import MODEL, Target
+    from turkic_idiom_tasks.io.hub_upload import MODEL, Target
+    from turkic_idiom_tasks.runs.span_cells import checkpoint_folder
 
     for seed in part.seeds:
         folder = checkpoint_folder(
@@ -307,7 +307,7 @@ def push_folder(folder: Path, target: Target) -> None:
         InputError: it could not be sent; says how to send it alone.
     """
     from turkic_idiom_tasks.errors import InputError
-    from turkic_idiom_tasks.hub_upload import folder_files, publish
+    from turkic_idiom_tasks.io.hub_upload import folder_files, publish
 
     try:
         publish(folder_files(folder), target, message="Publish the model", confirmed=True, write=sys.stdout.write)

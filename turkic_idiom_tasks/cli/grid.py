@@ -15,12 +15,12 @@ from rich.table import Table
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, TrustRemoteCode
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
-from turkic_idiom_tasks.experiments.workload import TFLOPS
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.runs.workload import TFLOPS
 
 if TYPE_CHECKING:
-    from turkic_idiom_tasks.experiments.grid import Grid, Runner
-    from turkic_idiom_tasks.experiments.grid_report import Report
+    from turkic_idiom_tasks.report.grid_report import Report
+    from turkic_idiom_tasks.runs.grid import Grid, Runner
 
 _HOUR = 3600  # seconds
 
@@ -72,7 +72,7 @@ def plan(
     Time is computed from the sizes of the models and the number of texts; once cells are finished, there is a second
     estimate from them. Memory is that of the weights, and of AdamW's states where a model is trained.
     """
-    from turkic_idiom_tasks.experiments.grid_report import Report
+    from turkic_idiom_tasks.report.grid_report import Report
 
     grid = _open(file, out, data, trust=trust_remote_code)
     report = Report.of(grid)
@@ -85,7 +85,7 @@ def plan(
 @grid_app.command()
 def status(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote_code: TrustRemoteCode = False) -> None:
     """Print how many cells are done or missing, and why cells failed."""
-    from turkic_idiom_tasks.experiments.grid_report import Report
+    from turkic_idiom_tasks.report.grid_report import Report
 
     _print_status(Report.of(_open(file, out, data, trust=trust_remote_code)))
 
@@ -119,8 +119,8 @@ def run(
     a time through Ray, on this machine or on a cluster whose nodes see the same files. Finished cells are kept, so the
     same command continues after an interruption.
     """
-    from turkic_idiom_tasks.experiments.grid import DONE, FAILED, MISSING
-    from turkic_idiom_tasks.experiments.grid_report import Report
+    from turkic_idiom_tasks.report.grid_report import Report
+    from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING
 
     log.setLevel(logging.INFO)
     grid = _open(file, out, data, trust=trust_remote_code)
@@ -152,7 +152,7 @@ def run(
 @grid_app.command()
 def tables(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote_code: TrustRemoteCode = False) -> None:
     """Write the paper's tables and figures from the finished cells, beside the published figures."""
-    from turkic_idiom_tasks.experiments.grid_tables import LONG_TABLES, write_grid_tables
+    from turkic_idiom_tasks.report.grid_tables import LONG_TABLES, write_grid_tables
 
     written = write_grid_tables(_open(file, out, data, trust=trust_remote_code))
     for path in written:
@@ -164,8 +164,8 @@ def tables(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote
 
 def _open(file: Path, out: Path | None, data: str, *, trust: bool) -> Grid:
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.experiments.grid import open_grid
-    from turkic_idiom_tasks.experiments.grid_file import read_grid_file
+    from turkic_idiom_tasks.runs.grid import open_grid
+    from turkic_idiom_tasks.runs.grid_file import read_grid_file
 
     parts = read_grid_file(file)
     return open_grid(parts, open_dataset(data), out or Path(file.stem), trust_remote_code=trust)
@@ -180,24 +180,24 @@ def _runner(jobs: int | None, *, gpus: float, cpus: int | None, address: str | N
     from importlib.util import find_spec
 
     from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.experiments.grid import run_here
+    from turkic_idiom_tasks.runs.grid import run_here
 
     if jobs in (None, 1) and not gpus and cpus is None and address is None:
         return run_here
     if find_spec("ray") is None:
         raise usage_error("several cells at a time need Ray: pip install 'turkic-idiom-tasks[ray]'")
-    from turkic_idiom_tasks.experiments.ray_jobs import RayRunner
+    from turkic_idiom_tasks.runs.ray_jobs import RayRunner
 
     return RayRunner(jobs, cpus=cpus or 1, gpus=gpus, address=address)
 
 
 def _print_estimates(grid: Grid, report: Report, *, tflops: float) -> None:
     """Print a table of what the missing cells of each model need, and their sum; nothing if no cell is missing."""
-    from turkic_idiom_tasks.experiments.grid import MISSING
+    from turkic_idiom_tasks.runs.grid import MISSING
 
     if MISSING not in report.states.values():
         return
-    from turkic_idiom_tasks.experiments.grid_estimate import GIB, estimate_grid
+    from turkic_idiom_tasks.runs.grid_estimate import GIB, estimate_grid
 
     estimates = estimate_grid(grid, tflops=tflops)
     table = Table("model", box=None, pad_edge=False)
@@ -240,7 +240,7 @@ def _size(n_parameters: int) -> str:
 
 def _print_status(report: Report) -> None:
     """Print a matrix of the models and regimes, the failures and other remarks, and the estimate."""
-    from turkic_idiom_tasks.experiments.grid import STATES
+    from turkic_idiom_tasks.runs.grid import STATES
 
     matrix = report.matrix()
     regimes: dict[str, None] = {}

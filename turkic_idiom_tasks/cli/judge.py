@@ -26,7 +26,7 @@ from turkic_idiom_tasks.cli.language_model import (
     open_session,
 )
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.io.reading import printable
 
 
 @app.command(

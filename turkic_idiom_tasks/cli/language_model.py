@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from turkic_idiom_tasks.cli.dataset import print_rows
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.reading import first_fault, printable, quoted, read_yaml, shown
+from turkic_idiom_tasks.io.reading import first_fault, printable, quoted, read_yaml, shown
 
 if TYPE_CHECKING:
     from hub_datasets.language_model import LanguageModel

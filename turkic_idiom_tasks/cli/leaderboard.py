@@ -14,7 +14,7 @@ from rich.progress import track
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Publish
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
     from leaderboard.scores import ScoredSubmission

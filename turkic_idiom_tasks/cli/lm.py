@@ -17,12 +17,12 @@ from rich.table import Table
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
     from turkic_idiom_tasks.dataset.base import Dataset
-    from turkic_idiom_tasks.language_models.baselines import BaselineRow
-    from turkic_idiom_tasks.language_models.item_types import Item
+    from turkic_idiom_tasks.tasks.items.baselines import BaselineRow
+    from turkic_idiom_tasks.tasks.items.item_types import Item
 
 WIDE = 96  # columns that the table of all baselines needs
 OPTIONS = "options"
@@ -74,7 +74,7 @@ def items(
     """Write items with their options, the position of the right one, and the type of each trap."""
     from hub_datasets.annotated_files import check_out
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.files import write_text
+    from turkic_idiom_tasks.io.files import write_text
 
     check_out(out, overwrite=overwrite)
     sets = _build(open_dataset(data), kind, lang, split=split)
@@ -90,8 +90,8 @@ def items(
 def stats(data: Data = "", kind: Kinds = None, lang: Languages = None, as_json: AsJson = False) -> None:
     """Print how many items each set has, and how many of its traps are of which type."""
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.language_models.item_types import TRAPS
     from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+    from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
     rows = []
     for name, members in _build(open_dataset(data), kind, lang).items():
@@ -118,7 +118,7 @@ def baselines(data: Data = "", kind: Kinds = None, lang: Languages = None, as_js
     Guesses that stay near chance show that the options do not give the right one away.
     """
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.language_models.baselines import NAMES, OPTION_ONLY, baseline_rows
+    from turkic_idiom_tasks.tasks.items.baselines import NAMES, OPTION_ONLY, baseline_rows
 
     rows: list[BaselineRow] = []
     for name, members in _build(open_dataset(data), kind, lang).items():
@@ -166,7 +166,7 @@ def cost(
     By likelihood there is one request for each option, in writing one for each item.
     """
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.language_models.cost import Cost, by_characters, costs
+    from turkic_idiom_tasks.tasks.items.cost import Cost, by_characters, costs
 
     count = _token_counter(tokenizer) if tokenizer else by_characters
     prices: list[Cost] = []
@@ -214,9 +214,9 @@ def _build(
 ) -> dict[str, Sequence[Item]]:
     """Return name -> items of the sets asked for; those without items are named on stderr."""
     from turkic_idiom_tasks.errors import InputError
-    from turkic_idiom_tasks.language_models.item_types import EQUIVALENT
-    from turkic_idiom_tasks.language_models.items import build_items, item_sets
     from turkic_idiom_tasks.languages import get_language
+    from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT
+    from turkic_idiom_tasks.tasks.items.items import build_items, item_sets
 
     codes = [get_language(code).code for code in languages or ()]
     wanted = []

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.io.reading import printable
 
 INTERRUPTED = 130  # exit code that shells give a program that Ctrl-C ended
 
@@ -98,7 +98,7 @@ from turkic_idiom_tasks.cli import (  # noqa: E402, F401
     dataset,
     doctor,
     finetune,
-    finetune_meaning,
+    finetune_similarity,
     grid,
     judge,
     leaderboard,

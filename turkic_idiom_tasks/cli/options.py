@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION, TRUST_VARIABLE
-from turkic_idiom_tasks.integrations import DATA_VARIABLE
+from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 
 
 class Format(StrEnum):

@@ -13,7 +13,7 @@ import typer
 
 from turkic_idiom_tasks.cli.dataset import dataset_app, print_rows
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
     from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -67,7 +67,7 @@ def review(
         return
     from hub_datasets.annotated_files import check_out
     from hub_datasets.review import SEED, review_page, sample
-    from turkic_idiom_tasks.files import write_text
+    from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.languages import get_language
     from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 

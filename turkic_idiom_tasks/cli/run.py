@@ -85,8 +85,8 @@ def run_command(
     """
     from turkic_idiom_tasks.cli.run_output import print_tables, reporting
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.experiments.run import make_options, run_models
-    from turkic_idiom_tasks.experiments.run_frame import scores_frame, to_csv, to_json
+    from turkic_idiom_tasks.report.run_frame import scores_frame, to_csv, to_json
+    from turkic_idiom_tasks.runs.run import make_options, run_models
 
     options = make_options(
         tasks=tasks or (),
@@ -121,8 +121,8 @@ def list_command(data: Data = "") -> None:
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.dataset.retrieval import TASKS
     from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
-    from turkic_idiom_tasks.integrations.mteb_models import local_models, model_metas
-    from turkic_idiom_tasks.reading import printable
+    from turkic_idiom_tasks.harnesses.mteb_models import local_models, model_metas
+    from turkic_idiom_tasks.io.reading import printable
 
     dataset = open_dataset(data)
     lines = [f"data: {dataset.path} (revision {dataset.revision})", ""]

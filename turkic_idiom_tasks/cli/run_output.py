@@ -14,12 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from turkic_idiom_tasks.cli.similarity_output import UNDEFINED, similarity_cells, similarity_table
-from turkic_idiom_tasks.experiments.frame import IS_RELIABLE, MACRO
-from turkic_idiom_tasks.experiments.run import LogReporter, ModelRun, Reporter
-from turkic_idiom_tasks.experiments.run_frame import overall
-from turkic_idiom_tasks.experiments.similarity_frame import SIMILARITY_NAMES, overlap_baseline, similarity_frame
+from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO
+from turkic_idiom_tasks.report.run_frame import overall
+from turkic_idiom_tasks.report.similarity_frame import SIMILARITY_NAMES, overlap_baseline, similarity_frame
+from turkic_idiom_tasks.runs.run import LogReporter, ModelRun, Reporter
 
 WIDE = 120  # columns of a terminal from which all scores are shown
 OVERLAP_TASK = "TurkicIdiomT1"  # elsewhere a meaning hardly ever has a word of its idiom

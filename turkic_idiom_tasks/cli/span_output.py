@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from turkic_idiom_tasks.experiments.cells import CHECKPOINTS
-from turkic_idiom_tasks.experiments.frame import score_frame
-from turkic_idiom_tasks.experiments.grid import RECORDS, Grid
-from turkic_idiom_tasks.experiments.grid_tables import LONG_TABLES
-from turkic_idiom_tasks.experiments.span_cells import SpanPart
-from turkic_idiom_tasks.experiments.span_tables import span_tables
-from turkic_idiom_tasks.experiments.tables import write_tables
-from turkic_idiom_tasks.reading import printable
+from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.report.frame import score_frame
+from turkic_idiom_tasks.report.grid_tables import LONG_TABLES
+from turkic_idiom_tasks.report.span_tables import span_tables
+from turkic_idiom_tasks.report.tables import write_tables
 from turkic_idiom_tasks.results.record import Header, OtherFormatError, find_records, read_header
+from turkic_idiom_tasks.runs.cells import CHECKPOINTS
+from turkic_idiom_tasks.runs.grid import RECORDS, Grid
+from turkic_idiom_tasks.runs.span_cells import SpanPart
 
 
 def print_span_tables(grid: Grid, part: SpanPart) -> None:

@@ -13,7 +13,7 @@ from turkic_idiom_tasks.dataset.hub_layout import HUB_NAME
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, RetrievalData, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, lexicon_sentences
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import finish_commit
+from turkic_idiom_tasks.io.files import finish_commit
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED, is_lexicon_directory, load_lexicon

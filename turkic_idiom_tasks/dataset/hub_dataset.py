@@ -12,10 +12,10 @@ from turkic_idiom_tasks.dataset.hub_layout import HubFiles
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, RetrievalData, check_retrieval
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.reading import MalformedError, parse_json, printable, quoted
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon, parse_entry
 from turkic_idiom_tasks.lexicon.load import concept_problem, equivalent_problem
-from turkic_idiom_tasks.reading import MalformedError, parse_json, printable, quoted
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST
 

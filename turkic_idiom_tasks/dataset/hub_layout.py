@@ -19,9 +19,9 @@ from huggingface_hub import HfApi, snapshot_download
 from pydantic import BaseModel, ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.files import read_committed
-from turkic_idiom_tasks.hub_client import explanation, quiet_client
-from turkic_idiom_tasks.reading import (
+from turkic_idiom_tasks.io.files import read_committed
+from turkic_idiom_tasks.io.hub_client import explanation, quiet_client
+from turkic_idiom_tasks.io.reading import (
     MalformedError,
     decode_text,
     first_fault,

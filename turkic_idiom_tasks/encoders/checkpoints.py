@@ -18,11 +18,11 @@ from sentence_transformers.sentence_transformer.modules import Transformer
 from sentence_transformers.util import load_file_path
 from transformers.utils import logging as transformers_logging
 
-from turkic_idiom_tasks import hub_client
 from turkic_idiom_tasks.encoders.folders import MODULES_FILE, check_model_folder, is_local
 from turkic_idiom_tasks.encoders.names import check_dtype, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.reading import read_json
+from turkic_idiom_tasks.io import hub_client
+from turkic_idiom_tasks.io.reading import read_json
 
 OUR_MODULE = "turkic_idiom_tasks.encoders.idiom_transformer.IdiomTokenTransformer"
 _CODELESS = ("Pooling", "WeightedLayerPooling", "Normalize", "Dense")  # they load no code, even if trusted

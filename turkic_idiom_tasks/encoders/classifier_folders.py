@@ -9,7 +9,7 @@ from pydantic import BaseModel, PositiveInt, ValidationError
 
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.reading import first_fault, read_json
+from turkic_idiom_tasks.io.reading import first_fault, read_json
 
 IDIOMATICITY_RECORD = "idiomaticity_finetuning.json"
 _SEEDS = "seed-*"

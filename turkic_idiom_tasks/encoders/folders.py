@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.reading import MalformedError, parse_json, read_file
+from turkic_idiom_tasks.io.reading import MalformedError, parse_json, read_file
 
 MODULES_FILE = "modules.json"  # every sentence-transformers model has it
 CONFIG_FILES = (MODULES_FILE, "config.json", "adapter_config.json")

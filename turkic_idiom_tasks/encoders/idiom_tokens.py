@@ -21,9 +21,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import first_fault, quoted, read_json, shown
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.orthography import lower
-from turkic_idiom_tasks.reading import first_fault, quoted, read_json, shown
 from turkic_idiom_tasks.spans import Span
 
 TABLE = "idiom_tokens.json"

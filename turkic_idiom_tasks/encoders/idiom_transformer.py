@@ -38,8 +38,8 @@ from turkic_idiom_tasks.encoders.sentence_classifier import (
     predict_labels,
 )
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.files import write_json
-from turkic_idiom_tasks.reading import quoted
+from turkic_idiom_tasks.io.files import write_json
+from turkic_idiom_tasks.io.reading import quoted
 
 _DEFAULT_DEVIATION = 0.02  # of random vectors, where the configuration states none
 

@@ -24,7 +24,7 @@ from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, LAYER_POO
 from turkic_idiom_tasks.encoders.poolings import count_layers, pool_all, text_config
 from turkic_idiom_tasks.encoders.tokenizer import window_length
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.io.reading import shown
 
 _LEAST = 3  # sub-words for which a text needs room: one, and the special ones around it
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from turkic_idiom_tasks.io.reading import first_unseen, quoted
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.orthography import clean, letters_outside
-from turkic_idiom_tasks.reading import first_unseen, quoted
 from turkic_idiom_tasks.spans import Span, span_problem
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import (
+from turkic_idiom_tasks.io.files import (
     MANIFEST,
     commit_folder,
     finish_commit,
@@ -21,6 +21,7 @@ from turkic_idiom_tasks.files import (
     read_committed,
     update_file,
 )
+from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, quoted, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.lexicon.entries import (
     CONCEPT_ID,
@@ -33,7 +34,6 @@ from turkic_idiom_tasks.lexicon.entries import (
     unseen_problem,
 )
 from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, Review, newest_reviews, parse_review
-from turkic_idiom_tasks.reading import MAX_BYTES, MalformedError, quoted, read_json_lines
 
 BUNDLED = Path(__file__).parent / "data"
 CONCEPTS_FILE = "concepts.jsonl"

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
 
+from turkic_idiom_tasks.io.reading import MalformedError, first_unseen, quoted
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID
-from turkic_idiom_tasks.reading import MalformedError, first_unseen, quoted
 
 REVIEWS_FILE = "reviews.jsonl"
 FORMAT: Literal[1] = 1

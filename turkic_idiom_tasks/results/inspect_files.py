@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.item_types import LETTERS
-from turkic_idiom_tasks.language_models.items import item_sets
-from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
-from turkic_idiom_tasks.reading import shown
+from turkic_idiom_tasks.io.reading import shown
 from turkic_idiom_tasks.results.item_answers import (
     GENERATION,
     ITEM_TASKS,
@@ -27,6 +24,9 @@ from turkic_idiom_tasks.results.item_answers import (
 from turkic_idiom_tasks.results.model_predictions import LLM, ModelPredictions, check_data, regime_of_language_model
 from turkic_idiom_tasks.results.predictions import LETTERS as TAG_LETTERS
 from turkic_idiom_tasks.results.predictions import SPANS, Key, Prediction, Tags
+from turkic_idiom_tasks.tasks.items.item_types import LETTERS
+from turkic_idiom_tasks.tasks.items.items import item_sets
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample

@@ -14,12 +14,12 @@ from typing import Any
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.item_types import CLOZE, EQUIVALENT, KINDS, Item, ItemSet
-from turkic_idiom_tasks.language_models.items import build_items, item_sets
-from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, VARIANTS
-from turkic_idiom_tasks.language_models.scoring import judge_open_cloze, score_items, score_open_cloze
+from turkic_idiom_tasks.io.reading import MalformedError, is_unseen, shown
 from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.reading import MalformedError, is_unseen, shown
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, KINDS, Item, ItemSet
+from turkic_idiom_tasks.tasks.items.items import build_items, item_sets
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
+from turkic_idiom_tasks.tasks.items.scoring import judge_open_cloze, score_items, score_open_cloze
 
 ITEM_TASKS = (*KINDS, CLOZE_OPEN)
 GENERATION, LOGLIKELIHOOD = METHODS = ("generation", "loglikelihood")

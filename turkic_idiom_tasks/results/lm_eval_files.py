@@ -11,9 +11,8 @@ from pydantic import BaseModel, Field, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN, VARIANTS
+from turkic_idiom_tasks.io.reading import read_json, read_json_lines, shown
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.reading import read_json, read_json_lines, shown
 from turkic_idiom_tasks.results.item_answers import (
     GENERATION,
     ITEM_TASKS,
@@ -36,6 +35,7 @@ from turkic_idiom_tasks.results.model_predictions import (
     validated,
 )
 from turkic_idiom_tasks.results.predictions import LETTERS, SPANS, Tags
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 
 SAMPLES = re.compile(r"samples_turkic_idiom_span_(?P<language>[a-z]+)(?:_(?P<prompt>xml|native))?_(?P<date>.+)\.jsonl")
 ITEM_SAMPLES = re.compile(

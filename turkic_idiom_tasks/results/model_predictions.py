@@ -13,7 +13,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLED_NAME, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import first_fault, shown
+from turkic_idiom_tasks.io.reading import first_fault, shown
 from turkic_idiom_tasks.results.predictions import Predictions
 from turkic_idiom_tasks.results.record import Throughput
 

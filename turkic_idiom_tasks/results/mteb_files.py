@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalTask, find_task
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.reading import read_json, read_json_lines, shown
+from turkic_idiom_tasks.io.reading import read_json, read_json_lines, shown
 from turkic_idiom_tasks.results.model_predictions import (
     LENIENT,
     ModelPredictions,

@@ -33,9 +33,9 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, Pool
 from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
+from turkic_idiom_tasks.io.reading import MalformedError, parse_json, shown
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.ranking import RelevantPositions
-from turkic_idiom_tasks.reading import MalformedError, parse_json, shown
 from turkic_idiom_tasks.results.item_answers import (
     ITEM_TASKS,
     AnswerSection,

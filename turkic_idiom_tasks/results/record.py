@@ -21,9 +21,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.files import write_bytes
+from turkic_idiom_tasks.io.files import write_bytes
+from turkic_idiom_tasks.io.reading import MalformedError, first_fault, parse_json, read_file, shown, unpack_gzip
 from turkic_idiom_tasks.lexicon.editions import edition_of
-from turkic_idiom_tasks.reading import MalformedError, first_fault, parse_json, read_file, shown, unpack_gzip
 from turkic_idiom_tasks.results.predictions import RECORDED_TASKS, Predictions, read_lines, to_lines
 
 if TYPE_CHECKING:  # it imports torch, which reading a record does not need

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from turkic_idiom_tasks.dataset.retrieval import TASKS, is_literal
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.language_models.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, resample
 from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.metrics.similarity import resampled_spearman, similarity_scores
@@ -20,6 +19,7 @@ from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, Rankings, Tags
 from turkic_idiom_tasks.results.record import Record
 from turkic_idiom_tasks.results.similarities import Similarities
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
 MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", "T4": "ndcg", SPANS: "span_f1"}
 MAIN_SCORES |= dict.fromkeys(SIMILARITY_TASKS, "spearman")

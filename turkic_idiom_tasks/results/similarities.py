@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from turkic_idiom_tasks.dataset.similarity import SentencePairs
+from turkic_idiom_tasks.io.reading import MalformedError, shown
 from turkic_idiom_tasks.metrics.bootstrap import Floats
-from turkic_idiom_tasks.reading import MalformedError, shown
 
 _LARGEST = 1.001  # a cosine, with room for rounding in half precision
 

@@ -1,0 +1,216 @@
+"""`turkic-idiom doctor` in broken environments: packages with a wrong version, and packages whose import raises."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import mteb
+import pytest
+
+from turkic_idiom_tasks.harnesses import doctor, hook
+from turkic_idiom_tasks.harnesses.versions import installed_version, pip_command, wrong_versions
+
+OWN_REQUIREMENTS = (
+    "mteb[bm25s]<3,>=2.11.6",
+    "lm-eval[api,hf]<0.5,>=0.4.13",
+    "pydantic<3,>=2.11",
+    "torch<3,>=2.6",
+    "transformers<6,>=5.0",
+    "typer>=0.16",
+    "pyyaml>=6.0",
+    "packaging>=20",
+    "huggingface-hub<3,>=1.4",
+    "absent-tool>=1; extra == 'tool'",
+)
+MODULES = {
+    "pydantic": "pydantic",
+    "torch": "torch",
+    "transformers": "transformers",
+    "mteb": "mteb",
+    "lm-eval": "lm_eval",
+    "pyyaml": "yaml",
+}
+
+
+@dataclass
+class StandIns:
+    """A folder that comes before site-packages, with metadata and modules that take the place of installed ones."""
+
+    folder: Path
+    command: Callable[..., subprocess.CompletedProcess[str]]
+
+    def metadata(self, name, version, *requirements):
+        folder = self.folder / f"{name.replace('-', '_')}-{version}.dist-info"
+        folder.mkdir()
+        lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", "Provides-Extra: api"]
+        lines += [f"Requires-Dist: {requirement}" for requirement in requirements]
+        (folder / "METADATA").write_text("\n".join(lines) + "\n")
+
+    def module(self, name, code):
+        (self.folder / name).mkdir()
+        (self.folder / name / "__init__.py").write_text(code + "\n")
+
+    def leave_out(self, *names):
+        """Make the import of modules fail, to save its time, unless there are stand-ins for them already."""
+        for name in names:
+            if not (self.folder / name).exists():
+                self.module(name, "raise ImportError('left out here, to save time')")
+
+    def run(self, *arguments, **environment):
+        """Run the installed command, as a user would; it must end with 1 and without a traceback."""
+        path = os.pathsep.join([str(self.folder), os.environ.get("PYTHONPATH", "")])
+        run = self.command("turkic-idiom", *arguments, PYTHONPATH=path, **environment)
+        assert run.returncode == 1, run.stdout + run.stderr
+        assert "Traceback" not in run.stderr
+        return run
+
+
+@pytest.fixture
+def stand_ins(command, tmp_path, monkeypatch):
+    folder = tmp_path / "stand_ins"
+    folder.mkdir()
+    stand_ins = StandIns(folder, command)
+    stand_ins.metadata("turkic-idiom-tasks", "0.1.0", *OWN_REQUIREMENTS)
+    monkeypatch.syspath_prepend(str(folder))
+    return stand_ins
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_doctor_begins_with_the_verdict(command):
+    run = command("turkic-idiom", "doctor")
+    assert run.returncode == 0, run.stdout
+    verdict, blank, *details = run.stdout.splitlines()
+    assert verdict.startswith("everything is registered")
+    assert not blank
+    assert "mteb task TurkicIdiomT1: registered" in details
+
+
+def test_a_reader_that_stops_reading_is_no_traceback(monkeypatch):
+    """As in `turkic-idiom doctor | head -1`; what was left to write must not fail at the end of the process either."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stream, monkeypatch.context() as patch:
+        patch.setattr(doctor, "diagnose", doctor.Diagnosis)
+        patch.setattr(sys, "stdout", stream)
+        assert doctor.print_diagnosis() == 1
+
+
+@pytest.mark.long
+def test_doctor_without_the_hook_finds_nothing_registered(stand_ins):
+    stand_ins.leave_out("torch", "transformers", "sentence_transformers", "lm_eval")
+    details = stand_ins.run("doctor", TURKIC_IDIOM_NO_HOOK="1").stdout.splitlines()
+    assert "mteb benchmark TurkicIdiom(v1): MISSING" in details
+    assert "mteb models: 0 registered" in details
+
+
+@pytest.mark.long
+def test_doctor_says_that_the_hook_is_turned_off(monkeypatch):
+    mteb.get_benchmarks()  # imported now, with the hook, or later tests in this process would miss our benchmark
+    monkeypatch.setenv("TURKIC_IDIOM_NO_HOOK", "1")
+    monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder is not hook.Finder])
+    verdict, advice, *_ = doctor.diagnose().lines()
+    assert "start-up hook: NOT ACTIVE" in verdict
+    assert advice.startswith(
+        "-> TURKIC_IDIOM_NO_HOOK is set: unset it, or call turkic_idiom_tasks.register() after importing the harness"
+    )
+
+
+@pytest.mark.parametrize(
+    "errors",
+    [
+        {"pydantic": "TypeError('metaclass conflict')"},  # what pydantic 2.0 raised beside a newer mteb
+        {
+            "torch": "OSError('libcudart.so.13: cannot open')",
+            "transformers": "type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})",
+            "mteb": "SystemExit(3)",
+            "lm-eval": "BaseException('a panic')",
+        },
+        {"pyyaml": "ImportError('_yaml')"},
+    ],
+    ids=["pydantic", "all harnesses", "pyyaml"],
+)
+def test_doctor_names_the_wrong_versions_of_packages_whose_import_raises(stand_ins, errors):
+    for distribution, error in errors.items():
+        stand_ins.metadata(distribution, "0.0.1")
+        stand_ins.module(MODULES[distribution], f"raise {error}")
+    stand_ins.leave_out("torch", "transformers", "sentence_transformers", "lm_eval")
+    printed = stand_ins.run("doctor").stdout
+    verdict, advice, *_ = printed.splitlines()
+    for distribution in errors:
+        assert f"{distribution} 0.0.1 is installed, but turkic-idiom-tasks needs {distribution}" in verdict
+        assert f" '{distribution}" in advice
+    assert advice.startswith("-> pip install '")
+    assert "start-up hook: active" in printed  # the other checks went on
+
+
+@pytest.mark.parametrize("arguments", [("doctor",), ("dataset", "check")])
+def test_where_no_command_can_be_loaded_each_prints_the_diagnosis(stand_ins, arguments):
+    stand_ins.metadata("typer", "0.0.1")
+    stand_ins.module("typer", "raise TypeError('no argument ctx')")
+    stand_ins.leave_out("torch", "mteb", "lm_eval")
+    run = stand_ins.run(*arguments)
+    assert "typer 0.0.1 is installed, but turkic-idiom-tasks needs typer" in run.stdout.splitlines()[0]
+    assert "pip install 'typer>=0." in run.stdout.splitlines()[1]
+    assert ("TypeError: no argument ctx" in run.stderr) == (arguments != ("doctor",))
+
+
+@pytest.mark.long
+def test_doctor_goes_on_without_packaging_and_names_the_error(stand_ins):
+    stand_ins.module("packaging", "raise RuntimeError('half an installation')")
+    printed = stand_ins.run("doctor").stdout
+    assert "versions: cannot be checked: RuntimeError: half an installation" in printed
+    assert "start-up hook: active" in printed
+
+
+def test_a_package_with_the_right_version_whose_import_raises_is_to_be_installed_again(stand_ins):
+    stand_ins.metadata("pydantic", "2.11.3")
+    stand_ins.module("pydantic", "raise ValueError('half an installation')")
+    stand_ins.leave_out("torch", "transformers", "sentence_transformers", "lm_eval")
+    printed = stand_ins.run("doctor").stdout
+    assert "pydantic cannot be imported" in printed.splitlines()[0]
+    assert "import of pydantic fails: ValueError: half an installation" in printed
+    assert "pip install --force-reinstall --no-deps 'pydantic==2.11.3'" in printed.splitlines()[1]
+
+
+def test_one_pip_command_corrects_every_wrong_version(stand_ins):
+    stand_ins.metadata("mteb", "2.10.3")
+    stand_ins.metadata("pydantic", "2.0")
+    wrong = wrong_versions()
+    assert [(item.name, item.installed, item.bounds) for item in wrong] == [
+        ("mteb", "2.10.3", "<3,>=2.11.6"),
+        ("pydantic", "2.0", "<3,>=2.11"),
+    ]
+    assert pip_command(wrong) == "pip install 'mteb[bm25s]>=2.11.6,<3' 'pydantic>=2.11,<3'"
+
+
+def test_versions_inside_our_bounds_that_do_not_suit_each_other_are_named(stand_ins):
+    # What transformers 5.0.0 and huggingface-hub 2.0.0 state; both are inside our bounds.
+    stand_ins.metadata("transformers", "5.0.0", "huggingface_hub<2.0,>=1.3.0", "not-ours>=1")
+    stand_ins.metadata("huggingface-hub", "2.0.0")
+    (wrong,) = wrong_versions()
+    assert (wrong.name, wrong.installed, wrong.needed_by) == ("huggingface-hub", "2.0.0", "transformers")
+    assert pip_command([wrong]) == "pip install 'huggingface-hub>=1.4,<2.0'"
+
+
+def test_a_missing_package_of_an_extra_that_we_ask_for_is_named(stand_ins):
+    stand_ins.metadata("lm-eval", "0.4.13", "absent-client>=2; extra == 'api'", "absent-other; extra == 'other'")
+    (wrong,) = wrong_versions()
+    assert (wrong.name, wrong.installed, wrong.needed_by) == ("absent-client", None, "lm-eval")
+    assert pip_command([wrong]) == "pip install 'absent-client>=2'"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"Name: torch\n"])
+def test_damaged_metadata_is_as_good_as_none(stand_ins, content):
+    stand_ins.metadata("torch", "2.13.0")
+    (stand_ins.folder / "torch-2.13.0.dist-info" / "METADATA").write_bytes(content)
+    assert installed_version("torch") is None
+    assert [(item.name, item.installed) for item in wrong_versions()] == [("torch", None)]
+
+
+def test_a_version_that_is_no_version_is_wrong(stand_ins):
+    stand_ins.metadata("torch", "nightly")
+    assert [(item.name, item.installed) for item in wrong_versions()] == [("torch", "nightly")]

@@ -1,0 +1,219 @@
+"""The tasks of Inspect AI: run by Inspect itself with recorded answers, and by its stock command."""
+
+import json
+import math
+from itertools import cycle
+
+import pytest
+
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.metrics.spans import word_scores
+from turkic_idiom_tasks.tasks.items.item_types import LETTERS
+from turkic_idiom_tasks.tasks.items.items import build_items
+from turkic_idiom_tasks.tasks.items.prompts import open_prompt, prompt
+from turkic_idiom_tasks.tasks.items.scoring import macro, score_items, score_open_cloze
+
+pytest.importorskip("inspect_ai", reason="pip install 'turkic-idiom-tasks[inspect]'")
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import write_eval_log
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+from tests.items.model_server import Recorded, running_model
+from turkic_idiom_tasks.harnesses import inspect_tasks
+from turkic_idiom_tasks.results.inspect_files import read_log
+
+
+@pytest.fixture(scope="module")
+def dataset(item_lexicon):
+    return open_dataset(str(item_lexicon))
+
+
+@pytest.fixture
+def run(item_lexicon, tmp_path):
+    """Runs a task by Inspect on recorded answers: the text of a question -> the text of the model."""
+
+    def recorded(task, answer, *, epochs=1, **arguments):
+        def generate(messages, *_):
+            output = ModelOutput.from_content("recorded", answer(messages[-1].content))
+            output.usage = ModelUsage()  # or Inspect counts tokens with a table that it downloads
+            return output
+
+        model = get_model("mockllm/recorded", memoize=False, custom_outputs=generate)
+        made = task(data=str(item_lexicon), **arguments)
+        (log,) = inspect_eval(made, model=model, epochs=epochs, display="none", log_dir=str(tmp_path))
+        assert log.status == "success", log.error
+        (scores,) = log.results.scores
+        return log, {name: metric.value for name, metric in scores.metrics.items()}
+
+    return recorded
+
+
+def scripted(items, texts):
+    """Question -> a text of `texts` in turn."""
+    return {prompt(item, "en2"): text for item, text in zip(items, cycle(texts), strict=False)}
+
+
+def same(scores, expected):
+    """Whether all expected scores are there to 1e-12, NaN where NaN is expected."""
+    for name, value in expected.items():
+        if math.isnan(value):
+            assert math.isnan(scores[name]), name
+        else:
+            assert scores[name] == pytest.approx(value, abs=1e-12, rel=0), name
+
+
+def clustered_error(values, clusters):
+    """Standard error of a mean: sqrt of the sum of squared sums of residuals, / n, times sqrt(G / (G - 1))."""
+    mean = sum(values) / len(values)
+    sums = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        sums[cluster] = sums.get(cluster, 0.0) + value - mean
+    n_clusters = len(sums)
+    variance = sum(total**2 for total in sums.values()) / len(values) ** 2
+    return math.sqrt(variance * n_clusters / (n_clusters - 1))
+
+
+def test_one_set_has_the_scores_of_our_scorer_and_errors_clustered_by_concept(run, dataset):
+    items = build_items(dataset, "usage", "tr")  # two sentences of each concept
+    texts = ["A", "The answer is B.", "<think>A or B?</think> (B)", "C", "figurative, I think", "A"]
+    answers = [0, 1, 1, None, None, 0]  # C has no option; the fifth names no letter
+    script = scripted(items, texts)
+    log, scores = run(inspect_tasks.usage, script.__getitem__, language="tr", prompt="en2")
+    read = [answers[number % 6] for number in range(len(items))]
+    expected = score_items(items, read)
+    assert 0 < expected["accuracy"] < 1
+    same(scores, expected)
+    right = [float(answer == item.gold) for answer, item in zip(read, items, strict=True)]
+    assert scores["stderr"] == pytest.approx(clustered_error(right, [item.concept for item in items]), abs=1e-12)
+    assert log.eval.metadata["data_revision"] == dataset.revision
+    assert log.eval.metadata["prompt"] == "en2"
+    unreadable = [sample.scores["idiom_choice"].reason for sample in log.samples]
+    assert unreadable.count("invalid_response_format") == read.count(None)
+
+
+def test_several_sets_weigh_alike_and_few_shot_examples_come_from_training_items(run, dataset):
+    by_set = {name: build_items(dataset, "equivalent", "tr", name) for name in ("az", "uz")}
+    script = {}
+    for target, items in by_set.items():
+        letters = [LETTERS[item.gold] for item in items] if target == "az" else ["B"]
+        script |= scripted(items, letters)
+    log, scores = run(inspect_tasks.equivalent, script.__getitem__, language="tr", prompt="en2", few_shot=2)
+    uz = score_items(by_set["uz"], [1] * len(by_set["uz"]))
+    az = score_items(by_set["az"], [item.gold for item in by_set["az"]])
+    assert len(by_set["az"]) != len(by_set["uz"])  # or a mean over items would be the same
+    assert scores["accuracy"] == pytest.approx((1 + uz["accuracy"]) / 2, abs=1e-12)
+    assert scores["accuracy_equivalent_tr_uz"] == pytest.approx(uz["accuracy"], abs=1e-12)
+    same(scores, macro({"az": az, "uz": uz}))
+    # the variance of the mean of a constant 1 and of one set is a quarter of that set's; all clusters count
+    right = [float(item.gold == 1) for item in by_set["uz"]]
+    n = len(right)
+    concepts = {item.concept for items in by_set.values() for item in items}
+    squares = sum((value - sum(right) / n) ** 2 for value in right) / n**2
+    expected = math.sqrt(squares / 4 * len(concepts) / (len(concepts) - 1))
+    assert scores["stderr"] == pytest.approx(expected, abs=1e-12)
+    train = {
+        prompt(item, "en2"): LETTERS[item.gold]
+        for item in build_items(dataset, "equivalent", "tr", "uz", split="train")
+    }
+    sample = next(sample for sample in log.samples if sample.id.startswith("equivalent_tr_uz/"))
+    roles = [message.role for message in sample.input]
+    assert roles == ["user", "assistant", "user", "assistant", "user"]
+    assert [train[sample.input[k].content] for k in (0, 2)] == [sample.input[k].content for k in (1, 3)]
+
+
+def test_epochs_are_averaged(run, dataset):
+    items = build_items(dataset, "usage", "tr")
+    rounds = {prompt(item, "en1"): cycle([LETTERS[item.gold], "no letter at all"]) for item in items}
+    _, scores = run(inspect_tasks.usage, lambda text: next(rounds[text]), language="tr", epochs=2)
+    assert scores["accuracy"] == 0.5
+    assert scores["unreadable"] == 0.5
+
+
+def test_the_open_cloze_accepts_what_the_scorer_accepts(run, dataset):
+    items = build_items(dataset, "cloze", "tr")
+    script = {}
+    texts = []
+    for number, item in enumerate(items):
+        texts.append([item.idiom, f"Answer: {item.idiom}.", "kitap okumak", ""][number % 4])
+        script[open_prompt(item, "native")] = texts[-1]
+    _, scores = run(inspect_tasks.cloze_open, script.__getitem__, language="tr", prompt="native")
+    read = [[item.idiom, item.idiom, "kitap okumak", None][number % 4] for number, item in enumerate(items)]
+    expected = score_open_cloze(items, read, dataset.lexicon)
+    assert expected["accepted"] == pytest.approx(sum(number % 4 < 2 for number in range(len(items))) / len(items))
+    same(scores, expected)
+
+
+def test_spans_are_read_and_scored_as_in_the_span_tasks(run, dataset):
+    sentences = dataset.sentences("tr")["test"]
+
+    def answer(question):
+        number = next(k for k, sentence in enumerate(sentences) if sentence.sentence in question)
+        idioms = [span.of(sentences[number].sentence) for span in sentences[number].spans()]
+        return json.dumps({"idioms": idioms}) if number % 2 else "I see none"
+
+    _, scores = run(inspect_tasks.spans, answer, language="tr")
+    gold = [list(sentence.tags) for sentence in sentences]
+    predicted = [tags if number % 2 else ["O"] * len(tags) for number, tags in enumerate(gold)]
+    same(scores, word_scores(gold, predicted))
+    assert scores["format_error"] == pytest.approx(math.ceil(len(gold) / 2) / len(gold))
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "message"),
+    [
+        (inspect_tasks.meaning, {"prompt": "en9"}, "prompt=en9"),
+        (inspect_tasks.meaning, {"language": "gag"}, "gag"),
+        (inspect_tasks.equivalent, {"language": "tr", "target": "tk"}, "tr tk"),
+        (inspect_tasks.usage, {"few_shot": 10_000}, "few_shot=10000"),
+        (inspect_tasks.usage, {"few_shot": -1}, "few_shot=-1"),
+        (inspect_tasks.spans, {"few_shot": -1}, "few_shot=-1"),
+        (inspect_tasks.spans, {"prompt": "en1"}, "json, xml, native"),
+        (inspect_tasks.spans, {"language": "gag"}, "gag"),
+    ],
+)
+def test_a_wrong_argument_is_named(item_lexicon, task, arguments, message):
+    with pytest.raises(InputError, match=message):
+        task(data=str(item_lexicon), **arguments)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_the_stock_command_finds_the_task_and_its_log_is_a_submission(command, dataset, item_lexicon, tmp_path):
+    items = build_items(dataset, "meaning", "az")
+    gold = {prompt(item): f"The answer is ({LETTERS[item.gold]})." for item in items}
+    wrong = prompt(items[0])
+    gold[wrong] = LETTERS[1 - min(items[0].gold, 1)]
+    model = Recorded(gold.__getitem__)
+    with running_model(model) as url:
+        run = command(
+            "inspect", "eval", "turkic_idiom_tasks/meaning", "-T", "language=az", "--log-dir", "logs",
+            "--model", "openai-api/local/some-model", "--display", "plain",
+            data=item_lexicon, LOCAL_API_KEY="none", LOCAL_BASE_URL=url,
+        )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert len(model.requests) == len(items)
+    said = ("submit", "logs", "--contact", "@me", "--training-data", "unknown", "--data", str(item_lexicon))
+    submitted = command("turkic-idiom", *said)
+    assert submitted.returncode == 0, submitted.stdout + submitted.stderr
+    (folder,) = (tmp_path / "submissions").iterdir()
+    facts = json.loads((folder / "submission.json").read_text("utf-8"))
+    assert facts["name"] == "local/some-model"
+    assert (facts["type"], facts["regime"], facts["few_shot"]) == ("llm", "pretrained", 0)
+    assert facts["dataset_revision"] == dataset.revision
+    assert sorted(path.name for path in folder.iterdir()) == ["meaning.jsonl.gz", "submission.json"]
+
+
+def test_a_log_of_weights_in_a_folder_does_not_say_how_they_were_tuned(run, dataset, tmp_path):
+    items = build_items(dataset, "meaning", "az")
+    log, _ = run(inspect_tasks.meaning, scripted(items, ["A"]).__getitem__, language="az", prompt="en2")
+    for model, arguments, expected in (
+        ("openai/gpt-5", {}, ("openai/gpt-5", "pretrained")),
+        ("together/meta-llama/Llama-3", {}, ("meta-llama/Llama-3", "pretrained")),
+        ("hf/local", {"model_path": "./tuned"}, ("./tuned", None)),
+        ("hf//home/me/tuned", {}, ("/home/me/tuned", None)),
+    ):
+        log.eval.model, log.eval.model_args = model, arguments
+        write_eval_log(log, str(tmp_path / "changed.eval"))
+        predictions = read_log(tmp_path / "changed.eval", dataset)
+        assert (predictions.name, predictions.regime) == expected

@@ -1,0 +1,233 @@
+"""From a name to a loaded model, and the prompts that mteb would give it."""
+
+import pytest
+import torch
+from mteb.models.model_implementations import MODEL_REGISTRY
+from mteb.types import PromptType
+
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer, native_pooling
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, resolve_model
+from turkic_idiom_tasks.harnesses.mteb_models import register_models
+from turkic_idiom_tasks.io import hub_client
+
+
+@pytest.fixture
+def task():
+    import mteb
+
+    return mteb.get_task("TurkicIdiomT2").metadata
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch):
+    monkeypatch.setattr(hub_client, "is_reachable", lambda: False)
+
+
+@pytest.mark.parametrize(("suffix", "pooling"), [("", None), (" (pooling=max)", "max")])
+def test_a_local_folder(minilm, suffix, pooling):
+    loaded = resolve_model(f"{minilm}{suffix}", device="cpu")
+    assert loaded.pooling == pooling
+    assert native_pooling(loaded.encoder) == "mean"
+    assert loaded.encoder.dtype == torch.float32
+    assert len(loaded.meta.revision) == 40
+
+
+@pytest.mark.parametrize(
+    ("name", "registered"),
+    [
+        ("turkic-idiom/char-ngrams", "turkic-idiom/char-ngrams"),
+        ("mteb/baseline-random-encoder", "mteb/baseline-random-encoder"),
+        ("mteb/baseline-bm25s", "mteb/baseline-bm25s"),
+        ("bm25s", "mteb/baseline-bm25s"),  # its old name in mteb
+    ],
+)
+def test_other_models_stay_as_mteb_has_them(name, registered):
+    loaded = resolve_model(name)
+    assert loaded.encoder is None
+    assert loaded.meta.name == registered
+    assert loaded.mteb_model.mteb_model_meta.name == registered
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "max"])
+def test_native_pooling_of_stock_modules(untrained_bert, pooling):
+    assert native_pooling(build_sentence_transformer(str(untrained_bert), pooling, device="cpu")) == pooling
+
+
+@pytest.mark.parametrize("pooling", ["first_last", "last_four"])
+def test_layer_mixtures_are_not_taken_for_a_mean(untrained_bert, pooling):
+    assert native_pooling(build_sentence_transformer(str(untrained_bert), pooling, device="cpu")) is None
+
+
+def test_models_that_rank_otherwise_have_no_native_pooling(untrained_bert):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling
+
+    transformer = build_sentence_transformer(str(untrained_bert), "mean", device="cpu")[0]
+
+    def model(*modules, **options):
+        return SentenceTransformer(modules=[transformer, *modules], device="cpu", **options)
+
+    assert native_pooling(model(Pooling(32, "mean"))) == "mean"
+    assert native_pooling(model(Pooling(32, "mean"), Dense(32, 8))) is None
+    assert native_pooling(model(Pooling(32, "lasttoken"))) is None
+    assert native_pooling(model(Pooling(32, ("cls", "mean")))) is None
+    assert native_pooling(model(Pooling(32, "mean", include_prompt=False))) is None
+    assert native_pooling(model(Pooling(32, "mean"), Normalize(), truncate_dim=8)) is None
+    assert native_pooling(model(Pooling(32, "mean"), similarity_fn_name="dot")) is None
+    assert native_pooling(model(Pooling(32, "mean"), Normalize(), similarity_fn_name="dot")) == "mean"
+
+
+def recorded_text(wrapper, task, kind):
+    """The one text that really reaches the tokenizer when mteb encodes "göz" through a wrapper."""
+    from datasets import Dataset
+    from torch.utils.data import DataLoader
+
+    seen = []
+    preprocess = wrapper.model.preprocess
+
+    def spy(inputs, prompt=None, **kwargs):
+        seen.append((prompt or "") + inputs[0])
+        return preprocess(inputs, prompt=prompt, **kwargs)
+
+    wrapper.model.preprocess = spy
+    wrapper.encode(
+        DataLoader(Dataset.from_dict({"text": ["göz"]})),
+        task_metadata=task,
+        hf_split="test",
+        hf_subset="tur",
+        prompt_type=kind,
+    )
+    return seen[0]
+
+
+PROMPTS = {
+    "none": {},
+    "own": {"prompts": {"query": "soru: ", "document": "metin: "}},
+    "passage": {"prompts": {"query": "q: ", "passage": "p: "}},
+    "default": {"prompts": {"x": "her: "}, "default_prompt_name": "x"},
+}
+
+
+@pytest.mark.parametrize("kind", [PromptType.query, PromptType.document])
+@pytest.mark.parametrize("case", [*PROMPTS, "e5"])
+def test_the_prompt_is_what_mteb_puts_before_a_text(untrained_bert, task, case, kind):
+    from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
+
+    model = build_sentence_transformer(str(untrained_bert), "mean", device="cpu")
+    options = PROMPTS.get(case, {})
+    model.prompts = dict(options.get("prompts", model.prompts))
+    model.default_prompt_name = options.get("default_prompt_name")
+    e5 = {"query": "query: ", "document": "passage: "} if case == "e5" else None
+    wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=e5)
+    loaded = LoadedModel(wrapper.mteb_model_meta, wrapper, model)
+    assert loaded.prompt(task, kind.value) + "göz" == recorded_text(wrapper, task, kind)
+
+
+@pytest.mark.parametrize("kind", [PromptType.query, PromptType.document])
+@pytest.mark.parametrize("to_passages", [True, False])
+def test_instructions_are_those_of_mteb(untrained_bert, task, kind, to_passages):
+    from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
+
+    wrapper = InstructSentenceTransformerModel(
+        str(untrained_bert),
+        None,
+        device="cpu",
+        instruction_template="Instruct: {instruction}\nQuery: ",
+        apply_instruction_to_passages=to_passages,
+    )
+    loaded = LoadedModel(None, wrapper, wrapper.model)
+    prompt = loaded.prompt(task, kind.value)
+    assert prompt + "göz" == recorded_text(wrapper, task, kind)
+    if kind == PromptType.query:
+        assert prompt.startswith("Instruct: Given an idiom")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("intfloat/multilingual-e5-bas", ["could not be reached", "intfloat/multilingual-e5-base"]),
+        ("intfloat/multilingual-e5-base", ["could not be reached"]),
+        ("google-bert/bert-base-multilingual-cased (pooling=mean)", ["could not be reached"]),
+        ("mteb/baseline-random-encoder (pooling=median)", ["unknown pooling 'median'"]),
+        ("/no/such/folder", ["no such folder"]),
+    ],
+)
+def test_what_cannot_be_loaded_is_one_line(name, words):
+    with pytest.raises(InputError) as caught:
+        resolve_model(name)
+    assert caught.value.exit_code == 2
+    assert "\n" not in str(caught.value)
+    assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.parametrize("name", ["intfloat/multilingual-e5-small", "a/b", "a/b (pooling=mean)"])
+def test_a_malformed_part_of_the_variable_is_one_line_of_the_command(
+    name, monkeypatch, untrained_bert, tmp_path, capsys
+):
+    registry = dict(MODEL_REGISTRY)
+    try:
+        monkeypatch.setenv("TURKIC_IDIOM_MODELS", f"intfloat/multilingual-e5-small={untrained_bert};a/b=")
+        register_models(MODEL_REGISTRY)
+        assert main(["run", "-m", name, "-t", "T1", "-o", str(tmp_path)]) == 2
+    finally:
+        MODEL_REGISTRY.clear()
+        MODEL_REGISTRY.update(registry)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("turkic-idiom: error: TURKIC_IDIOM_MODELS: the part ")
+    assert not list(tmp_path.rglob("*.gz"))
+
+
+def test_a_folder_that_is_no_model(tmp_path):
+    with pytest.raises(InputError, match="not a model folder"):
+        resolve_model(str(tmp_path))
+    (tmp_path / "config.json").write_text("{broken")
+    with pytest.raises(InputError, match="cannot be loaded as a model") as caught:
+        resolve_model(str(tmp_path))
+    assert caught.value.exit_code == 2
+
+
+def test_code_of_a_model_is_executed_only_if_trusted(custom_model, executed, untrained_bert, texts):
+    with pytest.raises(InputError, match="--trust-remote-code") as caught:
+        resolve_model(str(custom_model), device="cpu")
+    assert "can do whatever you can do on this machine" in str(caught.value)
+    assert caught.value.exit_code == 2
+    assert not executed.exists()
+    loaded = resolve_model(str(custom_model), device="cpu", trust_remote_code=True)
+    assert executed.exists()
+    plain = resolve_model(str(untrained_bert), device="cpu")
+    assert (loaded.encoder.encode(texts) == plain.encoder.encode(texts)).all()  # the same weights
+    assert loaded.meta.revision != plain.meta.revision
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["jinaai/jina-embeddings-v3", "newmindai/TurkEmbed4STS", "newmindai/TurkEmbed4STS (pooling=mean)"],
+)
+def test_a_registered_model_that_needs_code_is_refused_before_anything_is_loaded(name):
+    with pytest.raises(InputError, match="--trust-remote-code"):
+        resolve_model(name)
+    with pytest.raises(InputError) as caught:
+        resolve_model(name, trust_remote_code=True)
+    assert "--trust-remote-code" not in str(caught.value)  # but that there is no network, or a package is missing
+
+
+def test_a_cross_encoder_is_refused_rather_than_mean_pooled(untrained_bert, tmp_path):
+    from sentence_transformers import CrossEncoder
+
+    CrossEncoder(str(untrained_bert), num_labels=1, device="cpu").save_pretrained(str(tmp_path / "cross"))
+    with pytest.raises(InputError, match="a CrossEncoder scores pairs and makes no vectors") as caught:
+        resolve_model(str(tmp_path / "cross"))
+    assert caught.value.exit_code == 2
+
+
+def test_saved_prompts_come_along_from_a_folder(untrained_bert, tmp_path, task):
+    model = build_sentence_transformer(str(untrained_bert), "cls", device="cpu")
+    model.prompts = {"query": "soru: ", "document": "metin: "}
+    model.save_pretrained(str(tmp_path / "prompted"))
+    loaded = resolve_model(f"{tmp_path / 'prompted'} (pooling=max)", device="cpu")
+    assert (loaded.prompt(task, "query"), loaded.prompt(task, "document")) == ("soru: ", "metin: ")
+    assert loaded.meta.name == "local/prompted"
+    assert loaded.meta_for("max").name == "local/prompted (pooling=max)"
+    assert loaded.n_parameters == sum(parameter.numel() for parameter in model.parameters())

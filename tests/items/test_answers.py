@@ -1,0 +1,171 @@
+"""Answers as language models really write them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
+from turkic_idiom_tasks.tasks.items.item_types import Item, Option
+from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, letters, open_prompt, prompt
+
+
+def an_item(kind="meaning", language="tr", target=None):
+    texts = ("figurative", "literal") if kind == "usage" else ("kızmak", "sevinmek", "küsmek", "bakmak")
+    return Item(
+        id=f"{kind}_{language}/anger",
+        kind=kind,
+        language=language,
+        target=target or language,
+        concept="anger",
+        idiom="küplere binmek",
+        text="Ali _____ ve gitti." if kind == "cloze" else "küplere binmek",
+        options=tuple(Option(text) for text in texts),
+        gold=0,
+    )
+
+
+@pytest.mark.parametrize("text", ["B", " B\n", "B.", "(B)", "B)", "<think>A? C? B!</think>\n\nB"])
+def test_the_strict_reading_takes_the_letter_alone(text):
+    assert read_letter(text, 4, strict=True) == read_letter(text, 4) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("b", "B"),
+        ("(c)", "C"),
+        ("**C**", "C"),
+        ("`D`", "D"),
+        ("$\\boxed{A}$", "A"),
+        ("Answer: B", "B"),
+        ("The answer is D.", "D"),
+        ("The correct answer is **B. to be angry**.", "B"),
+        ("Correct option: (B)", "B"),
+        ("Final answer: c", "C"),
+        ("B) küsmek", "B"),
+        ("A. kızmak\nB. sevinmek\nC. küsmek\n\nThe answer is C", "C"),
+        ("A good choice would be B", "B"),
+        ("Doğru seçenek B'dir.", "B"),
+        ("A seçeneği doğrudur.", "A"),
+        ("Yanıt: d", "D"),
+        ("YANIT: A", "A"),
+        ("Düzgün cavab: C", "C"),
+        ("Dogry jogap: B", "B"),
+        ("Cuvap: A", "A"),
+        ("Toʻgʻri javob: C", "C"),
+        ("Solution: (D)", "D"),
+        ("Ｂ", "B"),  # full width
+        ("А", "A"),  # Cyrillic
+        ("В", "B"),
+        ("С", "C"),
+        ("ответ: С", "C"),
+        ("Β", "B"),  # Greek
+        ("C\n\nWhat does the Turkish idiom mean? Answer with one letter: A, B, C, D.\nIdiom: x\nA. y\nAnswer: D", "C"),
+        ("Deyim: küplere binmek\nA. kızmak\nB. sevinmek\nYanıt: A", "A"),  # repeats its question
+    ],
+)
+def test_the_flexible_reading(text, letter):
+    assert read_letter(text, 4) == "ABCD".index(letter)
+    assert read_letter(text, 4, strict=True) is None or len(text) < 4 or "\n\n" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "   ", "...", "A or B", "A, B", "A/C", "The answer is A. No, the answer is C.", "**A** and **D**",
+        "E", "(F)", "The answer is E.", "Answer: G", "Б", "Г", "А, Б", "I'm sorry, I can't help with that.",
+        "As an AI model, I cannot answer this.", "A language model cannot answer.", "bilmiyorum", "abcd", "ABCD",
+        "<think>B", "<think>The answer is B", "<think>hm</think>", None, 2, ["B"], "B" * 20_000,
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_never_guessed(text):
+    assert read_letter(text, 4) is None
+    assert read_letter(text, 4, strict=True) is None
+
+
+def test_a_letter_beyond_the_options_of_usage_cannot_be_read():
+    assert [read_letter(letter, 2) for letter in "ABCD"] == [0, 1, None, None]
+    assert read_letter("The answer is C.", 2) is None
+
+
+@given(st.text(max_size=200), st.integers(2, 4))
+def test_no_text_raises_an_error_and_every_position_is_an_option(text, n_options):
+    for strict in (False, True):
+        assert read_letter(text, n_options, strict=strict) in (None, *range(n_options))
+    words = read_open(text, "Ali _____ ve gitti.")
+    assert words is None or words.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("küplere bindi", "küplere bindi"),
+        ("küplere bindi.", "küplere bindi"),
+        ('"küplere bindi".', "küplere bindi"),
+        ("«küplere bindi»", "küplere bindi"),
+        ("Answer: küplere bindi", "küplere bindi"),
+        ("Javob: toʻnini teskari kiydi", "toʻnini teskari kiydi"),
+        ("The correct answer is: **küplere bindi**", "küplere bindi"),
+        ("<think>Ali _____?</think>\n\nküplere bindi\n\nThis idiom means to be angry.", "küplere bindi"),
+        ("Ali küplere bindi ve gitti.", "küplere bindi"),
+        ('"Ali küplere bindi ve gitti."', "küplere bindi"),
+        (
+            "küplere bindi\n\nComplete the Turkish sentence with an idiom.\nSentence: Ay _____.\nAnswer: x",
+            "küplere bindi",
+        ),
+        ("gözünü açtı", "gözünü açtı"),  # the dots written apart: NFC
+    ],
+)
+def test_the_words_of_the_open_cloze(text, words):
+    assert read_open(text, "Ali _____ ve gitti.") == words
+    assert read_open(text, "Ali _____ ve gitti.", strict=True) in (None, words)
+
+
+def test_the_strict_reading_of_words_takes_nothing_else():
+    assert read_open(" küplere bindi\n", strict=True) == "küplere bindi"
+    for text in ("küplere bindi.", '"küplere bindi"', "Answer: küplere bindi", "küplere bindi\n\nIt means anger."):
+        assert read_open(text, strict=True) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \n", "...", "_____", "—", None, 7, "<think>küplere bindi", "1. 2.", "söz " * 16]
+)
+def test_no_words_can_be_read(text):
+    assert read_open(text, "Ali _____ ve gitti.") is None
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_model_that_goes_on_with_questions_of_its_own_is_read_up_to_them(variant, language):
+    for kind in ("meaning", "equivalent", "usage", "cloze"):
+        item = an_item(kind, language, "uz" if kind == "equivalent" and language != "uz" else None)
+        question = prompt(item, variant)
+        assert question.endswith(":")
+        assert read_letter(f"B\n\n{question} A", 4) == 1
+        assert read_letter(f"{question} B", 4) == 1  # repeats its own question first
+        assert read_letter(question, 4) is None or len(letters(item)) == 1
+        for letter, option in zip(letters(item), item.options, strict=True):
+            assert letter in question
+            assert kind == "usage" or option.text in question
+    item = an_item("cloze", language)
+    question = open_prompt(item, variant)
+    assert item.text in question
+    assert not any(option.text in question for option in item.options)
+    assert read_open(f"küplere bindi\n\n{question} göz yumdu", item.text) == "küplere bindi"
+
+
+def test_prompts_differ_and_unknown_ones_are_an_error():
+    for kind in ("meaning", "usage", "cloze"):
+        assert len({prompt(an_item(kind), variant) for variant in VARIANTS}) == 4
+    # expected wording of one prompt, as written by hand
+    assert prompt(an_item(), "en1") == (
+        "What does the Turkish idiom mean? Answer with one letter: A, B, C, D.\nIdiom: küplere binmek\n"
+        "A. kızmak\nB. sevinmek\nC. küsmek\nD. bakmak\nAnswer:"
+    )
+    assert prompt(an_item("equivalent", "az", "tr"), "native").startswith(
+        "Aşağıda Azərbaycan dilində bir frazeoloji ifadə verilib. Hansı ifadə türk dilində eyni mənanı daşıyır?"
+    )
+    assert "A. figuratively\nB. literally\n" in prompt(an_item("usage"), "en1")
+    with pytest.raises(ValueError, match="unknown prompt 'en4'; known: en1, en2, en3, native"):
+        prompt(an_item(), "en4")

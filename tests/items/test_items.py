@@ -1,0 +1,274 @@
+"""Items of the bundled lexicon: what their options are, never are, and how they stand."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.dataset import LexiconDataset
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.orthography import fold
+from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.splits import retrieval_split
+from turkic_idiom_tasks.tasks.items.baselines import NAMES, baseline_accuracy, baseline_rows
+from turkic_idiom_tasks.tasks.items.cloze import BLANK, inflection, surface_form
+from turkic_idiom_tasks.tasks.items.item_types import ItemSet
+from turkic_idiom_tasks.tasks.items.items import available, build_items
+from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
+from turkic_idiom_tasks.tasks.items.traps import TOO_CLOSE, Relations
+
+SETS = (("meaning", "tr", None), ("meaning", "gag", None), ("equivalent", "tr", "uz"), ("cloze", "az", None))
+FIVE_POINTS = 0.05
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return open_dataset()
+
+
+@pytest.fixture(scope="module")
+def sets(dataset):
+    """(kind, language, target) -> items of some sets."""
+    names = (*SETS, ("usage", "tr", None))
+    return {(kind, language, target): build_items(dataset, kind, language, target) for kind, language, target in names}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_options_are_four_texts_of_one_part_of_speech(dataset, sets, name):
+    concepts = dataset.lexicon.concepts
+    language = LANGUAGES[name[2] or name[1]]
+    for item in sets[name]:
+        assert len({fold(option.text, language) for option in item.options}) == 4
+        assert len({concepts[option.concept].pos for option in item.options}) == 1
+        assert [option.trap is None for option in item.options] == [place == item.gold for place in range(4)]
+        assert item.options[item.gold].concept == item.concept
+        assert retrieval_split(item.concept) == "test"
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_no_option_is_judged_like_another(dataset, sets, name):
+    """Judged by the file itself, pair by pair, and over one concept with the same meaning."""
+    judged = dataset.lexicon.equivalents
+    same = dataset.lexicon.judged("same")
+    for item in sets[name]:
+        concepts = [option.concept for option in item.options]
+        for first in concepts:
+            for second in concepts:
+                assert tuple(sorted((first, second))) not in judged
+        for concept in same.get(item.concept, ()):
+            for trap in set(concepts) - {item.concept}:
+                assert tuple(sorted((concept, trap))) not in judged
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_positions_are_balanced(sets, name):
+    counts = Counter(item.gold for item in sets[name])
+    assert max(counts.values()) - min(counts.values()) <= 1
+
+
+def test_knowing_no_idiom_does_not_help(sets):
+    """The demand of the task: within five points of chance, for each language with enough items."""
+    for (kind, _, _), items in sets.items():
+        chance = 0.5 if kind == "usage" else 0.25
+        names = ("longest", "shortest", "position") if kind == "equivalent" else (*NAMES[:3], "overlap")
+        for name in names:
+            assert abs(baseline_accuracy(name, items) - chance) <= FIVE_POINTS, (kind, name)
+        assert baseline_accuracy("gold", items) == 1
+
+
+def test_spelling_helps_only_where_words_are_shared(sets):
+    rows = baseline_rows("equivalent_tr_uz", sets["equivalent", "tr", "uz"])
+    assert [row.name.partition(", ")[2] for row in rows] == ["", "shared stem", "other stems"]
+    assert rows[0].n_items == rows[1].n_items + rows[2].n_items
+    assert rows[1].accuracies["overlap"] > 0.6
+    assert rows[2].accuracies["overlap"] < 0.35
+
+
+def test_types_of_traps(dataset, sets):
+    """A near trap has a word of gloss or meaning in common, a lexical one a word of the idiom, a random one neither."""
+    relations = Relations(dataset.lexicon)
+    idioms = dataset.lexicon.of("tr")
+    counts = Counter()
+    for item in sets["meaning", "tr", None]:
+        close = relations.closeness(item.concept)
+        for option in item.options:
+            counts[option.trap] += 1
+            if option.trap == "near":
+                assert close[option.concept] > 0
+            if option.trap == "random":
+                assert option.concept not in close
+        lexical = [option for option in item.options if option.trap == "lexical"]
+        if item.concept == "act-as-one":  # baş başa vermek
+            assert "baş" in idioms[lexical[0].concept].idiom
+    assert counts["near"] > 150
+    assert counts["lexical"] > 100
+
+
+def test_most_idioms_have_a_false_friend(sets):
+    items = sets["equivalent", "tr", "uz"]
+    with_false_friend = [item for item in items if any(option.trap == "lexical" for option in item.options)]
+    assert len(with_false_friend) > 0.6 * len(items)
+
+
+def test_false_friends_of_real_words():
+    """tr göz and az göz, uz koʻz (the common orthography has köz); tr el and uz el; nothing like it in `til`."""
+    uzbek = SimilarSpelling({"a": "koʻz tikmoq", "b": "tilini topmoq", "c": "el ogʻziga tushmoq"}, language="uz")
+    assert uzbek.to_words_of("göz koymak", "tr").keys() == {"a"}
+    assert uzbek.to_words_of("el açmak", "tr") == {"c": 1.0}
+    azerbaijani = SimilarSpelling({"a": "göz qoymaq", "b": "gözü götürməmək"}, language="az")
+    likeness = azerbaijani.to_words_of("göz koymak", "tr")
+    assert likeness["a"] == 2.0  # both words are spelt alike
+    assert 0 < likeness["b"] <= 1
+
+
+def test_shared_words_within_a_language():
+    shared = SharedWords({"a": "gözüne girmek", "b": "gönül almak", "c": "iki gözüm"}, language="tr")
+    assert shared.with_words_of("gözden düşmek") == {"a": 1.0, "c": 1.0}
+    assert shared.with_words_of("almak") == {}  # a function word
+
+
+def test_usage_has_both_sentences_of_each_idiom(dataset, sets):
+    items = sets["usage", "tr", None]
+    orders = Counter()
+    for figurative, literal in zip(items[::2], items[1::2], strict=True):
+        assert figurative.concept == literal.concept
+        assert figurative.options == literal.options
+        assert {figurative.gold, literal.gold} == {0, 1}
+        entry = dataset.lexicon.of("tr")[figurative.concept]
+        assert (figurative.text, literal.text) == (entry.example, entry.literal_example)
+        assert figurative.options[figurative.gold].text == "figurative"
+        orders[figurative.gold] += 1
+    assert abs(orders[0] - orders[1]) <= 1
+    assert build_items(dataset, "usage", "gag") == ()
+
+
+def test_cloze_blanks_the_idiom_and_inflects_all_options_alike(dataset, sets):
+    entries = dataset.lexicon.of("az")
+    n_inflected = 0
+    for item in sets["cloze", "az", None]:
+        entry = entries[item.concept]
+        start, end = entry.spans[0].start, entry.spans[0].end
+        assert item.text == entry.example[:start] + BLANK + entry.example[end:]
+        forms = [option.text for option in item.options]
+        if forms == [entries[option.concept].idiom for option in item.options]:
+            continue
+        n_inflected += 1
+        assert forms == [surface_form(entries[option.concept], "az") for option in item.options]
+        assert len({inflection(entries[option.concept], "az") for option in item.options}) == 1
+    assert n_inflected > 0.5 * len(sets["cloze", "az", None])
+
+
+def inflected(idiom, form, language="tr"):
+    example = f"Ali {form}."
+    return inflection(Entry("c", idiom, example=example, spans=(Span(4, 4 + len(form)),)), language)
+
+
+def test_inflections_of_real_words():
+    """Vowel harmony, voicing and linking letters make no difference; tense, person and possessive do."""
+    assert inflected("göze almak", "göze aldı") == inflected("diz çökmek", "diz çöktü")
+    assert inflected("laf etmek", "laf ediyor") == inflected("söz söylemek", "söz söylüyor")
+    assert inflected("göze almak", "göze alıp") != inflected("diz çökmek", "diz çöktü")
+    assert inflected("aklı yatmak", "aklım yattı") != inflected("aklı yatmak", "aklı yattı")
+    assert inflected("gözüne ilişmek", "ilişti gözüne") != inflected("diz çökmek", "diz çöktü")
+    assert inflected("gan aglamak", "gan aglap", "tk") == inflected("dil tapmak", "dil tapyp", "tk")
+    assert inflected("gap ochmoq", "gap ochib", "uz") == inflected("jon saqlamoq", "jon saqlab", "uz")
+
+
+def test_a_capital_at_the_beginning_of_a_sentence_gives_nothing_away():
+    text = "İçi içine sığmıyordu."
+    assert surface_form(Entry("c", "içi içine sığmamak", example=text, spans=(Span(0, 20),)), "tr") == (
+        "içi içine sığmıyordu"
+    )
+    text = "Işığı söndü."
+    assert surface_form(Entry("c", "ışığı sönmek", example=text, spans=(Span(0, 11),)), "tr") == "ışığı söndü"
+    assert surface_form(Entry("c", "Allah bilir", example="Allah bilir!", spans=(Span(0, 11),)), "tr") == "Allah bilir"
+
+
+def without(dataset, concept):
+    """Return the dataset as if a concept had never been written."""
+    lexicon = dataset.lexicon
+    entries = {}
+    for language, rows in lexicon.entries.items():
+        entries[language] = {name: entry for name, entry in rows.items() if name != concept}
+    return LexiconDataset(
+        replace(
+            lexicon,
+            concepts={name: row for name, row in lexicon.concepts.items() if name != concept},
+            entries=entries,
+            equivalents={pair: verdict for pair, verdict in lexicon.equivalents.items() if concept not in pair},
+        ),
+        "without",
+    )
+
+
+def test_growth_moves_few_items(dataset, sets):
+    """A concept more changes the items whose trap it becomes, and, if it is asked about, a few to keep the balance."""
+    items = {item.id: item for item in sets["meaning", "gag", None]}
+    traps = Counter(option.concept for item in items.values() for option in item.options if option.trap)
+    in_training = min(concept for concept in traps if retrieval_split(concept) != "test")
+    asked = min(item.concept for item in items.values())
+    for concept, most_others in ((in_training, 2), (asked, 6)):
+        smaller = {item.id: item for item in build_items(without(dataset, concept), "meaning", "gag")}
+        changed = [name for name, item in smaller.items() if items[name] != item]
+        not_its_trap = [name for name in changed if concept not in [option.concept for option in items[name].options]]
+        assert len(changed) - len(not_its_trap) == traps[concept]
+        assert len(not_its_trap) <= most_others
+
+
+def test_the_order_of_the_lexicon_does_not_matter(dataset, sets):
+    lexicon = dataset.lexicon
+    turned = replace(
+        lexicon,
+        concepts=dict(reversed(lexicon.concepts.items())),
+        entries={language: dict(reversed(rows.items())) for language, rows in reversed(lexicon.entries.items())},
+        equivalents=dict(reversed(lexicon.equivalents.items())),
+    )
+    assert build_items(LexiconDataset(turned, "turned"), "meaning", "gag") == sets["meaning", "gag", None]
+
+
+def test_without_judgements_close_concepts_are_no_traps(dataset):
+    lexicon = replace(dataset.lexicon, equivalents={})
+    relations = Relations(lexicon)
+    assert not relations.are_judged
+    for item in build_items(LexiconDataset(lexicon, "unjudged"), "meaning", "gag"):
+        close = relations.closeness(item.concept)
+        for option in item.options:
+            assert close.get(option.concept, 0) <= TOO_CLOSE
+
+
+def test_few_shot_examples_come_from_training_concepts(dataset):
+    same = dataset.lexicon.judged("same")
+    items = build_items(dataset, "usage", "tr", split="train")
+    assert len(items) > 100
+    for item in items:
+        assert retrieval_split(item.concept) == "train"
+        assert not any(retrieval_split(concept) == "test" for concept in same.get(item.concept, ()))
+
+
+def test_names_of_sets():
+    assert ItemSet("meaning", "tr", "tr", 5).name == "meaning_tr"
+    assert ItemSet("equivalent", "tr", "uz", 5).name == "equivalent_tr_uz"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("riddle", "tr"), "riddle"),
+        (("meaning", "xx"), "xx"),
+        (("meaning", "tr", "az"), "az"),
+        (("equivalent", "tr"), "two different languages"),
+        (("equivalent", "tr", "tr"), "two different languages"),
+    ],
+)
+def test_wrong_arguments_are_named(dataset, arguments, named):
+    with pytest.raises(InputError, match=named):
+        build_items(dataset, *arguments)
+
+
+def test_a_small_lexicon_has_no_items_and_a_larger_one_some(lexicon_of):
+    assert available(lexicon_of(3)) == []
+    names = [item_set.name for item_set in available(lexicon_of(12))]
+    assert names == ["meaning_tr"]

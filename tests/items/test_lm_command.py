@@ -1,0 +1,67 @@
+"""`turkic-idiom lm`: items, their numbers and their baselines, in process."""
+
+import json
+
+import pytest
+
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.tasks.items.items import build_items
+
+
+@pytest.fixture(scope="module")
+def unjudged(tmp_path_factory):
+    """Folder of the Turkish and Gagauz entries of the bundled lexicon, without equivalents."""
+    lexicon = load_lexicon()
+    folder = tmp_path_factory.mktemp("unjudged") / "lexicon"
+    entries = {code: list(lexicon.of(code).values()) for code in ("tr", "gag")}
+    write_lexicon(folder, list(lexicon.concepts.values()), entries)
+    return folder
+
+
+def test_items_are_written_with_key_and_types(tmp_path, capsys):
+    out = tmp_path / "usage.jsonl"
+    assert main(["lm", "items", "-k", "usage", "-l", "tk", "-l", "gag", "-o", str(out)]) == 0
+    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    items = build_items(open_dataset(), "usage", "tk")
+    assert [(row["id"], row["gold"], row["text"]) for row in rows] == [
+        (item.id, item.gold, item.text) for item in items
+    ]
+    assert rows[0]["options"][rows[0]["gold"]]["text"] in ("figurative", "literal")
+    printed = capsys.readouterr()
+    assert f"{len(items)} items of 1 set" in printed.out
+    assert "left out" in printed.err
+    assert "usage_gag" in printed.err
+    assert main(["lm", "items", "-k", "usage", "-l", "tk", "-o", str(out)]) != 0  # never overwritten unasked
+
+
+def test_a_lexicon_without_judgements_says_so(unjudged, capsys):
+    assert main(["lm", "stats", "--data", str(unjudged), "-k", "usage", "--json"]) == 0
+    printed = capsys.readouterr()
+    (row,) = json.loads(printed.out)
+    assert (row["set"], row["items"], row["small_sample"]) == ("usage_tr", 2 * row["concepts"], False)
+    assert "no judged equivalents" in printed.err
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_table_of_baselines_fits_the_terminal(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert main(["lm", "baselines", "-k", "usage", "-l", "tk"]) == 0
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= width
+    head, row = printed.splitlines()[:2]
+    assert row.startswith("usage_tk")
+    assert row.split()[-1] == "100.0"  # gold
+    assert ("longest" in head) == (width == 120)
+
+
+def test_baselines_as_json(capsys):
+    assert main(["lm", "baselines", "-k", "usage", "-l", "tk", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["set"], row["chance"], row["longest"], row["gold"]) == ("usage_tk", 0.5, 0.5, 1.0)
+
+
+def test_nothing_asked_for_is_there(capsys):
+    assert main(["lm", "stats", "-k", "usage", "-l", "gag"]) == 1
+    assert "no items" in capsys.readouterr().err

@@ -1,0 +1,101 @@
+"""Scores of answers to items: real words in the open cloze, and the mean over languages."""
+
+import math
+
+import pytest
+
+from tests.items.conftest import small_lexicon
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.tasks.items.item_types import Item, Option
+from turkic_idiom_tasks.tasks.items.scoring import macro, score_items, score_open_cloze
+
+SENTENCE = "Kovulmayı göze alıp müdüre her şeyi anlattım."
+TURKISH = {
+    "accept-the-risk": Entry("accept-the-risk", "göze almak", None, SENTENCE, (Span(10, 19),), ("göze aldırmak",)),
+    "stake-all": Entry("stake-all", "canını dişine takmak"),
+    "other": Entry("other", "diz çökmek"),
+}
+LEXICON = Lexicon(
+    {name: Concept(name, "") for name in TURKISH},
+    {"tr": TURKISH},
+    revision="0" * 40,
+    equivalents={("accept-the-risk", "stake-all"): "same", ("accept-the-risk", "other"): "near"},
+)
+ITEM = Item(
+    "cloze_tr/accept-the-risk",
+    "cloze",
+    "tr",
+    "tr",
+    "accept-the-risk",
+    "göze almak",
+    "Kovulmayı _____ müdüre her şeyi anlattım.",
+    (Option("göze almak", "accept-the-risk"), Option("diz çökmek", "other", "random")),
+    0,
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "exact", "lemma", "accepted"),
+    [
+        ("göze alıp", 1, 1, 1),
+        ("GÖZE ALIP", 1, 1, 1),  # I is the capital of ı
+        ("göze aldım,", 0, 1, 1),
+        ("göze almak", 0, 1, 1),
+        ("canımı dişime takıp", 0, 0, 1),  # judged to mean the same
+        ("diz çöküp", 0, 0, 0),  # judged near only
+        ("göze", 0, 0, 0),
+        ("göze alıp müdüre her şeyi anlattım", 0, 0, 0),  # more than the blank
+        ("", 0, 0, 0),
+    ],
+)
+def test_answers_to_the_open_cloze(answer, exact, lemma, accepted):
+    scores = score_open_cloze([ITEM], [answer], LEXICON)
+    assert (scores["exact"], scores["lemma"], scores["accepted"]) == (exact, lemma, accepted)
+    assert scores["unreadable"] == 0
+
+
+def test_an_unreadable_answer_to_the_open_cloze():
+    scores = score_open_cloze([ITEM], [None], LEXICON)
+    assert (scores["exact"], scores["accepted"], scores["unreadable"]) == (0, 0, 1)
+
+
+def test_the_open_cloze_needs_the_lexicon_of_its_items():
+    with pytest.raises(InputError, match="cloze_tr/accept-the-risk"):
+        score_open_cloze([ITEM], ["göze alıp"], small_lexicon(6))
+    with pytest.raises(ValueError, match="2 answers to 1 items"):
+        score_open_cloze([ITEM], ["a", "b"], LEXICON)
+
+
+def usage_item(concept, sense):
+    senses = ("literal", "figurative")
+    options = tuple(map(Option, senses))
+    return Item(f"usage_tr/{concept}/{sense}", "usage", "tr", "tr", concept, "i", "t", options, senses.index(sense))
+
+
+def test_only_usage_has_pairs():
+    items = [
+        usage_item("a", "figurative"),
+        usage_item("a", "literal"),
+        usage_item("b", "figurative"),
+        usage_item("b", "literal"),
+    ]
+    scores = score_items(items, [1, 0, 1, None])
+    assert scores["accuracy"] == 3 / 4
+    assert scores["accuracy_corrected"] == pytest.approx(1 / 2)  # (3/4 - 1/2) / (1/2)
+    assert scores["pair_accuracy"] == 1 / 2
+    assert (scores["recall_figurative"], scores["recall_literal"]) == (1, 1 / 2)
+    assert "pair_accuracy" not in score_items([ITEM], [0])
+    assert score_items([ITEM], [1])["random_share"] == 1
+
+
+def test_the_mean_over_languages_weighs_them_alike_and_needs_them_all():
+    tr = {"accuracy": 0.9, "accuracy_ci_low": 0.8, "near_share": 0.5, "n_items": 200.0, "small_sample": 0.0}
+    gag = {"accuracy": 0.5, "accuracy_ci_low": 0.3, "near_share": math.nan, "n_items": 20.0, "small_sample": 1.0}
+    mean = macro({"meaning_tr": tr, "meaning_gag": gag})
+    assert mean["accuracy"] == pytest.approx(0.7)
+    assert math.isnan(mean["near_share"])
+    assert (mean["n_items"], mean["small_sample"]) == (220, 1)
+    assert "accuracy_ci_low" not in mean
+    assert math.isnan(macro({"meaning_tr": tr, "meaning_gag": None})["accuracy"])

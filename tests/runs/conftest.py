@@ -1,0 +1,64 @@
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.runs.grid_data import retrieval_part, small_lexicon, span_part, write_grid_file
+from turkic_idiom_tasks.cli import main
+
+
+@pytest.fixture(scope="session")
+def ray_address(tmp_path_factory):
+    """The address of a Ray cluster with two CPUs on this machine, as somebody else would have started it."""
+    pytest.importorskip("ray", reason="pip install 'turkic-idiom-tasks[ray]'")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    ray = Path(sys.executable).parent / "ray"
+    environment = os.environ | {"RAY_USAGE_STATS_ENABLED": "0", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    environment["RAY_AUTH_MODE"] = "disabled"  # or it asks for a token if this user has one
+    environment["PYTHONPATH"] = str(REPOSITORY)  # of the toy cells
+    folder = Path("/tmp") / f"ray-{os.getpid()}"  # its sockets need a short path
+    settings = {"port": port, "num-cpus": 2, "include-dashboard": "false", "object-store-memory": 100_000_000,
+                "temp-dir": folder, "node-ip-address": "127.0.0.1"}  # fmt: skip
+    start = [ray, "start", "--head", "--block", *(f"--{name}={value}" for name, value in settings.items())]
+    process = subprocess.Popen(
+        start, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    _wait_for(port, process)
+    yield f"127.0.0.1:{port}"
+    process.terminate()
+    process.wait(30)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait_for(port, process):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "ray start ended"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    raise AssertionError("no Ray cluster within a minute")
+
+
+@pytest.fixture(scope="session")
+def grid_data(tmp_path_factory):
+    """Folder of a lexicon with 60 concepts in Turkish, Azerbaijani and Uzbek."""
+    return small_lexicon(tmp_path_factory.mktemp("grid") / "lexicon")
+
+
+@pytest.fixture(scope="session")
+def finished(untrained_bert, grid_data, tmp_path_factory):
+    """Folder of a finished grid of one untrained model with both kinds of cells, and its grid file."""
+    folder = tmp_path_factory.mktemp("finished")
+    file = write_grid_file(folder, retrieval=retrieval_part([untrained_bert]), span=span_part([untrained_bert]))
+    assert main(["grid", "run", str(file), "--data", str(grid_data), "--out", str(folder / "out")]) == 0
+    return folder / "out", file

@@ -1,0 +1,419 @@
+"""`turkic-idiom grid` on a small lexicon with a tiny untrained model: its records, its commands, what goes wrong."""
+
+import csv
+import json
+import os
+import resource
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from seqeval.metrics import f1_score
+
+from tests.encoders.untrained_models import WORDS
+from tests.runs.grid_data import retrieval_part, small_lexicon, span_part, write_grid_file
+from tests.runs.toy_kind import ToyKind
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.io.files import LOCK, locked
+from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.results.record import (
+    differing_majors,
+    find_records,
+    installed_versions,
+    read_header,
+    read_record,
+)
+from turkic_idiom_tasks.results.scored import score_record
+from turkic_idiom_tasks.runs.grid import DONE, MISSING, open_grid
+from turkic_idiom_tasks.runs.grid_file import KINDS, read_grid_file
+from turkic_idiom_tasks.splits import TEST, span_split
+
+POOLINGS = ("mean", "max")
+N_CELLS = 16  # 1 pretrained, 1 tr-only, 2 monolingual and 2 cross-lingual trainings, each twice; 4 span cells
+
+
+def grid(command, file, *, data, out, options=()):
+    """The exit code of a grid command."""
+    return main(["grid", command, str(file), "--data", str(data), "--out", str(out), *options])
+
+
+def stamps(out):
+    return {path.name: path.stat().st_mtime_ns for path in (out / "records").glob("*.record.jsonl.gz")}
+
+
+def headers(out):
+    """(regime, language, pooling, subsets' first name, size) -> header of every record."""
+    found = {}
+    for path in find_records(out / "records"):
+        header = read_header(path)
+        training = header.training
+        key = ("pretrained", None) if training is None else (training.regime, training.language)
+        size = None if training is None else training.size
+        target = header.subsets[0].subset if header.subsets[0].task == SPANS else None
+        found[(*key, header.settings.get("pooling"), target, size)] = header
+    return found
+
+
+@pytest.fixture
+def static_model(tmp_path):
+    """Folder of a model with one vector per token and no transformer."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(["[UNK]", *WORDS])}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    vectors = np.random.default_rng(0).normal(size=(len(WORDS) + 1, 8)).astype(np.float32)
+    static = StaticEmbedding(tokenizer, embedding_weights=vectors)
+    SentenceTransformer(modules=[static], device="cpu").save_pretrained(str(tmp_path / "static"))
+    return tmp_path / "static"
+
+
+@pytest.mark.long
+def test_native_cells_have_the_scores_of_the_run_command_for_models_of_any_kind(
+    untrained_bert, static_model, grid_data, tmp_path, capsys
+):
+    models = ["turkic-idiom/char-ngrams", str(static_model), str(untrained_bert)]
+    run = ["run", "--data", str(grid_data), "--out", str(tmp_path / "run"), "--format", "json"]
+    assert main([*run, *(part for model in models for part in ("-m", model))]) == 0
+    expected = {}
+    for row in json.loads(capsys.readouterr().out):
+        expected[row["model"].removeprefix("local/"), row["task"], row["subset"]] = row["ndcg"]
+    retrieval = retrieval_part(models, regimes=["pretrained"], poolings=["native"])
+    file = write_grid_file(tmp_path, retrieval=retrieval)
+    assert grid("run", file, data=grid_data, out=tmp_path / "out") == 0
+    found = {}
+    for path in find_records(tmp_path / "out" / "records"):
+        header = read_header(path)
+        assert header.settings["pooling"] == "native"
+        name = header.model.name if "char" in header.model.name else Path(header.model.name).name
+        for row in header.subsets:
+            found[name, f"TurkicIdiom{row.task}", row.subset] = row.scores["ndcg"]
+    assert len(found) == 3 * len({key[1:] for key in found})
+    for key, ndcg in found.items():
+        assert ndcg == pytest.approx(expected[key], abs=1e-6), key
+    capsys.readouterr()
+    assert grid("tables", file, data=grid_data, out=tmp_path / "out") == 0
+    assert "native" in capsys.readouterr().out
+    (record,) = (tmp_path / "out" / "records").glob("*static-*")
+    submit = ["submit", str(record), "--data", str(grid_data), "--out", str(tmp_path / "sent"), "--name", "me/static"]
+    submit += ["--contact", "@me", "--training-data", "none"]
+    assert main(submit) == 2
+    assert "--regime" in capsys.readouterr().err  # a model in a folder may have been tuned
+    assert main([*submit, "--regime", "pretrained"]) == 0
+    assert "sentence-encoder, pretrained, 128 parameters" in capsys.readouterr().out  # 16 words, 8 numbers each
+
+
+def scores_of(header):
+    return {(row.task, row.subset): header.scores(row.task, row.subset) for row in header.subsets}
+
+
+def test_an_untuned_cell_has_the_scores_of_the_run_command(finished, untrained_bert, grid_data, tmp_path, capsys):
+    run = ["run", "-m", str(untrained_bert), "--data", str(grid_data), "--out", str(tmp_path)]
+    assert main([*run, "--pooling", "mean", "--pooling", "max", "--format", "json"]) == 0
+    expected = {}
+    for row in json.loads(capsys.readouterr().out):
+        pooling = row["model"].partition("pooling=")[2].rstrip(")")
+        expected[pooling, row["task"][-2:], row["subset"]] = row["ndcg"]
+    throughput = headers(finished[0])["pretrained", None, "mean", None, None].throughput
+    assert throughput is not None
+    compared = 0
+    for pooling in POOLINGS:
+        header = headers(finished[0])["pretrained", None, pooling, None, None]
+        assert header.throughput == throughput  # all poolings come from one pass
+        for (task, subset), scores in scores_of(header).items():
+            assert scores["ndcg"] == pytest.approx(expected[pooling, task, subset], abs=1e-6)
+            compared += 1
+    assert compared == len(POOLINGS) * 7  # T1 and T3 in two languages, T2 in three
+
+
+def test_a_tuned_cell_has_the_scores_of_finetune_and_run(finished, untrained_bert, grid_data, tmp_path, capsys):
+    folder = tmp_path / "tuned"
+    tuned = ["finetune", "retrieval", "-m", str(untrained_bert), "--regime", "cross-lingual", "--language", "uz"]
+    assert main([*tuned, "--pooling", "max", "--seed", "1", "--data", str(grid_data), "--out", str(folder)]) == 0
+    capsys.readouterr()
+    run = ["run", "-m", str(folder), "-t", "T3", "-l", "uz", "--data", str(grid_data), "--out", str(tmp_path / "run")]
+    assert main([*run, "--format", "json"]) == 0
+    (score,) = (row["ndcg"] for row in json.loads(capsys.readouterr().out) if row["subset"] == "tur-uzn")
+    header = headers(finished[0])["cross-lingual", "uz", "max", None, None]
+    assert set(scores_of(header)) == {("T1", "tur-uzn"), ("T2", "uzn"), ("T3", "tur-uzn")}
+    assert header.training.seed == 1
+    assert header.training.outcome["steps"] > 0
+    assert header.scores("T3", "tur-uzn")["ndcg"] == pytest.approx(score, abs=1e-6)
+
+
+def test_records_give_their_scores_again(finished, grid_data):
+    dataset = open_dataset(str(grid_data))
+    paths = find_records(finished[0] / "records")
+    assert len(paths) == N_CELLS
+    for path in paths:
+        record = read_record(path, dataset)
+        assert {scored.main for scored in score_record(record)} != {None}
+        assert record.header.data.path == str(grid_data)
+        assert record.header.versions == installed_versions()
+
+
+def test_a_span_record_can_be_scored_from_its_tags_by_seqeval(finished, grid_data):
+    dataset = open_dataset(str(grid_data))
+    sizes = {}
+    for path in find_records(finished[0] / "records"):
+        record = read_record(path, dataset)
+        for (task, language), tags in record.predictions.items():
+            if task == SPANS:
+                sizes.setdefault(language, set()).add(record.header.training.size)
+                gold = [list(sentence.tags) for sentence in dataset.test_sentences(language).rows]
+                stated = record.header.scores(SPANS, language)
+                assert stated["span_f1"] == pytest.approx(f1_score(gold, tags.labels(), zero_division=0))
+                assert stated["n_sentences"] == len(gold)
+                assert record.header.training.language == "tr"
+    assert sizes == {"tr": {"all"}, "az": {0, 5, "all"}}
+
+
+def test_no_test_idiom_is_trained_on(grid_data):
+    for language in ("tr", "az"):
+        splits = open_dataset(str(grid_data)).sentences(language)
+        assert {span_split(row.id) for row in splits[TEST]} == {TEST}
+        assert not {row.id for row in splits[TEST]} & {row.id for row in (*splits["train"], *splits["validation"])}
+
+
+def test_an_adaptation_goes_on_from_the_saved_checkpoint(finished, grid_data, tmp_path, capsys):
+    """A cell of a run in one go equals the same cell in a run that had only this one left to do."""
+    out = shutil.copytree(finished[0], tmp_path / "out")
+    (path,) = out.glob("records/*-from-tr-az-all-1-*")
+    before = read_record(path, open_dataset(str(grid_data)))
+    path.unlink()
+    others = stamps(out)
+    (checkpoint,) = (out / "checkpoints").iterdir()
+    weights = (checkpoint / "model.safetensors").stat().st_mtime_ns
+    assert grid("run", finished[1], data=grid_data, out=out) == 0
+    after = read_record(path, open_dataset(str(grid_data)))
+    assert after.predictions[SPANS, "az"].letters == before.predictions[SPANS, "az"].letters
+    assert after.header.training == before.header.training
+    assert others.items() <= stamps(out).items()
+    assert (checkpoint / "model.safetensors").stat().st_mtime_ns == weights
+
+
+def test_plan_status_and_a_second_run_compute_nothing(finished, grid_data, capsys):
+    out, file = finished
+    before = stamps(out)
+    for command in ("plan", "status", "run"):
+        assert grid(command, file, data=grid_data, out=out) == 0
+        assert f"{N_CELLS} cells: {N_CELLS} done\nnothing is missing" in capsys.readouterr().out
+    assert stamps(out) == before
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_status_is_a_matrix_that_fits_the_width(finished, grid_data, capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert grid("status", finished[1], data=grid_data, out=finished[0]) == 0
+    title, heading, first, *rest = capsys.readouterr().out.splitlines()
+    assert title.split() == ["done/failed/missing"]
+    assert heading.split() == ["model", "pretrained", "tr-only", "monolingual", "cross-lingual", "from-tr"]
+    assert first.split()[1:] == ["2/0/0", "2/0/0", "4/0/0", "4/0/0", "4/0/0"]
+    assert max(map(len, [title, heading, first, *rest])) <= width
+
+
+def test_another_pooling_or_seed_computes_only_what_is_new(finished, untrained_bert, grid_data, tmp_path):
+    """And neither the order of what a file lists nor this package's version matters."""
+    more = retrieval_part([untrained_bert], poolings=["first_last", "max", "mean"], seeds=[2, 1])
+    file = write_grid_file(tmp_path, retrieval=more, span=span_part([untrained_bert], seeds=[1, 2], sizes=[7, 5]))
+    wider = open_grid(read_grid_file(file), open_dataset(str(grid_data)), finished[0])
+    states = wider.states()
+    for cell, state in states.items():
+        is_new = cell.seed == 2 or cell.pooling == "first_last" or cell.size == 7
+        assert state == (MISSING if is_new else DONE), cell
+    assert list(states.values()).count(DONE) == N_CELLS
+    slower = retrieval_part([untrained_bert], training={"learning_rate": 1e-5})
+    file = write_grid_file(tmp_path, retrieval=slower)
+    states = open_grid(read_grid_file(file), open_dataset(str(grid_data)), finished[0]).states()
+    assert {cell.regime for cell, state in states.items() if state == DONE} == {"pretrained"}
+
+
+def test_the_estimate_comes_from_finished_cells_of_the_same_kind(finished, untrained_bert, grid_data, tmp_path, capsys):
+    out, _ = finished
+    part = retrieval_part([untrained_bert], seeds=[1, 2], regimes=["pretrained", "tr-only"], poolings=["mean"])
+    assert grid("plan", write_grid_file(tmp_path, retrieval=part), data=grid_data, out=out) == 0
+    printed = capsys.readouterr().out
+    took = [header.seconds for key, header in headers(out).items() if key[:3] == ("tr-only", None, "mean")]
+    assert "3 cells: 2 done, 1 missing" in printed
+    assert f"about {np.mean(took):.0f} s of work for 1 missing cells" in printed
+
+
+def test_a_record_of_another_major_version_is_used_and_said(finished, grid_data, tmp_path, capsys, monkeypatch):
+    assert differing_majors({"torch": "1.13.0", "transformers": installed_versions()["transformers"]}) == [
+        f"torch 1.13.0 (now {installed_versions()['torch']})"
+    ]
+    assert differing_majors({"turkic-idiom-tasks": "99.0", "gone": "1.0"}) == []
+    later = installed_versions() | {"torch": "99.0"}
+    monkeypatch.setattr("turkic_idiom_tasks.results.record.installed_versions", lambda: later)
+    assert grid("status", finished[1], data=grid_data, out=finished[0]) == 0
+    printed = capsys.readouterr().out
+    assert f"{N_CELLS} finished cells were computed with torch " in printed
+    assert printed.count("another version:") == 1
+    assert f"{N_CELLS} cells: {N_CELLS} done" in printed
+
+
+@pytest.mark.long
+def test_the_tables_are_of_the_languages_that_the_grid_trains_on(finished, grid_data, tmp_path, capsys):
+    out = shutil.copytree(finished[0], tmp_path / "out")
+    assert grid("tables", finished[1], data=grid_data, out=out) == 0
+    assert "nDCG over az, uz" in capsys.readouterr().out
+    with (out / "tables" / "table5_t2.csv").open() as table:
+        (row,) = csv.DictReader(table)
+    found = headers(out)
+    means = []
+    for pooling in POOLINGS:
+        of_pooling = [found["tr-only", None, pooling, None, None].scores("T2", "tur")["ndcg"]]
+        for code, subset in (("az", "azj"), ("uz", "uzn")):
+            of_pooling.append(found["monolingual", code, pooling, None, None].scores("T2", subset)["ndcg"])
+        means.append(np.mean(of_pooling))
+    assert float(row["monolingual"]) == pytest.approx(max(means), abs=1e-6)
+    assert "<svg" in (out / "tables" / "figure2_t1.svg").read_text()
+    with (out / "tables" / "scores.csv").open() as table:
+        scores = list(csv.DictReader(table))
+    assert {row["task"] for row in scores} == {"T1", "T2", "T3", "spans"}
+    with (out / "tables" / "table2_source.csv").open() as table:
+        (row,) = csv.DictReader(table)
+    span_f1 = found["from-tr", "tr", None, "tr", "all"].scores(SPANS, "tr")["span_f1"]
+    assert float(row["span F1"]) == pytest.approx(span_f1)
+
+
+def test_a_third_kind_of_cell_is_one_entry_in_the_table_of_kinds(grid_data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(KINDS, "toy", ToyKind())
+    file = write_grid_file(tmp_path, toy={"n": 3, "fails": [1]})
+    assert grid("run", file, data=grid_data, out=tmp_path / "out") == 1
+    printed = capsys.readouterr().out
+    assert "3 cells: 2 done, 1 failed" in printed
+    assert "failed: toy, toy/model-1, pretrained, seed 1: ZeroDivisionError: no such idiom" in printed
+    assert grid("plan", write_grid_file(tmp_path, toy={"m": 3}), data=grid_data, out=tmp_path / "out") == 1
+    assert "toy: unknown key 'm'" in capsys.readouterr().err
+
+
+def test_other_data_is_not_mixed_into_a_folder(finished, tmp_path, capsys):
+    out, file = finished
+    other = small_lexicon(tmp_path / "other", seed=5)
+    for command in ("plan", "run", "tables"):
+        assert grid(command, file, data=other, out=out) == 2
+        error = capsys.readouterr().err
+        assert "holds results of other data" in error
+        assert "--out" in error
+
+
+def test_failing_cells_are_recorded_stop_no_other_and_are_retried_when_asked(
+    untrained_bert, grid_data, tmp_path, capsys
+):
+    absent = tmp_path / "comes-later"
+    part = retrieval_part([absent, untrained_bert], regimes=["pretrained"], poolings=["mean"])
+    file, out = write_grid_file(tmp_path, retrieval=part), tmp_path / "out"
+    assert grid("run", file, data=grid_data, out=out) == 1
+    first = capsys.readouterr().out
+    assert "2 cells: 1 done, 1 failed" in first
+    assert f"failed: retrieval, {absent}, pretrained, mean: {absent}: no such folder" in first
+    assert grid("run", file, data=grid_data, out=out) == 1  # is not tried again by itself
+    assert "2 cells: 1 done, 1 failed" in capsys.readouterr().out
+    absent.symlink_to(untrained_bert)
+    assert grid("status", file, data=grid_data, out=out) == 0
+    assert "2 cells: 1 done, 1 missing" in capsys.readouterr().out  # with another content it is another cell
+    assert grid("run", file, data=grid_data, out=out, options=["--retry-failed"]) == 0
+    again = capsys.readouterr().out
+    assert "2 cells: 2 done" in again
+    label, advised = again.splitlines()[-1].split(" ", 1)
+    assert label == "Tables:"
+    assert main(shlex.split(advised)[1:]) == 0
+
+
+def test_a_training_that_diverges_is_said_and_keeps_the_untuned_weights(untrained_bert, grid_data, tmp_path, capsys):
+    part = retrieval_part([untrained_bert], regimes=["pretrained", "tr-only"], poolings=["mean"],
+                          training={"learning_rate": 1e30})  # fmt: skip
+    assert grid("run", write_grid_file(tmp_path, retrieval=part), data=grid_data, out=tmp_path / "out") == 0
+    printed = capsys.readouterr().out
+    assert "mean: no tuned weights could be scored; loss or vectors were not finite at step" in printed
+    found = headers(tmp_path / "out")
+    untuned, tuned = (found[regime, None, "mean", None, None] for regime in ("pretrained", "tr-only"))
+    for key, scores in scores_of(tuned).items():
+        assert scores == pytest.approx(scores_of(untuned)[key])
+
+
+def test_a_disk_that_is_full_leaves_a_failure_and_no_half_record(untrained_bert, grid_data, tmp_path, capsys):
+    """A limit on the size of files stands for the full disk: the record does not fit, the failure does."""
+    part = retrieval_part([untrained_bert], regimes=["pretrained"], poolings=["mean"])
+    file, out = write_grid_file(tmp_path, retrieval=part), tmp_path / "out"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    try:
+        assert grid("run", file, data=grid_data, out=out) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "cannot be written (File too large)" in capsys.readouterr().out
+    assert not stamps(out)
+    assert not list(out.rglob(".tmp-*"))
+    assert grid("run", file, data=grid_data, out=out, options=["--retry-failed"]) == 0
+
+
+def test_a_second_run_in_the_same_folder_is_refused_and_leaves_nothing_there(finished, grid_data, tmp_path, capsys):
+    """Nor the note of its own data, which need not be that of the first run."""
+    out = tmp_path / "out"
+    with locked(out / LOCK):
+        assert grid("run", finished[1], data=grid_data, out=out) == 2
+    assert "another run works in it" in capsys.readouterr().err
+    assert [path.name for path in out.iterdir()] == [LOCK]
+
+
+def test_a_damaged_record_is_named(finished, grid_data, tmp_path, capsys):
+    out = shutil.copytree(finished[0], tmp_path / "out")
+    (path,) = out.glob("records/*-from-tr-tr-all-1-*")
+    path.write_text("{")
+    assert grid("tables", finished[1], data=grid_data, out=out) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert path.name in line
+    assert "delete the file and compute it again" in line
+
+
+def test_a_grid_without_a_finished_cell_has_no_tables(finished, grid_data, tmp_path, capsys):
+    assert grid("tables", finished[1], data=grid_data, out=tmp_path / "out") == 1
+    assert "no cell of this grid is finished; begin with `turkic-idiom grid run`" in capsys.readouterr().err
+
+
+def test_a_source_language_without_sentences_is_said(untrained_bert, grid_data, tmp_path, capsys):
+    file = write_grid_file(tmp_path, span=span_part([untrained_bert], language="uz"))
+    assert grid("plan", file, data=grid_data, out=tmp_path / "out") == 1
+    assert "no annotated uz sentences to train on; found tr, az" in capsys.readouterr().err
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_a_killed_run_goes_on_on_ray(finished, untrained_bert, grid_data, tmp_path, ray_address, capsys, monkeypatch):
+    """Killed in one process at a random point, finished by the workers of a cluster: as good as in one go."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    untuned = retrieval_part([untrained_bert], regimes=["pretrained"])
+    file, out = write_grid_file(tmp_path, retrieval=untuned, span=span_part([untrained_bert])), tmp_path / "out"
+    n_cells = 2 + 4
+    script = Path(sys.executable).parent / "turkic-idiom"
+    command = [script, "grid", "run", file, "--data", grid_data, "--out", out]
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    run = subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)  # fmt: skip
+    rng = np.random.default_rng(os.getpid())
+    aim = int(rng.integers(1, 4))
+    while run.poll() is None and len(stamps(out)) < aim:
+        time.sleep(0.01)
+    time.sleep(float(rng.uniform(0, 0.2)))
+    run.kill()
+    run.communicate()
+    before = stamps(out)
+    assert aim <= len(before)
+    assert grid("run", file, data=grid_data, out=out, options=["--address", ray_address]) == 0
+    assert f"{n_cells} cells: {n_cells} done" in capsys.readouterr().out
+    assert before.items() <= stamps(out).items()
+    assert not list(out.rglob(".tmp-*")), "a temporary file was left"
+    expected, found = headers(finished[0]), headers(out)
+    assert len(found) == n_cells
+    for key, header in found.items():
+        for of_subset, scores in scores_of(header).items():
+            assert scores == pytest.approx(scores_of(expected[key])[of_subset], abs=1e-6, nan_ok=True), key

@@ -1,0 +1,690 @@
+"""What models answer, read as tags: every format, strict and flexible, and whatever else may come."""
+
+import json
+import time
+import unicodedata
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.sentences import words
+from turkic_idiom_tasks.harnesses import lm_eval_spans
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.model_answers import MAX_ANSWER
+from turkic_idiom_tasks.spans import LABELS
+from turkic_idiom_tasks.tasks.spans.answers import read_answer
+from turkic_idiom_tasks.tasks.spans.prompts import json_answer, json_prompt, native_prompt, xml_answer, xml_prompt
+
+O, B, I = LABELS  # noqa: E741
+TR = LANGUAGES["tr"]
+SENTENCE = "Komşusunun yaptıklarına göz yumdu."
+TOKENS = ["Komşusunun", "yaptıklarına", "göz", "yumdu", "."]
+FOUND, NOTHING = "OOBIO", "OOOOO"
+FORMAT_ERROR = (NOTHING, True, 0)
+
+
+def read(response, sentence=SENTENCE, tokens=None, language=TR, *, strict=False):
+    """(tags as OBI, format_error, unmatched_spans)."""
+    tokens = tokens or [word.of(sentence) for word in words(sentence)]
+    answer = read_answer(response, sentence, tokens, language, strict=strict)
+    return "".join(tag[0] for tag in answer.tags), answer.format_error, answer.unmatched_spans
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ('{"idioms": ["göz yumdu"]}', (FOUND, False, 0)),
+        ('  {"idioms":["göz yumdu"]}\n', (FOUND, False, 0)),
+        ('{"idioms": []}', (NOTHING, False, 0)),
+        ('{"idioms": ["göz yumdu", "el attı"]}', (FOUND, False, 1)),
+        ('{"idioms": ["yumdu göz"]}', (NOTHING, False, 1)),
+        ('{"idioms": ["\\u0067\\u00f6z yumdu"]}', (FOUND, False, 0)),  # escaped, as json.dumps writes it
+        ("Komşusunun yaptıklarına <idiom>göz yumdu</idiom>.", (FOUND, False, 0)),
+        (SENTENCE, (NOTHING, False, 0)),
+        ("<think>göz boyamak mı?</think>\n" + '{"idioms": ["göz yumdu"]}', (FOUND, False, 0)),
+        ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM", "O"]}', (FOUND, False, 0)),
+        ('{"bio": ["O", "I-IDIOM", "O", "I-IDIOM", "O"]}', ("OIOIO", False, 0)),  # a classifier says what it says
+        ('{"bio": ["O", "O", "O", "O", "O"]}', (NOTHING, False, 0)),
+        # neither reading takes these
+        ("", FORMAT_ERROR),
+        ("  \n", FORMAT_ERROR),
+        ("lol", FORMAT_ERROR),
+        ("<think>uzun uzun düşünüyorum: göz yumdu", FORMAT_ERROR),
+        ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM"]}', FORMAT_ERROR),
+        ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM", "O", "O"]}', FORMAT_ERROR),
+        ('{"bio": ["O", "O", "B-LOC", "I-LOC", "O"]}', FORMAT_ERROR),
+        ('{"bio": [0, 0, 1, 2, 0]}', FORMAT_ERROR),
+        ('{"bio": [null, [], {}, 1, "O"]}', FORMAT_ERROR),
+        ('{"bio": []}', FORMAT_ERROR),
+        ("{}", FORMAT_ERROR),
+        ('{"idioms": [1, 2]}', FORMAT_ERROR),
+    ],
+)
+def test_what_both_readings_agree_on(response, expected, strict):
+    assert read(response, strict=strict) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        # prose around the JSON
+        ('Tabii! İşte yanıt: {"idioms": ["göz yumdu"]} Umarım yardımcı olur.', (FOUND, False, 0)),
+        ('Örnek: {"idioms": ["el attı"]}. Yanıt: {"idioms": ["göz yumdu"]}', (FOUND, False, 0)),  # the last one
+        # other shapes
+        ('["göz yumdu"]', (FOUND, False, 0)),
+        ("[]", (NOTHING, False, 0)),
+        ('{"idiom": "göz yumdu"}', (FOUND, False, 0)),
+        ('{"deyimler": ["göz yumdu"]}', (FOUND, False, 0)),
+        ('{"idioms": "göz yumdu"}', (FOUND, False, 0)),
+        ('{"idioms": null}', (NOTHING, False, 0)),
+        ('{"idioms": [{"text": "göz yumdu", "meaning": "görmezden gelmek"}]}', (FOUND, False, 0)),
+        ('{"sentence": "Komşusunun yaptıklarına göz yumdu.", "idioms": ["göz yumdu"]}', (FOUND, False, 0)),
+        # a JSON text that breaks off
+        ('{"idioms": ["göz yumdu"', (FOUND, False, 0)),
+        ('{"idioms": ["göz yumdu", "el a', (FOUND, False, 0)),
+        # lists and bullets
+        ("- göz yumdu", (FOUND, False, 0)),
+        ("* göz yumdu\n", (FOUND, False, 0)),
+        ("1. göz yumdu", (FOUND, False, 0)),
+        ("1) “göz yumdu”", (FOUND, False, 0)),
+        ("göz yumdu", (FOUND, False, 0)),
+        ("**göz yumdu**", (FOUND, False, 0)),
+        ("Cümledeki deyim şudur:\n\n- göz yumdu", None),  # marked all the same; how many unmatched is not laid down
+        # none
+        ("Yok", (NOTHING, False, 0)),
+        ("none.", (NOTHING, False, 0)),
+        ("No idioms", (NOTHING, False, 0)),
+        ("Deyim yok.", (NOTHING, False, 0)),
+        # lines of tags
+        ("O O B-IDIOM I-IDIOM O", (FOUND, False, 0)),
+        ("o o b-idiom i-idiom o", (FOUND, False, 0)),
+        ("[O, O, B-IDIOM, I-IDIOM, O]", (FOUND, False, 0)),
+        ("Komşusunun O\nyaptıklarına O\ngöz B-IDIOM\nyumdu I-IDIOM\n. O", (FOUND, False, 0)),
+        ("Komşusunun\tO\nyaptıklarına\tO\ngöz\tB-IDIOM\n\nyumdu\tI-IDIOM\n.\tO\n", (FOUND, False, 0)),
+        ("O O B-IDIOM I-IDIOM", FORMAT_ERROR),
+        ('{"bio": ["o", "o", "b-idiom", "i-idiom", "o"]}', (FOUND, False, 0)),
+        # small slips in a copied sentence
+        ("Komşusunun yaptıkların <idiom>göz yumdu</idiom>", (FOUND, False, 0)),
+        ("komşusunun yaptıklarına <idiom>Göz yumdu</idiom>.", (FOUND, False, 0)),
+        ("Yanıt: Komşusunun yaptıklarına <IDIOM>göz yumdu</IDIOM>.", (FOUND, False, 0)),
+        ("<idiom>göz yumdu</idiom>", (FOUND, False, 0)),
+        ("Komşusunun yaptıklarına <idiom>göz yumdu", (NOTHING, False, 0)),  # one that is never closed is none
+        ("Komşusunun <idiom>el attı</idiom>.", (NOTHING, False, 1)),
+        # case, citation form
+        ('{"idioms": ["GÖZ YUMDU"]}', (FOUND, False, 0)),
+        ('{"idioms": ["Göz yumdu."]}', (FOUND, False, 0)),
+        ('{"idioms": ["göz yummak"]}', (FOUND, False, 0)),
+        ("göz yummak", (FOUND, False, 0)),
+        ('{"idioms": ["' + unicodedata.normalize("NFD", "göz yumdu") + '"]}', (FOUND, False, 0)),
+    ],
+)
+def test_what_the_flexible_reading_takes_besides(response, expected):
+    if expected is None:
+        assert read(response)[:2] == (FOUND, False)
+    else:
+        assert read(response) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ('Yanıt: {"idioms": ["göz yumdu"]}', FORMAT_ERROR),
+        ('{"idioms": ["göz yumdu"]} Umarım yardımcı olur.', FORMAT_ERROR),
+        ('{"idioms": ["göz yumdu"]} {"idioms": []}', FORMAT_ERROR),
+        ('["göz yumdu"]', FORMAT_ERROR),
+        ('{"idioms": "göz yumdu"}', FORMAT_ERROR),
+        ('{"idioms": null}', FORMAT_ERROR),
+        ('{"idioms": [{"text": "göz yumdu"}]}', FORMAT_ERROR),
+        ('{"idioms": {"göz": "yumdu"}}', FORMAT_ERROR),
+        ('{"idioms": [["göz yumdu"]]}', FORMAT_ERROR),
+        ('{"deyimler": ["göz yumdu"]}', FORMAT_ERROR),
+        ('{"Idioms": ["göz yumdu"]}', FORMAT_ERROR),
+        ('{"idioms": ["göz yumdu"', FORMAT_ERROR),
+        ("göz yumdu", FORMAT_ERROR),
+        ("- göz yumdu", FORMAT_ERROR),
+        ("none", FORMAT_ERROR),
+        ("yok", FORMAT_ERROR),
+        ("O O B-IDIOM I-IDIOM O", FORMAT_ERROR),
+        ('{"bio": ["o", "o", "b-idiom", "i-idiom", "o"]}', FORMAT_ERROR),
+        ("Komşusunun yaptıkların <idiom>göz yumdu</idiom>.", FORMAT_ERROR),
+        ("Komşusunun yaptıklarına <idiom>göz yumdu</idiom>", FORMAT_ERROR),  # the full stop is missing
+        ("Komşusunun yaptıklarına <idiom>göz yumdu.", FORMAT_ERROR),
+        ("Komşusunun yaptıklarına </idiom>göz yumdu<idiom>.", FORMAT_ERROR),
+        ("Komşusunun <idiom>yaptıklarına <idiom>göz</idiom> yumdu</idiom>.", FORMAT_ERROR),
+        ('{"idioms": ["GÖZ yumdu"]}', (NOTHING, False, 1)),
+        ('{"idioms": ["göz yummak"]}', (NOTHING, False, 1)),
+        ('{"idioms": ["göz"]}', ("OOBOO", False, 0)),
+    ],
+)
+def test_the_strict_reading_is_exact_to_the_letter(response, expected):
+    assert read(response, strict=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence", "tags", "found", "citation", "shouted"),
+    [
+        (
+            "tr",
+            "Işığı görünce gözden ırak oldu.",
+            "OOBIIO",
+            "gözden ırak oldu",
+            "gözden ırak olmak",
+            "GÖZDEN IRAK OLDU",
+        ),
+        ("tr", "Bu işte İsmail'in parmağı var.", "OOOBIO", "parmağı var", "parmağı olmak", "PARMAĞI VAR"),
+        ("az", "Müəllim onun səhvinə göz yumdu.", "OOOBIO", "göz yumdu", "göz yummaq", "GÖZ YUMDU"),
+        ("az", "Qızı görəndə ürəyi getdi.", "OOBIO", "ürəyi getdi", "ürəyi getmək", "ÜRƏYİ GETDİ"),
+        ("tk", "Ol maňa ýüz tutdy.", "OOBIO", "ýüz tutdy", "ýüz tutmak", "ÝÜZ TUTDY"),
+        ("gag", "Kızın üreeni aldı.", "OBIO", "üreeni aldı", "üreeni almaa", "ÜREENİ ALDI"),
+        ("uz", "Ustoz bunga koʻz yumdi.", "OOBIO", "koʻz yumdi", "koʻz yummoq", "KOʻZ YUMDI"),
+    ],
+)
+def test_five_languages(code, sentence, tags, found, citation, shouted):
+    language = LANGUAGES[code]
+    assert read(json.dumps({"idioms": [found]}), sentence, language=language, strict=True) == (tags, False, 0)
+    tagged = sentence.replace(found, f"<idiom>{found}</idiom>")
+    assert read(tagged, sentence, language=language, strict=True) == (tags, False, 0)
+    for flexible in (found, shouted, f"- {found}", json.dumps([shouted])):
+        assert read(flexible, sentence, language=language) == (tags, False, 0)
+    if not citation.startswith("parmağı"):  # `olmak` for `var` is another word
+        assert read(json.dumps({"idioms": [citation]}), sentence, language=language) == (tags, False, 0)
+        assert read(json.dumps({"idioms": [citation]}), sentence, language=language, strict=True)[2] == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "none"),
+    [
+        ("tr", "Deyim yok."), ("tr", "DEYİM YOKTUR."), ("az", "yoxdur"), ("tk", "Ýok"), ("gag", "yok"),
+        ("uz", "Yoʻq"), ("uz", "yo'q"), ("uz", "Yo‘q."),
+    ],
+)  # fmt: skip
+def test_none_in_five_languages(code, none):
+    assert read(none, "Ol keldi .", language=LANGUAGES[code]) == ("OOO", False, 0)
+
+
+@pytest.mark.parametrize("apostrophe", list("ʻʼ'‘’`"))
+def test_uzbek_apostrophes_are_equal_to_the_flexible_reading(apostrophe):
+    uz, sentence = LANGUAGES["uz"], "Ustoz bunga koʻz yumdi."
+    for answer in (f"ko{apostrophe}z yumdi", f"Ustoz bunga <idiom>ko{apostrophe}z yumdi</idiom>."):
+        assert read(answer, sentence, language=uz) == ("OOBIO", False, 0)
+    strict = read(json.dumps({"idioms": [f"ko{apostrophe}z yumdi"]}), sentence, language=uz, strict=True)
+    assert strict == (("OOBIO", False, 0) if apostrophe == "ʻ" else ("OOOOO", False, 1))
+
+
+def test_dotted_and_dotless_i_are_two_letters_where_they_are():
+    # IŞIK is ışık in Turkish and işik nowhere; in Turkmen I is the capital of i
+    assert read("IŞIĞI SÖNDÜ", "Evin ışığı söndü") == ("OBI", False, 0)
+    assert read("KIZIL IŞIK", "Bir kızıl ışık", language=LANGUAGES["tr"])[0] == "OBI"
+    assert read("IŞ BAŞY", "Ol iş başy boldy", language=LANGUAGES["tk"])[0] == "OBIO"
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("answer", ['{"idioms": ["an meselesi"]}', "an meselesi", '["an"]', '["han"]'])
+def test_an_idiom_never_tags_a_part_of_a_word(answer, strict):
+    # EuroEval finds `an` in `Nihan`
+    tags, _, _ = read(answer, "Nihan sustu, meselesi bitti.", strict=strict)
+    assert tags == "OOOOOO"
+
+
+def test_a_word_of_its_own_is_found_behind_one_that_holds_it():
+    assert read('{"idioms": ["an meselesi"]}', "Nihan için an meselesi.", strict=True)[0] == "OOBIO"
+    assert read('{"idioms": ["an meselesi"]}', "Nihan için an meselesi.")[0] == "OOBIO"
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_the_same_idiom_twice(strict):
+    sentence = "Ali göz yumdu, Veli de göz yumdu."  # Ali göz yumdu , Veli de göz yumdu .
+    once, twice = json.dumps({"idioms": ["göz yumdu"]}), json.dumps({"idioms": ["göz yumdu"] * 2})
+    assert read(once, sentence, strict=strict) == ("OBIOOOOOO", False, 0)
+    assert read(twice, sentence, strict=strict) == ("OBIOOOBIO", False, 0)
+    assert read(json.dumps({"idioms": ["göz yumdu"] * 3}), sentence, strict=strict) == ("OBIOOOBIO", False, 1)
+    tagged = "Ali göz yumdu, Veli de <idiom>göz yumdu</idiom>."
+    assert read(tagged, sentence, strict=strict) == ("OOOOOOBIO", False, 0)
+    both = "Ali <idiom>göz yumdu</idiom>, Veli de <idiom>göz yumdu</idiom>."
+    assert read(both, sentence, strict=strict) == ("OBIOOOBIO", False, 0)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_the_longest_idiom_comes_first_and_no_word_is_used_twice(strict):
+    sentence = "El ele verdi, el açtı."  # El ele verdi , el açtı .
+    for order in (["el", "el açtı"], ["el açtı", "el"]):
+        # `el açtı` takes words 4 and 5; for `el` the strict reading has none left, the flexible one has `El`
+        found = read(json.dumps({"idioms": order}), sentence, strict=strict)
+        assert found == (("OOOOBIO", False, 1) if strict else ("BOOOBIO", False, 0))
+    neighbours = json.dumps({"idioms": ["ele verdi", "El"]})
+    assert read(neighbours, sentence, strict=strict) == ("BBIOOOO", False, 0)
+
+
+def test_fragments_of_an_interrupted_idiom():
+    sentence = "Adını ben sildim defterden."  # Adını ben sildim defterden .
+    parts = json.dumps({"idioms": ["Adını", "sildim defterden"]})
+    assert read(parts, sentence, strict=True) == ("BOBIO", False, 0)
+    for gap in ("adını ... sildim defterden", "Adını… sildim defterden", "Adını / sildim defterden"):
+        assert read(json.dumps({"idioms": [gap]}), sentence) == ("BOBIO", False, 0)
+    tagged = "<idiom>Adını</idiom> ben <idiom>sildim defterden</idiom>."
+    assert read(tagged, sentence, strict=True) == ("BOBIO", False, 0)
+
+
+@pytest.mark.parametrize(
+    ("code", "citation", "sentence", "tags"),
+    [
+        ("tr", "göz ardı etmek", "Bunu göz ardı ediyor.", "OBIIO"),  # t becomes d before a vowel
+        ("tr", "elden gitmek", "Fırsat elden gider.", "OBIO"),
+        ("tr", "kulağa çalınmak", "Söz kulağıma çalındı.", "OBIO"),
+        ("az", "yola getmək", "Onunla yola gedir.", "OBIO"),
+        ("tk", "arzuw etmek", "Ol arzuw edýär.", "OBIO"),
+    ],
+)
+def test_citation_forms_of_verbs_that_soften(code, citation, sentence, tags):
+    assert read(json.dumps({"idioms": [citation]}), sentence, language=LANGUAGES[code]) == (tags, False, 0)
+
+
+@pytest.mark.parametrize("idiom", ["göz boyamak", "el yummak", "kulak asmak", "yüzü yumuşak", "ö", "g"])
+def test_another_idiom_is_not_taken_for_this_one(idiom):
+    assert read(json.dumps({"idioms": [idiom]})) == (NOTHING, False, 1)
+
+
+def test_words_that_share_two_letters_of_five_are_not_one_stem():
+    assert read('{"idioms": ["köprü kurmak"]}', "Köşeyi kuruyor.") == ("OOO", False, 1)
+    assert read('{"idioms": ["köşe kurmak"]}', "Köşeyi kuruyor.") == ("BIO", False, 0)
+
+
+def test_a_repeated_word_is_found_behind_one_that_ends_like_it():
+    for strict in (True, False):
+        assert read('{"idioms": ["an an"]}', "Nihan an an bakar", strict=strict) == ("OBIO", False, 0)
+
+
+def test_a_tag_around_the_stem_marks_its_word():
+    # models leave the ending outside; a word that a span touches is inside it
+    assert read("Komşusunun yaptıklarına <idiom>göz yum</idiom>du.") == (FOUND, False, 0)
+
+
+def test_code_fences_are_no_part_of_the_answer():
+    assert read('```json\n{"idioms": ["göz yumdu"]}\n```') == (FOUND, False, 0)
+    assert read("```\nO O B-IDIOM I-IDIOM O\n```") == (FOUND, False, 0)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        (["Komşusunun", "yaptıklarına", "göz", "yumdu."], "OOBI"),  # punctuation attached
+        (["Komşu", "sunun", "yaptıklarına", "göz", "yum", "du", "."], "OOOBIIO"),  # words cut in two
+        (["Komşusunun yaptıklarına", "göz yumdu", "."], "OBO"),  # tokens of several words
+        (["göz", "."], "BO"),  # tokens left out
+    ],
+)
+def test_foreign_tokenisation(tokens, expected):
+    for strict in (True, False):
+        assert read('{"idioms": ["göz yumdu"]}', tokens=tokens, strict=strict) == (expected, False, 0)
+        tagged = "Komşusunun yaptıklarına <idiom>göz yumdu</idiom>."
+        assert read(tagged, tokens=tokens, strict=strict) == (expected, False, 0)
+
+
+@pytest.mark.parametrize("response", [None, 5, b"{}", ["göz yumdu"], {"idioms": ["göz yumdu"]}, float("nan")])
+def test_what_is_no_text_is_a_format_error(response):
+    for strict in (True, False):
+        assert read(response, strict=strict) == FORMAT_ERROR
+
+
+ROW = {
+    "id": "s1",
+    "idiom": "göz yummak",
+    "sentence": "Buna göz yumdu.",
+    "tokens": ["Buna", "göz", "yumdu", "."],
+    "ner_tags": [0, 1, 2, 0],
+}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ROW,
+        # punctuation left on the word before it
+        ROW | {"tokens": ["Buna", "göz", "yumdu."], "ner_tags": [0, 1, 2]},
+        # apostrophes as tokens
+        ROW | {"sentence": "Ko‘z yumdi", "tokens": ["Ko", "‘", "z", "yumdi"], "ner_tags": [1, 2, 2, 2]},
+        # words cut in two
+        ROW | {"tokens": ["Bu", "na", "göz", "yum", "du", "."], "ner_tags": [0, 0, 1, 2, 2, 0]},
+        # a clitic that is no part of the idiom
+        ROW | {"tokens": ["Buna", "göz", "yum", "du", "."], "ner_tags": [0, 1, 2, 0, 0]},
+        # white space around the sentence
+        ROW | {"sentence": "  Buna göz  yumdu. \n"},
+        # not NFC
+        {key: ([unicodedata.normalize("NFD", token) for token in value] if key == "tokens"
+               else unicodedata.normalize("NFD", value) if isinstance(value, str) else value)
+         for key, value in ROW.items()},
+        # the first word of the idiom stands within another word too
+        ROW | {"sentence": "Nihan an meselesi", "tokens": ["Nihan", "an", "meselesi"], "ner_tags": [0, 1, 2]},
+    ],
+    ids=["plain", "attached", "apostrophe", "clitic", "clitic outside", "white space", "NFD", "substring"],
+)  # fmt: skip
+def test_the_right_answer_scores_full_marks_whatever_the_tokenisation(hub_layout, row):
+    (sentence,) = open_dataset(str(hub_layout({"test": [row]}))).sentences("tr")["test"]
+    assert len(sentence.tokens) == len(row["tokens"])
+    for answer in (json_answer(sentence), xml_answer(sentence)):
+        for strict in (True, False):
+            found = read_answer(answer, sentence.sentence, sentence.tokens, LANGUAGES["tr"], strict=strict)
+            assert (found.tags, found.format_error, found.unmatched_spans) == (sentence.tags, False, 0), (
+                answer,
+                strict,
+            )
+
+
+def test_the_right_answer_to_every_bundled_example(bundled):
+    for language, row in bundled:
+        gold = "".join(tag[0] for tag in row.tags)
+        assert "B" in gold
+        for answer in (json_answer(row), xml_answer(row)):
+            for strict in (True, False):
+                found = read(answer, row.sentence, list(row.tokens), language, strict=strict)
+                assert found == (gold, False, 0), (language.code, row.id, answer, strict)
+
+
+def test_every_bundled_example_is_nfc_and_its_words_keep_all_its_letters(bundled):
+    for _, row in bundled:
+        assert unicodedata.is_normalized("NFC", row.sentence)
+        assert "".join(row.tokens) == "".join(row.sentence.split())
+
+
+def test_nothing_marked_is_right_for_no_bundled_example(bundled):
+    for language, row in bundled[::20]:
+        for answer in ('{"idioms": []}', row.sentence):
+            for strict in (True, False):
+                found = read(answer, row.sentence, list(row.tokens), language, strict=strict)
+                assert found == ("O" * len(row.tokens), False, 0)
+
+
+def test_a_prompt_never_gives_away_the_answer_and_holds_the_sentence(bundled):
+    for _, row in bundled[::10]:
+        document = row.document()
+        hidden = document | {"idiom": "", "ner_tags": [0] * len(row.tokens), "spans": []}
+        for text in (lm_eval_spans.text_json, lm_eval_spans.text_xml, lm_eval_spans.text_native):
+            assert text(document) == text(hidden)
+            assert row.sentence in text(document)
+
+
+@pytest.mark.parametrize("sign", ["—", "😀", "❤️", ".", "…", "---", "***", "\u0301", "—/—", "😀 😀", "«»"])
+def test_a_sign_is_no_idiom_and_no_part_of_one(sign):
+    for sentence in (SENTENCE, "Komşusu, yaptıklarına göz yumdu!", f"Komşusu {sign} göz yumdu."):
+        n_tokens = len(words(sentence))
+        outside = "O" * n_tokens
+        assert read(sign, sentence)[:2] == (outside, True)
+        assert read(json.dumps([sign]), sentence) == (outside, False, 1)
+        assert read(f"{sign} göz yumdu {sign}", sentence)[0] == outside[:-3] + "BIO"
+        assert read(json.dumps({"idioms": [f"göz yumdu {sign}"]}), sentence) == (outside[:-3] + "BIO", False, 0)
+
+
+def test_a_sign_within_an_idiom_stands_for_itself():
+    sentence = "Gökte ararken, yerde buldu."  # Gökte ararken , yerde buldu .
+    assert read('["gökte ararken, yerde bulmak"]', sentence) == ("BIIIIO", False, 0)
+    for sign in (":", "—", "😀", ";"):
+        assert read(f'["gökte ararken{sign} yerde bulmak"]', sentence) == ("OOOOOO", False, 1)
+
+
+COPIES = [
+    SENTENCE,
+    SENTENCE[:-1],
+    SENTENCE.lower(),
+    SENTENCE[:-1] + "!",
+    f'"{SENTENCE}"',
+    f"“{SENTENCE[:-1]}”",
+    f"**{SENTENCE}**",
+    f"- {SENTENCE}",
+    "Komşusunun yaptıkların göz yumdu",  # a slip
+    SENTENCE.replace(" ", "  "),
+]
+
+
+@pytest.mark.parametrize("copy", COPIES)
+def test_a_copied_sentence_without_tags_marks_nothing(copy):
+    assert read(copy) == (NOTHING, False, 0)
+    assert read(f"{copy}\n- göz yumdu") == (FOUND, False, 0)
+    assert read('{"text": "' + copy.strip('"') + '"}')[0] == NOTHING
+    # an idiom as long as the sentence must be named in the form that the prompt asks for
+    everything = {"idioms": [copy.strip('-*"“” ')]}
+    assert set(read(json.dumps(everything))[0][:-1]) == {"B", "I"}
+
+
+OWN = f"Sentence: {SENTENCE}"
+OTHER = "Sentence: Veli bunu kulak arkası etti."
+TASK = "Find the idioms (fixed figurative expressions) in the Turkish sentence. Answer with a JSON object."
+GOOD, NONE = '{"idioms": ["göz yumdu"]}', '{"idioms": []}'
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("answer", [GOOD, "Komşusunun yaptıklarına <idiom>göz yumdu</idiom>."])
+@pytest.mark.parametrize(
+    "more",
+    [
+        f"\n\n{TASK}\n{OTHER}\nAnswer: {NONE}",
+        f"\n{OTHER}\nAnswer: {NONE}",
+        f"\n\n{TASK}\n{OWN}\nAnswer: {NONE}",  # a model without reasoning that begins again
+        f"\n\n{TASK[:40]}",
+        f"\n\n{TASK}",
+        "\nSentence:",
+        f"\n{OTHER}\nAnswer: {NONE}" * 500,  # and never ends
+    ],
+)
+def test_what_a_model_asks_itself_after_the_answer_is_left_out(answer, more, strict):
+    assert read(answer + more, strict=strict) == (FOUND, False, 0)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_questions_of_its_own_in_five_languages(code, bundled):
+    language = LANGUAGES[code]
+    row, other = [row for of, row in bundled if of is language][:2]
+    gold = "".join(tag[0] for tag in row.tags)
+    for prompt in (json_prompt, xml_prompt, native_prompt):
+        answer = xml_answer(row) if prompt is xml_prompt else json_answer(row)
+        for following in (prompt(other.sentence, code), prompt(row.sentence, code)):
+            for strict in (True, False):
+                text = f"{answer}\n\n{following} {json_answer(other)}"
+                found = read(text, row.sentence, list(row.tokens), language, strict=strict)
+                assert found == (gold, False, 0), text
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    "thought", [OWN, OTHER, f"{TASK}\n{OWN}\nAnswer:", f"{TASK}\n{OTHER}\nAnswer: {NONE}\n\n{TASK}\n{OWN}\nAnswer:"]
+)
+def test_a_thought_may_restate_the_question_and_more(thought, strict):
+    for before in ("<think>\n", "", "<think>Let me see.\n\n"):  # some chat templates write the first tag themselves
+        assert read(f"{before}{thought}\n\nSo it is göz yumdu.</think>\n{GOOD}", strict=strict) == (FOUND, False, 0)
+
+
+def test_an_answer_may_begin_with_the_question():
+    for before in (OWN, f"{TASK}\n{OWN}", f"Let me see.\n{OWN}", f"Let me see.\n{OWN[:-1]}", f"{TASK}\n\n{OWN}\n"):
+        assert read(f"{before}\nAnswer: {GOOD}") == (FOUND, False, 0)
+    tagged = "Sentence: Komşusunun yaptıklarına <idiom>göz yumdu</idiom>."
+    assert read(tagged) == (FOUND, False, 0)
+    # the answer to another question is none to this one
+    assert read(f"{OTHER}\nAnswer: {NONE}") == FORMAT_ERROR
+    assert read(f"bilmiyorum\n{OTHER}\nAnswer: {NONE}") == FORMAT_ERROR
+    assert read(f"{OWN}\nAnswer: <think>{GOOD}") == FORMAT_ERROR
+    assert read(f"<think>The user says:\n{OWN}\nAnswer: {GOOD}") == FORMAT_ERROR  # a thought that never ends
+
+
+LONG = "x" * 1_000_000
+N = MAX_ANSWER - 100  # what is longer is not read at all
+HOSTILE = {
+    "1 MB": LONG,
+    "1 MB of spaces": " " * 1_000_000,
+    "1 MB of brackets": "[" * 1_000_000,
+    "1 MB of reasoning": f"<think>{LONG}",
+    "1 MB of combining marks": "a" + "\u0301" * 1_000_000,
+    "1 MB of fences": "`" * 1_000_000,
+    "1 MB of idioms": json.dumps({"idioms": ["göz yumdu"] * 70_000}),
+    "nested lists": "[" * N,
+    "nested lists, closed": "[" * (N // 2) + "]" * (N // 2),
+    "nested objects": '{"idioms": ' * (N // 11),
+    "nested in idioms": '{"idioms": ' + "[" * (N // 2) + "]" * (N // 2) + "}",
+    "objects": "{}" * (N // 2),
+    "open strings": '{"idioms": ["' * (N // 13),
+    "escaped quotes": "{" + '\\"' * (N // 2),
+    "backslashes": '{"' + "\\" * N,
+    "quotes": "[" + '"' * N,
+    "spaces in an idiom": '{"idioms": ["a' + " " * N + 'b"]}',
+    "spaces": "göz" + " " * N + "yumdu",
+    "lines": "a\n" * (N // 2),
+    "bullets": "- " * (N // 2),
+    "dots": "." * N + "x",
+    "slashes": "a/" * (N // 2),
+    "open tags": "<idiom>göz " * (N // 11),
+    "tags": "<idiom>göz</idiom>" * (N // 18),
+    "closing tags": "</idiom>" * (N // 8),
+    "tagged words": "<idiom>göz</idiom> " + "göz " * (N // 4 - 20),
+    "many idioms": json.dumps({"idioms": ["a"] * (N // 5)}),
+    "a hundred idioms": json.dumps({"idioms": ["göz yumdu yaptı"] * 100}),
+    "bio of another length": json.dumps({"bio": ["O"] * (N // 5)}),
+    "large numbers": "[" + "1" * N + "]",
+    "1 MB of own questions": f"{OWN}\n" * 30_000,
+    "1 MB of labels": "Sentence:\n" * 100_000,
+    "1 MB of tasks": "Find the idioms\n" * 70_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_answers_are_read_fast(name):
+    for strict in (True, False):
+        began = time.process_time()
+        tags, _, _ = read(HOSTILE[name], strict=strict)
+        assert time.process_time() - began < 0.7  # seconds; what is quadratic in the answer takes two
+        assert len(tags) == len(TOKENS)
+
+
+@pytest.mark.parametrize("name", ["lines", "slashes", "many idioms", "a hundred idioms", "tags", "tagged words"])
+def test_hostile_answers_about_a_long_sentence_are_read_fast(name):
+    sentence = " ".join(f"kelime{number}" for number in range(100))
+    began = time.process_time()
+    read(HOSTILE[name], sentence)
+    assert time.process_time() - began < 2
+
+
+def test_an_answer_of_more_than_the_most_characters_is_a_format_error():
+    answer = '{"idioms": ["göz yumdu"]}'
+    prose = "a" * (MAX_ANSWER - len(answer))
+    assert read(prose + answer) == (FOUND, False, 0)
+    assert read("a" + prose + answer) == FORMAT_ERROR
+
+
+def test_a_megabyte_of_reasoning_before_a_good_answer():
+    for strict in (True, False):
+        assert read(f"<think>{LONG}</think>" + '{"idioms": ["göz yumdu"]}', strict=strict) == (FOUND, False, 0)
+
+
+PARTS = ["göz", "yumdu", "yummak", "Nihan", " ", "\n", '{"idioms": [', '"', "]}", "[", "]", "{", "}", ",", "<idiom>",
+         "</idiom>", "<think>", "</think>", "```json\n", "O", "B-IDIOM", "i-idiom", "- ", "1. ", "yok", "...", "/",
+         "\\", '{"bio": ["O", ', "null", "İ", "ʻ", "\u0301", "\ud800", "\x00", "5", SENTENCE]  # fmt: skip
+RESPONSES = st.one_of(
+    st.lists(st.sampled_from(PARTS), max_size=12).map("".join),
+    st.text(max_size=60),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.sampled_from([*LABELS, "göz yumdu", "göz", "", "."]),
+        lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.sampled_from(["idioms", "bio", "text"]), inner),
+        max_leaves=12,
+    ).map(json.dumps),
+    st.lists(st.sampled_from(LABELS), min_size=3, max_size=7).map(lambda tags: json.dumps({"bio": tags})),
+    st.integers() | st.none() | st.binary(),
+)
+SENTENCES = st.sampled_from([SENTENCE, "Nihan için an meselesi.", "Koʻz yumdi, koʻz ochdi", "göz"]) | st.text(
+    alphabet=st.sampled_from("gözyumduNİı .,ʻ'<>[]{}\"-"), min_size=1, max_size=40
+).filter(str.strip)
+
+
+@settings(max_examples=600, deadline=None)
+@given(RESPONSES, SENTENCES, st.sampled_from(list(LANGUAGES.values())), st.booleans())
+@example('{"bio": ["O"]}', "göz", TR, True)
+def test_fuzz_never_raises_and_always_tags_every_token(response, sentence, language, strict):
+    sentence = unicodedata.normalize("NFC", sentence)
+    tokens = [word.of(sentence) for word in words(sentence)]
+    answer = read_answer(response, sentence, tokens, language, strict=strict)
+    assert len(answer.tags) == len(tokens)
+    assert set(answer.tags) <= set(LABELS)
+    assert answer.unmatched_spans >= 0
+    if answer.format_error:
+        assert set(answer.tags) <= {O}
+        assert answer.unmatched_spans == 0
+
+
+@settings(max_examples=300, deadline=None)
+@given(RESPONSES, st.sampled_from([True, False]))
+def test_fuzz_never_stops_a_run(response, strict):
+    assert_it_can_be_scored(response, strict)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    "subwords",
+    [
+        "[" * 1_500,
+        '{"labels": ["O"], "words": [7]}',
+        '{"labels": ["O"], "words": ["a"]}',
+        '{"labels": ["O"], "words": [null]}',
+        '{"labels": ["O"], "words": [0.5]}',
+        '{"labels": ["O"], "words": [-9]}',
+        '{"labels": ["O"], "words": {"a": 1}}',
+        '{"labels": [["O"]], "words": [0]}',
+        '{"labels": ["B-LOC"], "words": [0]}',
+        '{"labels": ["O", "O"], "words": [0]}',
+        '{"labels": 5, "words": 5}',
+        "{}",
+        "null",
+    ],
+)
+def test_subwords_that_no_classifier_would_answer_stop_no_run(subwords, strict):
+    assert_it_can_be_scored('{"bio": ["O", "O", "O", "O", "O"], "subwords": ' + subwords + "}", strict)
+
+
+def assert_it_can_be_scored(response, strict):
+    document = {
+        "id": "x",
+        "concept": "turn-a-blind-eye",
+        "lang": "tr",
+        "idiom": "göz yummak",
+        "sentence": SENTENCE,
+        "tokens": TOKENS,
+        "ner_tags": [0, 0, 1, 2, 0],
+    }
+    read_with = lm_eval_spans.filter_strict if strict else lm_eval_spans.filter_flexible
+    ((read_as,),) = read_with([[response]], [document])
+    sample = lm_eval_spans.process_results(document, [read_as])
+    assert sample["span_f1"][:2] == ["turn-a-blind-eye", "OOBIO"]
+    assert len(sample["span_f1"][2]) == len(TOKENS)
+    assert sample["format_error"] in (0.0, 1.0)
+    assert sample["subword_f1"] is None or len(sample["subword_f1"][1]) == len(sample["subword_f1"][2])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_what_is_read_strictly_is_read_alike_flexibly(data):
+    """Whatever is exact to the letter means the same in both readings, unless an idiom stands there in another form."""
+    tags = data.draw(st.lists(st.sampled_from(LABELS), min_size=5, max_size=5))
+    bio = json.dumps({"bio": tags})
+    assert read(bio, strict=True) == read(bio) == ("".join(tag[0] for tag in tags), False, 0)
+    start = data.draw(st.integers(0, 4))
+    end = data.draw(st.integers(start + 1, 5))
+    places = words(SENTENCE)
+    part = SENTENCE[places[start].start : places[end - 1].end]
+    gold = "".join("B" if n == start else "I" if start < n < end else "O" for n in range(5))
+    tagged = SENTENCE[: places[start].start] + f"<idiom>{part}</idiom>" + SENTENCE[places[end - 1].end :]
+    for answer in (json.dumps({"idioms": [part]}), tagged):
+        assert read(answer, strict=True) == (gold, False, 0)
+        if part != ".":  # punctuation alone is no idiom to the flexible reading
+            assert read(answer)[0].rstrip("O") in (gold.rstrip("O"), gold[:4].rstrip("O"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.sampled_from(["an", "Nihan", "el", "ele", "güzel", "göz", "yumdu"]), min_size=1, max_size=8), st.data()
+)
+def test_what_stands_in_a_sentence_is_found_in_it(tokens, data):
+    start = data.draw(st.integers(0, len(tokens) - 1))
+    wanted = tokens[start : data.draw(st.integers(start + 1, len(tokens)))]
+    for strict in (True, False):
+        tags, _, unmatched = read(json.dumps({"idioms": [" ".join(wanted)]}), " ".join(tokens), strict=strict)
+        assert unmatched == 0
+        found = [token for token, tag in zip(tokens, tags, strict=True) if tag != "O"]
+        assert (found, tags.count("B")) == (wanted, 1)

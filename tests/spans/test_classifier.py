@@ -1,0 +1,330 @@
+"""Token classifiers of known answers: windows, batches, words without sub-words, labels and tokenizers of all kinds."""
+
+import json
+from functools import cache
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.spans import LABELS
+from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier, encode_words
+
+O, B, I = LABELS  # noqa: E741
+SENTENCES = [
+    ["göz", "yumdu", "."],
+    ["baş"],
+    ["Ali", "bugün", "okula", "gitmedi", ",", "çünkü", "hasta", "."],
+    ["dil"],
+    ["komşusunun", "yaptıklarına", "göz", "yumdu"],
+    ["e", "g", "ı", "i"],
+]
+
+
+def tags(prediction):
+    return "".join(tag[0] for tag in prediction.tags)
+
+
+def by_first_letter(words):
+    """What `first_letter_classifier` says of words."""
+    return "".join("B" if word[0] in "gdbGDBk" else "I" if word[0] in "ayeçvt" else "O" for word in words)
+
+
+def predict(classifier, sentences, language="tr", **options):
+    return classifier.predict(sentences, [language] * len(sentences), progress=False, **options)
+
+
+def alone(folder, words):
+    """The tags of one sentence straight from transformers, a word by its first sub-word."""
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForTokenClassification.from_pretrained(folder)
+    encoded = tokenizer(list(words), is_split_into_words=True, return_tensors="pt", return_token_type_ids=False)
+    with torch.no_grad():
+        numbers = model.eval()(**encoded).logits[0].argmax(-1).tolist()
+    owners = encoded.word_ids()
+    return "".join(model.config.id2label[numbers[owners.index(word)]][0] for word in range(len(words)))
+
+
+@pytest.fixture(scope="module")
+def random_bert(make_classifier):
+    """Folder of an untrained classifier whose answer at a sub-word depends on all of the others."""
+    for seed in range(50):
+        folder = make_classifier(seed=seed)
+        if len(set("".join(alone(folder, words) for words in SENTENCES))) == 3:
+            return folder
+    raise AssertionError("no seed gives all three tags")
+
+
+def test_words_have_the_tag_of_their_first_subword(first_letter_classifier):
+    found = predict(TokenClassifier.load(str(first_letter_classifier)), SENTENCES)
+    assert [tags(one) for one in found] == ["BIO", "B", "OBOBOIOO", "B", "BIBI", "IBOO"]
+    assert found[0].subword_tags == (B, O, O, I, I, O, O, I, O)  # within a word u is I, ##d is O
+    assert found[0].owners == (0, 0, 0, 1, 1, 1, 1, 1, 2)
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 100])
+def test_padding_and_batch_order_change_nothing(random_bert, batch_size):
+    expected = [alone(random_bert, words) for words in SENTENCES]
+    classifier = TokenClassifier.load(str(random_bert))
+    assert [tags(one) for one in predict(classifier, SENTENCES, batch_size=batch_size)] == expected
+    turned = predict(classifier, SENTENCES[::-1], batch_size=batch_size)
+    assert [tags(one) for one in turned] == expected[::-1]
+
+
+@pytest.mark.parametrize(
+    "options", [{"padding_side": "left"}, {"pad_token": None, "eos_token": "[SEP]"}, {"truncation_side": "left"}]
+)
+def test_whatever_a_tokenizer_pads_or_cuts_its_words_keep_their_tags(make_classifier, options):
+    folder = make_classifier(subwords=dict.fromkeys("gdbGDBk", B) | dict.fromkeys("ayeçvt", I), tokenizer=options)
+    long = [word for words in SENTENCES for word in words] * 5
+    found = predict(TokenClassifier.load(str(folder), max_length=32), [*SENTENCES, long])
+    assert [tags(one) for one in found] == [by_first_letter(words) for words in [*SENTENCES, long]]
+
+
+def test_a_model_that_knows_no_token_types(make_classifier):
+    folder = make_classifier(kind="distilbert")
+    found = predict(TokenClassifier.load(str(folder)), SENTENCES)
+    assert [tags(one) for one in found] == [alone(folder, words) for words in SENTENCES]
+
+
+@pytest.mark.parametrize("max_length", [8, 9, 16, 33, 64, 130])
+def test_windows_change_nothing_where_neighbours_do_not_matter(first_letter_classifier, max_length):
+    words = [word for words in SENTENCES for word in words] * 4 + ["ğ" * 30, "göz"]
+    classifier = TokenClassifier.load(str(first_letter_classifier), max_length=max_length)
+    whole = TokenClassifier.load(str(first_letter_classifier), max_length=512)
+    found, wanted = predict(classifier, [words, ["göz"], words[1:]]), predict(whole, [words, ["göz"], words[1:]])
+    assert found == wanted
+    assert tags(found[0]) == by_first_letter(words)
+    assert len(found[0].subword_tags) == sum(map(len, words))  # every letter once
+    assert found[0].owners == tuple(number for number, word in enumerate(words) for _ in word)
+
+
+@cache
+def loaded_parts(folder):
+    classifier = TokenClassifier.load(str(folder))
+    return classifier.model, classifier.tokenizer
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.lists(st.text("gözyuma.", min_size=1, max_size=9), min_size=1, max_size=25), min_size=1, max_size=5),
+    st.integers(8, 40),
+    st.integers(1, 6),
+)
+def test_every_word_of_every_sentence_gets_its_tag(first_letter_classifier, sentences, max_length, batch_size):
+    classifier = TokenClassifier(*loaded_parts(first_letter_classifier), name="test", max_length=max_length)
+    found = predict(classifier, sentences, batch_size=batch_size)
+    assert [tags(one) for one in found] == [by_first_letter(words) for words in sentences]
+
+
+def test_of_subwords_that_two_windows_share_each_has_those_nearer_to_its_middle(make_classifier):
+    # Sixteen positions: [CLS], fourteen sub-words, [SEP]. Windows share 16 // 4 = 4 sub-words, so a window begins ten
+    # sub-words after the one before it, and the first two of the four that are shared belong to the earlier one.
+    positions = [O] + [{"B": B, "I": I, "O": O}[letter] for letter in "BIOIBBOIIOIOBB"] + [O]
+    classifier = TokenClassifier.load(str(make_classifier(positions=positions, size=16)))
+    assert classifier.max_length == 16
+    (found,) = predict(classifier, [["a"] * 30])
+    first, later = "BIOIBBOIIOIO", "OIBBOIIOIO"  # 0 to 11, then places 2 to 11 of the windows at 10 and 20
+    # thirty sub-words: 0-11 of window 0, 12-21 of window 1, and 22-29 of the last one, at its places 2 to 9
+    assert tags(found) == first + later + later[:8]
+
+
+def test_a_sentence_of_exactly_one_window(make_classifier):
+    positions = [O] + [{"B": B, "I": I, "O": O}[letter] for letter in "BIOIBBOIIOIOBB"] + [O]
+    classifier = TokenClassifier.load(str(make_classifier(positions=positions, size=16)))
+    for n in (13, 14):
+        assert tags(predict(classifier, [["a"] * n])[0]) == "BIOIBBOIIOIOBB"[:n]
+    # one sub-word more begins a window at sub-word 10, which has the sub-words from its third on
+    assert tags(predict(classifier, [["a"] * 15])[0]) == "BIOIBBOIIOIO" + "OIB"
+
+
+def test_words_without_subwords_are_outside(first_letter_classifier):
+    classifier = TokenClassifier.load(str(first_letter_classifier))
+    found = predict(classifier, [["\u200b", "göz", "\u200b", "yumdu", "\u200b"], ["\u200b"], ["göz"]])
+    assert [tags(one) for one in found] == ["OBOIO", "O", "B"]
+    assert found[1].subword_tags == ()
+
+
+def test_a_window_without_subwords_and_special_tokens(make_classifier):
+    folder = make_classifier(subwords={"g": B}, tokenizer={"cls_token": None, "sep_token": None})
+    found = predict(TokenClassifier.load(str(folder)), [["\u200b"], ["göz", "al"]])
+    assert [tags(one) for one in found] == ["O", "BO"]
+    assert tags(predict(TokenClassifier.load(str(folder)), [["\u200b"]])[0]) == "O"
+
+
+def test_no_sentences(first_letter_classifier):
+    assert predict(TokenClassifier.load(str(first_letter_classifier)), []) == []
+
+
+def test_an_uncased_model_is_given_the_small_letters_of_the_language(make_classifier):
+    # ı begins an idiom, i goes on with one; str.lower would make `i` of I, and two characters of İ
+    folder = make_classifier(subwords={"ı": B, "i": I, "ş": B, "s": I}, tokenizer={"lowers": True})
+    classifier = TokenClassifier.load(str(folder))
+    words = ["IŞIK", "ışık", "İzmir", "izmir", "Şey"]
+    for language, expected in (("tr", "BBIIB"), ("az", "BBIIB"), ("gag", "BBIIB"), ("tk", "IBIIB"), ("uz", "IBIIB")):
+        assert tags(predict(classifier, [words], language)[0]) == expected, language
+    assert tags(predict(classifier, [["IIII", "İİİİ"]])[0]) == "BI"
+    assert predict(classifier, [["IIİİ"]])[0].subword_tags == (B, O, O, O)  # ##ı and ##i have no label here
+    assert len(predict(classifier, [["İİİİ"]])[0].owners) == 4  # no combining dots
+
+
+def test_a_cased_model_is_given_the_words_as_they_are(make_classifier):
+    folder = make_classifier(subwords={"I": B, "ı": I, "İ": B, "i": I})
+    (found,) = predict(TokenClassifier.load(str(folder)), [["IŞIK", "ışık", "İzmir", "izmir"]])
+    assert tags(found) == "BIBI"
+
+
+def test_minilm_is_an_uncased_model(minilm):
+    tokenizer = load_tokenizer(str(minilm))
+    capitals, small = (
+        encode_words(tokenizer, [words], ["tr"], max_length=64)["input_ids"] for words in (["IŞIK"], ["ışık"])
+    )
+    assert capitals == small
+    turkmen = encode_words(tokenizer, [["IŞIK"]], ["tk"], max_length=64)["input_ids"]
+    assert turkmen != small
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("B-IDIOM", "O", "I-IDIOM"),
+        ("I", "B", "O"),
+        ("o", "b-idiom", "i-idiom"),
+        ("O", "B", "I-IDIOM"),
+    ],
+)
+def test_labels_in_another_order_or_case(make_classifier, labels):
+    full = {"O": O, "B": B, "I": I}
+    folder = make_classifier(subwords={"g": B, "y": I}, labels=tuple(full[label[0].upper()] for label in labels))
+    config = json.loads((folder / "config.json").read_text())
+    config["id2label"], config["label2id"] = dict(enumerate(labels)), {label: n for n, label in enumerate(labels)}
+    (folder / "config.json").write_text(json.dumps(config))
+    (found,) = predict(TokenClassifier.load(str(folder)), [["göz", "yumdu", "."]])
+    assert found.tags == (B, I, O)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("LABEL_0", "LABEL_1", "LABEL_2"),
+        ("O", "B-IDIOM"),
+        ("O", "B-IDIOM", "I-IDIOM", "B-LOC"),
+        ("O", "B-PER", "I-PER"),
+        ("B", "B-IDIOM", "O"),
+    ],
+)
+def test_other_labels_are_an_error_that_names_both(make_classifier, labels):
+    folder = make_classifier(labels=labels)
+    with pytest.raises(InputError) as error:
+        TokenClassifier.load(str(folder))
+    text = str(error.value)
+    assert text.startswith(f"{folder}: its labels are {', '.join(labels)}; ")
+    assert "needs O, B-IDIOM, I-IDIOM" in text
+    assert "\n" not in text
+
+
+def test_a_slow_tokenizer_is_an_error(make_classifier):
+    from transformers import ByT5Tokenizer
+
+    folder = make_classifier()
+    for path in folder.glob("token*"):
+        path.unlink()
+    ByT5Tokenizer().save_pretrained(folder)
+    with pytest.raises(InputError, match=r"\(ByT5Tokenizer\) does not say which word a sub-word belongs to; .*fast"):
+        TokenClassifier.load(str(folder))
+
+
+def test_byte_level_subwords_of_a_word_begin_with_its_space(tmp_path):
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import RobertaTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    subwords = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *alphabet, "Ġg"]
+    tokenizer = Tokenizer(
+        models.BPE({subword: n for n, subword in enumerate(subwords)}, [("Ġ", "g")], unk_token="<unk>")
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    RobertaTokenizerFast(tokenizer_object=tokenizer, add_prefix_space=False).save_pretrained(tmp_path)
+    encoded = encode_words(load_tokenizer(str(tmp_path)), [["g", "g", "ö"]], ["tr"], max_length=32)
+    found = []
+    for number, word in zip(encoded["input_ids"][0], encoded.word_ids(0), strict=True):
+        if word is not None:
+            found.append((subwords[number], word))
+    assert found[:2] == [("Ġg", 0), ("Ġg", 1)]
+    assert {word for _, word in found} == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("positions", "model_max", "kind", "asked", "expected"),
+    [
+        (512, 512, "bert", None, 512),
+        (64, 512, "bert", None, 64),
+        (512, 128, "bert", None, 128),
+        (514, 10**30, "xlm-roberta", None, 512),
+        (130, 10**30, "xlm-roberta", None, 128),  # its positions begin at 2
+        (8192, 8192, "modernbert", None, 512),
+        (512, 512, "bert", 100, 100),
+        (64, 512, "bert", 100, 64),  # more than the model can do
+        (None, 10**30, "t5", None, 512),
+    ],
+)
+def test_window_length_is_the_least_limit(positions, model_max, kind, asked, expected):
+    from types import SimpleNamespace
+
+    config = SimpleNamespace(max_position_embeddings=positions, model_type=kind)
+    assert window_length(config, SimpleNamespace(model_max_length=model_max), max_length=asked) == expected
+
+
+@pytest.mark.parametrize("asked", [0, 1, 7, -5])
+def test_a_window_must_hold_something(first_letter_classifier, asked):
+    with pytest.raises(InputError, match=f"max_length is {asked}; a text needs room for at least 8 sub-words"):
+        TokenClassifier.load(str(first_letter_classifier), max_length=asked)
+
+
+def test_what_cannot_be_loaded(tmp_path, first_letter_classifier):
+    with pytest.raises(InputError, match="absent"):
+        TokenClassifier.load(str(tmp_path / "absent"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="empty"):
+        TokenClassifier.load(str(tmp_path / "empty"))
+    with pytest.raises(InputError, match="float7"):
+        TokenClassifier.load(str(first_letter_classifier), dtype="float7")
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for path in first_letter_classifier.iterdir():
+        (broken / path.name).write_bytes(path.read_bytes())
+    weights = broken / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:200])
+    with pytest.raises(InputError, match="broken") as error:
+        TokenClassifier.load(str(broken))
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_below_the_home_folder(first_letter_classifier, monkeypatch):
+    # no shell expands the ~ of --model_args pretrained=~/model
+    monkeypatch.setenv("HOME", str(first_letter_classifier.parent))
+    classifier = TokenClassifier.load(f"~/{first_letter_classifier.name}")
+    assert tags(predict(classifier, [["göz"]])[0]) == "B"
+
+
+def test_bfloat16(first_letter_classifier):
+    classifier = TokenClassifier.load(str(first_letter_classifier), dtype="bfloat16", device="cpu")
+    assert classifier.model.dtype == torch.bfloat16
+    assert [tags(one) for one in predict(classifier, SENTENCES)] == [by_first_letter(words) for words in SENTENCES]
+
+
+def test_an_encoder_without_a_head_is_no_classifier(first_letter_classifier, tmp_path):
+    import shutil
+
+    from transformers import AutoModel
+
+    shutil.copytree(first_letter_classifier, tmp_path / "encoder")
+    AutoModel.from_pretrained(first_letter_classifier).save_pretrained(tmp_path / "encoder")
+    config = (first_letter_classifier / "config.json").read_text()
+    (tmp_path / "encoder" / "config.json").write_text(config)  # our labels, but no head
+    with pytest.raises(InputError, match=r"no weights for classifier\.bias, classifier\.weight; it is not fine-tuned"):
+        TokenClassifier.load(str(tmp_path / "encoder"))

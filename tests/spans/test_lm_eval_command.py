@@ -1,0 +1,188 @@
+"""The stock `lm-eval` command in processes of its own.
+
+The command reads fourteen thousand task files at every start, so it starts here with few of them, and with all of them
+once, in tests/harnesses/test_wheel.py. Where the start itself does not matter, it gets a child of a process that has
+its imports done.
+"""
+
+import json
+import threading
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+import turkic_idiom_tasks
+from hub_datasets.explanations import read_explanations
+from tests.dataset.conftest import concepts_of
+from tests.spans.test_stock_lm_eval import (
+    FILTERS,
+    assert_scores_are_seqevals,
+    assert_subword_scores,
+    assert_tags_of_first_letters,
+)
+from tests.warm_commands import WarmCommands
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.encoders.folders import folder_revision
+from turkic_idiom_tasks.harnesses.lm_eval_plugin import TASK_FOLDER
+
+
+@pytest.fixture(scope="module")
+def _warm(few_tasks):
+    with WarmCommands("lm-eval", PYTHONPATH=few_tasks) as commands:
+        yield commands
+
+
+@pytest.fixture
+def warm_command(_warm, tmp_path):
+    """A function that runs `lm-eval` in a child of the warm process, in an empty folder."""
+
+    def run(*arguments, data=""):
+        return _warm.run(*arguments, cwd=tmp_path, TURKIC_IDIOM_DATA=str(data))
+
+    return run
+
+
+def results_of(folder):
+    """(results, task -> samples) of one run."""
+    (path,) = folder.rglob("results_*.json")
+    result = json.loads(path.read_text())
+    samples = {}
+    for file in folder.rglob("samples_*.jsonl"):
+        task = file.name.removeprefix("samples_").rpartition("_")[0]
+        samples[task] = [json.loads(line) for line in file.read_text().splitlines()]
+    return result, samples
+
+
+def assert_one_line_error(run, *parts):
+    assert run.returncode in (1, 2), run.stderr
+    assert "Traceback" not in run.stderr
+    (line,) = [line for line in run.stderr.splitlines() if "error:" in line]
+    for part in parts:
+        assert str(part) in line
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_the_stock_command_with_classifier_examples_limit_and_other_data(
+    warm_command, tmp_path, turkish_only, first_letter_classifier
+):
+    run = warm_command(
+        "run", "--model", "token-classifier", "--model_args", f"pretrained={first_letter_classifier}",
+        "--tasks", "turkic_idiom_span", "turkic_idiom_span_tr_xml", "turkic_idiom_span_tr_native", "--limit", "3",
+        "--num_fewshot", "2", "--batch_size", "32", "--output_path", tmp_path / "out", "--log_samples",
+        data=turkish_only,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    result, samples = results_of(tmp_path / "out")
+    assert set(samples) == {"turkic_idiom_span_tr", "turkic_idiom_span_tr_xml", "turkic_idiom_span_tr_native"}
+    assert result["group_subtasks"]["turkic_idiom_span"] == ["turkic_idiom_span_tr"]  # Azerbaijani is not annotated
+    dataset = open_dataset(str(turkish_only))
+    rows = dataset.sentences("tr")
+    for task, found in samples.items():
+        assert Counter(sample["filter"] for sample in found) == {"strict": 3, "flexible": 3}
+        for sample in found:
+            prompt = sample["arguments"]["gen_args_0"]["arg_0"]
+            shown = [one.id for rest in rows.values() for one in rest if one.sentence in prompt]
+            examples = set(shown) - {sample["doc"]["id"]}
+            assert len(examples) == 2
+            assert examples <= set(concepts_of("train", 5))
+            assert prompt.count(sample["doc"]["sentence"]) == 1
+            assert_tags_of_first_letters(sample)
+        for name in FILTERS:
+            assert_scores_are_seqevals(result["results"][task], found, name)
+            assert_subword_scores(result["results"][task], found, name)
+            assert result["results"][task][f"small_sample,{name}"] == 1
+    said = " ".join((run.stdout + run.stderr).split())
+    assert f"{turkish_only} has no span sentences in az, tk, gag, uz; left out of the groups" in said
+    assert f"turkic_idiom_span_tr: only 4 test sentences in {turkish_only}; read the interval, not the score" in said
+    # what decided the result stands in it
+    for task in samples:
+        config = result["configs"][task]
+        assert config["metadata"]["data"] == str(turkish_only)
+        assert config["metadata"]["data_revision"] == dataset.revision
+        assert config["metadata"]["turkic_idiom_tasks"] == turkic_idiom_tasks.__version__
+        assert config["generation_kwargs"]["until"] == []
+    settings = result["config"]
+    assert (settings["model"], settings["model_dtype"]) == ("token-classifier", "torch.float32")
+    assert settings["model_sha"] == folder_revision(first_letter_classifier)
+    assert settings["model_max_length"] == 512
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_without_the_hook_the_folder_is_included(command, tmp_path, few_tasks):
+    run = command(
+        "lm-eval", "run", "--model", "dummy", "--include_path", TASK_FOLDER, "--limit", "1", "--log_samples",
+        "--tasks", "turkic_idiom_span_uz,turkic_idiom_span_gag_native,turkic_idiom_explain_uz",
+        "--output_path", tmp_path / "out",
+        TURKIC_IDIOM_NO_HOOK="1", PYTHONPATH=few_tasks,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    result, samples = results_of(tmp_path / "out")
+    assert set(samples) == {"turkic_idiom_span_uz", "turkic_idiom_span_gag_native", "turkic_idiom_explain_uz"}
+    assert result["results"]["turkic_idiom_span_uz"]["format_error,strict"] == 1
+    assert result["results"]["turkic_idiom_explain_uz"]["answered,none"] == 1
+    assert "turkic-idiom judge DIR" in run.stderr
+    (case,) = read_explanations([tmp_path / "out"])
+    assert (case.group, case.texts["answer"]) == ("uz alone", "lol")  # what lm-eval's dummy model says
+
+
+@pytest.mark.slow
+def test_an_absent_language_is_one_line_and_the_built_in_tasks_stay(warm_command, tmp_path, turkish_only):
+    # lm-eval looks for all names before it loads a task; xwinograd_en, which it has built in, would come second
+    run = warm_command(
+        "run", "--model", "dummy", "--tasks", "turkic_idiom_span_az,xwinograd_en", "--limit", "1",
+        "--output_path", tmp_path / "out", data=turkish_only,
+    )  # fmt: skip
+    assert_one_line_error(run, turkish_only, "no annotated test sentence in Azerbaijani (az)", "have some: tr")
+    assert "xwinograd_en" not in run.stderr.splitlines()[-1]
+    assert not list(tmp_path.glob("out/**/*.json"))
+
+
+class ChatEndpoint(BaseHTTPRequestHandler):
+    """Answers every request in the format of OpenAI's chat completions, and keeps it."""
+
+    requests = None  # set by the fixture
+
+    def do_POST(self):
+        self.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        message = {"role": "assistant", "content": "no list of words"}
+        body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def endpoint():
+    """(URL, list of the requests) of an endpoint on the loopback interface."""
+    handler = type("Handler", (ChatEndpoint,), {"requests": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1/chat/completions", handler.requests
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.slow
+def test_the_stock_command_asks_a_chat_endpoint(warm_command, endpoint, tmp_path):
+    """lm-eval's own client, which needs the packages of its extra `api`."""
+    url, requests = endpoint
+    model = ("--model", "local-chat-completions", "--model_args", f"model=any,base_url={url},max_retries=1")
+    task = ("--tasks", "turkic_idiom_span_gag", "--limit", "2", "--apply_chat_template")
+    run = warm_command("run", *model, *task, "--output_path", "spans")
+    assert run.returncode == 0, run.stderr
+    assert len(requests) == 2
+    for request in requests:
+        assert request["model"] == "any"
+        assert request["messages"][-1]["role"] == "user"
+    (path,) = tmp_path.glob("spans/**/results_*.json")
+    scores = json.loads(path.read_text())["results"]["turkic_idiom_span_gag"]
+    assert scores["n_sentences,strict"] == 2
+    assert scores["format_error,strict"] == 1.0  # the endpoint's answer is no list

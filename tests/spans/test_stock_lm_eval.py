@@ -1,0 +1,424 @@
+"""lm-eval's own API in this process, with nothing of ours replaced; its command is in test_lm_eval_command.py."""
+
+import json
+import math
+import warnings
+from dataclasses import replace
+
+import pytest
+from lm_eval import simple_evaluate
+from lm_eval.api.model import LM
+from lm_eval.tasks import TaskManager
+from seqeval.metrics import accuracy_score, f1_score, precision_score, recall_score
+from seqeval.scheme import IOB2
+from sklearn.metrics import precision_recall_fscore_support as per_tag
+
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.lm_eval_model import TokenClassifierLM
+from turkic_idiom_tasks.harnesses.lm_eval_plugin import TASK_FOLDER
+from turkic_idiom_tasks.harnesses.private_names import LM_EVAL
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
+from turkic_idiom_tasks.results.predictions import Tags
+from turkic_idiom_tasks.results.scored import score_subset
+from turkic_idiom_tasks.spans import LABELS
+
+O, B, I = LABELS  # noqa: E741
+NAMES = {"O": O, "B": B, "I": I}
+FILTERS = ("strict", "flexible")
+
+
+def named(letters):
+    return [NAMES[letter] for letter in letters]
+
+
+def assert_scores_are_seqevals(row, samples, name):
+    """The scores of a task against seqeval and scikit-learn, from the documents and the filtered answers alone."""
+    rows = [sample for sample in samples if sample["filter"] == name]
+    gold = [[LABELS[number] for number in sample["doc"]["ner_tags"]] for sample in rows]
+    found = [json.loads(sample["filtered_resps"][0])["tags"] for sample in rows]
+    assert [len(tags) for tags in gold] == [len(tags) for tags in found]
+    expected = {"token_accuracy": accuracy_score(gold, found), "n_sentences": len(rows)}
+    exact = sum(tags == words for tags, words in zip(gold, found, strict=True)) / len(rows)
+    expected["sequence_accuracy"] = exact
+    expected["n_idioms"] = len({sample["doc"]["idiom"] for sample in rows})
+    expected["small_sample"] = float(len(rows) < 30)
+    expected["format_error"] = sum(json.loads(s["filtered_resps"][0])["format_error"] for s in rows) / len(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for suffix, mode in (("", {}), ("_strict", {"mode": "strict", "scheme": IOB2})):
+            for metric, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
+                expected[f"span_{metric}{suffix}"] = score(gold, found, **mode)
+        flat = ([tag for tags in part for tag in tags] for part in (gold, found))
+        words = per_tag(*flat, labels=[B, I], average="micro", zero_division=0)[:3]
+    expected["f1_and_sequence_mean"] = math.sqrt(expected["span_f1"] * exact)
+    expected |= dict(zip(("token_precision", "token_recall", "token_f1"), words, strict=True))
+    for metric, value in expected.items():
+        ours = row[f"{metric},{name}"]
+        assert value == pytest.approx(0.0 if math.isnan(ours) else ours, abs=1e-9), metric
+    if not math.isnan(row[f"span_f1_ci_low,{name}"]):
+        assert 0 <= row[f"span_f1_ci_low,{name}"] <= row[f"span_f1,{name}"] <= row[f"span_f1_ci_high,{name}"] <= 1
+
+
+def assert_subword_scores(row, samples, name):
+    """The paper's scores of sub-words: B on the first sub-word of an idiom, I on all later ones."""
+    gold, found = [], []
+    for sample in (sample for sample in samples if sample["filter"] == name):
+        answer = json.loads(sample["resps"][0][0])["subwords"]
+        tags = [LABELS[number] for number in sample["doc"]["ner_tags"]]
+        seen = set()
+        for word in answer["words"]:
+            gold.append(I if tags[word] == B and word in seen else tags[word])
+            seen.add(word)
+        found += answer["labels"]
+    precision, recall, f1, _ = per_tag(gold, found, labels=[B, I], average="micro")
+    accuracy = sum(one == other for one, other in zip(gold, found, strict=True)) / len(gold)
+    for metric, value in (("precision", precision), ("recall", recall), ("f1", f1), ("accuracy", accuracy)):
+        assert row[f"subword_{metric},{name}"] == pytest.approx(value)
+
+
+def assert_tags_of_first_letters(sample):
+    words = sample["doc"]["tokens"]
+    wanted = ["B" if word[0] in "gdbGDBk" else "I" if word[0] in "ayeçvt" else "O" for word in words]
+    assert json.loads(sample["filtered_resps"][0])["tags"] == named(wanted)
+
+
+@pytest.fixture(autouse=True)
+def no_list_of_packages(monkeypatch):
+    """lm-eval starts `pip list` for each result, a second of the two that an evaluation takes; the commands keep it."""
+    monkeypatch.setattr("torch.utils.collect_env.get_pip_packages", lambda run: ("pip", ""))
+
+
+@pytest.fixture(scope="module")
+def manager():
+    """The tasks of our folder alone: starts at once."""
+    return TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
+
+
+class Scripted(LM):
+    """A language model that answers what a function of the document says."""
+
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+
+    def generate_until(self, requests, disable_tqdm=False):
+        return [self.answer(request.doc, number) for number, request in enumerate(requests)]
+
+    def loglikelihood(self, requests, disable_tqdm=False):
+        raise NotImplementedError
+
+    loglikelihood_rolling = loglikelihood
+
+
+def evaluate(model, tasks, manager, **options):
+    options = {"bootstrap_iters": 0, "log_samples": True} | options
+    return simple_evaluate(model=model, tasks=tasks, task_manager=manager, **options)
+
+
+def right_json(document, _number=0):
+    return json.dumps({"idioms": [span["text"] for span in document["spans"]]})
+
+
+def right_xml(document, _number=0):
+    text = document["sentence"]
+    for span in reversed(document["spans"]):
+        text = f"{text[: span['start']]}<idiom>{span['text']}</idiom>{text[span['end'] :]}"
+    return text
+
+
+def plain_task(folder, output="generate_until"):
+    """A task of another kind, whose documents hold no words; returns its folder."""
+    folder.mkdir()
+    (folder / "data.jsonl").write_text('{"question": "2+2?", "answer": "four"}\n')
+    (folder / "plain.yaml").write_text(
+        "task: plain_question\ndataset_path: json\n"
+        f"dataset_kwargs: {{data_files: {{test: {folder / 'data.jsonl'}}}}}\n"
+        f"test_split: test\noutput_type: {output}\ndoc_to_text: '{{{{question}}}}'\ndoc_to_target: '{{{{answer}}}}'\n"
+        + ("doc_to_choice: [four, five]\n" if output == "multiple_choice" else "generation_kwargs: {until: ['\\n']}\n")
+    )
+    return folder
+
+
+def test_a_token_classifier_is_scored_as_seqeval_does(manager, first_letter_classifier):
+    model = TokenClassifierLM(pretrained=str(first_letter_classifier))
+    found = evaluate(model, ["turkic_idiom_span", "turkic_idiom_span_tr_xml"], manager)
+    tasks = [f"turkic_idiom_span_{code}" for code in LANGUAGES]
+    assert set(found["samples"]) == {*tasks, "turkic_idiom_span_tr_xml"}
+    dataset = open_dataset()
+    for task, samples in found["samples"].items():
+        row = found["results"][task]
+        for name in FILTERS:
+            assert_scores_are_seqevals(row, samples, name)
+            assert_subword_scores(row, samples, name)
+            assert row[f"format_error,{name}"] == row[f"unmatched_spans,{name}"] == 0
+        strict = [sample for sample in samples if sample["filter"] == "strict"]
+        sentences = dataset.test_sentences(strict[0]["doc"]["lang"])
+        assert sorted(sample["doc"]["id"] for sample in strict) == [sentence.id for sentence in sentences.rows]
+        for sample in samples:
+            assert_tags_of_first_letters(sample)
+        # the same tags in a record have the same scores and the same interval
+        letters = {sample["doc"]["id"]: sample["span_f1"][2] for sample in strict}
+        scored = score_subset(Tags(sentences, tuple(letters[sentence.id] for sentence in sentences.rows)))
+        for metric, value in scored.scores.items():
+            assert row[f"{metric},strict"] == pytest.approx(value, abs=1e-12, nan_ok=True)
+        interval = resample({scored.subset: Stratum(scored.concepts, scored.sums)}).interval()
+        assert (row["span_f1_ci_low,strict"], row["span_f1_ci_high,strict"]) == (interval.low, interval.high)
+    assert any(found["results"][task]["span_f1,strict"] > 0 for task in tasks)
+    for name in FILTERS:
+        for metric in ("span_f1", "token_f1"):
+            mean = sum(found["results"][task][f"{metric},{name}"] for task in tasks) / len(tasks)  # languages alike
+            assert found["groups"]["turkic_idiom_span"][f"{metric},{name}"] == pytest.approx(mean)
+    # the prompt is not read: the XML variant scores alike
+    one, other = (found["results"][f"turkic_idiom_span_tr{suffix}"] for suffix in ("", "_xml"))
+    for metric, value in one.items():
+        if metric.endswith(FILTERS) and "stderr" not in metric:
+            assert other[metric] == pytest.approx(value, nan_ok=True)
+
+
+def test_a_model_that_never_answers(manager):
+    found = evaluate(Scripted(lambda document, _: "lol"), ["turkic_idiom_span_tr"], manager)
+    row = found["results"]["turkic_idiom_span_tr"]
+    for name in FILTERS:  # nothing found, nothing marked
+        assert_scores_are_seqevals(row, found["samples"]["turkic_idiom_span_tr"], name)
+        assert (row[f"format_error,{name}"], row[f"span_recall,{name}"], row[f"small_sample,{name}"]) == (1, 0, 0)
+        assert math.isnan(row[f"span_precision,{name}"])
+        assert math.isnan(row[f"subword_f1,{name}"])
+
+
+def test_every_language_variant_and_group_is_known_beside_the_folders_of_the_user(tmp_path):
+    manager = TaskManager(include_path=str(plain_task(tmp_path / "tasks")), include_defaults=False)
+    assert "plain_question" in manager.all_subtasks
+    for suffix in ("", "_xml", "_native"):
+        assert f"turkic_idiom_span{suffix}" in manager.all_groups
+        assert {f"turkic_idiom_span_{code}{suffix}" for code in LANGUAGES} <= set(manager.all_subtasks)
+    assert str(manager.include_path) == str(tmp_path / "tasks")  # as the user gave it
+
+
+@pytest.mark.parametrize("name", LM_EVAL.private_names, ids=str)
+def test_each_private_name_of_lm_eval_is_there(name):
+    assert name.is_there(), f"lm-eval has no {name} any more, which was {name.reason}"
+    gone = replace(name, **{"used_in" if name.used_in else "name": f"{name.name}_no_more"})
+    assert not gone.is_there()
+
+
+@pytest.mark.parametrize(("group", "answer"), [("", right_json), ("_xml", right_xml), ("_native", right_json)])
+def test_a_model_that_is_always_right_has_full_marks(manager, group, answer):
+    found = evaluate(Scripted(answer), [f"turkic_idiom_span{group}"], manager)
+    for code in LANGUAGES:
+        row = found["results"][f"turkic_idiom_span_{code}{group}"]
+        for name in FILTERS:
+            assert [row[f"{metric},{name}"] for metric in (
+                "span_f1", "span_precision", "span_recall", "span_f1_strict", "span_f1_ci_low", "span_f1_ci_high",
+                "token_f1", "token_accuracy", "joint_f1", "sequence_accuracy", "f1_and_sequence_mean",
+                "format_error", "unmatched_spans",
+            )] == [1] * 11 + [0, 0]  # fmt: skip
+            assert math.isnan(row[f"subword_f1,{name}"])  # a language model has no sub-words that are scored
+    assert found["groups"][f"turkic_idiom_span{group}"]["span_f1,strict"] == 1
+
+
+def test_scores_of_mixed_answers(manager):
+    kinds = [
+        right_json,
+        lambda document, _: f"Yanıt: {right_json(document)}",
+        lambda document, _: '{"idioms": []}',
+        lambda document, _: "bilmiyorum",
+        lambda document, _: f"- {document['tokens'][0]}",
+        lambda document, _: json.dumps({"idioms": [document["spans"][0]["text"], "olmayan bir deyim"]}),
+        lambda document, _: json.dumps({"bio": [I] * len(document["tokens"])}),
+        lambda document, _: document["idiom"],
+        lambda document, _: json.dumps({"bio": [O]}),
+    ]
+    found = evaluate(Scripted(lambda document, number: kinds[number % len(kinds)](document, number)),
+                     ["turkic_idiom_span_tr", "turkic_idiom_span_uz"], manager)  # fmt: skip
+    for task, samples in found["samples"].items():
+        row = found["results"][task]
+        for name in FILTERS:
+            assert_scores_are_seqevals(row, samples, name)
+        # every ninth answer names one idiom too many; the strict reading calls five kinds of nine format errors
+        assert row["format_error,flexible"] < row["format_error,strict"]
+        assert 0 < row["unmatched_spans,strict"] < 0.2
+        assert row["span_f1,strict"] < row["span_f1,flexible"] < 1
+        # an answer of I's only is one span in default mode, none in strict mode: precision differs
+        assert row["span_precision_strict,strict"] > row["span_precision,strict"]
+
+
+def test_the_interval_widens_with_fewer_idioms_than_sentences(manager, hub_layout, monkeypatch):
+    """Forty sentences, ten of them missed: of one idiom in four, or of ten idioms in forty."""
+
+    def answer(document, _):
+        return '{"idioms": []}' if int(document["id"]) % 4 == 1 else right_json(document)
+
+    widths = {}
+    for n_idioms in (4, 40):
+        rows = []
+        for n in range(40):
+            tokens = ["Ali", str(n), "kez", "göz", "yumdu"]
+            rows.append({"id": str(n), "idiom": f"deyim {n % n_idioms}", "sentence": " ".join(tokens),
+                         "tokens": tokens, "ner_tags": [0, 0, 0, 1, 2]})  # fmt: skip
+        monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": rows}, name=f"of-{n_idioms}")))
+        row = evaluate(Scripted(answer), ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
+        assert (row["n_sentences,strict"], row["n_idioms,strict"], row["small_sample,strict"]) == (40, n_idioms, 0)
+        assert row["span_f1,strict"] == pytest.approx(2 * 30 / (30 + 40))
+        assert row["span_f1_ci_low,strict"] < row["span_f1,strict"] < row["span_f1_ci_high,strict"]
+        widths[n_idioms] = row["span_f1_ci_high,strict"] - row["span_f1_ci_low,strict"]
+    assert widths[4] > 2 * widths[40]
+
+
+def test_the_order_of_the_rows_changes_no_score(manager, hub_layout, monkeypatch, bundled):
+    rows = [row.document() for language, row in bundled if language.code == "tr"][:60]
+    for row in rows:
+        row.pop("spans"), row.pop("lang")
+
+    def some(document, _):
+        return right_json(document) if len(document["sentence"]) % 3 else '{"idioms": []}'
+
+    scores = []
+    for name, ordered in (("one", rows), ("other", rows[::-1])):
+        monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": ordered}, name=name)))
+        found = evaluate(Scripted(some), ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
+        scores.append({metric: value for metric, value in found.items() if metric.endswith(FILTERS)})
+    assert 0 < scores[0]["span_f1,strict"] < 1
+    assert scores[0] == pytest.approx(scores[1], nan_ok=True, abs=1e-12) or str(scores[0]) == str(scores[1])
+
+
+def test_requests_that_lm_eval_cached_for_other_data_are_refused(manager, hub_layout, monkeypatch, tmp_path):
+    """Its cache is named by the task alone, so the requests of one data set would be scored on another."""
+    monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "cache"))
+    answers = Scripted(right_json)
+    for number, idiom in enumerate(("göz yumdu", "kulak astı")):
+        row = {"id": "s1", "idiom": idiom, "sentence": f"Ali {idiom}", "tokens": ["Ali", *idiom.split()],
+               "ner_tags": [0, 1, 2]}  # fmt: skip
+        monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": [row]}, name=f"data-{number}")))
+        if number == 0:
+            evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True)
+        else:
+            with pytest.raises(InputError, match=r"sentence 's1': .*--cache_requests refresh"):
+                evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True)
+            evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True, rewrite_requests_cache=True)
+
+
+@pytest.mark.parametrize("suffix", ["", "_xml", "_native"])
+def test_examples_come_from_train_with_their_right_answers(manager, suffix):
+    answer = right_xml if suffix == "_xml" else right_json
+    found = evaluate(Scripted(answer), [f"turkic_idiom_span_tr{suffix}", f"turkic_idiom_span_uz{suffix}"], manager,
+                     num_fewshot=2, limit=5)  # fmt: skip
+    for samples in found["samples"].values():
+        splits = open_dataset().sentences(samples[0]["doc"]["lang"])
+        train = {row.sentence: row.document() for row in splits["train"]}
+        held_out = [row.sentence for split in ("validation", "test") for row in splits[split]]
+        for sample in samples:
+            prompt = sample["arguments"][0][0]
+            shown = [sentence for sentence in train if f": {sentence}\n" in prompt]
+            assert len(shown) == 2
+            assert ("<idiom>" in prompt, "JSON" in prompt) == (suffix == "_xml", suffix != "_xml")
+            assert ("sentence" in prompt) == (suffix != "_native")
+            for sentence in shown:  # the answer, and nothing of it in the question
+                text = right_xml(train[sentence]) if suffix == "_xml" else None
+                idioms = [span["text"] for span in train[sentence]["spans"]]
+                assert (text or json.dumps({"idioms": idioms}, ensure_ascii=False)) in prompt
+            assert [sentence for sentence in held_out if f": {sentence}\n" in prompt] == [sample["doc"]["sentence"]]
+
+
+def reasoning(document, task):
+    """An answer behind a thought that restates the whole prompt, as far as the stop strings of the task let it come."""
+    prompt = task.doc_to_text(document)
+    right = right_xml(document) if "<idiom>" in prompt else right_json(document)
+    text = f"<think>\nThe user says:\n\n{prompt} {right}\n\n{prompt}\n</think>\n\n{right}"
+    for stop in task.config.generation_kwargs["until"]:  # as lm-eval's models do it
+        text = text.split(stop)[0]
+    return text
+
+
+@pytest.mark.parametrize("suffix", ["", "_xml", "_native"])
+def test_a_thought_that_restates_the_prompt_costs_nothing(manager, suffix):
+    names = [f"turkic_idiom_span_{code}{suffix}" for code in LANGUAGES]
+    tasks = manager.load(names)["tasks"]
+    model = Scripted(lambda document, _: reasoning(document, tasks[f"turkic_idiom_span_{document['lang']}{suffix}"]))
+    found = evaluate(model, names, manager, limit=10)
+    for name in names:
+        assert found["results"][name]["span_f1,strict"] == found["results"][name]["span_f1,flexible"] == 1
+
+
+def test_the_model_class_in_python(manager, first_letter_classifier):
+    model = TokenClassifierLM(pretrained=str(first_letter_classifier), device="cuda:0", batch_size="auto",
+                              max_length=16)  # fmt: skip
+    by_class = evaluate(model, ["turkic_idiom_span_gag"], manager)
+    by_name = evaluate("token-classifier", ["turkic_idiom_span_gag"], manager, batch_size=7,
+                       model_args={"pretrained": str(first_letter_classifier)})  # fmt: skip
+    one, other = (found["results"]["turkic_idiom_span_gag"] for found in (by_class, by_name))
+    for name in FILTERS:
+        assert_subword_scores(one, by_class["samples"]["turkic_idiom_span_gag"], name)
+    assert one["subword_f1,strict"] > 0
+    assert {k: v for k, v in one.items() if k.endswith(FILTERS)} == {
+        k: v for k, v in other.items() if k.endswith(FILTERS)
+    }
+
+
+def test_few_shot_and_chat_template_do_no_harm_to_a_classifier(manager, first_letter_classifier):
+    model = TokenClassifierLM(pretrained=str(first_letter_classifier))
+    plain = evaluate(model, ["turkic_idiom_span_tr"], manager, limit=20)
+    chat = evaluate(model, ["turkic_idiom_span_tr"], manager, limit=20, num_fewshot=2, apply_chat_template=True)
+    tags = [
+        [json.loads(sample["filtered_resps"][0])["tags"] for sample in run["samples"]["turkic_idiom_span_tr"]]
+        for run in (plain, chat)
+    ]
+    assert tags[0] == tags[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ({}, ["--model token-classifier", "needs pretrained="]),
+        ({"pretrained": ""}, ["needs pretrained="]),
+        ({"temperature": 0.7, "peft": "x"}, ["takes no peft, temperature"]),
+        ({"dtype": "float7"}, ["float7"]),
+        ({"max_length": 5}, ["max_length is 5"]),
+        ({"max_length": "long"}, ["max_length", "long"]),
+        ({"device": "tpu9"}, ["tpu9"]),
+        ({"pretrained": "/absent/folder"}, ["/absent/folder"]),
+    ],
+)
+def test_arguments_that_cannot_be_used(first_letter_classifier, arguments, parts):
+    if arguments and "pretrained" not in arguments:
+        arguments = {"pretrained": str(first_letter_classifier)} | arguments
+    with pytest.raises(InputError) as error:
+        TokenClassifierLM(**arguments)
+    assert "\n" not in str(error.value)
+    for part in parts:
+        assert part in str(error.value)
+
+
+@pytest.mark.parametrize("output", ["generate_until", "multiple_choice"])
+def test_a_classifier_refuses_other_tasks(tmp_path, first_letter_classifier, output, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    other = TaskManager(include_path=str(plain_task(tmp_path / "tasks", output)), include_defaults=False)
+    with pytest.raises(InputError, match="span tasks only: the documents of 'plain_question' have no `tokens`"):
+        evaluate(TokenClassifierLM(pretrained=str(first_letter_classifier)), ["plain_question"], other)
+
+
+def test_groups_leave_out_what_the_data_lacks_and_others_stay(turkish_only, monkeypatch, manager):
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(turkish_only))
+    fresh = TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
+    for suffix in ("", "_xml", "_native"):
+        found = evaluate(Scripted(right_xml if suffix == "_xml" else right_json), [f"turkic_idiom_span{suffix}"], fresh)
+        assert found["group_subtasks"][f"turkic_idiom_span{suffix}"] == [f"turkic_idiom_span_tr{suffix}"]
+        assert found["groups"][f"turkic_idiom_span{suffix}"]["span_f1,strict"] == 1
+    with pytest.raises(InputError, match=r"no annotated test sentence in Uzbek \(uz\); .*have some: tr"):
+        evaluate(Scripted(right_json), ["turkic_idiom_span_uz"], fresh)
+
+
+@pytest.mark.parametrize("content", [None, "{"])
+def test_data_that_cannot_be_used_stops_our_tasks_alone(tmp_path, monkeypatch, content):
+    folder = tmp_path / "data"
+    if content:
+        folder.mkdir()
+        (folder / "tr.jsonl").write_text(content)
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(folder))
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    fresh = TaskManager(include_path=[str(TASK_FOLDER), str(plain_task(tmp_path / "tasks"))], include_defaults=False)
+    with pytest.raises(InputError, match="tr.jsonl:1: malformed JSON" if content else "no such directory"):
+        evaluate(Scripted(right_json), ["turkic_idiom_span"], fresh)
+    found = evaluate(Scripted(lambda document, _: "four"), ["plain_question"], fresh)
+    assert found["results"]["plain_question"]["exact_match,none"] == 1

@@ -1,0 +1,49 @@
+"""Models that several tests of fine-tuning share."""
+
+import resource
+from contextlib import contextmanager
+
+import pytest
+
+from tests.retrieval.conftest import register_local  # noqa: F401
+from tests.training.toy_task import sentences
+from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
+from turkic_idiom_tasks.training.config import SpanConfig
+from turkic_idiom_tasks.training.span import fine_tune, load_untuned
+
+
+@pytest.fixture(scope="session")
+def sentence_model(untrained_bert, tmp_path_factory):
+    """The tiny untrained BERT as a sentence-transformers checkpoint."""
+    folder = tmp_path_factory.mktemp("sentence_model")
+    build_sentence_transformer(str(untrained_bert), "mean").save_pretrained(str(folder), create_model_card=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def span_config():
+    """Settings with which the tiny BERT learns to tag."""
+    return SpanConfig(epochs=12, learning_rate=5e-3)
+
+
+@pytest.fixture(scope="session")
+def tuned_classifier(untrained_bert, span_config):
+    """The tiny BERT as a classifier that has learnt to tag."""
+    classifier = load_untuned(str(untrained_bert), seed=1)
+    return fine_tune(classifier, sentences(30), sentences(40)[30:], config=span_config, seed=1)
+
+
+@pytest.fixture
+def small_files_only():
+    """A context in which no file can grow beyond a number of bytes, as on a full disk."""
+
+    @contextmanager
+    def limited(size):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limited

@@ -1,0 +1,282 @@
+import hashlib
+import json
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
+from turkic_idiom_tasks.dataset.retrieval import build_retrieval
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.lexicon.load import BUNDLED
+from turkic_idiom_tasks.splits import retrieval_split
+from turkic_idiom_tasks.training.regimes import MIN_TRAINING_PAIRS, Pair, build_regime, labelled_pairs
+
+IDS = [f"t-{n}" for n in range(400)]
+TEST = [key for key in IDS if retrieval_split(key) == "test"]
+DEVELOPMENT = [key for key in IDS if retrieval_split(key) == "development"]
+TRAIN = [key for key in IDS if retrieval_split(key) == "train"]
+LETTERS = "abcdefghjklmnoprst"
+SETTINGS = [("tr-only", None), ("monolingual", "uz"), ("cross-lingual", "az"), ("cross-lingual", None)]
+
+
+def name(number):
+    """A word of letters that stands for a number: 0 -> a, 1 -> b, 18 -> ba."""
+    word = LETTERS[number % 18]
+    return word if number < 18 else name(number // 18) + word
+
+
+def entry(concept, idiom=None, meaning=None, **more):
+    """An entry whose texts are the concept's own unless they are given."""
+    own = name(IDS.index(concept))
+    return Entry(concept, idiom or f"x {own}", meaning or f"y {own}", **more)
+
+
+def dataset(**entries):
+    by_language = {code: {one.concept: one for one in rows} for code, rows in entries.items()}
+    return LexiconDataset(Lexicon({}, by_language, "0" * 40), "lexicon")
+
+
+def turkish(*special):
+    """Two test, one development and 22 training concepts, some of them replaced."""
+    rows = {key: entry(key) for key in (*TEST[:2], DEVELOPMENT[0], *TRAIN[:22])}
+    return list((rows | {one.concept: one for one in special}).values())
+
+
+def test_concepts_that_mean_the_same_as_a_test_concept_are_not_trained_on():
+    rows = {row.concept: row for row in turkish()}
+    judged = {tuple(sorted((TEST[0], TRAIN[0]))): "same", tuple(sorted((TEST[1], TRAIN[1]))): "near"}
+    lexicon = Lexicon({}, {"tr": rows}, "0" * 40, equivalents=judged)
+    concepts = {pair.concept for pair in build_regime(LexiconDataset(lexicon, "lexicon"), "tr-only").pairs}
+    assert TRAIN[0] not in concepts
+    assert TRAIN[1] in concepts
+
+
+def plain(text):
+    return text.lower().replace(".", "").strip()
+
+
+def texts_of(made, split):
+    return {
+        plain(text)
+        for entries in made.lexicon.entries.values()
+        for concept, one in entries.items()
+        if retrieval_split(concept) == split
+        for text in (one.idiom, one.meaning)
+        if text
+    }
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 2**32 - 1), st.integers(500, 3000), st.sampled_from(SETTINGS), st.sampled_from(["", ".", " ."]))
+def test_no_test_concept_and_none_of_its_texts_is_ever_trained_on(seed, n_texts, setting, ending):
+    """Lexica whose texts repeat, in other case and punctuation too, within and across languages."""
+    rng = np.random.default_rng(seed)
+
+    def text():
+        word = f"söz {name(int(rng.integers(n_texts)))}{ending if rng.random() < 0.3 else ''}"
+        return word.capitalize() if rng.random() < 0.3 else word
+
+    made = dataset(**{
+        code: [Entry(key, text(), text() if rng.random() < 0.9 else None) for key in IDS[:150] if rng.random() < 0.8]
+        for code in LANGUAGES
+    })  # fmt: skip
+    regime, language = setting
+    try:
+        found = build_regime(made, regime, language=language)
+    except InputError:
+        assume(False)
+    test_texts, held_texts = texts_of(made, "test"), texts_of(made, "development")
+    queries = {text for data in found.development.values() for text in data.queries.values()}
+    for pair in found.pairs:
+        assert retrieval_split(pair.concept) == "train"
+        assert {plain(pair.idiom), plain(pair.meaning)}.isdisjoint(test_texts | held_texts)
+        assert pair.idiom not in queries
+        assert made.lexicon.of(pair.language)[pair.concept].meaning == pair.meaning
+    assert {plain(query) for query in queries}.isdisjoint(test_texts)
+    assert len(set(found.pairs)) == len(found.pairs) >= MIN_TRAINING_PAIRS
+
+
+def test_counts_by_hand():
+    """25 Turkish concepts: 2 test, 1 development, 22 training, of which 4 repeat a text that they must not."""
+    special = [
+        entry(TRAIN[0], idiom=f"X {name(IDS.index(TEST[0]))}!"),  # a test idiom, written otherwise
+        entry(TRAIN[1], meaning=f"y {name(IDS.index(TEST[1]))}"),  # a test meaning
+        entry(TRAIN[2], meaning="eski söz"),  # a variant of a test idiom
+        entry(TEST[0], variants=("eski söz",)),
+        entry(TRAIN[3], idiom=f"x {name(IDS.index(DEVELOPMENT[0]))}"),  # a development idiom
+        entry(TRAIN[5], idiom="aynı", meaning="bir"),
+        entry(TRAIN[6], idiom="aynı", meaning="bir"),  # the same pair again: trained on once
+    ]
+    found = build_regime(dataset(tr=turkish(*special)), "tr-only")
+    assert found.dropped_for_test == 3
+    assert found.dropped_for_development == 1
+    assert len(found.pairs) == 22 - 3 - 1 - 1
+    assert found.n_development == 1
+    assert found.task == "T2"
+    data = found.development["tr"]
+    assert len(data.documents) == 22  # 23 training and development concepts, two of them with one meaning
+    own, other = f"tur:{DEVELOPMENT[0]}", f"tur:{TRAIN[3]}"
+    assert data.qrels == {own: {own: 1, other: 1}}  # whatever the query's idiom means, in any concept
+
+
+def test_a_test_text_of_another_language_counts():
+    azerbaijani = [entry(TEST[0], idiom=f"x {name(IDS.index(TRAIN[0]))}", meaning="başqa söz")]
+    alone = build_regime(dataset(tr=turkish()), "tr-only")
+    found = build_regime(dataset(tr=turkish(), az=azerbaijani), "tr-only")
+    assert {pair.concept for pair in alone.pairs} - {pair.concept for pair in found.pairs} == {TRAIN[0]}
+    assert found.dropped_for_test == 1
+
+
+def test_a_development_query_with_a_test_text_is_left_out():
+    rows = turkish(entry(DEVELOPMENT[0], idiom=f"x {name(IDS.index(TEST[0]))}"), entry(DEVELOPMENT[1]))
+    found = build_regime(dataset(tr=rows), "tr-only")
+    assert list(found.development["tr"].queries) == [f"tur:{DEVELOPMENT[1]}"]
+    assert found.dropped_for_test == 1
+
+
+def test_each_regime_pairs_the_right_languages():
+    made = dataset(**{
+        code: [entry(key, idiom=f"{code} x {name(n)}", meaning=f"{code} y {name(n)}") for n, key in enumerate(IDS)]
+        for code in LANGUAGES
+    })  # fmt: skip
+
+    def languages(regime, language=None):
+        found = build_regime(made, regime, language=language)
+        assert set(found.development) == {pair.language for pair in found.pairs} == set(found.languages)
+        return {(pair.idiom.split()[0], pair.meaning.split()[0]) for pair in found.pairs}, found.task
+
+    assert languages("tr-only") == ({("tr", "tr")}, "T2")
+    assert languages("monolingual", "gag") == ({("gag", "gag")}, "T2")
+    assert languages("cross-lingual", "uzn") == ({("tr", "uz")}, "T3")
+    assert languages("cross-lingual") == ({("tr", "az"), ("tr", "tk"), ("tr", "gag"), ("tr", "uz")}, "T3")
+
+
+def test_the_development_pool_and_judgements_are_made_like_the_task():
+    """A lexicon whose test concepts are the development concepts of another gives the same data but for the ids."""
+    words = [(n % 7, n % 5) for n in range(60)]  # idioms and meanings repeat
+    train = [(TRAIN[n], *words[n]) for n in range(40)]
+    held = sorted(DEVELOPMENT[:10])
+    hidden = dict(zip(held, sorted(TEST)[:10], strict=True))
+    rows = [*train, *((key, 50 + n % 3, 60 + n % 4) for n, key in enumerate(held))]
+    rows += [(TRAIN[40 + n], 70 + n, 80 + n) for n in range(20)]
+    made = dataset(tr=[Entry(key, f"x {name(a)}", f"y {name(b)}") for key, a, b in rows])
+    renamed = dataset(tr=[Entry(hidden.get(key, key), f"x {name(a)}", f"y {name(b)}") for key, a, b in rows])
+    found = build_regime(made, "tr-only").development["tr"]
+    expected = build_retrieval(renamed.lexicon, "T2", "tur")
+    judged = [
+        {
+            (data.queries[query], frozenset(data.documents[d] for d in documents))
+            for query, documents in data.qrels.items()
+        }
+        for data in (found, expected)
+    ]
+    assert judged[0] == judged[1]
+    assert sorted(found.documents.values()) == sorted(expected.documents.values())
+
+
+def test_the_development_pool_of_a_pair_of_languages_is_the_pool_of_the_task_without_its_test_concepts():
+    """A meaning is a document although Turkish lacks its concept, as in T3."""
+    azerbaijani = [entry(key, idiom=f"az x {name(n)}", meaning=f"az y {name(n)}") for n, key in enumerate(IDS[:200])]
+    absent = [*DEVELOPMENT[:2], *TRAIN[:5]]  # from the Turkish entries
+    found = build_regime(dataset(tr=[entry(key) for key in IDS[:200] if key not in absent], az=azerbaijani),
+                         "cross-lingual", language="az")  # fmt: skip
+    data = found.development["az"]
+    assert list(data.documents) == sorted(f"azj:{key}" for key in IDS[:200] if key not in TEST)
+    assert set(data.queries) == {f"tur:{key}" for key in IDS[:200] if key in DEVELOPMENT and key not in absent}
+    assert {pair.concept for pair in found.pairs} == {key for key in IDS[:200] if key in TRAIN and key not in absent}
+
+
+def position(concept, purpose):
+    """The number in [0, 1) that decides about a concept: the first 64 bits of a hash. Senses of an idiom share it."""
+    key = concept.split("--")[0]
+    return int(hashlib.sha256(f"{purpose}\n{key}".encode()).hexdigest()[:16], 16) / 2**64
+
+
+def test_the_development_split_is_a_stable_tenth_of_the_training_concepts():
+    ids = [f"concept-{n}" for n in range(20000)]
+    splits = {key: retrieval_split(key) for key in ids}
+    n_rest = sum(split != "test" for split in splits.values())
+    share = sum(split == "development" for split in splits.values()) / n_rest
+    assert abs(share - 0.10) < 0.01  # four standard deviations are 0.0095
+    for key, split in list(splits.items())[:400]:
+        is_held = position(key, "retrieval/development") < 0.1
+        assert split == ("test" if position(key, "retrieval") < 0.2 else "development" if is_held else "train")
+        assert split == retrieval_split(f"{key}--2")
+
+
+@pytest.mark.parametrize(
+    ("regime", "language", "languages"),
+    [("tr-only", None, ["tr"]), ("monolingual", "gag", ["gag"]), ("monolingual", "tk", ["tk"]),
+     ("cross-lingual", None, ["az", "tk", "gag", "uz"]), ("cross-lingual", "uz", ["uz"])],
+)  # fmt: skip
+def test_the_bundled_lexicon_by_regime(regime, language, languages):
+    """No text of the bundled lexicon repeats, so the hash of a concept and the judged pairs decide: 839 of its 1,052
+    Turkish concepts are not for testing, of which the hash holds out 83; those that mean the same as a test concept are
+    neither trained on nor asked for."""
+    bundled = open_dataset()
+    like_test = set()
+    for line in (BUNDLED / "equivalents.jsonl").read_text("utf-8").splitlines():
+        row = json.loads(line)
+        if row["judgement"] == "same":
+            for one, other in permutations(row["concepts"]):
+                if position(other, "retrieval") < 0.2:
+                    like_test.add(one)
+    found = build_regime(bundled, regime, language=language)
+    assert found.dropped_for_test == found.dropped_for_development == 0
+    expected = 0
+    for code in languages:
+        concepts = [key for key, one in bundled.lexicon.of(code).items() if one.meaning is not None]
+        rest = [key for key in concepts if position(key, "retrieval") >= 0.2]
+        held = {key for key in rest if position(key, "retrieval/development") < 0.1}
+        if code == "tr":
+            assert (len(rest), len(held)) == (839, 83)
+        source = "tr" if regime == "cross-lingual" else code
+        asked = {key for key in held - like_test if not bundled.lexicon.of(source)[key].collocation}
+        assert set(found.development[code].queries) == {f"{LANGUAGES[source].subset}:{key}" for key in asked}
+        assert set(found.development[code].documents) == {f"{LANGUAGES[code].subset}:{key}" for key in rest}
+        assert {pair.concept for pair in found.pairs if pair.language == code} == {*rest} - held - like_test
+        expected += len({*rest} - held - like_test)
+    assert len(found.pairs) == expected
+
+
+def test_negatives_are_never_a_meaning_of_the_idiom_nor_of_another_language():
+    pairs = [Pair(f"c-{n}", "tr", f"idiom {n % 6}", f"anlam {n % 9}") for n in range(18)]
+    pairs += [Pair(f"c-{n}", "az", f"idiom {n % 6}", f"məna {n % 9}") for n in range(18)]
+    true = {(pair.idiom, pair.meaning) for pair in pairs}
+    rows = labelled_pairs(pairs, negatives=3, rng=np.random.default_rng(1))
+    assert [row[2] for row in rows] == [1.0, -1.0, -1.0, -1.0] * 36
+    for start in range(0, len(rows), 4):
+        (idiom, meaning, _), *wrong = rows[start : start + 4]
+        assert {row[0] for row in wrong} == {idiom}
+        assert len({row[1] for row in wrong}) == 3
+        assert all((row[0], row[1]) not in true and row[1].split()[0] == meaning.split()[0] for row in wrong)
+    assert rows == labelled_pairs(pairs, negatives=3, rng=np.random.default_rng(1))
+    assert rows != labelled_pairs(pairs, negatives=3, rng=np.random.default_rng(2))
+    assert [row[2] for row in labelled_pairs(pairs, negatives=0, rng=np.random.default_rng(1))] == [1.0] * 36
+    few = [Pair("a", "tr", "bir", "anlam"), Pair("b", "tr", "iki", "anlam")]  # there is no other meaning
+    assert [row[2] for row in labelled_pairs(few, negatives=1, rng=np.random.default_rng(1))] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("regime", "language", "rows", "message"),
+    [
+        ("zero-shot", None, 20, "unknown regime 'zero-shot'; known: tr-only, monolingual, cross-lingual"),
+        ("monolingual", "xx", 20, "unknown language 'xx'; known: tr"),
+        ("monolingual", None, 20, "needs a language: --language tr|az"),
+        ("tr-only", "az", 20, "use --regime monolingual"),
+        ("cross-lingual", "tr", 20, "from Turkish to another language"),
+        ("monolingual", "az", 20, "0 to train on and 0 development queries"),
+        ("cross-lingual", None, 20, "choose another lexicon with --data"),
+        ("tr-only", None, 10, "10 to train on and 1 development queries"),
+    ],
+)
+def test_bad_input(regime, language, rows, message):
+    made = dataset(tr=[entry(key) for key in (TEST[0], DEVELOPMENT[0], *TRAIN[:rows])])
+    with pytest.raises(InputError) as found:
+        build_regime(made, regime, language=language)
+    assert message in str(found.value)

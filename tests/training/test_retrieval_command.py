@@ -1,0 +1,104 @@
+"""`turkic-idiom finetune retrieval` as a user calls it, and the score of what it saves by `turkic-idiom run`."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.encoders.untrained_models import WORDS
+from tests.training.toy_task import IDIOM, MEANING
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import write_lexicon
+from turkic_idiom_tasks.results.record import find_records, read_header
+from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
+from turkic_idiom_tasks.training.development import DevelopmentScore
+from turkic_idiom_tasks.training.regimes import build_regime
+from turkic_idiom_tasks.training.trainee import load_trainee
+
+
+@pytest.fixture(scope="module")
+def lexicon_folder(tmp_path_factory):
+    """98 Azerbaijani concepts that can be learnt."""
+    rows = [
+        Entry(f"c-{n}", f"{IDIOM[n % 7]} {IDIOM[n // 7 % 7]} {'ev ' * (n // 49)}".strip(),
+              f"{MEANING[n % 7]} {MEANING[n // 7 % 7]} {'gece ' * (n // 49)}".strip())
+        for n in range(98)
+    ]  # fmt: skip
+    folder = tmp_path_factory.mktemp("data") / "lexicon"
+    write_lexicon(folder, [Concept(row.concept, "gloss") for row in rows], {"az": rows})
+    return folder
+
+
+def task_score(model, data, folder):
+    """The nDCG of T2 in Azerbaijani that `turkic-idiom run` gives a model."""
+    assert main(["run", "-m", str(model), "-t", "T2", "-o", str(folder), "--data", str(data)]) == 0
+    (record,) = find_records(folder)
+    return read_header(record).scores("T2", "azj")["ndcg"]
+
+
+def test_the_command_tunes_saves_and_the_model_is_scored_at_once(sentence_model, lexicon_folder, tmp_path, capsys):
+    folder = tmp_path / "mine"
+    command = ["finetune", "retrieval", "-m", str(sentence_model), "--regime", "monolingual", "--language", "az"]
+    command += ["--epochs", "6", "--learning-rate", "5e-3", "--data", str(lexicon_folder), "--out", str(folder)]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    record = json.loads((folder / RETRIEVAL_RECORD).read_text())
+    data = build_regime(open_dataset(str(lexicon_folder)), "monolingual", language="az")
+    assert record["data"]["training_pairs"] == len(data.pairs)
+    assert f"{record['untuned_ndcg']:.4f}" in shown
+    assert f"{record['tuned_ndcg']:.4f}" in shown
+    assert str(folder) in shown
+    untuned = task_score(sentence_model, lexicon_folder, tmp_path / "untuned")
+    assert task_score(folder, lexicon_folder, tmp_path / "tuned") > untuned + 0.1  # on concepts never trained on
+    assert main(command) == 2  # the folder exists now
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_development_scores_are_the_scores_of_the_task(sentence_model, tmp_path):
+    """The task's own queries, scored as development queries, and by `turkic-idiom run` with its own way to encode."""
+    rng = np.random.default_rng(1)
+    texts = [" ".join(rng.choice(WORDS, size=4, replace=False)) for _ in range(120)]
+    rows = [Entry(f"c-{n}", texts[n], texts[60 + n]) for n in range(60)]
+    write_lexicon(tmp_path / "lexicon", [Concept(row.concept, "gloss") for row in rows], {"az": rows})
+    trainee = load_trainee(str(sentence_model), task="T2")
+    data = open_dataset(str(tmp_path / "lexicon")).retrieval("T2", "azj")
+    found = DevelopmentScore(trainee.model, {"az": data}, prompts=trainee.prompts)(step=0)
+    assert found.ndcg == pytest.approx(task_score(sentence_model, tmp_path / "lexicon", tmp_path / "results"), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--regime", "zero-shot"], 2, "zero-shot"),
+        (["--regime", "monolingual", "--language", "xx"], 2, "unknown language 'xx'"),
+        (["--regime", "monolingual", "--language", "uz"], 1, "too few pairs"),
+        (["--regime", "monolingual", "--language", "az", "--pooling", "median"], 2, "median"),
+        (["--regime", "tr-only", "--epochs", "0"], 2, "epochs"),
+        (["--regime", "tr-only", "--learning-rate", "0"], 2, "learning"),
+        (["--regime", "tr-only", "--cached", "--gradient-checkpointing"], 2, "choose one of them"),
+        (["--regime", "tr-only", "--data", "/absent"], 1, "no such directory"),
+        (["--regime", "monolingual", "--language", "az", "-m", "./absent"], 2, "no such folder"),
+        (["--regime", "monolingual", "--language", "az", "-m", "turkic-idiom/char-ngrams"], 2, "nothing to fine-tune"),
+    ],
+)
+def test_bad_input(untrained_bert, lexicon_folder, tmp_path, capsys, monkeypatch, arguments, code, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(lexicon_folder))
+    model = [] if "-m" in arguments else ["-m", str(untrained_bert)]
+    assert main(["finetune", "retrieval", *model, *arguments]) == code
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "tuned").exists() or not list((tmp_path / "tuned").iterdir())
+
+
+def test_a_dataset_without_training_pairs_is_refused(untrained_bert, tmp_path, capsys):
+    folder = tmp_path / "hub"
+    folder.mkdir()
+    (folder / "README.md").write_text(
+        "---\nconfigs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    path: a.jsonl\n---\n"
+    )
+    (folder / "a.jsonl").write_text("{}\n")
+    command = ["finetune", "retrieval", "-m", str(untrained_bert), "--regime", "tr-only", "--data", str(folder)]
+    assert main(command) == 2
+    assert "holds test queries only" in capsys.readouterr().err

@@ -1,0 +1,50 @@
+"""Two processes under torchrun, which start once for both commands: their imports take most of the time."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.runs.grid_data import small_lexicon
+from turkic_idiom_tasks.results.record import find_records
+from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
+
+
+@pytest.fixture(scope="module")
+def launched(sentence_model, untrained_bert, tmp_path_factory):
+    """A finished launch: `finetune span` of one seed, then the toy task of retrieval."""
+    folder = tmp_path_factory.mktemp("launched")
+    data = small_lexicon(folder / "lexicon")
+    torchrun = Path(sys.executable).parent / "torchrun"
+    launch = (torchrun, "--standalone", "--nproc_per_node", "2", "-m", "tests.training.several_processes")
+    span = ("finetune", "span", "-m", untrained_bert, "--data", data, "--out", folder / "spans")
+    settings = ("--epochs", "1", "--learning-rate", "5e-3", "--seed", "1")
+    run = subprocess.run(
+        [str(part) for part in (*launch, sentence_model, folder / "retrieval", *span, *settings)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    return SimpleNamespace(folder=folder, stdout=run.stdout)
+
+
+@pytest.mark.long
+def test_two_processes_write_every_record_of_spans_once(launched):
+    assert len(find_records(launched.folder / "spans" / "records")) == 2
+    assert launched.stdout.count("## Fine-tuned and tested on the source language") == 1
+
+
+@pytest.mark.long
+def test_two_processes_train_one_retrieval_model(launched):
+    (folder,) = (launched.folder / "retrieval").iterdir()
+    record = json.loads((folder / RETRIEVAL_RECORD).read_text())
+    # 41 pairs are 2 batches of 8 for each of two processes, 8 times; one process would make 5 steps an epoch
+    assert record["steps"] == 8 * 2
+    assert record["tuned_ndcg"] > record["untuned_ndcg"] + 0.1

@@ -1,0 +1,182 @@
+import copy
+import json
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from huggingface_hub import ModelCard
+
+from tests.training.toy_task import sentences
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.metrics.spans import span_scores
+from turkic_idiom_tasks.spans import LABELS
+from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier
+from turkic_idiom_tasks.training.cards import SPAN_RECORD, save_checkpoint, span_card
+from turkic_idiom_tasks.training.config import SpanConfig, checked
+from turkic_idiom_tasks.training.span import few_shot_sample, fine_tune, load_untuned
+
+
+def f1(classifier, rows):
+    found = classifier.predict([row.tokens for row in rows], [row.language for row in rows], progress=False)
+    return span_scores([row.tags for row in rows], [one.tags for one in found]).f1
+
+
+def test_training_teaches_the_idiom(untrained_bert, tuned_classifier):
+    assert f1(load_untuned(str(untrained_bert), seed=1), sentences(40)[30:]) < 0.9
+    assert f1(tuned_classifier.classifier, sentences(60)[40:]) == 1.0
+    assert tuned_classifier.validation_f1 == 1.0
+
+
+def test_of_equal_epochs_the_one_with_the_smallest_loss_is_kept(tuned_classifier, span_config):
+    history = tuned_classifier.history
+    assert len(history) == span_config.epochs
+    perfect = [row for row in history if row["span_f1"] == 1.0]
+    assert len(perfect) > 1
+    assert tuned_classifier.best_epoch == min(perfect, key=lambda row: row["loss"])["epoch"]
+    # the weights are those of that epoch: their loss on the validation sentences, computed by hand, is the one noted
+    found = tuned_classifier.classifier
+    total, n_labels = 0.0, 0
+    for sentence in sentences(40)[30:]:
+        encoded = found.tokenizer(list(sentence.tokens), is_split_into_words=True, return_tensors="pt")
+        labels = torch.tensor([LABELS.index(tag) for tag in sentence.tags])  # every word is one sub-word
+        with torch.no_grad():
+            logits = found.model(**encoded).logits[0, 1:-1]
+        total += torch.nn.functional.cross_entropy(logits, labels, reduction="sum").item()
+        n_labels += len(labels)
+    assert total / n_labels == pytest.approx(min(row["loss"] for row in perfect), abs=1e-5)
+
+
+def test_an_epoch_that_makes_it_worse_is_not_kept(tuned_classifier):
+    """Training on wrong tags: the first epoch, with the least harm, must be what comes out."""
+    found = tuned_classifier.classifier
+    classifier = TokenClassifier(copy.deepcopy(found.model), found.tokenizer, name="copy")
+    wrong = [replace(sentence, tags=("O",) * len(sentence.tokens)) for sentence in sentences(30)]
+    again = fine_tune(classifier, wrong, sentences(40)[30:], config=SpanConfig(epochs=4, learning_rate=1e-3), seed=1)
+    f1_by_epoch = {row["epoch"]: row["span_f1"] for row in again.history}
+    assert f1_by_epoch[4] < again.validation_f1
+    assert f1(again.classifier, sentences(40)[30:]) == again.validation_f1 == max(f1_by_epoch.values())
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_does_not(untrained_bert):
+    def weights(seed):
+        found = fine_tune(load_untuned(str(untrained_bert), seed=seed), sentences(8), [], config=SpanConfig(epochs=1),
+                          seed=seed)  # fmt: skip
+        return found.classifier.model.classifier.weight.detach().clone()
+
+    assert torch.equal(weights(3), weights(3))
+    assert not torch.equal(weights(3), weights(4))
+
+
+def test_without_validation_sentences_the_last_epoch_stands(untrained_bert):
+    found = fine_tune(load_untuned(str(untrained_bert), seed=1), sentences(8), [], config=SpanConfig(epochs=1), seed=1)
+    assert found.best_epoch is None
+    assert found.history == ()
+
+
+@pytest.mark.parametrize("options", [{"bf16": True}, {"pad_to_max": True, "max_length": 16},
+                                     {"group_by_length": True}, {"labelling": "first"}])  # fmt: skip
+def test_every_option_trains(untrained_bert, options):
+    config = SpanConfig(epochs=12, learning_rate=5e-3, **options)
+    found = fine_tune(
+        load_untuned(str(untrained_bert), seed=1), sentences(30), sentences(40)[30:], config=config, seed=1
+    )
+    assert found.validation_f1 > 0.9
+
+
+def test_grouping_by_length_mixes_up_no_validation_sentences(untrained_bert):
+    """Their lengths change from one to the next, and they have other tags."""
+    validation = []
+    for number, sentence in enumerate(sentences(40)[30:]):
+        extra = ("su",) * (number * 7 % 10)
+        tokens, tags = extra + sentence.tokens, ("O",) * len(extra) + sentence.tags
+        validation.append(replace(sentence, tokens=tokens, tags=tags, sentence=" ".join(tokens)))
+    config = SpanConfig(epochs=6, learning_rate=3e-3, group_by_length=True)
+    found = fine_tune(load_untuned(str(untrained_bert), seed=1), sentences(30), validation, config=config, seed=1)
+    assert f1(found.classifier, validation) == pytest.approx(found.validation_f1)
+    assert found.validation_f1 > 0
+
+
+def test_a_diverging_training_is_an_error(untrained_bert):
+    classifier = load_untuned(str(untrained_bert), seed=1)
+    config = SpanConfig(epochs=2, learning_rate=1e30)
+    with pytest.raises(
+        InputError, match=r"training diverged, a loss is not finite; use a smaller learning rate than 1e\+30"
+    ):
+        fine_tune(classifier, sentences(30), sentences(40)[30:], config=config, seed=1)
+
+
+def test_bad_settings_and_no_sentences(untrained_bert):
+    with pytest.raises(InputError, match=r"labelling is 'last': .*'all' or 'first'"):
+        checked(SpanConfig, {"labelling": "last"})
+    with pytest.raises(InputError, match="epochs is 0"):
+        checked(SpanConfig, {"epochs": 0})
+    with pytest.raises(InputError, match="no training sentence"):
+        fine_tune(load_untuned(str(untrained_bert), seed=1), [], [], config=SpanConfig(), seed=1)
+    with pytest.raises(InputError, match="absent"):
+        load_untuned("./absent", seed=1)
+
+
+def test_samples_of_a_seed_are_nested():
+    rows = sentences(60)
+    ten, thirty = (few_shot_sample(rows, size, seed=5) for size in (10, 30))
+    assert len(ten) == 10
+    assert thirty[:10] == ten
+    assert few_shot_sample(list(reversed(rows)), 10, seed=5) == ten  # whatever order they come in
+    assert few_shot_sample(rows, 10, seed=6) != ten
+    assert sorted(row.id for row in few_shot_sample(rows, None, seed=5)) == [row.id for row in rows]
+
+
+@pytest.fixture
+def record(span_config):
+    names = ("span_f1", "span_precision", "span_recall", "token_f1", "token_accuracy", "span_f1_ci_low")
+    scores = dict.fromkeys(names, 0.5) | {"subword_f1": math.nan, "span_f1_ci_high": 0.75}
+    return {
+        "model": "org/encoder",
+        "language": "tr",
+        "seed": 1,
+        "best_epoch": 3,
+        "data": {"path": "lexicon", "revision": "f" * 40},
+        "config": span_config.model_dump(),
+        "scores": scores | {"n_sentences": 20.0, "n_idioms": 18.0},
+    }
+
+
+def test_a_saved_checkpoint_tags_alike_and_carries_its_card(tuned_classifier, record, tmp_path):
+    folder = tmp_path / "checkpoints" / "one"
+    save_checkpoint(tuned_classifier.classifier, folder, record)
+    assert {path.name for path in folder.iterdir()} >= {"model.safetensors", "config.json", "README.md", SPAN_RECORD}
+    assert not list(folder.parent.glob(".*"))
+    assert json.loads((folder / SPAN_RECORD).read_text())["scores"]["subword_f1"] is None  # NaN is no JSON
+    tokens = [sentence.tokens for sentence in sentences(60)[40:]]
+    loaded = TokenClassifier.load(str(folder), device="cpu")
+    assert loaded.predict(tokens, ["tr"] * 20) == tuned_classifier.classifier.predict(tokens, ["tr"] * 20)
+    card = ModelCard((folder / "README.md").read_text())
+    assert (card.data.base_model, card.data.language) == ("org/encoder", "tr")
+    assert (card.data.pipeline_tag, card.data.library_name) == ("token-classification", "transformers")
+    assert "| span_f1 | 0.500 |" in card.text
+    assert "| subword_f1 | undefined |" in card.text
+    assert "0.500 to 0.750" in card.text
+    assert "Fewer than 30 test sentences" in card.text
+    with pytest.raises(InputError, match="exists already"):
+        save_checkpoint(tuned_classifier.classifier, folder, record)
+
+
+def test_the_card_of_a_local_model_names_no_base_model(record, tmp_path):
+    card = ModelCard(span_card(record | {"model": str(tmp_path), "best_epoch": None}))
+    assert card.data.base_model is None
+    assert "the last epoch is kept" in card.text
+
+
+def test_a_disk_that_is_full_at_the_tokenizer_leaves_nothing_behind(
+    tuned_classifier, record, tmp_path, small_files_only
+):
+    classifier = copy.copy(tuned_classifier.classifier)
+    classifier.tokenizer = copy.deepcopy(classifier.tokenizer)
+    classifier.tokenizer.add_tokens([f"token{number}" for number in range(20_000)])  # 3 MB in tokenizer.json
+    folder = tmp_path / "models" / "one"
+    message = r"one: cannot be written .*; make room"
+    with small_files_only(1_000_000), pytest.raises(InputError, match=message) as error:  # bytes; the weights fit
+        save_checkpoint(classifier, folder, record)
+    assert "\n" not in str(error.value)
+    assert list((tmp_path / "models").iterdir()) == []

@@ -1,0 +1,26 @@
+"""Data for commands of a harness, which cannot pass them as an argument."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+from turkic_idiom_tasks.dataset import Dataset, open_dataset
+from turkic_idiom_tasks.harnesses import DATA_VARIABLE
+
+
+def current_dataset(name: str = "") -> Dataset:
+    """Return the data that TURKIC_IDIOM_DATA names, or the bundled lexicon; each is opened once per process.
+
+    Args:
+        name: the data to open instead, where a harness can pass it.
+
+    Raises:
+        InputError: the data cannot be used.
+    """
+    return _open_once(name or os.environ.get(DATA_VARIABLE, ""))
+
+
+@lru_cache(maxsize=4)
+def _open_once(name: str) -> Dataset:
+    return open_dataset(name)

@@ -1,0 +1,107 @@
+"""Start-up hook, which runs in EVERY interpreter of the environment and so imports nothing but sys and os.
+
+It puts a finder on sys.meta_path that waits for the modules in `TARGETS`. When one of them has been executed, the
+finder calls our function with it, which adds our classes in the way in which the module adds its own. A failure is
+reported once and never stops the host.
+"""
+
+import os
+import sys
+
+NO_HOOK_VARIABLE = "TURKIC_IDIOM_NO_HOOK"
+_PLUGIN = "turkic_idiom_tasks.harnesses.mteb_plugin"
+_LM_EVAL_PLUGIN = "turkic_idiom_tasks.harnesses.lm_eval_plugin"
+TARGETS = {  # module that was executed -> (module of ours, function to call with it)
+    "mteb.tasks": (_PLUGIN, "add_tasks"),
+    "mteb.benchmarks.benchmarks": (_PLUGIN, "add_benchmark"),
+    "mteb.models.model_implementations": (_PLUGIN, "add_models"),
+    "mteb.cache.result_cache": (_PLUGIN, "guard_cached_results"),
+    "lm_eval.tasks.manager": (_LM_EVAL_PLUGIN, "add_tasks"),
+    "lm_eval.evaluator": (_LM_EVAL_PLUGIN, "add_provenance"),
+    "lm_eval.models": (_LM_EVAL_PLUGIN, "add_model"),
+}
+
+
+class _Loader:
+    """A loader that replaces a module's loader for one call of exec_module."""
+
+    def __init__(self, loader):
+        self._loader = loader
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        extend(module)
+
+
+def extend(module):
+    """Call our function for a target module; a failure is reported as a warning and by `turkic-idiom doctor`."""
+    try:
+        import importlib
+
+        from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
+
+        show_input_errors_as_one_line()
+        plugin, function = TARGETS[module.__name__]
+        getattr(importlib.import_module(plugin), function)(module)
+    except Exception as error:  # the host's import must succeed even if our code fails
+        _report(module.__name__, error)
+
+
+def _report(where, error):
+    try:
+        from turkic_idiom_tasks.harnesses.report import report_failure
+
+        report_failure(where, error)
+    except Exception as report_error:  # in a broken environment even the report cannot be imported
+        sys.stderr.write(f"turkic-idiom-tasks could not register at {where}: {error!r} ({report_error!r})\n")
+
+
+class Finder:
+    """A meta path finder for the target modules only."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        """Return the module's own spec with our loader around its loader; None for any other module."""
+        if name not in TARGETS:
+            return None
+        for finder in sys.meta_path:
+            if finder is Finder or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                if hasattr(spec.loader, "exec_module"):
+                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
+                return spec
+        return None
+
+
+def install() -> None:
+    """Install the finder unless TURKIC_IDIOM_NO_HOOK is set; the start-up file calls this function."""
+    if os.environ.get(NO_HOOK_VARIABLE, "") in ("", "0"):
+        put_finder()
+
+
+def put_finder() -> None:
+    """Make the finder the first one on sys.meta_path, if it is not there yet."""
+    if Finder not in sys.meta_path:
+        sys.meta_path.insert(0, Finder)
+
+
+def extend_late() -> None:
+    """Register with an mteb that was imported before the finder was installed."""
+    if "mteb.get_tasks" in sys.modules:
+        import importlib
+
+        importlib.import_module(_PLUGIN).add_late()
+
+
+def is_installed() -> bool:
+    """Return whether the finder is on sys.meta_path."""
+    return Finder in sys.meta_path

@@ -1,0 +1,218 @@
+"""Scorers and metrics of the Inspect tasks: Inspect asks and logs, our scorer computes.
+
+A metric hands the answers of all samples to the scorer that lm-eval and the leaderboard use too
+(`tasks.items.scoring`). A run over several sets has the macro scores, which weigh the sets alike, and the main
+score of every set. Every epoch counts as an answer of its own. Standard errors are Inspect's own, clustered by concept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    Metric,
+    MetricProtocol,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    Value,
+    metric,
+    scorer,
+    stderr,
+    value_to_float,
+)
+from inspect_ai.solver import TaskState
+
+from turkic_idiom_tasks.harnesses.current_data import current_dataset
+from turkic_idiom_tasks.harnesses.inspect_samples import item_of, sentence_of
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
+from turkic_idiom_tasks.tasks.items.item_types import LETTERS
+from turkic_idiom_tasks.tasks.items.scoring import macro, score_items, score_open_cloze
+from turkic_idiom_tasks.tasks.spans.answers import read_answer
+from turkic_idiom_tasks.tasks.spans.scoring import sample, score_samples
+
+CONCEPT = "concept"  # key of the metadata of a sample: what is resampled and clustered
+UNREADABLE = "invalid_response_format"  # Inspect's word for an answer that could not be read
+
+
+@metric(name="choice_scores", scores="unreduced")
+def choice_scores() -> Metric:
+    """Compute the scores of `scoring.score_items`."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        return _flat(_by_set(scores), _choice, main="accuracy")
+
+    return compute
+
+
+@metric(name="open_cloze_scores", scores="unreduced")
+def open_cloze_scores(data: str = "") -> Metric:
+    """Compute the scores of `scoring.score_open_cloze`; `data` is that of the task."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        lexicon = current_dataset(data).lexicon
+
+        def open_cloze(group: Sequence[SampleScore]) -> dict[str, float]:
+            items = [item_of(score.sample_metadata or {}) for score in group]
+            return score_open_cloze(items, [score.score.answer for score in group], lexicon)
+
+        return _flat(_by_set(scores), open_cloze, main="accepted")
+
+    return compute
+
+
+@metric(name="span_scores", scores="unreduced")
+def span_scores() -> Metric:
+    """Compute the scores of the span tasks; see `tasks.spans.scoring`."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        return _flat(_by_set(scores), _spans, main="span_f1")
+
+    return compute
+
+
+@metric(name="stderr", scores="unreduced")
+def concept_stderr() -> Metric:
+    """Compute Inspect's standard error, clustered by concept, of the mean over sets of their shares of right answers.
+
+    With several sets the values are centred in their sets and weighted, so that their mean is the macro average and
+    their deviations are those of its linear approximation.
+    """
+    clustered = cast(MetricProtocol, stderr(cluster=CONCEPT))
+
+    def compute(scores: list[SampleScore]) -> Value:
+        as_number = value_to_float()
+        groups = _by_set(scores)
+        weighted = []
+        for group in groups.values():
+            values = [as_number(score.score.value) for score in group]
+            mean = sum(values) / len(values)
+            weight = len(scores) / (len(groups) * len(group))
+            for score, value in zip(group, values, strict=True):
+                centred = Score(value=weight * (value - mean))
+                weighted.append(score.model_copy(update={"score": centred}))
+        return clustered(weighted)  # type: ignore[arg-type]  # its annotation names the scores of old versions too
+
+    return compute
+
+
+@scorer(metrics=[choice_scores(), concept_stderr()])
+def idiom_choice() -> Scorer:
+    """Return a scorer that reads the letter of an option; the answer is the letter, None if none can be read."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        item = item_of(state.metadata)
+        position = read_letter(state.output.completion, len(item.options))
+        is_right = position == item.gold
+        trap = None if position is None else item.options[position].trap
+        return Score(
+            value=CORRECT if is_right else INCORRECT,
+            answer=None if position is None else LETTERS[position],
+            reason=UNREADABLE if position is None else None,
+            explanation=None if trap is None else f"a trap: {trap}",
+        )
+
+    return score
+
+
+@scorer(metrics=[open_cloze_scores(), concept_stderr()])
+def idiom_cloze(data: str = "") -> Scorer:
+    """Return a scorer that looks for the right idiom in a free answer.
+
+    Args:
+        data: that of the task, whose lexicon says which idioms are accepted.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        item = item_of(state.metadata)
+        answer = read_open(state.output.completion, item.text)
+        scores = score_open_cloze([item], [answer], current_dataset(data).lexicon)
+        return Score(
+            value=CORRECT if scores["accepted"] else INCORRECT,
+            answer=answer,
+            reason=UNREADABLE if answer is None else None,
+        )
+
+    return score
+
+
+@scorer(metrics=[span_scores()])
+def idiom_spans() -> Scorer:
+    """Return a scorer that reads the idioms of a sentence; the answer is the tags of the words."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        sentence = sentence_of(state.metadata)
+        language = LANGUAGES[sentence.language]
+        answer = read_answer(state.output.completion, sentence.sentence, sentence.tokens, language, strict=True)
+        return Score(
+            value=CORRECT if answer.tags == sentence.tags else INCORRECT,
+            answer=" ".join(answer.tags),
+            reason=UNREADABLE if answer.format_error else None,
+        )
+
+    return score
+
+
+def _by_set(scores: Sequence[SampleScore]) -> dict[str, list[SampleScore]]:
+    groups: dict[str, list[SampleScore]] = {}
+    for score in scores:
+        groups.setdefault((score.sample_metadata or {})["set"], []).append(score)
+    return groups
+
+
+def _choice(group: Sequence[SampleScore]) -> dict[str, float]:
+    items = [item_of(score.sample_metadata or {}) for score in group]
+    positions = []
+    for score in group:
+        letter = score.score.answer
+        positions.append(None if letter is None else LETTERS.index(letter))
+    return score_items(items, positions)
+
+
+def _spans(group: Sequence[SampleScore]) -> dict[str, float]:
+    samples = []
+    n_unreadable = 0
+    for score in group:
+        metadata = score.sample_metadata or {}
+        samples.append(sample(metadata[CONCEPT], sentence_of(metadata).tags, (score.score.answer or "").split()))
+        n_unreadable += score.score.reason == UNREADABLE
+    return {**score_samples(samples), "format_error": n_unreadable / len(group)}
+
+
+def _flat(
+    scores_by_set: Mapping[str, Sequence[SampleScore]],
+    compute: Callable[[Sequence[SampleScore]], Mapping[str, float]],
+    *,
+    main: str,
+) -> Value:
+    """Return the scores of the only set, or the macro scores and the main score of every set."""
+    computed: dict[str, Mapping[str, float]] = {}
+    for name, scores in scores_by_set.items():
+        epochs = _epochs(scores)
+        by_epoch = {str(number): compute(epoch) for number, epoch in enumerate(epochs)}
+        computed[name] = macro(by_epoch) if len(epochs) > 1 else by_epoch["0"]
+    if len(computed) == 1:
+        return dict(next(iter(computed.values())))
+    flat = dict(macro(computed))
+    for name, values in computed.items():
+        flat[f"{main}_{name}"] = values[main]
+    return flat
+
+
+def _epochs(scores: Sequence[SampleScore]) -> list[list[SampleScore]]:
+    """Return the first answers to all samples, the second ones, and so on."""
+    epochs: list[list[SampleScore]] = []
+    n_earlier: Counter[str | int | None] = Counter()
+    for score in scores:
+        number = n_earlier[score.sample_id]
+        n_earlier[score.sample_id] += 1
+        if number == len(epochs):
+            epochs.append([])
+        epochs[number].append(score)
+    return epochs

@@ -1,0 +1,113 @@
+"""Tasks of Inspect AI: ``inspect eval turkic_idiom_tasks/equivalent --model ...``.
+
+Inspect finds this module by the entry point ``inspect_ai`` of the distribution. Items, prompts, the reading of answers
+and scores are those of the lm-eval tasks. Every sample holds its item in its metadata, so that a log can be scored
+again without the data.
+"""
+
+from __future__ import annotations
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import GenerateConfig
+from inspect_ai.scorer import Scorer
+from inspect_ai.solver import generate
+
+from turkic_idiom_tasks import __version__
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.harnesses.current_data import current_dataset
+from turkic_idiom_tasks.harnesses.inspect_samples import item_samples, span_samples
+from turkic_idiom_tasks.harnesses.inspect_scorers import idiom_choice, idiom_cloze, idiom_spans
+from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, MEANING, USAGE
+
+DEFAULT_PROMPT = "en1"
+
+
+@task
+def meaning(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
+    """Ask for the meaning of an idiom, one of four.
+
+    Args:
+        language: code; by default every language of the data.
+        prompt: one of `prompts.VARIANTS`.
+        data: as in ``--data`` of our commands; by default what TURKIC_IDIOM_DATA names, or the bundled lexicon.
+        few_shot: number of examples from the training split.
+    """
+    return _choice_task(MEANING, language=language, prompt=prompt, data=data, few_shot=few_shot)
+
+
+@task
+def equivalent(
+    language: str = "", target: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0
+) -> Task:
+    """Ask for the idiom of another language that means the same, one of four.
+
+    Args:
+        language: code of the language of the idiom; by default every one.
+        target: code of the language of the options; by default every one.
+        prompt: as in `meaning`.
+        data: as in `meaning`.
+        few_shot: as in `meaning`.
+    """
+    return _choice_task(EQUIVALENT, language=language, target=target, prompt=prompt, data=data, few_shot=few_shot)
+
+
+@task
+def usage(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
+    """Ask whether a sentence uses the words of an idiom figuratively or literally; arguments as in `meaning`."""
+    return _choice_task(USAGE, language=language, prompt=prompt, data=data, few_shot=few_shot)
+
+
+@task
+def cloze(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
+    """Ask which of four idioms fills the blank in a sentence; arguments as in `meaning`."""
+    return _choice_task(CLOZE, language=language, prompt=prompt, data=data, few_shot=few_shot)
+
+
+@task
+def cloze_open(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
+    """Ask for an idiom that fills the blank in a sentence; arguments as in `meaning`."""
+    show_input_errors_as_one_line()
+    dataset = current_dataset(data)
+    samples = item_samples(dataset, CLOZE, language=language, variant=prompt, few_shot=few_shot, is_open=True)
+    return _task(samples, idiom_cloze(data), dataset, prompt=prompt, few_shot=few_shot)
+
+
+@task
+def spans(language: str = "", prompt: str = "json", data: str = "", few_shot: int = 0) -> Task:
+    """Ask for the idioms in a sentence.
+
+    Args:
+        language: as in `meaning`.
+        prompt: ``json``, ``xml`` or ``native``, as in the span tasks of lm-eval.
+        data: as in `meaning`.
+        few_shot: as in `meaning`.
+    """
+    show_input_errors_as_one_line()
+    dataset = current_dataset(data)
+    samples = span_samples(dataset, language=language, variant=prompt, few_shot=few_shot)
+    return _task(samples, idiom_spans(), dataset, prompt=prompt, few_shot=few_shot)
+
+
+def _choice_task(kind: str, *, language: str, prompt: str, data: str, few_shot: int, target: str = "") -> Task:
+    show_input_errors_as_one_line()
+    dataset = current_dataset(data)
+    samples = item_samples(dataset, kind, language=language, target=target, variant=prompt, few_shot=few_shot)
+    return _task(samples, idiom_choice(), dataset, prompt=prompt, few_shot=few_shot)
+
+
+def _task(samples: list[Sample], scorer: Scorer, dataset: Dataset, *, prompt: str, few_shot: int) -> Task:
+    return Task(
+        dataset=MemoryDataset(samples, name=dataset.path, location=dataset.path),
+        solver=generate(),
+        scorer=scorer,
+        config=GenerateConfig(temperature=0.0),
+        metadata={
+            "data_path": dataset.path,
+            "data_revision": dataset.revision,
+            "prompt": prompt,
+            "few_shot": few_shot,
+            "turkic_idiom_tasks": __version__,
+        },
+    )

@@ -1,0 +1,53 @@
+"""Functions that the task files of `explain` in ``lm_eval_tasks/`` name: documents and results of a sample."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from datasets import Dataset as HarnessDataset
+from datasets import DatasetDict
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.current_data import current_dataset
+from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
+from turkic_idiom_tasks.splits import TEST
+from turkic_idiom_tasks.tasks.items.explain import explanations
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+
+def load(language: str, **_metadata: Any) -> DatasetDict:
+    """Return the questions about the test concepts of a language, and say how their answers are judged.
+
+    Args:
+        language: code.
+        _metadata: values of ``--metadata``, which lm-eval passes; not used.
+
+    Raises:
+        InputError: the data is no lexicon, has no test concept with a meaning in the language, or cannot be used.
+    """
+    show_input_errors_as_one_line()
+    dataset = current_dataset()
+    lexicon = dataset.lexicon
+    rows = [] if lexicon is None else explanations(lexicon, language)
+    if not rows:
+        raise InputError(
+            f"{dataset.path}: has no test concept with a meaning in {language} to explain; choose other tasks or data"
+        )
+    log.warning(
+        "turkic_idiom_explain_%s: answers are not scored here; write them with --log_samples --output_path DIR, and "
+        "judge them with: turkic-idiom judge DIR --model JUDGE",
+        language,
+    )
+    return DatasetDict({TEST: HarnessDataset.from_list([row.document() for row in rows])})
+
+
+load_tr, load_az, load_tk, load_gag, load_uz = (partial(load, code) for code in ("tr", "az", "tk", "gag", "uz"))
+
+
+def process_results(document: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
+    """Return the only score that needs no judge: whether there is any answer."""
+    return {"answered": float(bool(results[0].strip()))}

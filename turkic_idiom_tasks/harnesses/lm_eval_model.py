@@ -1,0 +1,145 @@
+"""``--model token-classifier`` of lm-eval: a fine-tuned token classifier that answers the span tasks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+from lm_eval.api.registry import model_registry
+
+from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.harnesses.lm_eval_plugin import MODEL_NAME
+from turkic_idiom_tasks.languages import PIVOT
+from turkic_idiom_tasks.tasks.spans.classifier import BATCH_SIZE, TokenClassifier
+
+
+class TokenClassifierLM(LM):
+    """A model of lm-eval that tags the words of a document; every span task scores its answer ``{"bio": [...]}``.
+
+    The prompt is not read.
+
+    Args:
+        pretrained: Hub id or folder of the classifier.
+        revision: Hub commit; None is the newest.
+        device: device of torch; the CPU replaces a GPU that does not exist, because lm-eval passes one by default.
+        dtype: float32, bfloat16 or float16.
+        batch_size: sentences per forward pass; ``auto`` and lm-eval's default of 1 mean 32, which changes no answer.
+        max_length: sub-words in one window; None is the model's own limit.
+        trust_remote_code: whether code that comes with the classifier may be executed.
+        other: other arguments that lm-eval passes to every model; any that would change the result is refused.
+
+    Raises:
+        InputError: the classifier cannot be used.
+    """
+
+    def __init__(
+        self,
+        pretrained: str = "",
+        *,
+        revision: str | None = None,
+        device: str | None = None,
+        dtype: str = "float32",
+        batch_size: int | str | None = None,
+        max_length: int | None = None,
+        trust_remote_code: bool = False,
+        **other: Any,
+    ) -> None:
+        super().__init__()
+        if not pretrained:
+            raise usage_error(f"--model {MODEL_NAME} needs pretrained=NAME_OR_FOLDER in --model_args")
+        unknown = sorted(key for key, value in other.items() if key != "max_batch_size" and value)
+        if unknown:
+            raise usage_error(f"--model {MODEL_NAME} takes no {', '.join(unknown)} in --model_args")
+        if max_length is not None and not isinstance(max_length, int):
+            raise usage_error(f"max_length must be a whole number, not {max_length!r}")
+        if device and device.startswith("cuda") and not torch.cuda.is_available():
+            device = None
+        self._classifier = TokenClassifier.load(
+            str(pretrained),
+            revision=revision,
+            device=device,
+            dtype=str(dtype),
+            max_length=max_length,
+            trust_remote_code=trust_remote_code is True,
+        )
+        size = int(str(batch_size)) if str(batch_size).isdigit() else 1
+        self._batch_size = size if size > 1 else BATCH_SIZE
+
+    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+        """Return one JSON answer per request.
+
+        Raises:
+            InputError: the documents of the task have no words.
+        """
+        sentences = []
+        languages = []
+        for request in requests:
+            tokens = (request.doc or {}).get("tokens")
+            if not tokens:
+                raise _spans_only(request)
+            sentences.append(list(tokens))
+            languages.append(request.doc.get("lang", PIVOT))
+        predictions = self._classifier.predict(
+            sentences, languages, batch_size=self._batch_size, progress=not disable_tqdm
+        )
+        answers = []
+        for request, prediction in zip(requests, predictions, strict=True):
+            subwords = {"labels": prediction.subword_tags, "words": prediction.owners}
+            answer = json.dumps({"bio": prediction.tags, "subwords": subwords})
+            self.cache_hook.add_partial("generate_until", request.args, answer)
+            answers.append(answer)
+        return answers
+
+    def loglikelihood(self, requests: list[Instance], disable_tqdm: bool = False) -> Any:
+        """Raise an error, because a token classifier gives no likelihood of a text.
+
+        Raises:
+            InputError: always.
+        """
+        raise _spans_only(requests[0])
+
+    loglikelihood_rolling = loglikelihood
+
+    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+        """Return the prompt unchanged, so that ``--apply_chat_template`` does no harm."""
+        return chat_history[-1]["content"]
+
+    def chat_template(self, chat_template: bool | str = False) -> str:
+        """Return an empty text, because there is no template."""
+        return ""
+
+    @property
+    def tokenizer_name(self) -> str:
+        """Return the name of the model, which lm-eval uses to name its cache of requests."""
+        return self._classifier.name.replace("/", "__")
+
+    def get_model_info(self) -> dict[str, Any]:
+        """Return facts on the model for lm-eval's result file, such as the revision of its weights and its window."""
+        model, name = self._classifier.model, self._classifier.name
+        if is_local(name):
+            revision = folder_revision(Path(name).expanduser())
+        else:
+            revision = getattr(model.config, "_commit_hash", None) or ""
+        return {
+            "model_num_parameters": model.num_parameters(),
+            "model_dtype": str(model.dtype),
+            "model_revision": revision,
+            "model_sha": revision,
+            "model_max_length": self._classifier.max_length,
+        }
+
+
+def _spans_only(request: Instance) -> InputError:
+    return usage_error(
+        f"--model {MODEL_NAME} answers span tasks only: the documents of {request.task_name!r} have no `tokens`; use "
+        "--tasks turkic_idiom_span"
+    )
+
+
+if MODEL_NAME not in model_registry:
+    model_registry.register(MODEL_NAME)(TokenClassifierLM)

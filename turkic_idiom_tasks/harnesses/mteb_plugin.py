@@ -1,0 +1,144 @@
+"""Extension of mteb by the start-up hook: tasks, the benchmark, models, and a guard against scores of other data."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import sys
+from types import ModuleType
+from typing import Any
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.hook import put_finder
+from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+
+def _finished_tasks() -> ModuleType | None:
+    """Return our module `mteb_tasks`, or None while it is being imported; it registers its tasks at its own end."""
+    from turkic_idiom_tasks.harnesses import mteb_tasks  # late, because it imports parts of mteb
+
+    return mteb_tasks if hasattr(mteb_tasks, "TASK_CLASSES") else None
+
+
+def _finished_classes() -> dict[str, Any]:
+    """Return name -> class of all our tasks; empty while one of their modules is being imported."""
+    from turkic_idiom_tasks.harnesses import mteb_similarity, mteb_tasks  # late, as above
+
+    if not hasattr(mteb_tasks, "TASK_CLASSES") or not hasattr(mteb_similarity, "SIMILARITY_CLASSES"):
+        return {}
+    return {**mteb_tasks.TASK_CLASSES, **mteb_similarity.SIMILARITY_CLASSES}
+
+
+def add_tasks(module: ModuleType) -> None:
+    """Add our task classes to `mteb.tasks`, whose names mteb collects next; a task that mteb has stays mteb's."""
+    classes = _finished_classes()
+    known = {}
+    for value in vars(module).values():
+        if isinstance(value, type) and hasattr(value, "metadata"):
+            known[value.metadata.name] = value
+    for name, task in classes.items():
+        if name not in known:
+            setattr(module, task.__name__, task)
+        elif known[name] is not task:
+            log.info("%s ships with this mteb; mteb's own task is used", name)
+
+
+def add_benchmark(module: ModuleType) -> None:
+    """Add our benchmark to `mteb.benchmarks.benchmarks`."""
+    mteb_tasks = _finished_tasks()
+    if mteb_tasks is None:
+        return
+    names = [getattr(value, "name", None) for value in vars(module).values()]
+    if mteb_tasks.BENCHMARK_NAME not in names:
+        module.TURKIC_IDIOM = mteb_tasks.make_benchmark()  # type: ignore[attr-defined]
+
+
+def add_models(module: ModuleType) -> None:
+    """Add our models to mteb's registry."""
+    from turkic_idiom_tasks.harnesses import mteb_models  # late, because it imports parts of mteb
+
+    if hasattr(mteb_models, "register_models"):  # otherwise it is being imported, and registers at its own end
+        mteb_models.register_models(module.MODEL_REGISTRY)
+
+
+def guard_cached_results(module: ModuleType) -> None:
+    """Make mteb's result cache refuse a finished result of ours that was computed on other data.
+
+    mteb reads a finished result file without checking its data. With TURKIC_IDIOM_DATA the same task can be run on
+    several data sets, and the scores of one must never be shown for another.
+    """
+    original = module.ResultCache.load_task_result
+
+    @functools.wraps(original)
+    def load_task_result(cache: Any, task_name: str, *args: Any, **kwargs: Any) -> Any:
+        result = original(cache, task_name, *args, **kwargs)
+        task = _finished_classes().get(task_name)
+        if result is not None and task is not None:
+            _refuse_other_data(result, *task.data_in_use(), place=str(cache.cache_path))
+        return result
+
+    module.ResultCache.load_task_result = load_task_result
+
+
+def _refuse_other_data(result: Any, path: str, revision: str, *, place: str) -> None:
+    """Raise if a finished result was computed on other data than the data in use.
+
+    Args:
+        result: an mteb TaskResult of one of our tasks.
+        path: the data in use.
+        revision: its revision.
+        place: the output folder, for the message.
+
+    Raises:
+        InputError: the revisions differ.
+    """
+    if result.dataset_revision != revision:
+        raise InputError(
+            f"{place} holds {result.task_name} scores of other data (revision {result.dataset_revision[:12]}; the data "
+            f"in use is {path}, revision {revision[:12]}); choose another output folder, or overwrite them with "
+            "--overwrite-strategy always (mteb) or --overwrite (turkic-idiom)"
+        )
+
+
+def register_now() -> list[str]:
+    """Register everything that the hook did not, and return the names of the tasks; it can be called repeatedly."""
+    show_input_errors_as_one_line()
+    put_finder()  # for modules that mteb has not imported yet
+    import mteb  # noqa: F401  # if the finder was installed before, this registers everything
+
+    add_late()  # for modules that mteb has imported already
+    return list(_finished_classes())
+
+
+def add_late() -> None:
+    """Register with an mteb that built its registries before the hook was installed."""
+    get_tasks = sys.modules.get("mteb.get_tasks")  # the attribute `mteb.get_tasks` is the function
+    if get_tasks is None or not hasattr(get_tasks, "_TASKS_REGISTRY"):
+        return  # it is still being imported, so the hook on mteb.tasks registers the tasks
+    _add_late_tasks(get_tasks)
+    benchmarks = sys.modules.get("mteb.benchmarks.benchmarks")
+    if benchmarks is not None:
+        add_benchmark(benchmarks)
+        registry = sys.modules["mteb.benchmarks.get_benchmark"]
+        for cached in ("_build_registry", "_build_aliases_registry"):
+            if hasattr(registry, cached):
+                getattr(registry, cached).cache_clear()
+    models = sys.modules.get("mteb.models.model_implementations")
+    if models is not None:
+        add_models(models)
+    results = sys.modules.get("mteb.cache.result_cache")
+    if results is not None and not hasattr(results.ResultCache.load_task_result, "__wrapped__"):
+        guard_cached_results(results)
+
+
+def _add_late_tasks(get_tasks: ModuleType) -> None:
+    new = {}
+    for name, task in _finished_classes().items():
+        if name not in get_tasks._TASKS_REGISTRY:
+            new[name] = task
+    if new:
+        add_tasks(sys.modules["mteb.tasks"])
+        get_tasks.TASK_LIST = (*get_tasks.TASK_LIST, *new.values())  # type: ignore[attr-defined]
+        get_tasks._TASKS_REGISTRY.update(new)

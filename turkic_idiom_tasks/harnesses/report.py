@@ -1,0 +1,58 @@
+"""Messages to the user inside a harness: failed registrations, and wrong input as one line."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.versions import installed_version
+from turkic_idiom_tasks.io.reading import printable
+
+failures: dict[str, str] = {}  # place -> error, for `turkic-idiom doctor`
+
+
+def report_failure(where: str, error: Exception) -> None:
+    """Record a failed registration and warn about it once per place.
+
+    Args:
+        where: the host module that should have been extended (``mteb.tasks``), or a single task, benchmark or model.
+        error: the error of the registration.
+    """
+    if where in failures:
+        return
+    failures[where] = f"{type(error).__name__}: {error}"
+    distribution = where.partition(".")[0]
+    logging.getLogger("turkic_idiom_tasks").warning(
+        "turkic-idiom-tasks could not register with %s %s (at %s): %s. The harness itself is unaffected; "
+        "run `turkic-idiom doctor`.",
+        distribution,
+        installed_version(distribution) or "(version unknown)",
+        where,
+        failures[where],
+    )
+
+
+class _OneLineErrors:
+    """An excepthook that prints an uncaught `InputError` as one line; other errors go to the previous hook."""
+
+    def __init__(self, previous: Callable[..., Any]) -> None:
+        self._previous = previous
+
+    def __call__(self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        if isinstance(error, InputError):
+            sys.stderr.write(f"turkic-idiom-tasks: error: {printable(str(error))}\n")
+        else:
+            self._previous(kind, error, traceback)
+
+
+def show_input_errors_as_one_line() -> None:
+    """Print one line instead of a traceback when an `InputError` ends a program; its exit code is 1.
+
+    Programs that catch the error are not affected. The function can be called repeatedly.
+    """
+    if not isinstance(sys.excepthook, _OneLineErrors):
+        sys.excepthook = _OneLineErrors(sys.excepthook)

@@ -1,0 +1,1 @@
+"""Files, untrusted text, CSV and the Hub: everything that is read or written."""

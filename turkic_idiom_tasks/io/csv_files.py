@@ -1,0 +1,177 @@
+"""Reading of text files and CSV tables from outside, whose faults are named by line."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import MalformedError, quoted, read_file
+
+_DELIMITERS = (",", ";", "\t")
+_CELL_LIMIT = 1 << 20  # characters; a longer cell means an unclosed quotation mark
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a table.
+
+    Attributes:
+        line: line on which it begins, from 1.
+        cells: column -> cell; None if the record cannot be used.
+        problem: why it cannot be used.
+        value: the text that has the problem.
+    """
+
+    line: int
+    cells: Mapping[str, str] | None
+    problem: str = ""
+    value: str = ""
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, without a byte order mark.
+
+    Raises:
+        InputError: the file does not exist, is not a regular file, is empty, or is not UTF-8.
+    """
+    if not path.exists():
+        raise InputError(f"{path}: no such file; check the path")
+    try:
+        data = read_file(path).removeprefix(_BYTE_ORDER_MARK)
+    except MalformedError as error:
+        raise InputError(f"{path}: {error}") from error
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise InputError(f"{path}: UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8") from error
+        if data.startswith(b"PK"):
+            raise InputError(f"{path}: an Excel or zip file; export it as CSV in UTF-8") from error
+        raise InputError(
+            f"{path}:{line}: not UTF-8 (byte 0x{data[error.start]:02X}); convert it first, such as: "
+            "iconv -f WINDOWS-1254 -t UTF-8"
+        ) from error
+    if not text.strip():
+        raise InputError(f"{path}: is empty")
+    return text
+
+
+def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
+    """Yield the records of a CSV file with a header line, whose cells a comma, a semicolon or a tab separates.
+
+    Column names are compared without regard to case and surrounding white space. A stray quotation mark would join the
+    lines after it into one cell. Such lines are read one by one; a line that still cannot be read is a record with a
+    problem.
+
+    Raises:
+        InputError: a required column is missing, a column is there twice, or the file is not a CSV table.
+    """
+    text = read_text(path)
+    lines = list(StringIO(text, newline=""))
+    header_line = text.lstrip("\r\n").splitlines()[0]
+    delimiter = max(_DELIMITERS, key=header_line.count)
+    header: list[str] | None = None
+    for number, own_lines, cells in _records(path, lines, delimiter):
+        if not any(cell.strip() for cell in cells):
+            continue
+        if header is None:
+            header = [cell.strip().lower() for cell in cells]
+            _check_columns(path, header, required)
+        elif len(own_lines) > 1 and _has_stray_quote(own_lines, cells, delimiter, len(header)):
+            for offset, line in enumerate(own_lines):
+                if line.strip():
+                    yield _lone_record(number + offset, line, delimiter, header)
+        else:
+            yield _record(number, cells, header)
+
+
+def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield ``PATH:LINE`` and the cells of every record of a table, none of which may have a problem; see `read_table`.
+
+    Raises:
+        InputError: a record cannot be used.
+    """
+    for record in read_table(path, required):
+        place = f"{path}:{record.line}"
+        if record.cells is None:
+            raise InputError(f"{place}: {record.problem}: {quoted(record.value)}; correct the file")
+        yield place, record.cells
+
+
+def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line number and the cells of every record of a comma-separated file without a header line.
+
+    Raises:
+        InputError: the file cannot be read, or is malformed.
+    """
+    for number, _, cells in _records(path, list(StringIO(read_text(path), newline="")), ","):
+        if any(cell.strip() for cell in cells):
+            yield number, cells
+
+
+def _records(path: Path, lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, Sequence[str], list[str]]]:
+    """Yield the number of the first line, the lines and the cells of every record."""
+    csv.field_size_limit(_CELL_LIMIT)
+    reader = csv.reader(lines, delimiter=delimiter)
+    first = 0
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise InputError(
+                f"{path}:{first + 1}: malformed CSV ({error}); look for an unclosed quotation mark"
+            ) from error
+        if cells is None:
+            return
+        yield first + 1, lines[first : reader.line_num], cells
+        first = reader.line_num
+
+
+def _has_stray_quote(lines: Sequence[str], cells: Sequence[str], delimiter: str, n_columns: int) -> bool:
+    """Return whether a record of several lines consists of rows that a stray quotation mark has joined.
+
+    A cell may have line breaks. In that case its last quotation mark ends a cell, the record has as many cells as the
+    header, and its lines are not valid rows by themselves.
+    """
+    try:
+        next(csv.reader(lines, delimiter=delimiter, strict=True))
+    except csv.Error:
+        return True
+    if len(cells) != n_columns:
+        return True
+    return all(line.count(delimiter) == n_columns - 1 for line in lines)
+
+
+def _lone_record(number: int, line: str, delimiter: str, header: Sequence[str]) -> Record:
+    """Return the record of one line that is read by itself."""
+    try:
+        cells = next(csv.reader([line], delimiter=delimiter, strict=True))
+    except csv.Error:
+        return Record(number, None, "stray quotation mark", line.strip())
+    return _record(number, cells, header)
+
+
+def _record(number: int, cells: Sequence[str], header: Sequence[str]) -> Record:
+    if len(cells) != len(header):
+        return Record(number, None, "wrong number of cells", f"{len(cells)} cells instead of {len(header)}")
+    return Record(number, dict(zip(header, cells, strict=True)))
+
+
+def _check_columns(path: Path, header: Sequence[str], required: tuple[str, ...]) -> None:
+    missing = [name for name in required if name.lower() not in header]
+    if missing:
+        names = quoted(", ".join(header))[1:-1]
+        raise InputError(
+            f"{path}:1: the columns {', '.join(missing)} are missing; found {names}; is it the right file?"
+        )
+    spelling = {name.lower(): name for name in required}
+    for name in header:
+        if name and header.count(name) > 1:
+            raise InputError(f"{path}:1: the column {spelling.get(name, name)} appears twice; rename or remove one")

@@ -1,0 +1,160 @@
+"""Use of the Hub's own client: without its warnings, and with its errors as messages of ours.
+
+The client finds the token itself; this package never reads it.
+"""
+
+from __future__ import annotations
+
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from huggingface_hub import HfApi, constants, errors
+from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars, logging
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import printable
+
+REACH_TIMEOUT = 5.0  # seconds; the client itself would try every file again for half a minute
+_TRANSPORTS = ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3")
+_AGAIN = "run the same command again, which continues where it stopped"
+_MESSAGES = {
+    401: "the Hub asks for a valid token (401); log in with `hf auth login`, or set HF_TOKEN",
+    403: "the token has no right to write there (403); ask the owner for it, or log in with another: hf auth login",
+    404: "not there, or the token may not see it (404); check the name, or log in with `hf auth login`",
+    409: "somebody else changed it meanwhile (409); run the same command again, which makes a new plan",
+    412: "somebody else changed it meanwhile (412); run the same command again, which makes a new plan",
+    429: "too many requests (429); wait a while, then run the same command again",
+}
+
+
+def check_login(place: str) -> None:
+    """Check that the client has a token that the Hub accepts; to be called before work that ends with an upload.
+
+    Args:
+        place: as in `hub_errors`.
+
+    Raises:
+        InputError: it has no such token, or the Hub cannot be reached.
+    """
+    with hub_errors(place):
+        HfApi().whoami()
+
+
+@contextmanager
+def hub_errors(place: str) -> Iterator[None]:
+    """Turn what the client raises into one line that says what to do.
+
+    Args:
+        place: what is being used, such as ``dataset ORG/NAME``; begins the line.
+
+    Raises:
+        InputError: whatever went wrong with the Hub.
+    """
+    try:
+        with quiet_client():
+            yield
+    except InputError:
+        raise
+    except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
+        raise InputError(f"{place}: {explanation(error)}") from error
+
+
+@contextmanager
+def quiet_client() -> Iterator[None]:
+    """Keep the client's warnings off the terminal, as their addresses carry signatures, and its bars off files."""
+    verbosity = logging.get_verbosity()
+    hides_bars = not sys.stderr.isatty() and not are_progress_bars_disabled()
+    logging.set_verbosity_error()
+    if hides_bars:
+        disable_progress_bars()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if hides_bars:
+            enable_progress_bars()
+
+
+def explanation(error: BaseException) -> str:
+    """Return what went wrong with the Hub and what to do, in our own words; the client's may have signed addresses."""
+    for cause in causes(error):
+        if isinstance(cause, errors.OfflineModeIsEnabled):
+            return "HF_HUB_OFFLINE is set; unset it to use the Hub"
+        if isinstance(cause, errors.LocalTokenNotFoundError):
+            return "no token; log in with `hf auth login`, or set HF_TOKEN"
+        if isinstance(cause, errors.HfHubHTTPError):
+            return _status_words(cause.response.status_code, cause.server_message)
+        is_network = isinstance(cause, ConnectionError | TimeoutError)
+        if is_network or type(cause).__module__.partition(".")[0] in _TRANSPORTS:
+            return f"the connection to the Hub broke ({type(cause).__name__}); {_AGAIN}"
+    return printable(_first_line(str(error)) or type(error).__name__)
+
+
+def _status_words(status: int, message: str | None) -> str:
+    if status >= 500:
+        return f"the Hub failed ({status}); {_AGAIN}"
+    refused = f"the Hub refused ({status}): {printable(_first_line(message or '') or 'it gave no reason')}"
+    return _MESSAGES.get(status, refused)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
+@cache
+def is_reachable() -> bool:
+    """Return whether the Hub answers now: one request per process. HF_HUB_OFFLINE and HF_ENDPOINT are respected."""
+    if constants.HF_HUB_OFFLINE or not constants.ENDPOINT.startswith(("https://", "http://")):
+        return False
+    request = urllib.request.Request(constants.ENDPOINT, method="HEAD")  # noqa: S310  # the scheme is checked above
+    try:
+        with urllib.request.urlopen(request, timeout=REACH_TIMEOUT):  # noqa: S310
+            return True
+    except urllib.error.HTTPError:  # the Hub answered, although with an error
+        return True
+    except OSError:
+        return False
+
+
+@contextmanager
+def offline_if_unreachable() -> Iterator[None]:
+    """Keep the client from trying every file again for half a minute while the Hub cannot be reached."""
+    was_offline = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = not is_reachable()
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = was_offline
+
+
+def reason(error: BaseException) -> str:
+    """Return why a model could not be loaded from the Hub, as a message; empty if the error has another cause."""
+    unreachable = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, ConnectionError)
+    for cause in causes(error):
+        if isinstance(cause, errors.GatedRepoError):
+            return (
+                "access to this model must be granted on its page at huggingface.co; then log in with `hf auth login`"
+            )
+        if isinstance(cause, errors.RepositoryNotFoundError):
+            return "no such model on the Hugging Face Hub (or it is private: log in with `hf auth login`)"
+        if isinstance(cause, errors.RevisionNotFoundError):
+            return "the Hugging Face Hub has this model, but not this revision"
+        if isinstance(cause, errors.HFValidationError):
+            return "neither a folder here nor a possible name on the Hugging Face Hub"
+        if isinstance(cause, unreachable) or type(cause).__module__.partition(".")[0] in _TRANSPORTS:
+            return "not in the local cache, and the Hugging Face Hub could not be reached; connect, or give a folder"
+    return ""
+
+
+def causes(error: BaseException) -> list[BaseException]:
+    """Return an exception and everything that it was raised from, outermost first."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return chain

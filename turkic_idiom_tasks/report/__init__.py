@@ -1,0 +1,1 @@
+"""Frames, tables, charts and comparisons of finished results."""

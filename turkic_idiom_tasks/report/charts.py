@@ -1,0 +1,318 @@
+"""Charts as Vega-Lite and as SVG, for a page or as a file, without scripts and without references to other files.
+
+Text and axes have the colour of the page around them, light or dark; a file that is opened by itself has its own
+background. Series differ in colour (safe for colour-blind readers) and in shape or place. Everything is drawn in the
+given order.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.files import write_json, write_text
+from turkic_idiom_tasks.report.tables import NO_VALUE
+
+try:
+    import altair as alt
+    import vl_convert
+except ModuleNotFoundError as error:
+    raise InputError(f"figures need the package {error.name}: pip install 'turkic-idiom-tasks[figures]'") from error
+
+# After Okabe and Ito (2008), darkened where needed: each has a contrast of at least 3:1 on white and on #16181d.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#b8589a", "#a67c00", "#4a90c2", "#8a8a8a", "#7a6ad8", "#c4564f")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+DASHES = ([1, 0], [6, 3], [2, 2])
+
+_INK = "currentColor"
+_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # their letters have the same widths
+_TILE_SCALE = ["#5aa2d4", "#b5d5ea", "#f7f7f7", "#fdc692", "#f08a3c"]  # blue below 0, orange above; dark text on all
+_TILE_TEXT = "#1b1d22"
+_WIDTH = 420
+_TILE_WIDTH = 37  # holds "+0.25"; five columns and a name fit 340 px
+_LINE = 20  # letters of a row's name that stand in one line
+_PARTS_ROLE = re.compile(r' role="graphics-\w+" aria-roledescription="[\w -]*"')  # only the whole chart has a role
+_ALONE = (
+    "svg:root{background:#fff;color:#1b1d22}"
+    "@media (prefers-color-scheme:dark){svg:root{background:#16181d;color:#e6e6e6}}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One value of a heat map, with its row and column; None is drawn as a dash."""
+
+    row: str
+    column: str
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar of a group, with the interval around it if there is one; None leaves its place empty."""
+
+    group: str
+    series: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """One point of a curve; `x` is a label such as ``10`` or ``all``."""
+
+    panel: str
+    series: str
+    x: str
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinePoint:
+    """One point of a line; both coordinates are in [0, 1]."""
+
+    series: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chart:
+    """A chart.
+
+    Attributes:
+        title: title above the chart.
+        description: text for readers who do not see the chart: what is drawn, and how to read it.
+        spec: Vega-Lite specification.
+    """
+
+    title: str
+    description: str
+    spec: Mapping[str, Any]
+
+    def svg(self) -> str:
+        """Return an SVG element without scripts, references or ids; the same chart always gives the same bytes."""
+        drawn = str(vl_convert.vegalite_to_svg(dict(self.spec)))
+        opening, body = drawn.split(">", 1)
+        body = _PARTS_ROLE.sub("", body)
+        opening = opening.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "").replace(' class="marks"', "")
+        opening += ' role="img" overflow="visible"'  # a reader's font may be wider than the one that was measured
+        heading = f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>"
+        return f"{opening}>{heading}<style>{_ALONE}</style>{body}\n"
+
+    def png(self) -> bytes:
+        """Return the chart as a PNG on white, with two pixels for each one of the SVG."""
+        spec = {**self.spec, "background": "white"}
+        return bytes(vl_convert.vegalite_to_png(spec, scale=2))
+
+
+def write_chart(chart: Chart, folder: Path, name: str) -> Path:
+    """Write ``<name>.svg`` and ``<name>.vl.json``, and return the SVG file.
+
+    Raises:
+        InputError: the folder cannot be written to.
+    """
+    write_text(folder / f"{name}.svg", chart.svg())
+    write_json(folder / f"{name}.vl.json", dict(chart.spec))
+    return folder / f"{name}.svg"
+
+
+def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
+    """Draw differences by row and column, each with its number; white is 0, orange above, blue below.
+
+    Raises:
+        ValueError: no tiles.
+    """
+    rows, columns = _order(tiles, "row"), _order(tiles, "column")
+    known = [abs(tile.value) for tile in tiles if tile.value is not None]
+    bound = max(known, default=0.0) or 1.0
+    lines = f"({json.dumps({row: _lines(row) for row in rows})})"
+    row_axis = _labels_only()
+    row_axis.labelExpr = f"{lines}[datum.label]"
+    row_axis.labelOffset = {"condition": {"test": f"length({lines}[datum.value]) > 1", "value": -6}, "value": 0}
+    base = alt.Chart(_data(tiles)).encode(
+        x=alt.X("column:N", sort=columns, title=None, axis=_labels_only(orient="top", angle=-40)),
+        y=alt.Y("row:N", sort=rows, title=None, axis=row_axis),
+    )
+    colour = alt.Color("value:Q", scale=alt.Scale(domain=[-bound, bound], range=_TILE_SCALE), legend=None)
+    defined = "isValid(datum.value)"
+    written = base.transform_filter(defined).mark_text(fontSize=11, color=_TILE_TEXT)
+    drawn = alt.layer(
+        base.transform_filter(defined).mark_rect().encode(color=colour),
+        written.encode(text=alt.Text("value:Q", format="+.2f")),
+        base.transform_filter(f"!{defined}").mark_text(fontSize=11, color=_INK, text=NO_VALUE),
+    )
+    return _chart(drawn.properties(width=_TILE_WIDTH * len(columns), height=28 * len(rows)), title, description)
+
+
+def _lines(name: str) -> list[str]:
+    """Return a name as one line or, if it is long, as two, broken after the hyphen or slash nearest to its middle."""
+    breaks = [match.end() for match in re.finditer("[-/]", name)]
+    if len(name) <= _LINE or not breaks:
+        return [name]
+    middle = min(breaks, key=lambda position: abs(position - len(name) / 2))
+    return [name[:middle], name[middle:]]
+
+
+def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str, floor: float | None = None) -> Chart:
+    """Draw horizontal bars in groups, with one colour for each series and whiskers for their intervals.
+
+    Args:
+        bars: the bars.
+        title: title of the chart.
+        description: description of the chart.
+        axis: title of the axis of the values.
+        floor: score of a random system, drawn as a dashed line.
+
+    Raises:
+        ValueError: no bars.
+    """
+    groups, series = _order(bars, "group"), _order(bars, "series")
+    place = {
+        "y": alt.Y("group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=_labels_only()),
+        "yOffset": alt.YOffset("series:N", sort=series),
+    }
+    base = alt.Chart()
+    x = alt.X("value:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(format=".2~f"))
+    colour = alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=_legend(series))
+    whiskers = base.transform_filter("isValid(datum.low)").mark_rule(color=_INK, strokeWidth=1.3)
+    layers = [base.mark_bar().encode(x=x, color=colour, **place)]
+    if any(bar.low is not None for bar in bars):
+        layers.append(whiskers.encode(x=alt.X("low:Q", title=axis), x2="high:Q", **place))
+    if floor is not None:
+        base = alt.Chart(alt.Data(values=[{"floor": floor}])).encode(x=alt.X("floor:Q", title=axis))
+        layers.append(base.mark_rule(color=_INK, strokeDash=[4, 3]))
+        layers.append(base.mark_text(color=_INK, text="random", fontSize=11, dy=-6).encode(y=alt.value(0)))
+    height = len(groups) * max(22, 14 * len(series))
+    return _chart(alt.layer(*layers, data=_data(bars)).properties(width=_WIDTH, height=height), title, description)
+
+
+def curves(
+    points: Sequence[CurvePoint], *, title: str, description: str, x_axis: str, y_axis: str, panels_in_row: int = 2
+) -> Chart:
+    """Draw curves over an ordered but not metric `x`, in panels side by side.
+
+    Args:
+        points: the points.
+        title: title of the chart.
+        description: description of the chart.
+        x_axis: title of the axis of `x`.
+        y_axis: title of the axis of the values, which are in [0, 1].
+        panels_in_row: number of panels side by side; 1 fits a phone.
+
+    Raises:
+        ValueError: no points.
+    """
+    series, panels = _order(points, "series"), _order(points, "panel")
+    legend = _legend(series)
+    rows = []
+    for point in points:
+        rows.append(asdict(point) | {"dash": series.index(point.series)})
+    data = alt.Data(values=rows)
+    base = alt.Chart().encode(
+        x=alt.X("x:O", sort=_order(points, "x"), title=x_axis, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("value:Q", title=y_axis, scale=alt.Scale(domain=[0, 1])),
+        color=alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=legend),
+    )
+    # dashes have their own field, because the legend would otherwise draw its symbols dashed
+    dash = alt.StrokeDash("dash:O", scale=_cycled(range(len(series)), DASHES), legend=None)
+    shape = alt.Shape("series:N", sort=series, scale=_cycled(series, SHAPES), legend=legend)
+    lines = base.mark_line(strokeWidth=2).encode(strokeDash=dash)
+    marks = base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape)
+    drawn = (
+        alt.layer(lines, marks, data=data)
+        .properties(width=250, height=170)
+        .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=panels_in_row)
+        .resolve_axis(x="independent")
+    )
+    return _chart(drawn, title, description)
+
+
+def lines(points: Sequence[LinePoint], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
+    """Draw lines through points in their order, such as precision over recall.
+
+    Args:
+        points: the points.
+        title: title of the chart.
+        description: description of the chart.
+        x_axis: title of the axis of `x`.
+        y_axis: title of the axis of `y`.
+
+    Raises:
+        ValueError: no points.
+    """
+    series = _order(points, "series")
+    scale = alt.Scale(domain=[0, 1])
+    rows = []
+    for number, point in enumerate(points):
+        rows.append(asdict(point) | {"order": number, "dash": series.index(point.series)})
+    legend = _legend(series) if len(series) > 1 else None
+    drawn = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("x:Q", title=x_axis, scale=scale),
+            y=alt.Y("y:Q", title=y_axis, scale=scale),
+            color=alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=legend),
+            strokeDash=alt.StrokeDash("dash:O", scale=_cycled(range(len(series)), DASHES), legend=None),
+            order=alt.Order("order:Q"),
+        )
+        .properties(width=_WIDTH, height=300)
+    )
+    return _chart(drawn, title, description)
+
+
+def _chart(drawn: Any, title: str, description: str) -> Chart:
+    heading = {"text": title, "anchor": "start", "offset": 12}
+    spec = drawn.properties(title=heading, padding=12).configure(**_config()).to_dict()
+    return Chart(title, description, spec)
+
+
+def _config() -> dict[str, Any]:
+    ink = {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 0}
+    return {
+        "aria": False,  # the whole is one image with a title and a description
+        "background": "transparent",
+        "font": _FONT,
+        "axis": ink | {"domainColor": _INK, "tickColor": _INK, "gridColor": _INK, "gridOpacity": 0.15,
+                       "titleFontWeight": "normal"},
+        "header": ink | {"labelFontWeight": "bold"},
+        "legend": ink | {"symbolStrokeWidth": 2, "symbolSize": 90},
+        "title": {"color": _INK, "fontSize": 14, "subtitleColor": _INK},
+        "view": {"stroke": None},
+    }  # fmt: skip
+
+
+def _data(rows: Iterable[Any]) -> Any:
+    return alt.Data(values=[asdict(row) for row in rows])
+
+
+def _order(rows: Iterable[Any], name: str) -> list[Any]:
+    """Return the distinct values of a field, in the order of the rows."""
+    values = list(dict.fromkeys(getattr(row, name) for row in rows))
+    if not values:
+        raise ValueError("a chart needs something to show; give it at least one value")
+    return values
+
+
+def _cycled(names: Sequence[Any], values: Sequence[Any]) -> Any:
+    """Return a scale that gives each name a value, beginning again when there are more names than values."""
+    return alt.Scale(domain=list(names), range=[values[n % len(values)] for n in range(len(names))])
+
+
+def _legend(names: Sequence[str]) -> Any:
+    columns = 3 if sum(map(len, names)) < 60 else 2
+    return alt.Legend(title=None, orient="bottom", columns=columns, values=list(names), offset=14)
+
+
+def _labels_only(*, orient: str | None = None, angle: int | None = None) -> Any:
+    place = {"orient": orient} if orient else {}
+    turn = {} if angle is None else {"labelAngle": angle}
+    return alt.Axis(ticks=False, domain=False, labelPadding=6, **place, **turn)

@@ -1,0 +1,111 @@
+"""Report on a grid: states by model and regime, failures, and an estimate of the time for the missing cells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import mean
+
+from turkic_idiom_tasks.results.record import Header, differing_majors
+from turkic_idiom_tasks.runs.cells import Cell
+from turkic_idiom_tasks.runs.grid import FAILED, MISSING, STATES, Grid
+
+_MINUTE, _HOUR = 60, 3600
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """State of a grid at one moment.
+
+    Attributes:
+        states: cell -> one of `grid.STATES`.
+        headers: cell that is done -> header of its record.
+        failures: cell that failed -> error.
+    """
+
+    states: Mapping[Cell, str]
+    headers: Mapping[Cell, Header]
+    failures: Mapping[Cell, str]
+
+    @classmethod
+    def of(cls, grid: Grid) -> Report:
+        """Return the state of a grid now.
+
+        Raises:
+            InputError: a file in its folder is damaged.
+        """
+        states = grid.states()
+        failures = {cell: grid.failure(cell).error for cell, state in states.items() if state == FAILED}
+        return cls(states, grid.headers(), failures)
+
+    def matrix(self) -> dict[str, dict[str, Counter[str]]]:
+        """Return model -> regime -> number of cells in each state, in the order of the grid file."""
+        matrix: dict[str, dict[str, Counter[str]]] = {}
+        for cell, state in self.states.items():
+            regimes = matrix.setdefault(cell.model, {})
+            regimes.setdefault(cell.regime, Counter())[state] += 1
+        return matrix
+
+    def summary(self) -> str:
+        """Return the number of cells, and the number of cells in each state."""
+        counts = Counter(self.states.values())
+        parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
+        n_cells = len(self.states)
+        return f"{n_cells} cell{'' if n_cells == 1 else 's'}: {', '.join(parts)}"
+
+    def estimate(self) -> str:
+        """Return an estimate of the time that the missing cells take.
+
+        It is made from finished cells of the same kind and regime, if possible of the same model.
+        """
+        missing = [cell for cell, state in self.states.items() if state == MISSING]
+        if not missing:
+            return "nothing is missing"
+        seconds, n_unknown = 0.0, 0
+        for cell in missing:
+            expected = self._expected_seconds(cell)
+            if expected is None:
+                n_unknown += 1
+            else:
+                seconds += expected
+        n_known = len(missing) - n_unknown
+        if not n_known:
+            return "no estimate from measured times: no similar cell is finished yet"
+        rest = f"; no similar cell is finished for {n_unknown} more cells" if n_unknown else ""
+        return f"about {_duration(seconds)} of work for {n_known} missing cells, one at a time{rest}"
+
+    def remarks(self) -> list[str]:
+        """Return a line for each failure, each training that diverged, and each difference between libraries."""
+        remarks = [f"failed: {cell}: {error}" for cell, error in self.failures.items()]
+        libraries: Counter[str] = Counter()
+        for cell, header in self.headers.items():
+            outcome = header.training.outcome if header.training else {}
+            if outcome.get("diverged_at") is not None:
+                remarks.append(f"diverged: {cell}: {outcome.get('verdict')}")
+            libraries.update(differing_majors(header.versions))
+        for library, n_cells in sorted(libraries.items()):
+            remarks.append(
+                f"another version: {n_cells} finished cells were computed with {library} and are used as they are; to "
+                "compute them again, choose a new --out"
+            )
+        return remarks
+
+    def _expected_seconds(self, cell: Cell) -> float | None:
+        same_model: list[float] = []
+        other_models: list[float] = []
+        for other, header in self.headers.items():
+            if (other.kind, other.regime) == (cell.kind, cell.regime) and header.seconds is not None:
+                seconds = same_model if other.model == cell.model else other_models
+                seconds.append(header.seconds)
+        if same_model:
+            return mean(same_model)
+        return mean(other_models) if other_models else None
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 2 * _MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * _HOUR:
+        return f"{seconds / _MINUTE:.0f} min"
+    return f"{seconds / _HOUR:.1f} h"

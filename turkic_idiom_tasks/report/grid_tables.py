@@ -1,0 +1,83 @@
+"""Writing of the paper's tables and figures from the finished cells of a grid."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+from rich.console import Console
+from rich.progress import track
+
+from turkic_idiom_tasks.encoders.names import TR_ONLY
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.report.charts import Chart, write_chart
+from turkic_idiom_tasks.report.frame import query_frame, score_frame
+from turkic_idiom_tasks.report.retrieval_scores import summarise
+from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables
+from turkic_idiom_tasks.report.similarity_tables import idiomaticity_tables, similarity_tables
+from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
+from turkic_idiom_tasks.report.tables import Table, write_tables
+from turkic_idiom_tasks.results.record import read_record
+from turkic_idiom_tasks.runs.cells import Cell
+from turkic_idiom_tasks.runs.grid import Grid
+from turkic_idiom_tasks.runs.retrieval_cells import RETRIEVAL
+from turkic_idiom_tasks.runs.span_cells import SPAN
+
+LONG_TABLES = ("retrieval_cells", "poolings", "cells", "learning_curves")  # for programs rather than for the screen
+SCORES = "scores.csv"  # every score of every cell
+
+
+def write_grid_tables(grid: Grid) -> list[Path]:
+    """Write every table (CSV, Markdown) and figure (SVG, Vega-Lite) into ``tables/`` of the grid's folder.
+
+    Returns:
+        the Markdown files, then the figures, then the table of all scores.
+
+    Raises:
+        InputError: no cell is finished, or a record is damaged.
+    """
+    headers = grid.headers()
+    if not headers:
+        raise InputError(f"{grid.folder}: no cell of this grid is finished; begin with `turkic-idiom grid run`")
+    folder = grid.folder / "tables"
+    scores = score_frame(headers.values())
+    write_text(folder / SCORES, scores.to_csv(index=False, lineterminator="\n"))
+    tables: list[Table] = []
+    charts: dict[str, Chart] = {}
+    kinds = {cell.kind for cell in headers}
+    if RETRIEVAL in kinds:
+        summary = summarise(scores, _read_queries(grid), _trained_languages(grid.cells()))
+        tables += retrieval_tables(summary, scores)
+        charts |= retrieval_charts(summary)
+    if SPAN in kinds:
+        tables += span_tables(scores)
+        charts |= span_charts(scores)
+    tables += similarity_tables(headers.values())
+    tables += idiomaticity_tables(headers.values())
+    written = write_tables([table for table in tables if len(table.frame)], folder)
+    for name, chart in charts.items():
+        written.append(write_chart(chart, folder, name))
+    return [*written, folder / SCORES]
+
+
+def _read_queries(grid: Grid) -> pd.DataFrame:
+    """Return the nDCG of every test query of the finished retrieval cells; show the progress on a terminal."""
+    paths = [path for cell, path in grid.record_paths().items() if cell.kind == RETRIEVAL]
+    console = Console(file=sys.stderr)
+    shown = track(paths, "reading records", console=console, transient=True, disable=not sys.stderr.isatty())
+    return query_frame(read_record(path, grid.dataset) for path in shown)
+
+
+def _trained_languages(cells: Iterable[Cell]) -> set[str]:
+    """Return the languages for means: those that the grid trains on, or all languages if it trains no model."""
+    languages = set()
+    for cell in cells:
+        if cell.kind == RETRIEVAL and cell.language is not None:
+            languages.add(cell.language)
+        elif cell.kind == RETRIEVAL and cell.regime == TR_ONLY:
+            languages.add(PIVOT)
+    return languages or set(LANGUAGES)

@@ -1,0 +1,351 @@
+"""A grid of experiments in a folder: its cells, their states, and the runs of the missing cells.
+
+A cell is done if its record exists: the file is written in one step when the cell is finished, and its name has a hash
+of everything that decides the result. After a run was killed at any point, the next run continues with the cells that
+have no record. The hash leaves out whatever does not decide the result, such as the version of this package.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.encoders.names import trust_setting
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.files import LOCK, check_writable, locked, write_json
+from turkic_idiom_tasks.io.reading import first_fault, read_json
+from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, read_header, write_record
+from turkic_idiom_tasks.runs.cells import CHECKPOINTS, Cell, Kind, Part, Work, cell_name
+
+DONE, FAILED, MISSING = STATES = ("done", "failed", "missing")
+RECORDS = "records"  # folder of the finished cells
+_FAILURES = "failed"
+_ABOUT = "grid.json"  # names the data of the folder
+_WORTH_COLLECTING = 10  # seconds; after a shorter job no garbage is collected
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Failure(BaseModel):
+    """A cell that failed: its name, the error in one line, and the traceback if there is one."""
+
+    model_config = _STRICT
+
+    cell: str
+    error: str
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a cell ended.
+
+    Attributes:
+        cell: the cell.
+        error: why it failed; None if it is done.
+        details: traceback; empty if the error is a message for the user.
+    """
+
+    cell: Cell
+    error: str | None = None
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """Cells that share work and run together.
+
+    Attributes:
+        kind: kind of the cells.
+        part: part of the grid file.
+        names: cell -> name of its files.
+        folder: folder of the grid.
+        writes: whether this process writes; of the processes that torchrun starts, only the first one does.
+        trust_remote_code: whether code that comes with a model may be executed; the records state it if so.
+    """
+
+    kind: Kind[Any]
+    part: Part
+    names: Mapping[Cell, str]
+    folder: Path
+    writes: bool = True
+    trust_remote_code: bool = False
+
+    def record_path(self, cell: Cell) -> Path:
+        """Return the path of the record that a cell has when it is done."""
+        return self.folder / RECORDS / f"{self.names[cell]}{SUFFIX}"
+
+    def failure_path(self, cell: Cell) -> Path:
+        """Return the path of the file that says why a cell failed."""
+        return self.folder / _FAILURES / f"{self.names[cell]}.json"
+
+    def only(self, cells: Iterable[Cell]) -> Job:
+        """Return the job with some of its cells."""
+        return replace(self, names={cell: self.names[cell] for cell in cells})
+
+    def rest(self) -> Job:
+        """Return the job with the cells that are neither done nor failed."""
+        return self.only(cell for cell in self.names if self.state(cell) == MISSING)
+
+    def ended(self) -> Iterator[Outcome]:
+        """Yield the outcomes of the cells that are done or failed."""
+        for cell in self.names:
+            if self.state(cell) == DONE:
+                yield Outcome(cell)
+            elif self.state(cell) == FAILED:
+                failure = self.failure(cell)
+                yield Outcome(cell, failure.error, failure.details)
+
+    def state(self, cell: Cell) -> str:
+        """Return one of `STATES`; a process that does not write ignores failures."""
+        if self.record_path(cell).is_file():
+            return DONE
+        return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
+
+    def failure(self, cell: Cell) -> Failure:
+        """Return why a failed cell failed.
+
+        Raises:
+            InputError: the file with the failure is damaged.
+        """
+        failure: Failure = _read_model(Failure, self.failure_path(cell))
+        return failure
+
+    def run(self, dataset: Dataset) -> Iterator[Outcome]:
+        """Run the missing cells in this process, and yield the outcome of each when it ends.
+
+        If a cell fails, this is recorded, and the other cells still run.
+
+        Raises:
+            InputError: the folder cannot be written to.
+        """
+        start = time.perf_counter()
+        try:
+            yield from self._run(dataset)
+        finally:
+            _free_memory(time.perf_counter() - start)
+
+    def _run(self, dataset: Dataset) -> Iterator[Outcome]:
+        cells = list(self.rest().names)
+        if not cells:
+            return
+        work = Work(self.part, dataset, self.folder, self.trust_remote_code)
+        try:
+            finish = self.kind.start(cells, work)
+        except Exception as error:  # any library may raise any error
+            for cell in cells:
+                yield self._fail(cell, error)
+            return
+        for cell in cells:
+            try:
+                if not self.record_path(cell).is_file():  # a worker of another run may have written it meanwhile
+                    result = finish(cell)
+                    if self.writes:
+                        settings = result.header.settings | trust_setting(self.trust_remote_code)
+                        header = result.header.model_copy(update={"settings": settings})
+                        write_record(self.record_path(cell), header, result.predictions, top_k=result.top_k)
+            except Exception as error:  # the other cells still run
+                yield self._fail(cell, error)
+            else:
+                yield Outcome(cell)
+
+    def _fail(self, cell: Cell, error: Exception) -> Outcome:
+        message, details = str(error), ""
+        if not isinstance(error, InputError):
+            message = f"{type(error).__name__}: {error}"
+            details = "".join(traceback.format_exception(error))
+        if self.writes:
+            failure = Failure(cell=str(cell), error=message, details=details)
+            write_json(self.failure_path(cell), failure.model_dump())
+        return Outcome(cell, message, details)
+
+
+Runner = Callable[[Sequence[Job], Dataset], Iterator[Outcome]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """Experiments of a grid file on one data set, and the folder of their records; see `open_grid`.
+
+    Attributes:
+        jobs: all jobs, in the order in which they run.
+        dataset: data of training and scoring.
+        folder: folder of the records.
+        writes: see `Job`.
+        trust_remote_code: see `Job`.
+    """
+
+    jobs: tuple[Job, ...]
+    dataset: Dataset
+    folder: Path
+    writes: bool = True
+    trust_remote_code: bool = False
+
+    def cells(self) -> list[Cell]:
+        """Return every cell, in order."""
+        return list(self._job_of())
+
+    def states(self) -> dict[Cell, str]:
+        """Return cell -> one of `STATES`."""
+        states = {}
+        for job in self.jobs:
+            for cell in job.names:
+                states[cell] = job.state(cell)
+        return states
+
+    def failure(self, cell: Cell) -> Failure:
+        """Return why a failed cell failed.
+
+        Raises:
+            InputError: the file with the failure is damaged.
+        """
+        return self._job_of()[cell].failure(cell)
+
+    def record_paths(self) -> dict[Cell, Path]:
+        """Return cell -> path of its record, for every cell that is done, in order."""
+        paths = {}
+        for cell, job in self._job_of().items():
+            if job.record_path(cell).is_file():
+                paths[cell] = job.record_path(cell)
+        return paths
+
+    def headers(self) -> dict[Cell, Header]:
+        """Return cell -> header of its record, for every cell that is done.
+
+        Raises:
+            InputError: a record is damaged.
+        """
+        return {cell: read_header(path) for cell, path in self.record_paths().items()}
+
+    def run(self, runner: Runner, *, retry_failed: bool = False) -> Iterator[Outcome]:
+        """Run the missing cells and yield the outcome of each when it ends.
+
+        Args:
+            runner: `run_here`, or a runner of several jobs at a time.
+            retry_failed: whether to run cells again that failed before.
+
+        Raises:
+            InputError: the folder cannot be written to, another run works in it, or it holds results of other data.
+        """
+        if not self.writes:
+            yield from runner(self._jobs_to_run(), self.dataset)
+            return
+        check_writable(self.folder)
+        busy = f"{self.folder}: another run works in it; wait until it has ended, or choose another folder with --out"
+        with locked(self.folder / LOCK, busy=busy):
+            check_data(self.folder, self.dataset)
+            for folder in (RECORDS, CHECKPOINTS, _FAILURES):  # this also removes unfinished files of killed runs
+                check_writable(self.folder / folder)
+            about = DataName(path=self.dataset.path, revision=self.dataset.revision)
+            write_json(self.folder / _ABOUT, about.model_dump())
+            if retry_failed:
+                for cell, job in self._job_of().items():
+                    job.failure_path(cell).unlink(missing_ok=True)
+            yield from runner(self._jobs_to_run(), self.dataset)
+
+    def _jobs_to_run(self) -> list[Job]:
+        """Return the jobs with missing cells, without their other cells."""
+        jobs = [job.rest() for job in self.jobs]
+        return [job for job in jobs if job.names]
+
+    def _job_of(self) -> dict[Cell, Job]:
+        jobs = {}
+        for job in self.jobs:
+            for cell in job.names:
+                jobs[cell] = job
+        return jobs
+
+
+def open_grid(
+    parts: Iterable[tuple[Kind[Any], Part]],
+    dataset: Dataset,
+    folder: Path,
+    *,
+    writes: bool = True,
+    trust_remote_code: bool = False,
+) -> Grid:
+    """Return the grid that a grid file declares.
+
+    Args:
+        parts: from `grid_file.read_grid_file`.
+        dataset: data of training and scoring.
+        folder: folder of the records; need not exist.
+        writes: whether this process writes; of the processes that torchrun starts, only the first one does.
+        trust_remote_code: whether code that comes with a model may be executed; with it all cells have other names.
+
+    Raises:
+        InputError: the data lacks what a part needs, or the folder holds results of other data.
+    """
+    check_data(folder, dataset)
+    jobs: list[Job] = []
+    for kind, part in parts:
+        revisions: dict[str, str | None] = {}
+        shared: dict[tuple[object, ...], dict[Cell, str]] = {}
+        for cell in kind.cells(part, dataset):
+            if cell.model not in revisions:
+                revisions[cell.model] = kind.model_revision(cell.model)
+            names = shared.setdefault(kind.shared_work(cell), {})
+            names[cell] = cell_name(
+                cell,
+                settings=kind.settings(part, cell) | trust_setting(trust_remote_code),
+                model_revision=revisions[cell.model],
+                data_revision=dataset.revision,
+            )
+        for names in shared.values():
+            jobs.append(Job(kind, part, names, folder, writes, trust_remote_code))
+    return Grid(tuple(jobs), dataset, folder, writes, trust_remote_code)
+
+
+def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
+    """Run jobs one at a time in this process, and yield the outcome of each cell when it ends."""
+    for job in jobs:
+        yield from job.run(dataset)
+
+
+def check_data(folder: Path, dataset: Dataset) -> None:
+    """Check that a folder holds no results of other data.
+
+    Raises:
+        InputError: it holds results of other data; names both revisions.
+    """
+    path = folder / _ABOUT
+    if not path.is_file():
+        return
+    about = _read_model(DataName, path)
+    if about.revision != dataset.revision:
+        raise usage_error(
+            f"{folder}: holds results of other data ({about.path}, revision {about.revision[:12]}; the data in use, "
+            f"{dataset.path}, has {dataset.revision[:12]}); choose a new folder with --out, or name the old data with "
+            "--data"
+        )
+
+
+def _read_model(model: type[Any], path: Path) -> Any:
+    try:
+        return model.model_validate(read_json(path))
+    except ValidationError as error:
+        raise InputError(f"{path}: damaged ({first_fault(error)}); delete it and run the grid again") from error
+
+
+def _free_memory(seconds: float) -> None:
+    """Free the memory of a job, also on the accelerator; models have circular references, so garbage is collected.
+
+    Args:
+        seconds: time that the job took. A collection takes about half a second, so there is none after a short job on
+            the processor.
+    """
+    torch = sys.modules.get("torch")
+    has_accelerator = torch is not None and torch.cuda.is_available()
+    if has_accelerator or seconds > _WORTH_COLLECTING:
+        gc.collect()
+    if torch is not None and has_accelerator:
+        torch.cuda.empty_cache()

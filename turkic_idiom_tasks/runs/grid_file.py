@@ -1,0 +1,98 @@
+"""Reading of a grid file: YAML with a part for each kind of cell, such as ``retrieval`` and ``span``.
+
+A setting that a part leaves out has the paper's value. `paper.yaml` in this folder is the paper's own grid, and
+`community.yaml` has encoders that are worth a row of the leaderboard.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.reading import read_yaml, shown
+from turkic_idiom_tasks.runs.cells import Kind, Part, nearest
+from turkic_idiom_tasks.runs.idiomaticity_cells import IdiomaticityKind
+from turkic_idiom_tasks.runs.retrieval_cells import RetrievalKind
+from turkic_idiom_tasks.runs.similarity_cells import SimilarityKind
+from turkic_idiom_tasks.runs.span_cells import SpanKind
+
+KINDS: dict[str, Kind[Any]] = {
+    kind.name: kind for kind in (RetrievalKind(), SpanKind(), SimilarityKind(), IdiomaticityKind())
+}
+PACKAGED = {name: Path(__file__).with_name(name) for name in ("paper.yaml", "community.yaml")}
+TRAINING = "training"  # the key of the settings of a training
+
+
+def read_grid_file(path: Path) -> list[tuple[Kind[Any], Part]]:
+    """Return the kinds of cells that a file declares, at least one, each with its part of the file.
+
+    Args:
+        path: the file; ``paper.yaml`` and ``community.yaml`` are the packaged grids if there is no such file.
+
+    Raises:
+        InputError: the file cannot be read, or has an unknown key or value; names it, its place, and the nearest known
+            one.
+    """
+    if not path.exists() and path.parent == Path():
+        path = PACKAGED.get(path.name, path)
+    if not path.is_file():
+        raise usage_error(f"{path}: no such file; give a grid file, or one of ours: {', '.join(PACKAGED)}")
+    content = read_yaml(path)
+    _check_keys(content, KINDS, place=str(path))
+    parts: list[tuple[Kind[Any], Part]] = []
+    for name, kind in KINDS.items():
+        if name in content:
+            parts.append((kind, _read_part(kind.part, content[name], place=f"{path}: {name}")))
+    if not parts:
+        raise InputError(
+            f"{path}: declares nothing; it needs a part {' or '.join(KINDS)}, see {PACKAGED['paper.yaml']}"
+        )
+    return parts
+
+
+def _read_part(model: type[Part], content: Any, *, place: str) -> Part:
+    """Return a part of the file after checking it."""
+    _check_keys(content, model.model_fields, place=place)
+    if TRAINING in content:
+        _check_keys(content[TRAINING], _training_keys(model), place=f"{place}: {TRAINING}")
+    try:
+        # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
+        return model.model_validate_json(json.dumps(content, default=str))
+    except ValidationError as error:
+        raise InputError(f"{place}: {_first_problem(error)}") from error
+
+
+def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
+    names = list(known)
+    if not isinstance(content, Mapping):
+        raise InputError(f"{place}: must be a mapping with the keys {', '.join(names)}, not {shown(content)}")
+    for key in content:
+        if key not in names:
+            raise InputError(f"{place}: unknown key {shown(key)}{nearest(str(key), names)}; known: {', '.join(names)}")
+
+
+def _training_keys(model: type[Part]) -> list[str]:
+    """Return the settings of a training that a file may state."""
+    config = model.model_fields[TRAINING].annotation
+    if not (isinstance(config, type) and issubclass(config, BaseModel)):
+        raise TypeError(f"{model.__name__}.{TRAINING} must be a pydantic model")
+    return [name for name in config.model_fields if name not in model.set_by_cells]
+
+
+def _first_problem(error: ValidationError) -> str:
+    """Return the place of the first mistake, what is wrong, and the value."""
+    first = error.errors(include_url=False)[0]
+    place = ": ".join(part for part in first["loc"] if isinstance(part, str))
+    if first["type"] == "missing":
+        return f"{place} is missing"
+    if first["type"] == "tuple_type":
+        return f"{place}: must be a list, not {shown(first['input'])}"
+    cause = first.get("ctx", {}).get("error")
+    if cause is not None:  # a message of our own, which is complete
+        return f"{place}: {cause}" if place else str(cause)
+    return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, not {shown(first['input'])}"

@@ -1,0 +1,180 @@
+"""Runner of several jobs of a grid at a time, on an existing Ray cluster or on one that is started on this machine.
+
+Jobs write their results to files, so Ray transfers very little. When a worker dies, the finished cells of its job are
+kept and the others are given to another worker. A cell at which `ATTEMPTS` workers died is given up; when one more
+worker dies, all other cells of its job are given up too. On a cluster all nodes must see the same files.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ray
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.runs.cells import Cell
+from turkic_idiom_tasks.runs.grid import Job, Outcome
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+ATTEMPTS = 2  # for a cell whose worker dies; a cell that fails is not tried again
+_PATIENCE = 10  # seconds for a cluster to answer
+_OBJECT_STORE = 100 * 2**20  # bytes; it only holds the data
+_SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # a job that asks for no GPU still sees them all
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RayRunner:
+    """A runner of jobs on Ray; see `grid.Grid.run`.
+
+    Attributes:
+        n_jobs: number of jobs at a time; None means as many as the cluster has room for.
+        cpus: number of cores for a job.
+        gpus: share of a GPU for a job: 0.5 puts two on one.
+        address: address of a cluster, as ``ray.init`` takes it; None starts one here, which ends with the run.
+    """
+
+    n_jobs: int | None = None
+    cpus: int = 1
+    gpus: float = 0.0
+    address: str | None = None
+
+    def __call__(self, jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
+        """Run jobs and yield the outcome of every cell when its job ends.
+
+        Raises:
+            InputError: there is no such cluster, or it has no room for a job.
+        """
+        if not jobs:
+            return
+        self._connect()
+        try:
+            yield from self._run(jobs, dataset)
+        finally:
+            ray.shutdown()
+
+    def _run(self, jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
+        settings = {"num_cpus": self.cpus, "num_gpus": self.gpus, "max_retries": 0, "max_calls": 0}
+        remote = ray.remote(**settings)(run_in_worker)
+        data = ray.put(dataset)
+        waiting = deque((job, 0) for job in jobs)
+        running: dict[Any, tuple[Job, int]] = {}
+        while waiting or running:
+            while waiting and (self.n_jobs is None or len(running) < self.n_jobs):
+                job, deaths = waiting.popleft()
+                running[remote.remote(job, data, Path.cwd())] = (job, deaths)
+            (ended, *_), _ = ray.wait(list(running), num_returns=1)
+            job, deaths = running.pop(ended)
+            try:
+                yield from ray.get(ended)
+            except ray.exceptions.RayError as error:
+                rest = job.rest()
+                yield from job.ended()
+                deaths = deaths + 1 if len(rest.names) == len(job.names) else 1
+                lost, rest = _split(rest, deaths)
+                for cell in lost:
+                    yield Outcome(cell, f"its worker died ({_first_line(error)})")
+                if rest.names:
+                    waiting.append((rest, deaths))
+
+    def _connect(self) -> None:
+        options: dict[str, Any] = {}
+        if self.address is None:
+            cpus = None if self.n_jobs is None else self.n_jobs * self.cpus
+            options = {"include_dashboard": False, "object_store_memory": _OBJECT_STORE, "num_cpus": cpus}
+        try:
+            _check_listening(self.address or "")
+            with _environment(_SETTINGS):
+                ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **options)
+        except Exception as error:  # ValueError, ConnectionError or RuntimeError, depending on version and address
+            if self.address is None:
+                raise InputError(
+                    f"Ray does not start on this machine ({_first_line(error)}); correct that, leave out --jobs and "
+                    "the other options of Ray to run one cell at a time, or name a running cluster with --address"
+                ) from error
+            raise InputError(
+                f"no Ray cluster at {self.address} ({_first_line(error)}); start one with `ray start --head`, or "
+                "correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
+            ) from error
+        try:
+            self._check_room(ray.nodes())
+        except InputError:
+            ray.shutdown()
+            raise
+
+    def _check_room(self, nodes: Sequence[Mapping[str, Any]]) -> None:
+        """Check that some node can run a job; Ray itself would wait for such a node without a message.
+
+        Raises:
+            InputError: no node can, and no other will join, because the cluster is our own.
+        """
+        for node in nodes:
+            resources = node["Resources"]
+            has_room = resources.get("CPU", 0) >= self.cpus and resources.get("GPU", 0) >= self.gpus
+            if node["Alive"] and has_room:
+                return
+        lack = f"no node of the Ray cluster has the {self.cpus} CPUs and {self.gpus:g} GPUs that a job needs"
+        advice = "lower --cpus-per-cell or --gpus-per-cell"
+        if self.address is None:
+            raise usage_error(f"{lack}; {advice}")
+        log.warning("%s: jobs wait until one joins; otherwise press Ctrl-C and %s", lack, advice)
+
+
+def run_in_worker(job: Job, dataset: Dataset, folder: Path) -> list[Outcome]:
+    """Run a job in the folder of the driver, to which relative paths refer, and return the outcomes of its cells."""
+    if not folder.is_dir():
+        message = f"{folder}: not on this node; put the grid's folder and local models on a shared file system"
+        return [Outcome(cell, message) for cell in job.names]
+    os.chdir(folder)
+    return list(job.run(dataset))
+
+
+def _split(job: Job, deaths: int) -> tuple[list[Cell], Job]:
+    """Return the cells that are given up, and the job with the cells that are tried again.
+
+    Args:
+        job: the missing cells of the job.
+        deaths: number of workers that died one after the other while no cell of the job ended.
+    """
+    cells = list(job.names)
+    n_lost = 0
+    if deaths >= ATTEMPTS:
+        n_lost = 1 if deaths == ATTEMPTS else len(cells)
+    return cells[:n_lost], job.only(cells[n_lost:])
+
+
+def _check_listening(address: str) -> None:
+    """Raise OSError if no program listens at HOST:PORT; Ray would try to connect for minutes."""
+    host, _, port = address.rpartition(":")
+    if port.isdigit() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables that Ray reads when it starts, unless they are set already, and remove them afterwards."""
+    added = [name for name in variables if name not in os.environ]
+    for name in added:
+        os.environ[name] = variables[name]
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

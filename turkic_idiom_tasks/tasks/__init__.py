@@ -1,0 +1,1 @@
+"""Data, prompts, answers and scores of each kind of task."""

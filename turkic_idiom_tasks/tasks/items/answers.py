@@ -1,0 +1,155 @@
+"""Reading of the answer of a model to an item: a letter, or the missing words in the open cloze.
+
+Reasoning in ``<think>`` tags is ignored, and so is everything after a question that the model asks itself. Reasoning
+that never ends cannot be read: allow enough tokens for a reasoning model with ``--gen_kwargs max_gen_toks=8192``.
+
+The strict reading of a letter takes nothing but the letter. The flexible reading also takes a letter after "the answer
+is" or a label such as "Javob:", in brackets or bold type, or within a sentence. A letter after a label outranks one
+before text at the start of a line, then come letters in brackets, then those in running text. An answer with several
+different letters of the same rank, or a letter beyond the last option, cannot be read; it is never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from turkic_idiom_tasks.model_answers import MAX_ANSWER, without_reasoning
+from turkic_idiom_tasks.tasks.items.item_types import LETTERS
+from turkic_idiom_tasks.tasks.items.prompts import all_wordings
+
+MAX_WORDS = 15  # of an answer in the open cloze; more words are prose
+
+_LOOK_ALIKES = str.maketrans("АВСΑΒ", "ABCAB")  # Cyrillic and Greek capitals that look Latin
+_FOREIGN = "БГДΓΔ"  # letters of a list in another alphabet: then А, В is another order than A, B
+_CAPITAL = f"[A-HАВС{_FOREIGN}ΑΒ]"  # no I, which is an English word; E to H are letters beyond the options
+_SMALL = "[a-hавсбгдαβγδ]"
+_ANY = f"(?:{_CAPITAL}|{_SMALL})"
+_NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
+_MARKUP = re.compile(r"[*_`$]+|\\boxed|\\text(?:bf)?")
+_STRICT = re.compile(r"\(?([A-Z])[).]?")
+_ALONE = re.compile(rf"[(\[{{\"'«“]*({_ANY})[)\]}}.:,\"'»”]*")
+_BEFORE_TEXT = re.compile(rf"^\s*[(\[{{]?({_CAPITAL})[)\].:](?=\s)", re.MULTILINE)
+_IN_BRACKETS = re.compile(rf"[(\[{{]({_ANY})[)\]}}]")
+_ARTICLE = re.compile(
+    r"A(?=\s+[a-z])(?!\s+(?:is|or|and|veya|ya|ve|və|we|hem|yoki|va|seçene|şık|variant|waria|bukva|harf|javob|cavab|jogap))"
+)
+_WITHIN = re.compile(f"{_NO_LETTER_BEFORE}({_CAPITAL}){_NO_LETTER_AFTER}")
+_OPEN_QUOTES, _CLOSE_QUOTES = "\"'“”„«‘`*", "\"'“”»’`*"
+_PLACEHOLDER = re.compile(r"\{\w+\}")
+_BLANK = re.compile(r"_{3,}")
+
+
+def _labels() -> str:
+    """Return the labels of an answer as alternatives of a pattern, those of the prompts and other usual ones."""
+    labels = {"final answer", "correct answer", "correct option", "option", "choice", "cevap", "doğru cevap", "şık"}
+    labels |= {"doğru seçenek", "düzgün cavab", "dogry jogap", "dooru cuvap", "toʻgʻri javob", "toʻgʻri variant"}
+    labels |= {wording.answer.lower() for wording in all_wordings()}
+    return "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
+
+
+_LABEL = re.compile(
+    rf"{_NO_LETTER_BEFORE}(?:the\s+)?(?:{_labels()})\s*(?:\([^)]*\)\s*)?(?::|=|\bis\b:?)\s*", re.IGNORECASE
+)
+_LABELLED = re.compile(
+    rf"{_LABEL.pattern}(?i:option\s+|the\s+letter\s+)?[(\[{{\"'«“]?({_ANY}){_NO_LETTER_AFTER}", re.IGNORECASE
+)
+
+
+def _question_line() -> re.Pattern[str]:
+    """Return a pattern for a line that begins a question in one of the prompts."""
+    beginnings = set()
+    for wording in all_wordings():
+        for label in (wording.idiom, wording.expression, wording.sentence):
+            beginnings.add(re.escape(f"{label}:"))
+        for task in wording.tasks.values():
+            beginnings.add(r"[^\n]{1,30}".join(re.escape(part) for part in _PLACEHOLDER.split(task)))
+    return re.compile(rf"^(?:{'|'.join(sorted(beginnings))})[^\n]*$", re.MULTILINE)
+
+
+_QUESTION_LINE = _question_line()
+
+
+def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | None:
+    """Return the position of the option that an answer names, or None if it cannot be read; never raise an error.
+
+    Args:
+        text: answer of the model; any other type than a text cannot be read.
+        n_options: number of options; a letter beyond the last one cannot be read.
+        strict: whether to accept nothing but the letter, in brackets or with a full stop at most.
+    """
+    answer = _final_answer(text)
+    if strict:
+        match = _STRICT.fullmatch(answer.strip())
+        return _position({match[1]}, n_options) if match else None
+    answer = _MARKUP.sub("", unicodedata.normalize("NFKC", answer)).strip()
+    alone = _ALONE.fullmatch(answer)
+    if alone:
+        return _position({alone[1]}, n_options)
+    for pattern in (_LABELLED, _BEFORE_TEXT, _IN_BRACKETS, _WITHIN):
+        candidates = _ARTICLE.sub("", answer) if pattern is _WITHIN else answer
+        named = {match[1] for match in pattern.finditer(candidates)}
+        if named:
+            return _position(named, n_options)
+    return None
+
+
+def read_open(text: object, sentence: str = "", *, strict: bool = False) -> str | None:
+    """Return the words that an answer puts into the blank, or None if it cannot be read; never raise an error.
+
+    A label such as "Answer:", quotation marks, and a full stop at the end are left out. If the answer is the whole
+    sentence, the words at the place of the blank are returned.
+
+    Args:
+        text: answer of the model; any other type than a text cannot be read.
+        sentence: the sentence with its blank, as the prompt shows it.
+        strict: whether to accept nothing but the words, on one line.
+    """
+    answer = unicodedata.normalize("NFC", _final_answer(text))
+    if strict:
+        return answer.strip() if read_open(answer, sentence) == answer.strip() else None
+    for line in answer.splitlines():
+        words = _LABEL.sub("", _MARKUP.sub("", line), count=1).strip()
+        words = _without_sentence(words, unicodedata.normalize("NFC", sentence))
+        words = words.rstrip(".!?").strip().strip(_OPEN_QUOTES + _CLOSE_QUOTES).rstrip(".!?").strip()
+        if words and any(character.isalpha() for character in words):
+            return words if len(words.split()) <= MAX_WORDS else None
+    return None
+
+
+def _final_answer(text: object) -> str:
+    """Return the part of an answer that counts: after the reasoning, before the model's next question."""
+    if not isinstance(text, str):
+        return ""
+    answer = without_reasoning(text)
+    if len(answer) > MAX_ANSWER:
+        return ""
+    start = 0
+    for line in _QUESTION_LINE.finditer(answer):
+        before = answer[start : line.start()]
+        if before.strip():
+            return before
+        start = line.end()  # the model repeats its question before it answers
+    return answer[start:]
+
+
+def _position(named: set[str], n_options: int) -> int | None:
+    """Return the position of the one letter that is named, or None if there are several or it has no option."""
+    capitals = {letter.upper() for letter in named}
+    latin = {letter.translate(_LOOK_ALIKES) for letter in capitals}
+    if len(latin) != 1:
+        return None
+    (letter,) = latin
+    position = LETTERS.find(letter)
+    return position if 0 <= position < n_options else None
+
+
+def _without_sentence(words: str, sentence: str) -> str:
+    """Return what stands at the place of the blank if the words are the whole sentence, or else the words."""
+    parts = _BLANK.split(sentence)
+    if len(parts) != 2:
+        return words
+    before, after = parts
+    unquoted = words.strip(_OPEN_QUOTES + _CLOSE_QUOTES)
+    is_copy = unquoted.startswith(before) and unquoted.endswith(after) and len(unquoted) > len(before) + len(after)
+    return unquoted[len(before) : len(unquoted) - len(after)] if is_copy and before + after else words

@@ -1,0 +1,159 @@
+"""Baselines that know no idiom: what can be got from the options alone, or from letters shared with the question.
+
+Items are sound only if these stay near chance. The exception is `overlap` in `equivalent` where the two idioms share a
+word, because similar spelling is part of what is asked there. Where several options tie, each counts with its share, so
+a score is the expected accuracy of a guess among them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from turkic_idiom_tasks.metrics.bootstrap import SEED, SMALL_N
+from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT, FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.tasks.items.likeness import letter_overlap, letters_kept
+
+NAMES = LONGEST, SHORTEST, POSITION, MIDDLE, OVERLAP, SENTENCE, RANDOM, GOLD = (
+    "longest", "shortest", "position", "middle", "overlap", "sentence", "random", "gold",
+)  # fmt: skip
+OPTION_ONLY = NAMES[:4]
+_ROUNDS = 100  # of the random baseline
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRow:
+    """Accuracies of the baselines on some items.
+
+    Attributes:
+        name: of the set; for a part of `equivalent` with ``shared stem`` or ``other stems`` after it.
+        n_items: how many items there are.
+        chance: accuracy of guessing.
+        accuracies: name of the baseline -> expected accuracy, in [0, 1]; NaN without items.
+    """
+
+    name: str
+    n_items: int
+    chance: float
+    accuracies: dict[str, float]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there are too few items to judge by."""
+        return self.n_items < SMALL_N
+
+
+def baseline_rows(name: str, items: Sequence[Item], *, seed: int = SEED) -> list[BaselineRow]:
+    """Return the baselines of a set, and for `equivalent` those of items with and without a shared word stem.
+
+    Args:
+        name: of the set.
+        items: of one set.
+        seed: of the random baseline.
+    """
+    rows = [_row(name, items, seed=seed)]
+    if items and items[0].kind == EQUIVALENT:
+        for part, shares in (("shared stem", True), ("other stems", False)):
+            rows.append(_row(f"{name}, {part}", [item for item in items if item.shares_stem is shares], seed=seed))
+    return rows
+
+
+def baseline_accuracy(name: str, items: Sequence[Item], *, seed: int = SEED) -> float:
+    """Return the expected accuracy of a baseline, in [0, 1]; NaN without items.
+
+    - ``longest``, ``shortest``: the option with the most or the fewest characters.
+    - ``position``: the position that is most often right, the best that a constant answer can do.
+    - ``middle``: the option whose letters are most like those of the other options. A trap is made to resemble the
+      right option, which therefore tends to stand in the middle of them.
+    - ``overlap``: the option whose letters are most like those of the question; in `usage`, whose options are no words
+      of the sentence, figurative if fewer letters of the idiom stand in the sentence than in half of the sentences.
+    - ``sentence``: only in `usage`: figurative if the sentence is longer than half of the sentences.
+    - ``random``: an option drawn by the seed, the mean of 100 rounds.
+    - ``gold``: the right option.
+
+    Letters are compared by the Dice coefficient of the sets of three letters in a row, in the common orthography.
+
+    Raises:
+        KeyError: there is no baseline of that name.
+    """
+    is_usage = bool(items) and items[0].kind == USAGE
+    if not items or (name == SENTENCE and not is_usage):
+        return math.nan
+    if name == POSITION:
+        counts = Counter(item.gold for item in items)
+        return max(counts.values()) / len(items)
+    if name == RANDOM:
+        generator = np.random.default_rng(seed)
+        gold = np.array([item.gold for item in items])
+        n_options = np.array([len(item.options) for item in items])
+        return float((generator.integers(n_options, size=(_ROUNDS, len(items))) == gold).mean())
+    if name == SENTENCE:
+        return _split_accuracy(items, [float(len(item.text)) for item in items])
+    if name == OVERLAP and is_usage:
+        return _split_accuracy(items, [-letters_kept(item.idiom, item.text, item.language) for item in items])
+    preference = _PREFERENCES[name]
+    return sum(_expected(preference(item), item.gold) for item in items) / len(items)
+
+
+def _split_accuracy(items: Sequence[Item], values: Sequence[float]) -> float:
+    """Return the accuracy of calling sentences with a value above the median figurative, and those below it literal."""
+    middle = float(np.median(values))
+    total = 0.0
+    for item, value in zip(items, values, strict=True):
+        is_figurative = item.options[item.gold].text == FIGURATIVE
+        total += 0.5 if value == middle else float((value > middle) == is_figurative)
+    return total / len(items)
+
+
+def _row(name: str, items: Sequence[Item], *, seed: int) -> BaselineRow:
+    accuracies = {baseline: baseline_accuracy(baseline, items, seed=seed) for baseline in NAMES}
+    chance = sum(1 / len(item.options) for item in items) / len(items) if items else math.nan
+    return BaselineRow(name, len(items), chance, accuracies)
+
+
+def _expected(preferences: Sequence[float], gold: int) -> float:
+    """Return the probability that a guess among the most preferred options is right."""
+    highest = max(preferences)
+    n_highest = sum(value == highest for value in preferences)
+    return (preferences[gold] == highest) / n_highest
+
+
+def _lengths(item: Item) -> list[float]:
+    return [float(len(option.text)) for option in item.options]
+
+
+def _shortness(item: Item) -> list[float]:
+    return [-length for length in _lengths(item)]
+
+
+def _overlap(item: Item) -> list[float]:
+    overlaps = []
+    for option in item.options:
+        overlaps.append(letter_overlap(item.text, option.text, item.language, item.target))
+    return overlaps
+
+
+def _middle(item: Item) -> list[float]:
+    totals = [0.0] * len(item.options)
+    for position, option in enumerate(item.options):
+        for other_position, other in enumerate(item.options):
+            if position != other_position:
+                totals[position] += letter_overlap(option.text, other.text, item.target, item.target)
+    return totals
+
+
+def _rightness(item: Item) -> list[float]:
+    return [float(position == item.gold) for position in range(len(item.options))]
+
+
+_PREFERENCES: dict[str, Callable[[Item], list[float]]] = {
+    LONGEST: _lengths,
+    SHORTEST: _shortness,
+    MIDDLE: _middle,
+    OVERLAP: _overlap,
+    GOLD: _rightness,
+}

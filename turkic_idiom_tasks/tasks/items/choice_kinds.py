@@ -1,0 +1,142 @@
+"""Items of the kinds `meaning`, `equivalent` and `usage`.
+
+A `meaning` item asks for the meaning of an idiom, an `equivalent` item for the idiom of another language with the same
+meaning, and a `usage` item whether an idiom's words are meant figuratively in a sentence.
+"""
+
+from __future__ import annotations
+
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.orthography import share_stem
+from turkic_idiom_tasks.splits import TEST, is_test_concept, retrieval_split
+from turkic_idiom_tasks.tasks.items.balance import balanced
+from turkic_idiom_tasks.tasks.items.item_types import (
+    EQUIVALENT,
+    FIGURATIVE,
+    LITERAL,
+    MEANING,
+    USAGE,
+    Item,
+    ItemSet,
+    Option,
+)
+from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
+from turkic_idiom_tasks.tasks.items.placing import Question, make_items
+from turkic_idiom_tasks.tasks.items.traps import Candidate, OwnConcepts, Pools, Relations
+
+
+def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]:
+    """Return the entries that items are about: idioms of the concepts in a split, sorted by concept.
+
+    Collocations are left out, and in other splits than the test split concepts that were judged to mean the same as a
+    test concept.
+    """
+    left_out = set() if split == TEST else lexicon.meaning_the_same(is_test_concept)
+    entries = []
+    for concept, entry in sorted(lexicon.of(language).items()):
+        if retrieval_split(concept) == split and not entry.collocation and concept not in left_out:
+            entries.append(entry)
+    return entries
+
+
+def meaning_items(lexicon: Lexicon, relations: Relations, language: str, *, split: str) -> list[Item]:
+    """Return items that ask for the meaning of an idiom among four, all in its language.
+
+    No trap uses a content word of the idiom, because the meanings of a lexicon do not use those of their own idiom.
+    """
+    asked = [entry for entry in asked_entries(lexicon, language, split=split) if entry.meaning is not None]
+    meanings = _meanings_of(lexicon, language)
+    pools = Pools(lexicon, meanings, relations, language=language)
+    own = OwnConcepts(lexicon.of(language), relations, language=language)
+    idiom_words = SharedWords(idioms_of(lexicon, language), language=language)
+    meaning_words = SimilarSpelling(meanings, language=language)  # much faster than stems
+    questions = []
+    for entry in asked:
+        questions.append(
+            Question(
+                concept=entry.concept,
+                idiom=entry.idiom,
+                text=entry.idiom,
+                gold=Candidate(entry.concept, entry.meaning or ""),
+                source=pools,
+                excluded=own.alike(entry) | meaning_words.to_words_of(entry.idiom, language).keys(),
+                likeness=idiom_words.with_words_of(entry.idiom),
+            )
+        )
+    return make_items(questions, kind=MEANING, language=language, target=language)
+
+
+def equivalent_items(lexicon: Lexicon, relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
+    """Return items that ask which of four idioms of another language means the same as an idiom."""
+    targets = lexicon.of(target)
+    asked = []
+    for entry in asked_entries(lexicon, language, split=split):
+        if entry.concept in targets and not targets[entry.concept].collocation:
+            asked.append(entry)
+    idioms = idioms_of(lexicon, target)
+    pools = Pools(lexicon, idioms, relations, language=target)
+    own_here = OwnConcepts(lexicon.of(language), relations, language=language)
+    own_there = OwnConcepts(targets, relations, language=target)
+    spelling = SimilarSpelling(idioms, language=target)
+    questions = []
+    for entry in asked:
+        right = targets[entry.concept]
+        questions.append(
+            Question(
+                concept=entry.concept,
+                idiom=entry.idiom,
+                text=entry.idiom,
+                gold=Candidate(right.concept, right.idiom),
+                source=pools,
+                excluded=own_here.alike(entry) | own_there.alike(right),
+                likeness=spelling.to_words_of(entry.idiom, language),
+                shares_stem=share_stem(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target]),
+            )
+        )
+    return make_items(questions, kind=EQUIVALENT, language=language, target=target)
+
+
+def usage_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
+    """Return two items for each idiom with a literal sentence: its figurative and its literal sentence.
+
+    Both items of a pair have the two senses in the same order, so each position is right once in every pair. In one
+    half of the pairs the figurative sense stands first.
+    """
+    name = ItemSet(USAGE, language, language, 0).name
+    pairs = []
+    for entry in asked_entries(lexicon, language, split=split):
+        if entry.example is not None and entry.literal_example is not None:
+            pairs.append(entry)
+    orders = balanced([entry.concept for entry in pairs], 2, purpose=f"order of {name}")
+    items = []
+    for entry in pairs:
+        senses = (LITERAL, FIGURATIVE) if orders[entry.concept] else (FIGURATIVE, LITERAL)
+        for sense, sentence in ((FIGURATIVE, entry.example), (LITERAL, entry.literal_example)):
+            items.append(
+                Item(
+                    id=f"{name}/{entry.concept}/{sense}",
+                    kind=USAGE,
+                    language=language,
+                    target=language,
+                    concept=entry.concept,
+                    idiom=entry.idiom,
+                    text=sentence or "",
+                    options=tuple(Option(text) for text in senses),
+                    gold=senses.index(sense),
+                )
+            )
+    return items
+
+
+def idioms_of(lexicon: Lexicon, language: str) -> dict[str, str]:
+    """Return concept -> idiom of a language that can be an option; collocations are left out."""
+    return {concept: entry.idiom for concept, entry in lexicon.of(language).items() if not entry.collocation}
+
+
+def _meanings_of(lexicon: Lexicon, language: str) -> dict[str, str]:
+    meanings = {}
+    for concept, entry in lexicon.of(language).items():
+        if entry.meaning is not None and not entry.collocation:
+            meanings[concept] = entry.meaning
+    return meanings

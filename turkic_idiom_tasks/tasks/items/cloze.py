@@ -1,0 +1,149 @@
+"""Items of the kind `cloze`: a sentence whose idiom is blanked out.
+
+The options are idioms inflected alike: forms in which they stand in the examples of the lexicon. Where the lexicon has
+fewer than twelve forms inflected alike (`_FEWEST_FORMS`), all four options are citation forms. Examples whose idiom
+other words interrupt are left out, because the number of parts would tell which option is right.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from rapidfuzz.distance import Prefix
+
+from turkic_idiom_tasks.annotation.stems import normalise
+from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.languages import LANGUAGES, Language
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.orthography import lower
+from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.tasks.items.choice_kinds import asked_entries, idioms_of
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, Item
+from turkic_idiom_tasks.tasks.items.likeness import SharedWords
+from turkic_idiom_tasks.tasks.items.placing import Question, make_items
+from turkic_idiom_tasks.tasks.items.traps import (
+    Candidate,
+    OwnConcepts,
+    Pool,
+    Pools,
+    Relations,
+    part_of_speech,
+)
+
+BLANK = "_____"
+HIGHEST_CLOSENESS = 0.2  # of a trap: an idiom that is closer in meaning would often fit the sentence too
+_FEWEST_FORMS = 12  # inflected alike, from which the options are chosen; with fewer they are citation forms
+_LINKED = re.compile("^I?(yor|[pb]$)")  # endings that begin with a vowel after a consonant
+
+
+def cloze_items(lexicon: Lexicon, relations: Relations, language: str, *, split: str) -> list[Item]:
+    """Return items that ask which of four idioms stood in a sentence."""
+    asked = [entry for entry in asked_entries(lexicon, language, split=split) if can_be_blanked(entry)]
+    idioms = idioms_of(lexicon, language)
+    citations = Pools(lexicon, idioms, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
+    inflected = _inflected_pools(lexicon, relations, language=language)
+    own = OwnConcepts(lexicon.of(language), relations, language=language)
+    idiom_words = SharedWords(idioms, language=language)
+    questions = []
+    for entry in asked:
+        form, citation = Candidate(entry.concept, surface_form(entry, language)), Candidate(entry.concept, entry.idiom)
+        pool = inflected.get((part_of_speech(lexicon, entry.concept), *inflection(entry, language)))
+        questions.append(
+            Question(
+                concept=entry.concept,
+                idiom=entry.idiom,
+                text=blanked(entry),
+                gold=citation if pool is None else form,
+                source=citations if pool is None else pool,
+                excluded=own.alike(entry),
+                likeness=idiom_words.with_words_of(entry.idiom),
+            )
+        )
+    return make_items(questions, kind=CLOZE, language=language, target=language)
+
+
+def can_be_blanked(entry: Entry) -> bool:
+    """Return whether the example of an entry has its idiom in one piece."""
+    return entry.example is not None and entry.spans is not None and len(entry.spans) == 1
+
+
+def blanked(entry: Entry) -> str:
+    """Return the example of an entry with `BLANK` in place of its idiom."""
+    example, span = _example(entry)
+    return example[: span.start] + BLANK + example[span.end :]
+
+
+def surface_form(entry: Entry, language: str) -> str:
+    """Return the idiom as it stands in its example, with a small letter where only the sentence made it a capital."""
+    example, span = _example(entry)
+    form = span.of(example)
+    if entry.idiom[:1] == lower(entry.idiom[:1], LANGUAGES[language]):
+        form = lower(form[:1], LANGUAGES[language]) + form[1:]
+    return form
+
+
+def _inflected_pools(lexicon: Lexicon, relations: Relations, *, language: str) -> dict[tuple[str, ...], Pool]:
+    """Return (part of speech, inflection) -> the forms in examples, if there are enough of them."""
+    candidates: dict[tuple[str, ...], list[Candidate]] = {}
+    for entry in lexicon.of(language).values():
+        if not entry.collocation and can_be_blanked(entry):
+            key = (part_of_speech(lexicon, entry.concept), *inflection(entry, language))
+            candidates.setdefault(key, []).append(Candidate(entry.concept, surface_form(entry, language)))
+    pools = {}
+    for key, members in candidates.items():
+        if len(members) >= _FEWEST_FORMS:
+            pools[key] = Pool(members, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
+    return pools
+
+
+def inflection(entry: Entry, language: str) -> tuple[str, ...]:
+    """Return how an idiom is inflected in its example: what two forms share that can stand in the same place.
+
+    The first text is the ending of the last word after the stem of its citation form, with vowel harmony and voicing
+    undone; the others are the endings of the words before it that differ from the citation form.
+    """
+    code = LANGUAGES[language]
+    example, span = _example(entry)
+    *inner, last = [normalise(word, code) for word in span.of(example).split()]
+    *citation_inner, citation_last = [normalise(word, code) for word in entry.idiom.split()]
+    stem = _citation_stem(citation_last, code)
+    changed = []
+    for word in citation_inner:
+        if word not in inner:
+            nearest = max(inner, key=lambda other: Prefix.similarity(word, other), default="")
+            common = Prefix.similarity(word, nearest)
+            changed.append(f"{word[common:]}>{_ending(nearest, common, language)}")
+    if last[: max(1, len(stem) - 1)] != stem[: max(1, len(stem) - 1)]:
+        return ("?", citation_last, last, *changed)  # another order of words, or another verb: like no other form
+    return (_ending(last, len(stem), language), *changed)
+
+
+def _ending(word: str, start: int, code: str) -> str:
+    """Return what follows the first letters of a word, one letter standing for all that sound laws exchange."""
+    ending = word[start:].translate(_sounds(code))
+    return _LINKED.sub(r"I\1", ending).removeprefix("y").removeprefix("ý")
+
+
+@cache
+def _sounds(code: str) -> dict[int, str]:
+    """Return a table from a letter to the class of those that vowel harmony and voicing exchange for it."""
+    high = MORPHOLOGIES[code].high_vowels
+    classes = {"A": "aeə", "I": high, "D": "dt", "K": "kgqğ", "C": "cç"}
+    return {ord(letter): name for name, letters in classes.items() for letter in letters}
+
+
+def _citation_stem(word: str, language: Language) -> str:
+    """Return a verb without the ending of the infinitive, any other word as it is."""
+    for ending in (*MORPHOLOGIES[language.code].infinitives, *language.infinitives):
+        stem = word.removesuffix(normalise(ending, language))
+        if stem != word and stem:
+            return stem
+    return word
+
+
+def _example(entry: Entry) -> tuple[str, Span]:
+    """Return the example of an entry that `can_be_blanked`, and the span of its idiom."""
+    if entry.example is None or entry.spans is None:
+        raise ValueError(f"the entry of {entry.concept!r} has no example with spans")
+    return entry.example, entry.spans[0]

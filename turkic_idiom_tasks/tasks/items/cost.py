@@ -1,0 +1,86 @@
+"""What asking a set of items costs: requests, and tokens of the prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, Item
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, EN1, letters, open_prompt, prompt
+
+# A rough mean. The vocabulary of all-MiniLM-L6-v2, which is English, gives 2.4 to 3.4 under the English prompts and 1.8
+# to 2.3 under the native ones; multilingual vocabularies need fewer tokens.
+CHARACTERS_PER_TOKEN = 2.5
+ANSWER_TOKENS = 2  # a letter with the space before it
+
+CountTokens = Callable[[str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one task costs under one prompt.
+
+    Attributes:
+        task: name without the prefix of lm-eval's tasks: ``meaning_tr``, ``cloze_open_gag``.
+        n_items: number of questions.
+        choice_requests: requests where the likelihoods of the options are compared; 0 for the open cloze.
+        choice_tokens: tokens of these requests.
+        written_requests: requests where the model writes the answer.
+        written_tokens: tokens of these requests, without those that the model writes.
+    """
+
+    task: str
+    n_items: int
+    choice_requests: int
+    choice_tokens: int
+    written_requests: int
+    written_tokens: int
+
+
+def by_characters(text: str) -> float:
+    """Return a rough number of tokens of a text."""
+    return len(text) / CHARACTERS_PER_TOKEN
+
+
+def costs(
+    name: str, items: Sequence[Item], *, shots: int = 0, variant: str = EN1, count: CountTokens = by_characters
+) -> list[Cost]:
+    """Return the cost of a set, and if it is of the kind `cloze` that of the open cloze too.
+
+    An example is counted as long as the mean question. Chat templates and reasoning come on top.
+
+    Args:
+        name: name of the set, such as ``meaning_tr``.
+        items: its test items.
+        shots: number of examples in each prompt.
+        variant: the prompt.
+        count: returns the number of tokens of a text.
+    """
+    lengths = [count(prompt(item, variant)) for item in items]
+    n_requests = sum(len(letters(item)) for item in items)
+    choice_tokens = 0.0
+    for item, length in zip(items, lengths, strict=True):
+        choice_tokens += len(letters(item)) * ((1 + shots) * length + ANSWER_TOKENS)
+    priced = [
+        Cost(
+            task=name,
+            n_items=len(items),
+            choice_requests=n_requests,
+            choice_tokens=round(choice_tokens),
+            written_requests=len(items),
+            written_tokens=round((1 + shots) * sum(lengths)),
+        )
+    ]
+    if items and items[0].kind == CLOZE:
+        tokens = sum(count(open_prompt(item, variant)) for item in items)
+        priced.append(
+            Cost(
+                task=name.replace(CLOZE, CLOZE_OPEN, 1),
+                n_items=len(items),
+                choice_requests=0,
+                choice_tokens=0,
+                written_requests=len(items),
+                written_tokens=round((1 + shots) * tokens),
+            )
+        )
+    return priced

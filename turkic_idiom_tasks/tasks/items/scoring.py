@@ -1,0 +1,242 @@
+"""Scores of answers to items: one scorer for lm-eval, Inspect and the leaderboard."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from turkic_idiom_tasks.annotation.annotate import annotate
+from turkic_idiom_tasks.annotation.stems import normalise, stems
+from turkic_idiom_tasks.dataset.sentences import words
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
+from turkic_idiom_tasks.metrics.choice import choice_scores, cloze_scores, pair_scores
+from turkic_idiom_tasks.orthography import clean, fold
+from turkic_idiom_tasks.tasks.items.cloze import BLANK, blanked, can_be_blanked
+from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item
+
+SUMMED = ("n_items", "n_concepts")
+NO_MACRO = ("_ci_low", "_ci_high")  # the mean of interval ends is the end of no interval
+
+
+def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
+    """Return name -> score of the chosen options of the items of one set; see `metrics.choice`.
+
+    Args:
+        items: of one kind and language; `usage` has the scores of pairs besides.
+        answers: for each item the position of the chosen option, or None if the answer could not be read.
+
+    Raises:
+        ValueError: there are more or fewer answers than items, or an answer is no position of an option.
+    """
+    return _choice_scores(items, answers, pairs=[item.concept for item in items])
+
+
+@dataclass(frozen=True, slots=True)
+class OpenClozeJudgement:
+    """How idioms that were filled into a blank are judged; each counts also as what the next one asks.
+
+    Attributes:
+        is_exact: it is the form that stood in the sentence, whatever its letter case.
+        has_lemma: its words have the stems of that form, one by one.
+        is_accepted: the annotator places the idiom, one of its variants, or an idiom that was judged to mean the same,
+            where the blank is.
+    """
+
+    is_exact: bool
+    has_lemma: bool
+    is_accepted: bool
+
+
+def judge_open_cloze(
+    items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon
+) -> list[OpenClozeJudgement]:
+    """Return the judgement of each idiom that was filled into the blank of a `cloze` item.
+
+    Args:
+        items: of one language.
+        answers: for each item the text that was filled in, or None if the answer could not be read.
+        lexicon: the one that the items were made from.
+
+    Raises:
+        ValueError: there are more or fewer answers than items.
+        InputError: the lexicon lacks the example of an item.
+    """
+    if len(answers) != len(items):
+        raise ValueError(f"{len(answers)} answers to {len(items)} items")
+    same = lexicon.judged(SAME)
+    judgements = []
+    for item, answer in zip(items, answers, strict=True):
+        entry = lexicon.of(item.language).get(item.concept)
+        if entry is None or not can_be_blanked(entry) or blanked(entry) != item.text:
+            raise InputError(
+                f"{lexicon.source or 'the lexicon'}: has no example for {item.id!r} with the text {item.text!r}; score "
+                "answers with the data that the items were made from"
+            )
+        text = clean(answer, LANGUAGES[item.language]) if answer is not None else ""
+        alike = [entry]
+        for concept in sorted(same.get(item.concept, ())):
+            if concept in lexicon.of(item.language):
+                alike.append(lexicon.of(item.language)[concept])
+        is_exact = _is_exact(text, entry, item.language)
+        has_lemma = is_exact or _has_stems(text, entry, item.language)
+        is_accepted = has_lemma or any(_is_placed(text, item, other) for other in alike)
+        judgements.append(OpenClozeJudgement(is_exact, has_lemma, is_accepted))
+    return judgements
+
+
+def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
+    """Return name -> score of idioms that were filled into the blanks of `cloze` items; see `metrics.choice`.
+
+    Arguments and errors are those of `judge_open_cloze`.
+    """
+    judgements = judge_open_cloze(items, answers, lexicon)
+    return cloze_scores(
+        [judgement.is_exact for judgement in judgements],
+        [judgement.is_accepted for judgement in judgements],
+        [judgement.has_lemma for judgement in judgements],
+        unreadable=[answer is None for answer in answers],
+        concepts=[item.concept for item in items],
+    )
+
+
+def macro(scores_by_set: Mapping[str, Mapping[str, float] | None]) -> dict[str, float]:
+    """Return name -> mean over sets, each with the same weight; NaN where a set has no such score.
+
+    Numbers of items and concepts are added up, `small_sample` is 1 if any set is small. Ends of intervals are left out.
+
+    Args:
+        scores_by_set: name of a set -> its scores; None for a set that belongs to the mean but was not answered.
+    """
+    names: dict[str, None] = {}
+    for scores in scores_by_set.values():
+        names |= dict.fromkeys(scores or ())
+    means = {}
+    for name in names:
+        if name.endswith(NO_MACRO):
+            continue
+        values = [math.nan if scores is None else scores.get(name, math.nan) for scores in scores_by_set.values()]
+        if name == "small_sample":
+            means[name] = math.nan if any(map(math.isnan, values)) else max(values)
+        else:
+            means[name] = sum(values) if name in SUMMED else sum(values) / len(values)
+    return means
+
+
+def score_prompts(
+    answers_by_prompt: Mapping[str, tuple[Sequence[Item], Sequence[Any]]], *, lexicon: Lexicon | None = None
+) -> dict[str, float]:
+    """Return name -> score of the same items asked under one or several prompts.
+
+    With one prompt these are its scores. With several they are the means over the prompts; ``accuracy_spread`` (open
+    cloze: ``accepted_spread``) is the highest minus the lowest of them. Intervals are those of the means and resample
+    concepts, each with all its answers.
+
+    Args:
+        answers_by_prompt: prompt -> items of one set and their answers, as `score_items` and `score_open_cloze` take
+            them.
+        lexicon: given for the open cloze, the lexicon of the items.
+
+    Raises:
+        InputError, ValueError: see `score_items` and `score_open_cloze`.
+    """
+    scores_by_prompt: dict[str, dict[str, float]] = {}
+    all_items: list[Item] = []
+    all_answers: list[Any] = []
+    pairs: list[tuple[str, str]] = []  # prompt and concept of each item
+    for prompt, (items, answers) in answers_by_prompt.items():
+        scores_by_prompt[prompt] = (
+            score_items(items, answers) if lexicon is None else score_open_cloze(items, answers, lexicon)
+        )
+        all_items.extend(items)
+        all_answers.extend(answers)
+        pairs.extend((prompt, item.concept) for item in items)
+    main = "accuracy" if lexicon is None else "accepted"
+    if len(scores_by_prompt) == 1:
+        (scores,) = scores_by_prompt.values()
+        return scores | {f"{main}_spread": math.nan}
+    if lexicon is None:
+        pooled = _choice_scores(all_items, all_answers, pairs=pairs)
+    else:
+        pooled = score_open_cloze(all_items, all_answers, lexicon)
+    mains = [scores[main] for scores in scores_by_prompt.values()]
+    return (
+        pooled
+        | macro(scores_by_prompt)
+        | {
+            f"{main}_spread": max(mains) - min(mains),
+            "n_items": max(scores["n_items"] for scores in scores_by_prompt.values()),
+            "n_concepts": pooled["n_concepts"],
+        }
+    )
+
+
+def _choice_scores(
+    items: Sequence[Item], answers: Sequence[int | None], *, pairs: Sequence[Hashable]
+) -> dict[str, float]:
+    """Return the scores of choices, those of `usage` with the scores of pairs."""
+    traps = []
+    for item in items:
+        traps.append([option.trap for option in item.options])
+    concepts = [item.concept for item in items]
+    scores = choice_scores([item.gold for item in items], answers, concepts=concepts, traps=traps)
+    if items and all(item.kind == USAGE for item in items):
+        right = [answer == item.gold for item, answer in zip(items, answers, strict=True)]
+        is_figurative = [item.options[item.gold].text == FIGURATIVE for item in items]
+        scores |= pair_scores(right, pairs=pairs, concepts=concepts, is_figurative=is_figurative)
+    return scores
+
+
+def _blanked_form(entry: Entry) -> str:
+    if entry.example is None or entry.spans is None:
+        raise ValueError(f"the entry of {entry.concept!r} has no example with spans")
+    return entry.spans[0].of(entry.example)
+
+
+def _is_exact(answer: str, entry: Entry, language: str) -> bool:
+    return fold(answer, LANGUAGES[language]) == fold(_blanked_form(entry), LANGUAGES[language])
+
+
+def _has_stems(answer: str, entry: Entry, language: str) -> bool:
+    """Return whether each word of an answer shares a stem with the word at its place in the form that was blanked."""
+    ours, theirs = _words(answer, language), _words(_blanked_form(entry), language)
+    if len(ours) != len(theirs) or not ours:
+        return False
+    for word, other in zip(ours, theirs, strict=True):
+        if word != other and _stems(word, language).isdisjoint(_stems(other, language)):
+            return False
+    return True
+
+
+def _words(text: str, language: str) -> list[str]:
+    normalised = [normalise(span.of(text), LANGUAGES[language]) for span in words(text)]
+    return [word for word in normalised if word[:1].isalnum()]
+
+
+def _stems(word: str, language: str) -> set[str]:
+    return {stem for stem, cost in stems(word, language).items() if not cost}
+
+
+def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
+    """Return whether an idiom stands in the sentence where the answer was filled in, from its first word to its last.
+
+    A span may not reach out of the answer, so an answer that repeats half of the sentence is not accepted.
+    """
+    if not answer:
+        return False
+    start = item.text.index(BLANK)
+    end = start + len(answer)
+    sentence = item.text.replace(BLANK, answer, 1)
+    spans = annotate(entry.idiom, sentence, LANGUAGES[item.language], variants=entry.variants).spans
+    inside = [span for span in spans if start <= span.start and span.end <= end]
+    if not inside or len(inside) != len(spans):
+        return False
+    outer = [words(answer)[0].start + start, max(span.end for span in words(answer)) + start]
+    return inside[0].start == outer[0] and inside[-1].end >= outer[1] - _n_closing_signs(answer)
+
+
+def _n_closing_signs(answer: str) -> int:
+    return len(answer) - len(answer.rstrip(" .,;:!?…\"'»”)"))

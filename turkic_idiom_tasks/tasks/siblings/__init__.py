@@ -1,0 +1,1 @@
+"""AStitchInLanguageModels, ChengyuSTS and Dodiom: idiom tasks in other languages."""

@@ -1,0 +1,286 @@
+"""Reading of the answer of a model as tags of the words of the sentence.
+
+The prompts ask for a JSON object ``{"idioms": [...]}`` with every idiom as the sentence writes it, or for the sentence
+with ``<idiom>`` tags around the idioms; a token classifier answers ``{"bio": [...]}``. The strict reading accepts only
+these formats, exact to the letter. The flexible reading also accepts the usual deviations of language models: prose
+around the JSON, an incomplete JSON text, lists and bullets, lines of tags, small mistakes in a copied sentence, an
+idiom in its citation form. An answer that cannot be read is a format error, and marks nothing.
+
+Reasoning in ``<think>`` tags is ignored, and so is everything after a question that the model asks itself. Reasoning
+that never ends is a format error: allow enough tokens for a reasoning model with ``--gen_kwargs max_gen_toks=8192``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import islice
+from typing import Any
+
+from turkic_idiom_tasks.dataset.sentences import words
+from turkic_idiom_tasks.languages import Language
+from turkic_idiom_tasks.model_answers import MAX_ANSWER, without_reasoning
+from turkic_idiom_tasks.orthography import fold, lower
+from turkic_idiom_tasks.spans import LABELS, OUTSIDE, Span
+from turkic_idiom_tasks.tasks.spans.lookup import EDGE_SIGNS, SearchableSentence
+from turkic_idiom_tasks.tasks.spans.prompts import own_turns
+
+MAX_TURNS = 10  # turns that are read if a model repeats its question and answers it again
+MAX_JSON_VALUES = 50  # JSON values that are read in one answer
+MAX_IDIOMS = 100  # an answer with more idioms is a format error
+MAX_LINE = 12  # words; a longer line is prose and not an idiom
+
+_KEYS = ("idioms", "idiom", "deyimler", "deyim", "ifadələr", "iboralar", "spans", "answer")
+_TEXT_KEYS = ("text", "idiom", "span")
+_NONE = {"none", "no idiom", "no idioms", "null", "n/a", "yok", "yoktur", "deyim yok", "deyim yoktur", "yoxdur"}
+_NONE |= {"deyim yoxdur", "ýok", "yoʻq", "yo'q", "yo‘q", "yo’q", "ibora yoʻq"}
+_FENCE = re.compile(r"```\w*\n?")
+_XML_TAG = re.compile(r"<(/?)idiom>", re.IGNORECASE)
+_BULLET = re.compile(r"^(?:[-*•]|\d+[.)])\s*")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"')
+_GAP = re.compile(r"\.\.\.|…|/")  # between the parts of an interrupted idiom
+_JSON_START = re.compile(r"[\[{]")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Reading of an answer.
+
+    Attributes:
+        tags: one tag per token of the sentence.
+        format_error: whether the answer could not be read, so that nothing is marked.
+        unmatched_spans: number of named idioms that are not in the sentence.
+    """
+
+    tags: tuple[str, ...]
+    format_error: bool = False
+    unmatched_spans: int = 0
+
+
+def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: Language, *, strict: bool) -> Answer:
+    """Return the tags that a response gives to the tokens of a sentence; never raise an error.
+
+    Args:
+        response: text of the model; any other type is a format error.
+        sentence: NFC text.
+        tokens: its words, in order.
+        language: language of the sentence, which decides how letters are compared.
+        strict: whether to accept only the formats that the prompts ask for, exact to the letter.
+    """
+    searchable = SearchableSentence(sentence, tokens, language)
+    if not isinstance(response, str):
+        return _format_error(searchable)
+    text = unicodedata.normalize("NFC", without_reasoning(response))
+    turns = own_turns(_FENCE.sub("", text), searchable.is_copied_by)
+    for turn in islice(turns, 1 if strict else MAX_TURNS):
+        part = turn.strip()
+        if not part or len(part) > MAX_ANSWER:
+            continue
+        answer = _read_strictly(part, searchable) if strict else _read_flexibly(part, searchable)
+        if not answer.format_error:
+            return answer
+    return _format_error(searchable)
+
+
+def _read_strictly(text: str, sentence: SearchableSentence) -> Answer:
+    is_copy = _XML_TAG.sub("", text) == sentence.text.strip()
+    slashes = _XML_TAG.findall(text)
+    if slashes or is_copy:
+        are_pairs = slashes == ["", "/"] * (len(slashes) // 2)
+        return _read_tagged(text, sentence) if is_copy and are_pairs else _format_error(sentence)
+    values = list(_json_values(text))
+    if len(values) != 1 or not isinstance(values[0], dict) or not (text[0] == "{" and text[-1] == "}"):
+        return _format_error(sentence)
+    value = values[0]
+    if isinstance(value.get("bio"), list):
+        return _read_tags(value["bio"], sentence)
+    idioms = value.get("idioms")
+    if not isinstance(idioms, list) or not all(isinstance(idiom, str) for idiom in idioms):
+        return _format_error(sentence)
+    return _look_up(idioms, sentence, strict=True)
+
+
+def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer:
+    values = list(_json_values(text))
+    for value in values:
+        if isinstance(value, dict) and isinstance(value.get("bio"), list):
+            tags = [tag.upper() if isinstance(tag, str) else tag for tag in value["bio"]]
+            return _read_tags(tags, sentence)
+    for value in reversed(values):  # the last value is the model's final answer
+        idioms = _named_idioms(value)
+        if idioms is not None:
+            return _look_up(idioms, sentence)
+    if _XML_TAG.search(text):
+        return _read_tagged(text, sentence)
+    lines_of_tags = _written_tags(text)
+    if lines_of_tags is not None:
+        return _read_tags(lines_of_tags, sentence)
+    bare = text.strip(EDGE_SIGNS)
+    says_none = bare.lower() in _NONE or lower(bare, sentence.language) in _NONE  # "No idiom", "DEYİM YOK"
+    if says_none or sentence.is_copied_by(text):
+        return Answer(sentence.tags([]))
+    return _read_prose(text, sentence)
+
+
+def _read_prose(text: str, sentence: SearchableSentence) -> Answer:
+    """Look up the texts in quotation marks of an incomplete JSON text, or otherwise every line.
+
+    A copy of the sentence among them is not an idiom.
+    """
+    candidates: list[str] = []
+    json_start = _JSON_START.search(text)
+    if json_start:
+        candidates += _quoted(text[json_start.start() :])
+    else:
+        for line in text.splitlines():
+            candidates.append(_BULLET.sub("", line.strip()).strip(EDGE_SIGNS))
+    idioms = []
+    for candidate in candidates:
+        is_key = json_start is not None and candidate.lower() in _KEYS
+        is_short = 0 < len(candidate.split()) <= MAX_LINE
+        if is_short and not is_key and not sentence.is_copied_by(candidate):
+            idioms.append(candidate)
+    answer = _look_up(idioms, sentence)
+    marks_anything = any(tag != OUTSIDE for tag in answer.tags)
+    return answer if marks_anything else _format_error(sentence)
+
+
+def _format_error(sentence: SearchableSentence) -> Answer:
+    return Answer(sentence.tags([]), format_error=True)
+
+
+def _json_values(text: str) -> Iterator[Any]:
+    """Yield the JSON objects and arrays in a text that are not parts of another one."""
+    decoder = json.JSONDecoder()
+    position = 0
+    for _ in range(MAX_JSON_VALUES):
+        start = _JSON_START.search(text, position)
+        if start is None:
+            return
+        try:
+            value, position = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            position = start.start() + 1
+        else:
+            yield value
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """Yield the texts in quotation marks, as far as the marks are closed."""
+    position = text.find('"')
+    while position >= 0:
+        match = _QUOTED.match(text, position)
+        if match is None:
+            return
+        yield match[1]
+        position = text.find('"', match.end())
+
+
+def _named_idioms(value: Any) -> list[str] | None:
+    """Return the idioms in a JSON value, or None if the value has none of the expected forms."""
+    if isinstance(value, dict):
+        known_keys = [key for key in _KEYS if key in value]
+        if not known_keys:
+            return None
+        value = value[known_keys[0]]
+    if value is None:
+        return []
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list):
+        return None
+    idioms = []
+    for item in items:
+        if isinstance(item, dict):
+            texts = [item[key] for key in _TEXT_KEYS if key in item]
+            item = texts[0] if texts else None
+        if not isinstance(item, str):
+            return None
+        idioms.append(item)
+    return idioms
+
+
+def _written_tags(text: str) -> list[str] | None:
+    """Return the tags of a line of tags, or of lines that each end with a tag (``gözden B-IDIOM``); otherwise None."""
+    lines = [line.upper().split() for line in text.splitlines() if line.strip()]
+    tags = [line[-1] for line in lines]
+    if len(lines) == 1:
+        tags = [word.strip("[],'\"") for word in lines[0]]
+    return tags if all(tag in LABELS for tag in tags) else None
+
+
+def _read_tags(tags: list[Any], sentence: SearchableSentence) -> Answer:
+    if len(tags) != len(sentence.tokens) or not all(tag in LABELS for tag in tags):
+        return _format_error(sentence)
+    return Answer(tuple(tags))
+
+
+def _read_tagged(text: str, sentence: SearchableSentence) -> Answer:
+    """Read a copy of the sentence with tags; if it is not an exact copy, its words are aligned with the sentence."""
+    copy, marks = _without_tags(text)
+    if copy.strip() == sentence.text.strip():
+        shift = _indent(sentence.text) - _indent(copy)
+        spans = []
+        for mark in marks:
+            if mark.start < mark.end:
+                spans.append(Span(mark.start + shift, mark.end + shift))
+    else:
+        spans = _aligned_marks(copy, marks, sentence)
+    return Answer(sentence.tags(spans), unmatched_spans=len(marks) - len(spans))
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _without_tags(text: str) -> tuple[str, list[Span]]:
+    """Return a text without its tags, and the spans of its tagged parts; an unclosed tag marks nothing."""
+    copy = ""
+    marks: list[Span] = []
+    opened: int | None = None
+    position = 0
+    for tag in _XML_TAG.finditer(text):
+        copy += text[position : tag.start()]
+        position = tag.end()
+        if tag[1] and opened is not None:
+            marks.append(Span(opened, len(copy)))
+        opened = None if tag[1] else len(copy)
+    return copy + text[position:], marks
+
+
+def _aligned_marks(copy: str, marks: Sequence[Span], sentence: SearchableSentence) -> list[Span]:
+    """Return the spans in the sentence of the marked words of a copy, which may have mistakes in other words."""
+    copied_words = words(copy)
+    copied = [fold(word.of(copy), sentence.language) for word in copied_words]
+    matcher = SequenceMatcher(None, sentence.folded_words(), copied, autojunk=False)
+    marked_words: dict[int, list[Span]] = {}  # number of a mark -> words of the sentence
+    for block in matcher.get_matching_blocks():
+        for step in range(block.size):
+            copied_word = copied_words[block.b + step]
+            for number, mark in enumerate(marks):
+                if mark.start < copied_word.end and copied_word.start < mark.end:
+                    marked_words.setdefault(number, []).append(sentence.words[block.a + step])
+                    break  # a word belongs to the first mark that overlaps with it
+    return [Span(places[0].start, places[-1].end) for places in marked_words.values()]
+
+
+def _look_up(idioms: Sequence[str], sentence: SearchableSentence, *, strict: bool = False) -> Answer:
+    """Look up idioms in the sentence, the longest first, each at its first free place."""
+    if len(idioms) > MAX_IDIOMS:
+        return _format_error(sentence)
+    spans: list[Span] = []
+    n_unmatched = 0
+    for idiom in sorted(idioms, key=len, reverse=True):
+        normal = unicodedata.normalize("NFC", idiom)
+        parts = [normal] if strict else _GAP.split(normal)[:MAX_IDIOMS]
+        is_matched = False
+        for part in parts:
+            place = sentence.find_exactly(part, spans) if strict else sentence.find(part, spans)
+            if place is not None:
+                spans.append(place)
+                is_matched = True
+        n_unmatched += not is_matched
+    return Answer(sentence.tags(spans), unmatched_spans=n_unmatched)

@@ -1,0 +1,250 @@
+"""A fine-tuned token classifier that tags sentences of any length with any fast tokenizer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from tqdm import tqdm
+from transformers import AutoModelForTokenClassification
+
+from turkic_idiom_tasks.encoders.checkpoints import give_pad_token, load_error, quiet_loading
+from turkic_idiom_tasks.encoders.folders import is_local, local_path
+from turkic_idiom_tasks.encoders.names import check_dtype
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.orthography import lower
+from turkic_idiom_tasks.spans import BEGIN, INSIDE, LABELS, OUTSIDE
+from turkic_idiom_tasks.tasks.spans.subwords import word_tags
+
+OVERLAP = 64  # sub-words that two windows of a long sentence share, at most a quarter of a window
+BATCH_SIZE = 32  # sentences per forward pass
+
+_TAG_OF_LETTER = {"B": BEGIN, "I": INSIDE, "O": OUTSIDE}
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Tags that a classifier gives to one sentence.
+
+    Attributes:
+        tags: tags of the words; O for a word without a sub-word.
+        subword_tags: tags of the sub-words without special tokens.
+        owners: for each sub-word the position of its word.
+    """
+
+    tags: tuple[str, ...]
+    subword_tags: tuple[str, ...]
+    owners: tuple[int, ...]
+
+
+class TokenClassifier:
+    """A transformers token classifier with its tokenizer.
+
+    Attributes:
+        name: Hub id or folder that the caller gave.
+        model: the classifier, in evaluation mode.
+        tokenizer: its fast tokenizer.
+        max_length: sub-words in one window, special tokens included.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, *, name: str, max_length: int | None = None) -> None:
+        self.name = name
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        tokenizer.padding_side = tokenizer.truncation_side = "right"  # windows and positions count from the left
+        give_pad_token(tokenizer)
+        self.max_length = window_length(model.config, tokenizer, max_length=max_length)
+        self._tags = _tags_of_outputs(model.config, name)
+
+    @classmethod
+    def load(
+        cls,
+        name_or_path: str,
+        *,
+        revision: str | None = None,
+        device: str | None = None,
+        dtype: str = "float32",
+        max_length: int | None = None,
+        trust_remote_code: bool = False,
+    ) -> TokenClassifier:
+        """Return a classifier from a Hub id or a local folder.
+
+        Args:
+            name_or_path: Hub id or folder.
+            revision: Hub commit; None is the newest.
+            device: cpu, cuda, cuda:1; None takes the GPU if there is one.
+            dtype: float32, bfloat16 or float16.
+            max_length: sub-words in one window; None is the model's own limit, at most 512.
+            trust_remote_code: whether code that comes with the model may be executed.
+
+        Raises:
+            InputError: the classifier cannot be found or loaded, has other labels than O, B-IDIOM and I-IDIOM, or its
+                tokenizer does not say which word a sub-word belongs to.
+        """
+        check_dtype(dtype)
+        tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
+        model, report = load_weights(
+            name_or_path,
+            revision=revision,
+            trust_remote_code=trust_remote_code,
+            dtype=getattr(torch, dtype),
+            output_loading_info=True,
+        )
+        if report["missing_keys"]:
+            raise InputError(
+                f"{name_or_path}: has no weights for {', '.join(sorted(report['missing_keys'])[:3])}; it is not "
+                "fine-tuned for tagging words: use turkic-idiom finetune span"
+            )
+        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        try:
+            model = model.to(device)
+        except (RuntimeError, AssertionError) as error:  # errors of torch for a device that does not exist
+            raise usage_error(f"device {device!r} cannot be used: {str(error).splitlines()[0]}") from error
+        return cls(model, tokenizer, name=name_or_path, max_length=max_length)
+
+    def predict(
+        self,
+        sentences: Sequence[Sequence[str]],
+        languages: Sequence[str],
+        *,
+        batch_size: int = BATCH_SIZE,
+        progress: bool = True,
+    ) -> list[Prediction]:
+        """Return the tags of every sentence, in order.
+
+        Args:
+            sentences: the words of each sentence.
+            languages: code of the language of each sentence; decides how text is lower-cased for an uncased model.
+            batch_size: sentences per forward pass; the longest come first.
+            progress: whether to draw a progress bar on stderr if that is a terminal.
+        """
+        longest_first = sorted(range(len(sentences)), key=lambda number: -sum(map(len, sentences[number])))
+        predictions: dict[int, Prediction] = {}
+        is_silent = not progress or not sys.stderr.isatty()
+        with tqdm(total=len(sentences), desc="tagging", unit="sentence", disable=is_silent) as bar:
+            for start in range(0, len(sentences), batch_size):
+                numbers = longest_first[start : start + batch_size]
+                batch = self._predict_batch(
+                    [sentences[number] for number in numbers], [languages[number] for number in numbers]
+                )
+                predictions.update(zip(numbers, batch, strict=True))
+                bar.update(len(numbers))
+        return [predictions[number] for number in range(len(sentences))]
+
+    def _predict_batch(self, sentences: list[Sequence[str]], languages: list[str]) -> list[Prediction]:
+        """Tag sentences in overlapping windows.
+
+        A sub-word that two windows share gets its tag from the window whose middle is nearer.
+        """
+        overlap = min(OVERLAP, self.max_length // 4)
+        encoded = encode_words(self.tokenizer, sentences, languages, max_length=self.max_length, overlap=overlap)
+        sentence_of_row = encoded.pop("overflow_to_sample_mapping")
+        padded = self.tokenizer.pad(dict(encoded), return_tensors="pt").to(self.model.device)  # (rows, T)
+        outputs: list[list[int]] = []
+        if padded["input_ids"].numel():
+            with torch.inference_mode():
+                outputs = self.model(**padded).logits.argmax(-1).tolist()
+        step = self.max_length - self.tokenizer.num_special_tokens_to_add() - overlap  # from window to window
+        subwords: list[dict[int, tuple[int, str]]] = [{} for _ in sentences]  # position in the sentence -> word, tag
+        for row, sentence in enumerate(sentence_of_row):
+            window = row - sentence_of_row.index(sentence)
+            position_in_window = 0
+            for column, word in enumerate(encoded.word_ids(row)):
+                if word is None:
+                    continue
+                if window == 0 or position_in_window >= overlap // 2:
+                    subwords[sentence][window * step + position_in_window] = (word, self._tags[outputs[row][column]])
+                position_in_window += 1
+        predictions = []
+        for words, tag_by_position in zip(sentences, subwords, strict=True):
+            tags, owners = [], []
+            for position in sorted(tag_by_position):
+                owner, tag = tag_by_position[position]
+                owners.append(owner)
+                tags.append(tag)
+            tags_of_words = [tag or OUTSIDE for tag in word_tags(tags, owners, len(words))]
+            predictions.append(Prediction(tuple(tags_of_words), tuple(tags), tuple(owners)))
+        return predictions
+
+
+def load_weights(name_or_path: str, *, trust_remote_code: bool = False, **options: Any) -> Any:
+    """Return the result of transformers' ``AutoModelForTokenClassification.from_pretrained``, without pickles.
+
+    Args:
+        name_or_path: Hub id or folder.
+        trust_remote_code: whether code that comes with the model may be executed.
+        options: options of ``from_pretrained``.
+
+    Raises:
+        InputError: the model cannot be found or loaded.
+    """
+    path = local_path(name_or_path)
+    options["revision"] = options.get("revision") or "main"
+    try:
+        with quiet_loading():
+            return AutoModelForTokenClassification.from_pretrained(
+                path,
+                use_safetensors=True,
+                trust_remote_code=trust_remote_code,
+                local_files_only=is_local(name_or_path),
+                **options,
+            )
+    except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
+        raise load_error(name_or_path, error) from error
+
+
+def encode_words(
+    tokenizer: Any,
+    sentences: Sequence[Sequence[str]],
+    languages: Sequence[str],
+    *,
+    max_length: int,
+    overlap: int | None = None,
+) -> Any:
+    """Return the sub-words of sentences that are split into words already, without padding, as a ``BatchEncoding``.
+
+    A tokenizer that lower-cases does not know dotted and dotless i, so words are lower-cased here, by language.
+
+    Args:
+        tokenizer: from `load_tokenizer`.
+        sentences: the words of each sentence.
+        languages: code of the language of each sentence.
+        max_length: sub-words in a row, special tokens included.
+        overlap: sub-words that the rows of a longer sentence share; None cuts the sentence off at `max_length`.
+    """
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    if normalizer is not None and normalizer.normalize_str("A") == "a":
+        lowered = []
+        for words, code in zip(sentences, languages, strict=True):
+            lowered.append([lower(word, LANGUAGES[code]) for word in words])
+        sentences = lowered
+    windows = {} if overlap is None else {"stride": overlap, "return_overflowing_tokens": True}
+    return tokenizer(
+        [list(words) for words in sentences],
+        is_split_into_words=True,
+        truncation=True,
+        max_length=max_length,
+        verbose=False,
+        **windows,
+    )
+
+
+def _tags_of_outputs(config: Any, name: str) -> list[str]:
+    """Return the tag that each output of the model stands for; B, b-idiom and the like stand for B-IDIOM."""
+    labels = []
+    tags = []
+    for number in range(config.num_labels):
+        label = str(config.id2label[number])
+        labels.append(label)
+        tags.append(_TAG_OF_LETTER.get(label.upper().removesuffix("-IDIOM"), ""))
+    if sorted(tags) != sorted(LABELS):
+        raise InputError(
+            f"{name}: its labels are {', '.join(labels)}; span detection needs {', '.join(LABELS)}: fine-tune it with "
+            "turkic-idiom finetune span, or correct id2label in its config.json"
+        )
+    return tags
