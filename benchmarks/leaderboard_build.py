@@ -37,7 +37,7 @@ from leaderboard.submission import Metadata, slug, submission_files
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES
-from turkic_idiom_tasks.results.predictions import SPANS, Key, Rankings, Tags
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, SubsetKey, Tags
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
 SIZES = (50, 100, 200, 500)
@@ -178,7 +178,7 @@ def rescore_seconds(dataset: Dataset, folder: Path) -> float:
 
 def _write_submission(dataset: Dataset, folder: Path) -> None:
     generator = np.random.default_rng(SEED)
-    predictions: dict[Key, Rankings | Tags] = {}
+    predictions: dict[SubsetKey, Rankings | Tags] = {}
     for task in TASKS:
         for subset in dataset.subsets(task):
             pool = dataset.pool(task, subset)

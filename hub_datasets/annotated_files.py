@@ -14,7 +14,7 @@ from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_text
-from turkic_idiom_tasks.io.reading import quoted, read_json_lines
+from turkic_idiom_tasks.io.reading import display, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon, write_lexicon
@@ -69,7 +69,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         _check_row(place, line.value)
         key = json.dumps(line.value["id"])
         if key in lines_by_id:
-            _fail(place, f"id {quoted(line.value['id'])} is also that of line {lines_by_id[key]}", "give it its own")
+            _fail(place, f"id {display(line.value['id'])} is also that of line {lines_by_id[key]}", "give it its own")
         lines_by_id[key] = line.number
         rows.append(line.value)
     if not rows:
@@ -152,16 +152,16 @@ def _with_spans(entry: Entry, language: Language) -> tuple[Entry, str]:
 
 def _check_row(place: str, cells: Any) -> None:
     if not isinstance(cells, dict):
-        _fail(place, f"{quoted(cells)} is not a JSON object", f"write {{{', '.join(REQUIRED)}}}")
+        _fail(place, f"{display(cells)} is not a JSON object", f"write {{{', '.join(REQUIRED)}}}")
     missing = [key for key in REQUIRED if key not in cells]
     if missing:
-        keys = quoted(", ".join(cells))[1:-1] or "none"
+        keys = display(", ".join(cells))[1:-1] or "none"
         _fail(place, f"the keys {', '.join(missing)} are missing; found {keys}", "rename or add them")
     identifier, variants = cells["id"], cells.get("variants")
     if isinstance(identifier, bool) or not isinstance(identifier, str | int) or identifier == "":
-        _fail(place, f"id {quoted(identifier)} is neither a text nor a whole number", "give the row an id")
+        _fail(place, f"id {display(identifier)} is neither a text nor a whole number", "give the row an id")
     if variants is not None and not isinstance(variants, list):
-        _fail(place, f"variants {quoted(variants)} is not a list", "write a list of texts, or leave the key out")
+        _fail(place, f"variants {display(variants)} is not a list", "write a list of texts, or leave the key out")
     _check_text(place, "idiom", cells["idiom"])
     _check_text(place, "sentence", cells["sentence"])
     for variant in variants or ():
@@ -170,10 +170,10 @@ def _check_row(place: str, cells: Any) -> None:
 
 def _check_text(place: str, key: str, text: Any) -> None:
     if not isinstance(text, str) or not text.strip():
-        _fail(place, f"{key} {quoted(text)} is not a text, or an empty one", "fill it in, or take the row out")
+        _fail(place, f"{key} {display(text)} is not a text, or an empty one", "fill it in, or take the row out")
     if not unicodedata.is_normalized("NFC", text):
         advice = "spans count NFC code points: pass texts through unicodedata.normalize('NFC', text) first"
-        _fail(place, f"{key} {quoted(text)} is not in NFC", advice)
+        _fail(place, f"{key} {display(text)} is not in NFC", advice)
 
 
 def _fail(place: str, problem: str, advice: str) -> NoReturn:

@@ -17,7 +17,7 @@ from turkic_idiom_tasks.concept_browser.parts import (
     style,
 )
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import printable, quoted
+from turkic_idiom_tasks.io.reading import display, printable
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
@@ -47,7 +47,7 @@ def show(lexicon: Lexicon, concept: str) -> str:
         for code in LANGUAGES:
             near += [name for name, entry in lexicon.of(code).items() if entry.idiom == concept]
         hint = f"; near it: {', '.join(dict.fromkeys(near))}" if near else "; turkic-idiom dataset browse lists them"
-        raise InputError(f"{lexicon.source}: no concept {quoted(concept)}{hint}")
+        raise InputError(f"{lexicon.source}: no concept {display(concept)}{hint}")
     lines = [f"{concept}: {lexicon.concepts[concept].gloss}"]
     for code, language in LANGUAGES.items():
         entry = lexicon.of(code).get(concept)

@@ -28,7 +28,7 @@ from hub_datasets.importing import Imported
 from turkic_idiom_tasks.annotation.annotate import Annotation, annotate
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import Record, read_table
-from turkic_idiom_tasks.io.reading import first_unseen, quoted
+from turkic_idiom_tasks.io.reading import display, first_unseen
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.orthography import clean, letters_outside
@@ -216,7 +216,7 @@ def _row(path: Path, record: Record) -> Row | None:
     """Return an idiomatic row, or None for a row of another category."""
     if record.cells is None:
         raise InputError(
-            f"{path}:{record.line}: {record.problem} ({quoted(record.value)[1:-1]}); is it Dodiom's dataset_tr.csv, "
+            f"{path}:{record.line}: {record.problem} ({display(record.value)[1:-1]}); is it Dodiom's dataset_tr.csv, "
             "unchanged?"
         )
     cells = record.cells
@@ -226,7 +226,7 @@ def _row(path: Path, record: Record) -> Row | None:
     gold = _list(path, record, "idiom_indices", int)
     if not gold or not all(0 <= number < len(words) for number in gold):
         raise InputError(
-            f"{path}:{record.line}: idiom_indices {quoted(cells['idiom_indices'])} are not numbers of its "
+            f"{path}:{record.line}: idiom_indices {display(cells['idiom_indices'])} are not numbers of its "
             f"{len(words)} words; restore the row"
         )
     idiom, sentence = _composed(cells["idiom"]), _composed(cells["submission"])
@@ -248,7 +248,7 @@ def _list(path: Path, record: Record, column: str, kind: type) -> list[Any]:
         items = None
     if not isinstance(items, list) or any(type(item) is not kind for item in items):
         raise InputError(
-            f"{path}:{record.line}: {column} {quoted(value)} is not a list of {kind.__name__}; restore the row"
+            f"{path}:{record.line}: {column} {display(value)} is not a list of {kind.__name__}; restore the row"
         )
     return items
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hub_datasets.judge import Case, explanation_case
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import quoted, read_json_lines, shown
+from turkic_idiom_tasks.io.reading import display, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES
 
 LM_EVAL_SAMPLES = "samples_turkic_idiom_explain_*.jsonl"
@@ -71,7 +71,7 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
             case = _case(place, row)
             if case.id in cases:
                 raise InputError(
-                    f"{place}: the question {quoted(case.id)} was answered in {origins[case.id]} too; judge one run "
+                    f"{place}: the question {display(case.id)} was answered in {origins[case.id]} too; judge one run "
                     "at a time"
                 )
             cases[case.id] = case
@@ -128,7 +128,7 @@ def _case(place: str, value: Any) -> Case:
     except ValidationError as error:
         raise _malformed(place, error) from error
     if row.language not in LANGUAGES:
-        raise InputError(f"{place}: unknown language {quoted(row.language)}; known: {', '.join(LANGUAGES)}")
+        raise InputError(f"{place}: unknown language {display(row.language)}; known: {', '.join(LANGUAGES)}")
     return explanation_case(
         row.id,
         row.concept or row.id,
@@ -141,4 +141,4 @@ def _case(place: str, value: Any) -> Case:
 def _malformed(place: str, error: ValidationError) -> InputError:
     first = error.errors(include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"]) or "the line"
-    return InputError(f"{place}: {name}: {first['msg']}, found {shown(first['input'])}")
+    return InputError(f"{place}: {name}: {first['msg']}, found {display(first['input'])}")

@@ -15,7 +15,7 @@ from itertools import combinations
 from pathlib import Path
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, quoted
+from turkic_idiom_tasks.io.reading import MalformedError, display
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import Problem, read_review_file
@@ -199,10 +199,11 @@ def _check_against(review: Review, *, lexicon: Lexicon, latest: date) -> None:
     """Raise MalformedError if a review does not fit the entries, or is from the future."""
     entry = lexicon.of(review.language).get(review.concept)
     if entry is None:
-        raise MalformedError(f"the lexicon has no entry {quoted(review.concept)} in {review.language}")
+        raise MalformedError(f"the lexicon has no entry {display(review.concept)} in {review.language}")
     if entry.idiom != review.idiom:
         raise MalformedError(
-            f"the idiom of {review.concept!r} reads {quoted(entry.idiom)} and was reviewed as {quoted(review.idiom)}; "
+            f"the idiom of {review.concept!r} reads {display(entry.idiom)} and was reviewed as "
+            f"{display(review.idiom)}; "
             "remove the line, and have the entry reviewed again"
         )
     if date.fromisoformat(review.date) > latest:

@@ -18,10 +18,10 @@ from leaderboard.ranking import Standings, rank
 from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, OtherEdition, ScoredSubmission, check_ids
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, mean, resample_models
-from turkic_idiom_tasks.results.predictions import Key
+from turkic_idiom_tasks.results.predictions import SubsetKey
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
-ResampledScores = Mapping[Key, Mapping[str, Resampled | None]]  # (task, subset) -> id -> main score
+ResampledScores = Mapping[SubsetKey, Mapping[str, Resampled | None]]  # (task, subset) -> id -> main score
 
 _UNDEFINED = Interval(math.nan, math.nan)
 
@@ -45,7 +45,7 @@ class Board:
     data: BoardData
     submissions: tuple[ScoredSubmission, ...]
     resampled: ResampledScores
-    intervals: Mapping[str, Mapping[Key, Interval]]
+    intervals: Mapping[str, Mapping[SubsetKey, Interval]]
     overall: Standings
     retrieval: Standings
     by_task: Mapping[str, Standings]
@@ -89,7 +89,7 @@ def make_board(
         by_id[submission.id] = submission
     check_ids(reproduced, by_id.values())
     resampled = resample_subsets(list(by_id.values()), data)
-    intervals: dict[str, dict[Key, Interval]] = {name: {} for name in by_id}
+    intervals: dict[str, dict[SubsetKey, Interval]] = {name: {} for name in by_id}
     for key, scores in resampled.items():
         for name, score in scores.items():
             intervals[name][key] = score.interval() if score else _UNDEFINED
@@ -140,7 +140,7 @@ def _rank(
     data: BoardData,
     submissions: tuple[ScoredSubmission, ...],
     resampled: ResampledScores,
-    intervals: Mapping[str, Mapping[Key, Interval]],
+    intervals: Mapping[str, Mapping[SubsetKey, Interval]],
     reproduced: frozenset[str],
     other_editions: tuple[OtherEdition, ...] = (),
 ) -> Board:

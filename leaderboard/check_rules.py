@@ -25,7 +25,7 @@ from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.io.reading import BLANKS
 from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.results.item_answers import MAX_ANSWER, METHODS
-from turkic_idiom_tasks.results.predictions import LETTERS, MAX_FAULTS, SPANS
+from turkic_idiom_tasks.results.predictions import MAX_FAULTS, SPANS, TAG_LETTERS
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 
 RANKING, TAGS, ANSWERS, SIMILARITIES = "ranking", "tags", "answers", "similarities"
@@ -48,7 +48,7 @@ def check_rules(data: BoardData) -> dict[str, Any]:
             "slug": SLUG_LENGTH,
         },
         "data": {"path": data.path, "revision": data.revision, "editions": editions()},
-        "letters": "".join(sorted(LETTERS)),
+        "letters": "".join(sorted(TAG_LETTERS)),
         "prompts": list(VARIANTS),
         "methods": list(METHODS),
         "blanks": BLANKS.pattern,

@@ -21,7 +21,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import shown
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import SPANS, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
@@ -125,7 +125,7 @@ def check_ids(names: Iterable[str], submissions: Iterable[ScoredSubmission]) -> 
     known = {submission.id for submission in submissions}
     unknown = sorted(set(names) - known)
     if unknown:
-        raise InputError(f"reproduced: no submission {shown(unknown[0])}; correct or delete that line")
+        raise InputError(f"reproduced: no submission {display(unknown[0])}; correct or delete that line")
 
 
 def of_tasks(submissions: Iterable[ScoredSubmission], tasks: Collection[str]) -> list[ScoredSubmission]:

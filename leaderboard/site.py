@@ -12,7 +12,7 @@ from leaderboard.scores import ScoredSubmission
 from leaderboard.submit_page import NOTHING_KNOWN, About
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import commit_folder, foreign_names, our_files
-from turkic_idiom_tasks.io.reading import MalformedError, decode_text, read_file, shown
+from turkic_idiom_tasks.io.reading import MalformedError, decode_text, display, read_file
 
 KIND = "site"  # of the folder, in its manifest
 
@@ -70,7 +70,8 @@ def check_out(out: Path, submissions: Path, *, overwrite: bool) -> None:
         others = foreign_names(out)
         if others:
             raise InputError(
-                f"{out}: holds {shown(others[0])} and is no site; choose an empty or new folder, or pass --overwrite, "
+                f"{out}: holds {display(others[0])} and is no site; choose an empty or new folder, or pass "
+                f"--overwrite, "
                 "which leaves files with other names alone"
             )
 
@@ -98,7 +99,7 @@ def _check_ids(submissions: tuple[ScoredSubmission, ...]) -> None:
         name = submission.id
         if not _ID.fullmatch(name):
             raise InputError(
-                f"submission {shown(name)}: cannot be the name of a page; use letters, digits, '.', '_' and '-'"
+                f"submission {display(name)}: cannot be the name of a page; use letters, digits, '.', '_' and '-'"
             )
         other = seen.setdefault(name.lower(), name)
         if other != name:

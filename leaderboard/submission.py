@@ -24,16 +24,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import MalformedError, is_unseen, parse_json, read_file, shown, unpack_gzip
+from turkic_idiom_tasks.io.reading import MalformedError, display, is_unseen, parse_json, read_file, unpack_gzip
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES
 from turkic_idiom_tasks.results.predictions import (
     ALL_TASK_NAMES,
     MAX_DEPTH,
-    Key,
     Prediction,
     Predictions,
+    SubsetKey,
     read_lines,
     to_lines,
 )
@@ -57,7 +57,7 @@ def _plain_text(text: str) -> str:
     """Return a text of one line; raise ValueError if it has characters that are invisible or change the direction."""
     for character in text:
         if is_unseen(character) or not character.isprintable():
-            raise ValueError(f"has the character {shown(character)}, which cannot be seen; leave it out")
+            raise ValueError(f"has the character {display(character)}, which cannot be seen; leave it out")
     if not text or text != text.strip():
         raise ValueError("is empty, or begins or ends with white space")
     if text != unicodedata.normalize("NFC", text):
@@ -213,7 +213,7 @@ def load_submission(folder: Path, dataset: Dataset) -> Submission:
 def faults_message(folder: Path, faults: Sequence[SubmissionFault]) -> str:
     """Return the first of the faults of a submission, and how to list them all."""
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{faults[0]}{more}; list all with: turkic-idiom leaderboard check {shown(str(folder))}"
+    return f"{faults[0]}{more}; list all with: turkic-idiom leaderboard check {display(str(folder))}"
 
 
 def read_submission(
@@ -235,7 +235,7 @@ def read_submission(
     faults += _metadata_faults(metadata, folder, dataset=dataset, name=name or folder.name)
     if metadata.dataset_revision != dataset.revision:
         return None, faults  # its predictions do not fit these data
-    predictions: dict[Key, Prediction] = {}
+    predictions: dict[SubsetKey, Prediction] = {}
     for task, file_name in PREDICTION_FILES.items():
         path = folder / file_name
         if path.exists():
@@ -285,7 +285,7 @@ def _folder_faults(folder: Path) -> list[SubmissionFault]:
         names.add(entry.name)
         if entry.name not in known:
             allowed = ", ".join(sorted(known))
-            faults.append(SubmissionFault(folder, 0, f"holds {shown(entry.name)}; only {allowed} belong here"))
+            faults.append(SubmissionFault(folder, 0, f"holds {display(entry.name)}; only {allowed} belong here"))
         elif not entry.is_file(follow_symlinks=False):
             faults.append(SubmissionFault(folder / entry.name, 0, "not a regular file; symbolic links are refused"))
     if METADATA_FILE not in names:
@@ -314,15 +314,15 @@ def _field_fault(path: Path, data: bytes, problem: Any) -> SubmissionFault:
     field = ".".join(str(part) for part in problem["loc"] if part != "[key]")
     key = json.dumps(problem["loc"][0]).encode() if problem["loc"] else b""
     line = data[: data.find(key)].count(b"\n") + 1 if key and key in data else 0
-    value = f", not {shown(problem['input'])}" if problem["type"] != "missing" else ""
+    value = f", not {display(problem['input'])}" if problem["type"] != "missing" else ""
     message = problem["msg"].removeprefix("Value error, ")
-    return SubmissionFault(path, line, f"{shown(field)}: {message}{value}")
+    return SubmissionFault(path, line, f"{display(field)}: {message}{value}")
 
 
 def _metadata_faults(metadata: Metadata, folder: Path, *, dataset: Dataset, name: str) -> list[SubmissionFault]:
     faults = []
     if name != slug(metadata):
-        message = f"this submission belongs into a folder named {slug(metadata)}, not {shown(name)}"
+        message = f"this submission belongs into a folder named {slug(metadata)}, not {display(name)}"
         faults.append(SubmissionFault(folder, 0, message))
     if metadata.dataset_revision != dataset.revision:
         edition = f" (edition {metadata.edition} of the lexicon)" if metadata.edition else ""
@@ -335,7 +335,9 @@ def _metadata_faults(metadata: Metadata, folder: Path, *, dataset: Dataset, name
     return faults
 
 
-def _read_predictions(path: Path, task: str, dataset: Dataset) -> tuple[dict[Key, Prediction], list[SubmissionFault]]:
+def _read_predictions(
+    path: Path, task: str, dataset: Dataset
+) -> tuple[dict[SubsetKey, Prediction], list[SubmissionFault]]:
     try:
         data = read_file(path, limit=MAX_PACKED, follow_links=False)
         text = unpack_gzip(data, limit=MAX_UNPACKED)

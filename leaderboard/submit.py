@@ -15,10 +15,10 @@ from leaderboard.submission import NAME, Metadata, read_submission, slug, submis
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import new_folder, write_bytes
-from turkic_idiom_tasks.io.reading import shown
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.harness_files import find_predictions
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES, ModelPredictions
-from turkic_idiom_tasks.results.predictions import SPANS, Key, Prediction
+from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey
 
 _IDENTITY = ("name", "revision", "type", "regime", "pooling", "few_shot")
 _NEEDED = {
@@ -48,7 +48,7 @@ class SubmitOptions:
         for name, known in (("type", MODEL_TYPES), ("regime", KNOWN_REGIMES)):
             value = getattr(self, name)
             if value not in (None, *known):
-                raise usage_error(f"--{name} {shown(value)}: unknown; known: {', '.join(known)}")
+                raise usage_error(f"--{name} {display(value)}: unknown; known: {', '.join(known)}")
 
 
 def submit(places: Sequence[Path], options: SubmitOptions, *, dataset: Dataset) -> list[tuple[Path, ScoredSubmission]]:
@@ -74,10 +74,10 @@ def _chosen(results: Sequence[ModelPredictions], options: SubmitOptions) -> list
     for pooling in options.poolings:
         if pooling not in poolings:
             known = ", ".join(poolings) or "none"
-            raise usage_error(f"--pooling {shown(pooling)}: not in the results; they have {known}")
+            raise usage_error(f"--pooling {display(pooling)}: not in the results; they have {known}")
     for option, value in (("--name", options.name), ("--parameters", options.n_parameters)):
         if value is not None:
-            _check_one_model(results, f"{option} {shown(value)}")
+            _check_one_model(results, f"{option} {display(value)}")
     classifier_seed = _seed(results, options, of_classifiers=True)
     encoder_seed = _seed(results, options, of_classifiers=False)
     stated: dict[str, Any] = {}
@@ -93,7 +93,7 @@ def _chosen(results: Sequence[ModelPredictions], options: SubmitOptions) -> list
         item = replace(item, **stated)
         if not re.fullmatch(NAME, item.name):
             raise usage_error(
-                f"{item.path}: the model is called {shown(item.name)}, which cannot be published; "
+                f"{item.path}: the model is called {display(item.name)}, which cannot be published; "
                 "say with --name ORG/NAME how to call it publicly"
             )
         chosen.append(item)
@@ -111,7 +111,7 @@ def _check_one_model(results: Sequence[ModelPredictions], option: str) -> None:
             models_by_task.setdefault(task, {})[item.name] = None
     for task, models in models_by_task.items():
         if len(models) > 1:
-            names = ", ".join(map(shown, models))
+            names = ", ".join(map(display, models))
             raise usage_error(f"{option}: is for one model, but {task} has results of {names}; name the files of one")
 
 
@@ -207,18 +207,18 @@ def _metadata(group: Sequence[ModelPredictions], options: SubmitOptions, dataset
         field = str(first["loc"][0])
         message = first["msg"].removeprefix("Value error, ")
         is_option = getattr(options, field, None) is not None
-        place = _OPTIONS.get(field, f"--{field}") if is_option else f"{known['name']}: {shown(field)}"
-        raise usage_error(f"{place}: {message}, not {shown(first['input'])}") from error
+        place = _OPTIONS.get(field, f"--{field}") if is_option else f"{known['name']}: {display(field)}"
+        raise usage_error(f"{place}: {message}, not {display(first['input'])}") from error
 
 
-def _predictions(group: Sequence[ModelPredictions]) -> dict[Key, Prediction]:
+def _predictions(group: Sequence[ModelPredictions]) -> dict[SubsetKey, Prediction]:
     """Return all predictions of a group.
 
     Raises:
         InputError: two results are of the same subset or language.
     """
-    paths: dict[Key, Path] = {}
-    predictions: dict[Key, Prediction] = {}
+    paths: dict[SubsetKey, Path] = {}
+    predictions: dict[SubsetKey, Prediction] = {}
     for item in group:
         for key, value in item.predictions.items():
             if key in paths:

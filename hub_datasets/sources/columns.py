@@ -15,7 +15,7 @@ from pathlib import Path
 from hub_datasets.sources.source_rows import Reading, SourceRow
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_table
-from turkic_idiom_tasks.io.reading import quoted
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.languages import LANGUAGES
 
 GLOSS = "gloss"
@@ -56,7 +56,7 @@ def _check_spelling(path: Path, column: str, codes: Collection[str]) -> None:
         known += [f"{name}-{field}" for field in ("idiom", "meaning", "example")]
     near = get_close_matches(column, known, n=1, cutoff=_ALMOST)
     if near:
-        raise InputError(f"{path}:1: unknown column {quoted(column)} (nearest: {near[0]}); rename it, or remove it")
+        raise InputError(f"{path}:1: unknown column {display(column)} (nearest: {near[0]}); rename it, or remove it")
 
 
 def _columns(path: Path, cells: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -75,6 +75,6 @@ def _columns(path: Path, cells: Mapping[str, str]) -> dict[str, tuple[str, str]]
     if not columns:
         raise InputError(
             f"{path}:1: no column of a language; name the columns {', '.join(LANGUAGES)}, found "
-            f"{quoted(', '.join(cells))[1:-1]}"
+            f"{display(', '.join(cells))[1:-1]}"
         )
     return columns

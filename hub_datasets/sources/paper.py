@@ -18,7 +18,7 @@ from hub_datasets.cleaning import without_accents
 from hub_datasets.sources.source_rows import Note, Reading, SourceRow
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_text
-from turkic_idiom_tasks.io.reading import MalformedError, parse_json, quoted
+from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json
 
 CODES = {"tr": "tr", "az": "az", "tk": "tk", "ga": "gag", "gag": "gag", "uz": "uz"}
 FIELDS = {"deyim": "idiom", "anlam": "meaning", "ornek": "example"}
@@ -40,7 +40,7 @@ def read(path: Path) -> Iterator[SourceRow]:
     if all(row.problem == NO_KEY for row in rows):
         raise InputError(
             f"{path}:{rows[0].line}: no key such as TR-Deyim, TR-Anlam, TR-Ornek; found "
-            f"{quoted(rows[0].value)[1:-1] or 'none'}; is --format the right one?"
+            f"{display(rows[0].value)[1:-1] or 'none'}; is --format the right one?"
         )
     yield from rows
 
@@ -84,7 +84,7 @@ def source_row(number: int, item: Any) -> SourceRow:
         if match is None:
             near = get_close_matches(_normalised(key), _KNOWN, n=1, cutoff=_ALMOST)
             if near:
-                notes.append(Note(f"unknown key {quoted(key)} not read (nearest: {near[0].upper()})", _as_text(value)))
+                notes.append(Note(f"unknown key {display(key)} not read (nearest: {near[0].upper()})", _as_text(value)))
             continue
         has_key = True
         field = FIELDS[match[2]]

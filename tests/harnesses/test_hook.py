@@ -167,7 +167,7 @@ print(len(mteb.get_tasks(tasks=["STS12"])))"""
 
 
 def test_without_our_package_the_start_up_file_is_silent_for_the_user(tmp_path):
-    pth = (Path(turkic_idiom_tasks.__file__).parent / "integrations" / "turkic_idiom_tasks.pth").read_text()
+    pth = (Path(turkic_idiom_tasks.__file__).parent / "harnesses" / "turkic_idiom_tasks.pth").read_text()
     run = python(f"import sys; sys.modules['turkic_idiom_tasks'] = None\nexec({pth!r}); print('alive')", flags=("-S",))
     assert run.stdout.strip() == "alive"
     assert run.stderr.startswith("turkic-idiom-tasks: start-up hook not installed: ")

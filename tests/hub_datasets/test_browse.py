@@ -57,22 +57,22 @@ def open_page(browser, lexicon, tmp_path):
     assert wrong == []
 
 
-def shown(page):
+def display(page):
     return page.locator(".concept h2 code").all_text_contents()
 
 
 def test_concepts_stand_on_pages_of_fifty(open_page, lexicon):
     page = open_page()
     names = sorted(lexicon.concepts)
-    assert shown(page) == names[:PER_PAGE]
+    assert display(page) == names[:PER_PAGE]
     assert page.locator("#concept-count").inner_text() == "1–50 of 60 concepts"
     page.get_by_role("button", name="Next").first.click()
-    assert shown(page) == names[PER_PAGE:]
+    assert display(page) == names[PER_PAGE:]
     assert page.url.endswith("#page=2")
     page.go_back()
-    assert shown(page) == names[:PER_PAGE]
+    assert display(page) == names[:PER_PAGE]
     page.get_by_label("Page").last.select_option("2")
-    assert shown(page) == names[PER_PAGE:]
+    assert display(page) == names[PER_PAGE:]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_concepts_stand_on_pages_of_fifty(open_page, lexicon):
 def test_a_search_folds_letters_and_covers_every_text(open_page, search, found):
     page = open_page()
     page.fill("input[name=q]", search)
-    assert shown(page) == found
+    assert display(page) == found
     assert page.locator("#no-concept").is_visible() == (not found)
 
 
@@ -100,7 +100,7 @@ def test_a_language_keeps_its_concepts_and_stands_first(open_page):
     page = open_page()
     assert page.locator("select[name=language] option").all_text_contents() == ["all", "Turkish", "Uzbek"]
     page.select_option("select[name=language]", "uz")
-    assert shown(page) == ["cross", "turn-a-blind-eye"]
+    assert display(page) == ["cross", "turn-a-blind-eye"]
     assert page.locator(".concept").first.locator(".languages > div").evaluate_all(
         "all => all.map(one => one.lang)"
     ) == [*("uz", "tr")]
@@ -113,7 +113,7 @@ def test_a_link_to_a_concept_opens_its_page(open_page, fragment):
     page = open_page(fragment)
     assert page.locator(".concept.linked h2 code").inner_text() == "word-55"
     assert page.locator("#c-word-55").evaluate("one => one.getBoundingClientRect().top < innerHeight")
-    assert "word-50" in shown(page)
+    assert "word-50" in display(page)
     assert page.locator("#c-word-54 .permalink").get_attribute("href") == "#c-word-54"
     page.goto(page.url.partition("#")[0] + "#c-close-ones-eyes")  # the id of a concept that was merged into another
     page.wait_for_selector("#c-turn-a-blind-eye.linked")

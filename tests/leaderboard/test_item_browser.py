@@ -72,14 +72,14 @@ def test_no_text_ends_the_script():
     assert value["concepts"][0]["items"][0][1].startswith("</script>")
 
 
-def shown(page):
+def display(page):
     """The ids of the concepts that are shown, in their order."""
     return page.locator(".concept h2 code").all_text_contents()
 
 
 def test_results_stand_beside_the_concepts_and_the_hardest_come_first(open_page, shared_site):
     page = open_page("items.html")
-    assert len(shown(page)) == 40
+    assert len(display(page)) == 40
     rows = {row["id"]: row for row in concepts_data(shared_site.board)["concepts"]}
     n_exact = {item[0]: item[3] for item in rows["c007"]["items"] if item[0].startswith("spans/")}
     concept = page.locator("#c-c007")
@@ -92,14 +92,14 @@ def test_results_stand_beside_the_concepts_and_the_hardest_come_first(open_page,
     page.select_option("select[name=task]", "Spans")
     page.select_option("select[name=order]", "hardest")
     shares = []
-    for name in shown(page):
+    for name in display(page):
         counts = [item[3] for item in rows[name]["items"] if item[0].startswith("spans/")]
         shares.append(sum(counts) / (11 * len(counts)))  # Gagauz has no sentence of most concepts
     assert len(set(shares)) > 3
     assert shares == sorted(shares)
     assert re.search("#task=Spans&order=hardest$", page.url)
     page.go_back()
-    assert shown(page) == sorted(rows)
+    assert display(page) == sorted(rows)
 
 
 def test_a_hard_item_of_a_model_leads_to_its_concept(open_page):

@@ -7,7 +7,7 @@ from safetensors.numpy import save_file
 from tests.runs.grid_data import retrieval_part, span_part, write_grid_file
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.runs.cells import Cell, Kind, Part
+from turkic_idiom_tasks.runs.cells import Cell, CellKind, Part
 from turkic_idiom_tasks.runs.grid import open_grid
 from turkic_idiom_tasks.runs.grid_estimate import ModelSize, estimate_grid, folder_size, model_sizes, n_tokens
 from turkic_idiom_tasks.runs.grid_file import read_grid_file
@@ -22,7 +22,7 @@ class StatedPart(Part):
     models: tuple[str, ...]
 
 
-class StatedKind(Kind[StatedPart]):
+class StatedKind(CellKind[StatedPart]):
     """Cells whose work is a constant: 100 texts of 4 words, and 50 texts of 2 words in training unless pretrained."""
 
     name = "stated"
@@ -56,7 +56,7 @@ class SilentKind(StatedKind):
     """Cells of a kind that cannot say how much work they are."""
 
     def workload(self, part, cells, dataset):
-        return Kind.workload(self, part, cells, dataset)
+        return CellKind.workload(self, part, cells, dataset)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from pathlib import Path
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.record import DataName, Header, ModelName
-from turkic_idiom_tasks.runs.cells import Cell, Kind, Part, Result
+from turkic_idiom_tasks.runs.cells import Cell, CellKind, Part, Result
 from turkic_idiom_tasks.runs.grid import open_grid
 
 
@@ -29,7 +29,7 @@ class ToyPart(Part):
     dies_once: tuple[int, ...] = ()
 
 
-class ToyKind(Kind[ToyPart]):
+class ToyKind(CellKind[ToyPart]):
     name = "toy"
     part = ToyPart
 

@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from turkic_idiom_tasks.cli.dataset import print_rows
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import first_fault, printable, quoted, read_yaml, shown
+from turkic_idiom_tasks.io.reading import display, first_fault, printable, read_yaml
 
 if TYPE_CHECKING:
     from hub_datasets.language_model import LanguageModel
@@ -225,7 +225,7 @@ def _set_values(texts: Sequence[str]) -> _Set:
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
-            raise usage_error(f"--set {quoted(text)}: expected NAME=VALUE")
+            raise usage_error(f"--set {display(text)}: expected NAME=VALUE")
         values[name.strip()] = None if value.strip() == "default" and name.strip() == "temperature" else value.strip()
     try:
         return _Set.model_validate(values)
@@ -239,12 +239,12 @@ def _read_prices(path: Path | None) -> dict[str, _Price]:
         return {}
     rows = read_yaml(path)
     if not isinstance(rows, dict):
-        raise InputError(f"{path}: expected NAME: {{input: …, output: …}} for each model, found {shown(rows)}")
+        raise InputError(f"{path}: expected NAME: {{input: …, output: …}} for each model, found {display(rows)}")
     prices = {}
     for name, row in rows.items():
         try:
             prices[str(name)] = _Price.model_validate(row)
         except ValidationError as error:
             fault = first_fault(error)
-            raise InputError(f"{path}: {shown(name)}: {fault}; expected {{input: …, output: …}}") from error
+            raise InputError(f"{path}: {display(name)}: {fault}; expected {{input: …, output: …}}") from error
     return prices

@@ -12,7 +12,7 @@ from turkic_idiom_tasks.dataset.hub_layout import HubFiles
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, RetrievalData, check_retrieval
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import MalformedError, parse_json, printable, quoted
+from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json, printable
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon, parse_entry
 from turkic_idiom_tasks.lexicon.load import concept_problem, equivalent_problem
@@ -162,11 +162,11 @@ class HubDataset(Dataset):
             for sentence in splits[split]:
                 known = split_of_id.setdefault(sentence.id, split)
                 if known != split:
-                    raise InputError(f"{place}, id {quoted(sentence.id)}: is in the split {known} too; remove one")
+                    raise InputError(f"{place}, id {display(sentence.id)}: is in the split {known} too; remove one")
                 known = split_of_text.setdefault((sentence.idiom, sentence.sentence), split)
                 if known != split:
                     raise InputError(
-                        f"{place}, id {quoted(sentence.id)}: its idiom and sentence are in the split {known} too; "
+                        f"{place}, id {display(sentence.id)}: its idiom and sentence are in the split {known} too; "
                         "remove one of them, because splits must not share sentences"
                     )
         if not splits[TEST]:
@@ -183,7 +183,7 @@ class HubDataset(Dataset):
         for row in _rows(columns):
             sentence = _tagged_sentence(row, language, place=place)
             if sentence.id in sentences:
-                raise InputError(f"{place}: the id {quoted(sentence.id)} appears twice; give every sentence its own")
+                raise InputError(f"{place}: the id {display(sentence.id)} appears twice; give every sentence its own")
             sentences[sentence.id] = sentence
         return list(sentences.values())
 
@@ -199,7 +199,7 @@ class HubDataset(Dataset):
             entry, problems = _entry(row, LANGUAGES[language])
             problem = problems[0] if problems else concept_problem(concept_row, {})
             if entry is None or problem:
-                raise InputError(f"{self.path}, config {config}, concept {quoted(row['concept'])}: {problem}")
+                raise InputError(f"{self.path}, config {config}, concept {display(row['concept'])}: {problem}")
             concept = Concept(
                 entry.concept, concept_row["gloss"], concept_row["pos"], tuple(concept_row["aliases"] or ())
             )
@@ -218,9 +218,9 @@ def _texts_by_id(ids: Sequence[Any], texts: Sequence[Any], *, place: str) -> dic
     for value, text in zip(ids, texts, strict=True):
         identifier = _identifier(value, place=place)
         if not isinstance(text, str) or not text.strip():
-            raise InputError(f"{place}, id {quoted(identifier)}: the text is {quoted(text)}; every id needs a text")
+            raise InputError(f"{place}, id {display(identifier)}: the text is {display(text)}; every id needs a text")
         if identifier in by_id:
-            raise InputError(f"{place}: the id {quoted(identifier)} appears twice; ids must be unique")
+            raise InputError(f"{place}: the id {display(identifier)} appears twice; ids must be unique")
         by_id[identifier] = text
     return by_id
 
@@ -234,11 +234,12 @@ def _judgements(columns: Mapping[str, Sequence[Any]], *, place: str) -> dict[str
         score = row["score"]
         if isinstance(score, bool) or score not in (0, 1):
             raise InputError(
-                f"{place}: query {quoted(query)}, document {quoted(document)}: the score is {quoted(score)}; relevance "
+                f"{place}: query {display(query)}, document {display(document)}: the score is {display(score)}; "
+                f"relevance "
                 "is binary here, write 1 or 0"
             )
         if (query, document) in judged:
-            raise InputError(f"{place}: query {quoted(query)}, document {quoted(document)}: judged twice; remove one")
+            raise InputError(f"{place}: query {display(query)}, document {display(document)}: judged twice; remove one")
         judged.add((query, document))
         if score:
             qrels.setdefault(query, {})[document] = 1
@@ -247,7 +248,7 @@ def _judgements(columns: Mapping[str, Sequence[Any]], *, place: str) -> dict[str
 
 def _identifier(value: Any, *, place: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise InputError(f"{place}: the id {quoted(value)} is neither a text nor a whole number")
+        raise InputError(f"{place}: the id {display(value)} is neither a text nor a whole number")
     return str(value)
 
 
@@ -266,7 +267,7 @@ def _tagged_sentence(row: Mapping[str, Any], language: str, *, place: str) -> Ta
     identifier = _identifier(row["id"], place=place)
     problem = _row_problem(row)
     if problem:
-        raise InputError(f"{place}, id {quoted(identifier)}: {problem}")
+        raise InputError(f"{place}, id {display(identifier)}: {problem}")
     tags = tuple(tag if isinstance(tag, str) else LABELS[int(tag)] for tag in row["ner_tags"])
     tokens = tuple(unicodedata.normalize("NFC", token) for token in row["tokens"])
     sentence = unicodedata.normalize("NFC", row["sentence"])
@@ -277,19 +278,19 @@ def _row_problem(row: Mapping[str, Any]) -> str | None:
     """Return what is wrong with a row of a span config, or None."""
     for name in ("idiom", "sentence"):
         if not isinstance(row[name], str) or not row[name].strip():
-            return f"{name} must be a text, not {quoted(row[name])}"
+            return f"{name} must be a text, not {display(row[name])}"
     tokens, tags = row["tokens"] or [], row["ner_tags"] or []
     if not isinstance(tokens, list) or not isinstance(tags, list):
-        return f"tokens and ner_tags must be lists, not {quoted(tokens)} and {quoted(tags)}"
+        return f"tokens and ner_tags must be lists, not {display(tokens)} and {display(tags)}"
     if not tokens or len(tokens) != len(tags):
         return f"needs as many tokens as ner_tags, and at least one; found {len(tokens)} and {len(tags)}"
     for token in tokens:
         if not isinstance(token, str):
-            return f"token {quoted(token)} is not a text"
+            return f"token {display(token)} is not a text"
     known = (*range(len(LABELS)), *LABELS)
     for tag in tags:
         if isinstance(tag, bool) or tag not in known:
-            return f"ner_tags has {quoted(tag)}; use {', '.join(LABELS)} or their numbers 0, 1, 2"
+            return f"ner_tags has {display(tag)}; use {', '.join(LABELS)} or their numbers 0, 1, 2"
     try:
         locate(tokens, row["sentence"])
     except ValueError as error:

@@ -24,15 +24,14 @@ from turkic_idiom_tasks.io.hub_client import explanation, quiet_client
 from turkic_idiom_tasks.io.reading import (
     MalformedError,
     decode_text,
+    display,
     first_fault,
     inner_path,
     parse_json,
     parse_yaml,
-    quoted,
     read_file,
     read_json_lines,
     relative_parts,
-    shown,
 )
 
 README = "README.md"
@@ -98,7 +97,7 @@ class HubFiles:
         """
         if not self.has(config, split):
             known = ", ".join(f"{name} ({', '.join(splits)})" for name, splits in sorted(self.configs.items()))
-            raise InputError(f"{self.path}: no split {split} of config {config}; it has {shown(known)}")
+            raise InputError(f"{self.path}: no split {split} of config {config}; it has {display(known)}")
         values: dict[str, list[Any]] = {name: [] for name in (*wanted, *optional)}
         for path in self.configs[config][split]:
             self._check_unchanged(path)
@@ -108,7 +107,7 @@ class HubFiles:
                 raise InputError(f"{self.path}: config {config} cannot be read: {error}") from error
             missing = sorted(set(wanted) - set(part.values))
             if missing:
-                names = ", ".join(map(quoted, part.values))
+                names = ", ".join(map(display, part.values))
                 raise InputError(f"{self.path}: config {config} lacks the columns {missing}; it has {names or 'none'}")
             for name in values:
                 values[name] += part.values.get(name) or [None] * part.rows
@@ -222,7 +221,7 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
         configs: dict[str, dict[str, tuple[Path, ...]]] = {}
         for config in declared:
             if config.config_name in configs:
-                raise MalformedError(f"the config {shown(config.config_name)} appears twice")
+                raise MalformedError(f"the config {display(config.config_name)} appears twice")
             splits = _declared_splits(folder, config.data_files, cache=cache)
             if splits:
                 configs[config.config_name] = splits
@@ -260,10 +259,11 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
     except MalformedError:
         raise
     except (OSError, ValueError, NotImplementedError, RecursionError, re.error) as error:
-        raise MalformedError(f"the path {shown(pattern)} cannot be used: {_first_line(error)}") from error
+        raise MalformedError(f"the path {display(pattern)} cannot be used: {_first_line(error)}") from error
     if not paths and pattern.endswith(SUFFIXES):
         raise MalformedError(
-            f"there is no file {shown(pattern)}; restore it, write or download the dataset again, or remove its config"
+            f"there is no file {display(pattern)}; restore it, write or download the dataset again, or "
+            f"remove its config"
         )
     return paths
 
@@ -277,7 +277,7 @@ def _check_inside(folder: Path, path: Path, *, cache: Path | None) -> None:
     if relative.parent != Path():
         inner_path(folder, relative.parent.as_posix())
     if not path.resolve().is_relative_to(cache.resolve()):
-        raise MalformedError(f"the path {shown(relative.as_posix())} leads out of the cache of the Hub's client")
+        raise MalformedError(f"the path {display(relative.as_posix())} leads out of the cache of the Hub's client")
 
 
 def _digest(data: bytes) -> str:
@@ -310,4 +310,4 @@ def _read_json_lines(path: Path) -> _Columns:
 
 
 def _first_line(error: Exception) -> str:
-    return shown((str(error).strip().splitlines() or [type(error).__name__])[0])[1:-1]
+    return display((str(error).strip().splitlines() or [type(error).__name__])[0])[1:-1]

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import first_fault, quoted, read_json, shown
+from turkic_idiom_tasks.io.reading import display, first_fault, read_json
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.spans import Span
@@ -204,7 +204,7 @@ def read_table_file(path: Path) -> IdiomTable:
     stated = value.get("format") if isinstance(value, dict) else None
     if stated != FORMAT:
         raise InputError(
-            f"{path}: its format is {shown(stated)}, this version reads format {FORMAT}; install the version of "
+            f"{path}: its format is {display(stated)}, this version reads format {FORMAT}; install the version of "
             "turkic-idiom-tasks that wrote it, or train the model again"
         )
     try:
@@ -216,7 +216,7 @@ def read_table_file(path: Path) -> IdiomTable:
         for form in row.forms:
             if form.language and form.language not in LANGUAGES:
                 raise InputError(
-                    f"{path}: damaged (the language {shown(form.language)} of {row.token} is none of "
+                    f"{path}: damaged (the language {display(form.language)} of {row.token} is none of "
                     f"{', '.join(LANGUAGES)}); train the model again"
                 )
         forms = [IdiomForm(tuple(form.parts), form.language) for form in row.forms]
@@ -239,7 +239,7 @@ def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
     for known in idioms:
         words = tuple(_WORD.findall(_lowered(known.idiom, _has_dotless_i(known.language))))
         if not words:
-            raise InputError(f"the idiom {quoted(known.idiom)} has neither letters nor digits, so it has no token")
+            raise InputError(f"the idiom {display(known.idiom)} has neither letters nor digits, so it has no token")
         earlier = tokens.get(words) or IdiomToken(f"ID{''.join(words)}ID", known.idiom, ())
         forms = dict.fromkeys((*earlier.forms, *known.forms))
         tokens[words] = replace(earlier, forms=tuple(forms))
@@ -282,11 +282,11 @@ def check_vocabulary(table: IdiomTable, tokenizer: Any, *, place: str) -> None:
         return
     if missing[0] in tokenizer.get_vocab():
         raise InputError(
-            f"{place}: the token {quoted(missing[0])} clashes with the tokenizer's own vocabulary; train again"
+            f"{place}: the token {display(missing[0])} clashes with the tokenizer's own vocabulary; train again"
         )
     raise InputError(
         f"{place}: the tokenizer does not know {len(missing)} of its {len(table.tokens)} tokens, such as "
-        f"{quoted(missing[0])}; table and tokenizer are of different models. Copy the whole folder again"
+        f"{display(missing[0])}; table and tokenizer are of different models. Copy the whole folder again"
     )
 
 
@@ -297,7 +297,7 @@ def _check_distinct(tokens: Sequence[IdiomToken]) -> None:
     for row in tokens:
         if row.token in idiom_of:
             raise InputError(
-                f"the idioms {quoted(idiom_of[row.token])} and {quoted(row.idiom)} would have the same token, "
+                f"the idioms {display(idiom_of[row.token])} and {display(row.idiom)} would have the same token, "
                 f"{row.token}; write them in the same way, or leave one out"
             )
         idiom_of[row.token] = row.idiom

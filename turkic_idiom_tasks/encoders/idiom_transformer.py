@@ -39,7 +39,7 @@ from turkic_idiom_tasks.encoders.sentence_classifier import (
 )
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import write_json
-from turkic_idiom_tasks.io.reading import quoted
+from turkic_idiom_tasks.io.reading import display
 
 _DEFAULT_DEVIATION = 0.02  # of random vectors, where the configuration states none
 
@@ -215,7 +215,7 @@ def add_idiom_tokens(
     for row in table.tokens:
         if row.token in vocabulary:
             raise InputError(
-                f"the token {quoted(row.token)} of the idiom {quoted(row.idiom)} is in the vocabulary of "
+                f"the token {display(row.token)} of the idiom {display(row.idiom)} is in the vocabulary of "
                 f"{tokenizer.name_or_path} already; leave the idiom out, or begin with a model without it"
             )
     vectors = transformer.model.get_input_embeddings().weight.detach()

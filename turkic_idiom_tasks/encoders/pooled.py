@@ -24,7 +24,7 @@ from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, LAYER_POO
 from turkic_idiom_tasks.encoders.poolings import count_layers, pool_all, text_config
 from turkic_idiom_tasks.encoders.tokenizer import window_length
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import shown
+from turkic_idiom_tasks.io.reading import display
 
 _LEAST = 3  # sub-words for which a text needs room: one, and the special ones around it
 
@@ -243,7 +243,7 @@ class PooledEncoder:
             if not is_finite.all():
                 text = texts[int(is_finite.argmin())]
                 raise InputError(
-                    f"{self.model_id}: the vector of the text {shown(text)} under pooling {pooling} is not finite "
+                    f"{self.model_id}: the vector of the text {display(text)} under pooling {pooling} is not finite "
                     f"(NaN or infinity), in {self.dtype}; use --dtype float32, and check the weights of the model"
                 )
 

@@ -31,7 +31,7 @@ from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS, POOLI
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses.hook import extend_late
 from turkic_idiom_tasks.harnesses.report import report_failure
-from turkic_idiom_tasks.io.reading import shown
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language, get_language
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -120,13 +120,13 @@ def _parse_part(part: str, taken: set[str]) -> LocalModel:
     elif not (organisation and slash and rest) or "/" in rest:
         problem = "the name needs two parts, such as me/model"
     elif name in taken:
-        problem = f"there is already a model of the name {shown(name)}; choose another, such as me/{rest}"
+        problem = f"there is already a model of the name {display(name)}; choose another, such as me/{rest}"
     elif not folder.is_dir():
-        problem = f"{shown(path)} is no folder"
+        problem = f"{display(path)} is no folder"
     if problem is None:
         return LocalModel(name, folder.resolve())
     form = "write org/name=FOLDER, and ; between several"
-    return LocalModel(name, None, f"{MODELS_VARIABLE}: the part {shown(part)}: {problem}; {form}")
+    return LocalModel(name, None, f"{MODELS_VARIABLE}: the part {display(part)}: {problem}; {form}")
 
 
 def pooled_name(name: str, pooling: str) -> str:

@@ -23,7 +23,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_similarity import IdiomSTS
 from turkic_idiom_tasks.harnesses.mteb_tasks import TurkicIdiomRetrieval
 from turkic_idiom_tasks.io.files import LOCK, locked, write_json, write_text
-from turkic_idiom_tasks.io.reading import read_json, shown
+from turkic_idiom_tasks.io.reading import display, read_json
 from turkic_idiom_tasks.results.predictions import Prediction, subsets_of
 from turkic_idiom_tasks.results.record import (
     MODEL_META,
@@ -84,7 +84,7 @@ class TaskFolder:
         stated = [(row.task, row.subset) for row in header.subsets]
         if not is_same_model or stated != [(self._task.short, subset)]:
             raise InputError(
-                f"{path}: a result of {shown(header.model.name)} on {shown(stated)}, which does not belong there; "
+                f"{path}: a result of {display(header.model.name)} on {display(stated)}, which does not belong there; "
                 "choose another --out, or pass --overwrite"
             )
         return header

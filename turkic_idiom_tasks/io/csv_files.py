@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, quoted, read_file
+from turkic_idiom_tasks.io.reading import MalformedError, display, read_file
 
 _DELIMITERS = (",", ";", "\t")
 _CELL_LIMIT = 1 << 20  # characters; a longer cell means an unclosed quotation mark
@@ -101,7 +101,7 @@ def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[st
     for record in read_table(path, required):
         place = f"{path}:{record.line}"
         if record.cells is None:
-            raise InputError(f"{place}: {record.problem}: {quoted(record.value)}; correct the file")
+            raise InputError(f"{place}: {record.problem}: {display(record.value)}; correct the file")
         yield place, record.cells
 
 
@@ -167,7 +167,7 @@ def _record(number: int, cells: Sequence[str], header: Sequence[str]) -> Record:
 def _check_columns(path: Path, header: Sequence[str], required: tuple[str, ...]) -> None:
     missing = [name for name in required if name.lower() not in header]
     if missing:
-        names = quoted(", ".join(header))[1:-1]
+        names = display(", ".join(header))[1:-1]
         raise InputError(
             f"{path}:1: the columns {', '.join(missing)} are missing; found {names}; is it the right file?"
         )

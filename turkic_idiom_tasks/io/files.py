@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import MalformedError, first_fault, inner_path, parse_json, read_file, shown
+from turkic_idiom_tasks.io.reading import MalformedError, display, first_fault, inner_path, parse_json, read_file
 
 MANIFEST = ".turkic-idiom.json"  # which files of a folder are ours
 LOCK = ".turkic-idiom.lock"
@@ -313,7 +313,7 @@ def _finish(folder: Path) -> Manifest | None:
     for name, digest in manifest.files.items():
         if not _has_digest(_inside(staging, name), digest) and not _has_digest(_inside(folder, name), digest):
             raise _LostError(
-                f"{folder}: a write was cut off, and its file {shown(name)} was lost or changed since; write the "
+                f"{folder}: a write was cut off, and its file {display(name)} was lost or changed since; write the "
                 "folder again with --overwrite"
             )
     try:
@@ -364,7 +364,7 @@ def _check_replaceable(
         others = foreign_names(folder)
         if others:
             raise InputError(
-                f"{folder}: holds {shown(others[0])} and was not written by this command; choose an empty or new "
+                f"{folder}: holds {display(others[0])} and was not written by this command; choose an empty or new "
                 "folder, or pass --overwrite, which leaves files of other names alone"
             )
         return

@@ -62,23 +62,17 @@ class Line:
     problem: str | None = None
 
 
-def shown(value: Any) -> str:
-    """Return any value for a message: as ASCII, on one line, cut after `SHOWN` characters."""
-    text = ascii(value)
+def display(value: Any) -> str:
+    """Return any value for a message: on one line, cut after `SHOWN` characters, unseen characters as escapes."""
+    text = printable(repr(value))
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-
-
-def quoted(value: Any) -> str:
-    """Return a value for a message to readers of its language: as `shown`, but letters outside ASCII are kept."""
-    text = repr(value)
-    return printable(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
 
 
 def first_fault(error: ValidationError) -> str:
     """Return the first thing that pydantic found wrong with a value, for a message: the field, then what is wrong."""
     fault = error.errors(include_url=False)[0]
     field = ".".join(str(part) for part in fault["loc"])
-    return f"{shown(field)}: {fault['msg']}"
+    return f"{display(field)}: {fault['msg']}"
 
 
 def is_unseen(character: str) -> bool:
@@ -280,7 +274,7 @@ def relative_parts(name: str) -> tuple[str, ...]:
     parts = PurePosixPath(name).parts
     is_plain = bool(parts) and not name.startswith("/") and "\\" not in name and "\0" not in name
     if not is_plain or ".." in parts or ":" in parts[0]:
-        raise MalformedError(f"the path {shown(name)} is not one inside the folder")
+        raise MalformedError(f"the path {display(name)} is not one inside the folder")
     return parts
 
 
@@ -300,9 +294,9 @@ def inner_path(folder: Path, name: str) -> Path:
         try:
             is_link = path.is_symlink()
         except OSError as error:
-            raise MalformedError(f"the path {shown(name)} cannot be used ({error.strerror})") from error
+            raise MalformedError(f"the path {display(name)} cannot be used ({error.strerror})") from error
         if is_link:
-            raise MalformedError(f"the path {shown(name)} leads through a symbolic link")
+            raise MalformedError(f"the path {display(name)} leads through a symbolic link")
     return path
 
 
@@ -321,7 +315,7 @@ class _StrictLoader(yaml.SafeLoader):
         for key, _ in node.value:
             name = key.value if isinstance(key.value, str) else str(key.value)
             if name in names:
-                raise yaml.MarkedYAMLError(None, None, f"repeated key {shown(name)}", key.start_mark)
+                raise yaml.MarkedYAMLError(None, None, f"repeated key {display(name)}", key.start_mark)
             names.add(name)
         return node
 
@@ -345,7 +339,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
         (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise MalformedError(f"the key {shown(key)} appears twice")
+        raise MalformedError(f"the key {display(key)} appears twice")
     return value
 
 
@@ -356,7 +350,7 @@ def _refuse_constant(text: str) -> NoReturn:
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise MalformedError(f"{shown(text)} is too large a number")
+        raise MalformedError(f"{display(text)} is too large a number")
     return value
 
 
@@ -366,7 +360,7 @@ def _check_values(value: Any, *, special_numbers: bool) -> None:
         try:
             value.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise MalformedError(f"half of a surrogate pair in the text {shown(value)}") from error
+            raise MalformedError(f"half of a surrogate pair in the text {display(value)}") from error
     elif isinstance(value, dict):
         for key, inner in value.items():
             _check_values(key, special_numbers=special_numbers)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from turkic_idiom_tasks.io.reading import first_unseen, quoted
+from turkic_idiom_tasks.io.reading import display, first_unseen
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.orthography import clean, letters_outside
 from turkic_idiom_tasks.spans import Span, span_problem
@@ -216,7 +216,7 @@ def unseen_problem(name: str, text: str) -> str | None:
     character = first_unseen(text)
     if not character:
         return None
-    return f"{name} has U+{ord(character):04X}, which cannot be seen; remove it: {quoted(text)}"
+    return f"{name} has U+{ord(character):04X}, which cannot be seen; remove it: {display(text)}"
 
 
 def _shape_problems(row: Any) -> list[str]:
@@ -229,26 +229,26 @@ def _shape_problems(row: Any) -> list[str]:
             problems.append(f"field {key!r} is missing; add it (null if it is not known)")
     for key in row:
         if key not in REQUIRED_KEYS + OPTIONAL_KEYS:
-            problems.append(f"unknown field {quoted(key)}")
+            problems.append(f"unknown field {display(key)}")
     for key in TEXT_KEYS:
         value = row.get(key)
         if value is None:
             if key in ("concept", "idiom") and key in row:
                 problems.append(f"field {key!r} is null; every entry needs it")
         elif not isinstance(value, str):
-            problems.append(f"field {key!r} must be text, found {quoted(value)}")
+            problems.append(f"field {key!r} must be text, found {display(value)}")
         elif not value.strip():
             problems.append(f"field {key!r} is empty; write null if it is not known")
     if isinstance(row.get("concept"), str) and not CONCEPT_ID.fullmatch(row["concept"]):
-        problems.append(f"concept id {quoted(row['concept'])} must be lower-case letters, digits and hyphens")
+        problems.append(f"concept id {display(row['concept'])} must be lower-case letters, digits and hyphens")
     if row.get("spans") is not None:
         problems += _spans_shape_problems(row["spans"], has_example=row.get("example") is not None)
     if not _is_list_of_texts(row.get("variants")):
         problems.append("field 'variants' must be a list of texts")
     if not isinstance(row.get("collocation"), bool | None):
-        problems.append(f"field 'collocation' must be true or false, found {quoted(row['collocation'])}")
+        problems.append(f"field 'collocation' must be true or false, found {display(row['collocation'])}")
     if not isinstance(row.get("status"), str | dict | None):
-        problems.append(f"field 'status' must be text or an object, found {quoted(row['status'])}")
+        problems.append(f"field 'status' must be text or an object, found {display(row['status'])}")
     return problems
 
 
@@ -257,7 +257,7 @@ def _spans_shape_problems(spans: Any, *, has_example: bool) -> list[str]:
         return ["spans without an example; write null"]
     if isinstance(spans, list) and spans and all(_is_pair_of_offsets(pair) for pair in spans):
         return []
-    return [f"field 'spans' must be a list of [start, end] offsets, found {quoted(spans)}; null if not annotated"]
+    return [f"field 'spans' must be a list of [start, end] offsets, found {display(spans)}; null if not annotated"]
 
 
 def _is_pair_of_offsets(value: Any) -> bool:
@@ -294,8 +294,8 @@ def _text_problem(key: str, text: str, language: Language) -> str | None:
     cleaned = clean(text, language)
     outside = letters_outside(cleaned, language)
     if outside:
-        letters = ", ".join(f"{quoted(letter)} (U+{ord(letter):04X})" for letter in outside)
-        return f"{key} has {letters}, not in the {language.name} alphabet: {quoted(text)}"
+        letters = ", ".join(f"{display(letter)} (U+{ord(letter):04X})" for letter in outside)
+        return f"{key} has {letters}, not in the {language.name} alphabet: {display(text)}"
     if cleaned != text:
-        return f"{key} is not normalised (NFC, single spaces); it should read {quoted(cleaned)}"
+        return f"{key} is not normalised (NFC, single spaces); it should read {display(cleaned)}"
     return unseen_problem(key, text)

@@ -21,7 +21,7 @@ from turkic_idiom_tasks.io.files import (
     read_committed,
     update_file,
 )
-from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, quoted, read_json_lines
+from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, display, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.lexicon.entries import (
     CONCEPT_ID,
@@ -188,7 +188,7 @@ def check_target(directory: Path, *, overwrite: bool) -> None:
         raise _not_empty(directory, names[0])
     for name in names:
         if name.endswith(".jsonl") and name not in FILES:
-            raise InputError(f"{directory}: holds {quoted(name)}, which is no lexicon file; choose another --out")
+            raise InputError(f"{directory}: holds {display(name)}, which is no lexicon file; choose another --out")
 
 
 def write_lexicon(
@@ -292,7 +292,7 @@ def _as_lines(rows: Iterable[str]) -> bytes:
 
 def _not_empty(directory: Path, name: str) -> InputError:
     return InputError(
-        f"{directory}: not empty (holds {quoted(name)}); choose another --out, or add --overwrite, which replaces the "
+        f"{directory}: not empty (holds {display(name)}); choose another --out, or add --overwrite, which replaces the "
         "lexicon there"
     )
 
@@ -413,14 +413,14 @@ def equivalent_problem(row: Any, concepts: Mapping[str, Concept]) -> str | None:
         return 'expected {"concepts": [two ids], "judgement": "same" or "near"}'
     pair = row["concepts"]
     if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
-        return f"field 'concepts' must be a list of two concept ids, found {quoted(pair)}"
+        return f"field 'concepts' must be a list of two concept ids, found {display(pair)}"
     if pair[0] == pair[1]:
-        return f"concept {quoted(pair[0])} is paired with itself"
+        return f"concept {display(pair[0])} is paired with itself"
     for name in pair:
         if name not in concepts:
-            return f"concept {quoted(name)} is not in the lexicon; add it, or remove the pair"
+            return f"concept {display(name)} is not in the lexicon; add it, or remove the pair"
     if row["judgement"] not in JUDGEMENTS:
-        return f"judgement {quoted(row['judgement'])} must be one of {', '.join(JUDGEMENTS)}"
+        return f"judgement {display(row['judgement'])} must be one of {', '.join(JUDGEMENTS)}"
     return None
 
 
@@ -429,16 +429,16 @@ def concept_problem(row: Any, known: Mapping[str, Concept]) -> str | None:
     if not isinstance(row, dict) or not {"id", "gloss"} <= set(row) <= {"id", "gloss", "pos", "aliases"}:
         return 'expected {"id": …, "gloss": …}, and "pos" and "aliases" if they are known'
     if not isinstance(row["id"], str) or not CONCEPT_ID.fullmatch(row["id"]):
-        return f"concept id {quoted(row['id'])} must be lower-case letters, digits and hyphens"
+        return f"concept id {display(row['id'])} must be lower-case letters, digits and hyphens"
     if not isinstance(row["gloss"], str):
-        return f"gloss of {row['id']!r} must be text, found {quoted(row['gloss'])}"
+        return f"gloss of {row['id']!r} must be text, found {display(row['gloss'])}"
     if row["id"] in known:
         return f"duplicate concept {row['id']!r}"
     if row.get("pos") is not None and row["pos"] not in PARTS_OF_SPEECH:
-        return f"pos of {row['id']!r} is {quoted(row['pos'])}; known: {', '.join(PARTS_OF_SPEECH)}"
+        return f"pos of {row['id']!r} is {display(row['pos'])}; known: {', '.join(PARTS_OF_SPEECH)}"
     aliases = row.get("aliases")
     if aliases is not None and not (
         isinstance(aliases, list) and all(isinstance(name, str) and CONCEPT_ID.fullmatch(name) for name in aliases)
     ):
-        return f"aliases of {row['id']!r} must be a list of concept ids, found {quoted(aliases)}"
+        return f"aliases of {row['id']!r} must be a list of concept ids, found {display(aliases)}"
     return unseen_problem("gloss", row["gloss"])

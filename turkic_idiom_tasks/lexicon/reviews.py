@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from turkic_idiom_tasks.io.reading import MalformedError, first_unseen, quoted
+from turkic_idiom_tasks.io.reading import MalformedError, display, first_unseen
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID
 
@@ -135,13 +135,13 @@ def parse_review(row: Any) -> Review:
         return Review.model_validate(row)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        field = quoted(".".join(str(part) for part in first["loc"]))
+        field = display(".".join(str(part) for part in first["loc"]))
         if first["type"] == "missing":
             raise MalformedError(f"field {field} is missing") from error
         if first["type"] == "extra_forbidden":
             raise MalformedError(f"unknown field {field}") from error
         message = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
-        raise MalformedError(f"field {field}: {message}; found {quoted(first['input'])}") from error
+        raise MalformedError(f"field {field}: {message}; found {display(first['input'])}") from error
 
 
 def newest_reviews(reviews: Iterable[Review]) -> list[Review]:

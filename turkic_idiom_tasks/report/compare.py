@@ -20,11 +20,11 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, find_task
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import shown
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
 from turkic_idiom_tasks.report.frame import MACRO
-from turkic_idiom_tasks.results.predictions import IDIOMATICITY, SPANS, Key, Rankings, usual_order
+from turkic_idiom_tasks.results.predictions import IDIOMATICITY, SPANS, Rankings, SubsetKey, usual_order
 from turkic_idiom_tasks.results.record import Header, Record, find_records, read_header, read_record
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record
 
@@ -260,7 +260,7 @@ def _check_same(names: Sequence[set[Any]], places: Sequence[Path]) -> None:
 
 def _read_system(
     headers: Mapping[Path, Header], dataset: Dataset, wanted: Collection[str], *, by_size: bool
-) -> dict[Key, _Scored]:
+) -> dict[SubsetKey, _Scored]:
     """Return (task, subset) -> the scores of one system.
 
     Args:
@@ -273,7 +273,7 @@ def _read_system(
         InputError: a record is damaged, cut, of other data, or does not give the scores that it states; or two records
             of one subset differ in more than the seed.
     """
-    scored: dict[Key, list[tuple[Record, ScoredSubset]]] = {}
+    scored: dict[SubsetKey, list[tuple[Record, ScoredSubset]]] = {}
     for path in headers:
         record = read_record(path, dataset)
         for subset in score_record(record):
@@ -285,7 +285,7 @@ def _read_system(
                 task = f"{SPANS}-{record.header.training.size}"
             scored.setdefault((task, subset.subset), []).append((record, subset))
 
-    def place(key: Key) -> tuple[tuple[int, int], str]:
+    def place(key: SubsetKey) -> tuple[tuple[int, int], str]:
         _, subset = scored[key][0]
         return usual_order((subset.task, subset.subset)), key[0]
 
@@ -306,7 +306,7 @@ def _check_exact(record: Record, subset: ScoredSubset) -> None:
         )
 
 
-def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: Key) -> _Scored:
+def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: SubsetKey) -> _Scored:
     """Return the mean of results that differ only in the seed."""
     by_seed: dict[int | None, Path] = {}
     record, subset = results[0]
@@ -335,7 +335,7 @@ def _first_difference(header: Header, other: Header) -> str | None:
     facts, other_facts = _without_seed(header), _without_seed(other)
     for name in sorted({*facts, *other_facts}):
         if facts.get(name) != other_facts.get(name):
-            return f"{name}: {shown(facts.get(name))} and {shown(other_facts.get(name))}"
+            return f"{name}: {display(facts.get(name))} and {display(other_facts.get(name))}"
     return None
 
 
@@ -353,12 +353,12 @@ def _without_seed(header: Header) -> dict[str, Any]:
     return facts
 
 
-def _compare_rows(pairs: Mapping[Key, Paired]) -> tuple[Row, ...]:
+def _compare_rows(pairs: Mapping[SubsetKey, Paired]) -> tuple[Row, ...]:
     """Return a row for each subset, and for a task with several subsets a last row over all of them."""
     pairs_by_task: dict[str, dict[str, Paired]] = {}
     for (task, subset), paired in pairs.items():
         pairs_by_task.setdefault(task, {})[subset] = paired
-    compared: dict[Key, Comparison] = {}
+    compared: dict[SubsetKey, Comparison] = {}
     for task, strata in pairs_by_task.items():
         for subset, paired in strata.items():
             compared[task, subset] = compare({subset: paired})
@@ -371,7 +371,7 @@ def _compare_rows(pairs: Mapping[Key, Paired]) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _differing_settings(a: Mapping[Key, _Scored], b: Mapping[Key, _Scored]) -> list[str]:
+def _differing_settings(a: Mapping[SubsetKey, _Scored], b: Mapping[SubsetKey, _Scored]) -> list[str]:
     """Return a remark for each setting that differs between A and B."""
     remarks = []
     for key in a:
@@ -381,7 +381,7 @@ def _differing_settings(a: Mapping[Key, _Scored], b: Mapping[Key, _Scored]) -> l
     return list(dict.fromkeys(remarks))
 
 
-def _name(system: Mapping[Key, _Scored]) -> str:
+def _name(system: Mapping[SubsetKey, _Scored]) -> str:
     """Return the name of a system: its model, with pooling and regime."""
     names = []
     for scored in system.values():

@@ -27,7 +27,7 @@ from turkic_idiom_tasks.results.model_predictions import (
     known_revision,
     regime_of_untuned,
 )
-from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, Key, Predictions
+from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, Predictions, SubsetKey
 from turkic_idiom_tasks.results.record import SUFFIX, Header, read_header, read_record, without_variants
 
 
@@ -178,7 +178,7 @@ def _is_lone_source(item: ModelPredictions, results: Sequence[ModelPredictions])
     """Return whether predictions in a source language are the only ones of their set of checkpoints."""
     if not item.is_classifier or item.regime != CROSS_LINGUAL:
         return False
-    languages: set[Key] = set()
+    languages: set[SubsetKey] = set()
     for other in results:
         if (other.name, other.seed, other.regime) == (item.name, item.seed, CROSS_LINGUAL):
             languages.update(other.predictions)

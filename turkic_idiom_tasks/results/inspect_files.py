@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import shown
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.item_answers import (
     GENERATION,
     ITEM_TASKS,
@@ -22,8 +22,7 @@ from turkic_idiom_tasks.results.item_answers import (
     task_and_subset,
 )
 from turkic_idiom_tasks.results.model_predictions import LLM, ModelPredictions, check_data, regime_of_language_model
-from turkic_idiom_tasks.results.predictions import LETTERS as TAG_LETTERS
-from turkic_idiom_tasks.results.predictions import SPANS, Key, Prediction, Tags
+from turkic_idiom_tasks.results.predictions import SPANS, TAG_LETTERS, Prediction, SubsetKey, Tags
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
 from turkic_idiom_tasks.tasks.items.items import item_sets
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
@@ -62,7 +61,7 @@ def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
     check_data(path, facts.revision, dataset)
     if log.status != "success":
         raise InputError(
-            f"{path}: the run ended with the status {shown(log.status)}; finish it with inspect eval-retry"
+            f"{path}: the run ended with the status {display(log.status)}; finish it with inspect eval-retry"
         )
     answers: dict[str, dict[str, str | None]] = {}  # set -> id of an item or sentence -> answer
     for sample in log.samples or []:
@@ -70,7 +69,7 @@ def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
             raise InputError(f"{path}: has several answers to each item; run it again with --epochs 1")
         name, _, rest = str(sample.id).partition("/")
         answers.setdefault(name, {})[rest if facts.task == SPANS else str(sample.id)] = _answer(path, sample)
-    predictions: dict[Key, Prediction] = {}
+    predictions: dict[SubsetKey, Prediction] = {}
     for name, answers_of_set in answers.items():
         if facts.task == SPANS:
             language = name.removeprefix(f"{SPANS}_")
@@ -100,7 +99,7 @@ def _open(path: Path) -> EvalLog:
     try:
         return read_eval_log(str(path))
     except Exception as error:  # whatever a damaged archive makes Inspect raise
-        raise InputError(f"{path}: no log that Inspect can read ({shown(str(error))}); run it again") from error
+        raise InputError(f"{path}: no log that Inspect can read ({display(str(error))}); run it again") from error
 
 
 def _facts(path: Path, log: EvalLog) -> _Facts:
@@ -117,13 +116,13 @@ def _answer(path: Path, sample: EvalSample) -> str | None:
     """Return the answer that our scorer read."""
     scores = list((sample.scores or {}).values())
     if not scores:
-        raise InputError(f"{path}: sample {shown(str(sample.id))} has no score; run inspect eval-retry, or score it")
+        raise InputError(f"{path}: sample {display(str(sample.id))} has no score; run inspect eval-retry, or score it")
     return scores[0].answer
 
 
 def _choices(
     path: Path, name: str, answers: Mapping[str, str | None], facts: _Facts, dataset: Dataset
-) -> tuple[Key, Prediction]:
+) -> tuple[SubsetKey, Prediction]:
     """Return the answers to the items of one set.
 
     Raises:
@@ -134,12 +133,12 @@ def _choices(
     key = task_and_subset(sets[name], is_open=is_open) if name in sets else (name, "")
     items = find_items(dataset, *key)
     if items is None:
-        raise InputError(f"{path}: the data in use have no items {shown(name)}; name the data with --data")
+        raise InputError(f"{path}: the data in use have no items {display(name)}; name the data with --data")
     missing = [item.id for item in items.rows if item.id not in answers]
     if missing:
         raise InputError(
             f"{path}: {len(missing)} of the {len(items.rows)} items of {name} have no answer, such as "
-            f"{shown(missing[0])}; run it without --limit"
+            f"{display(missing[0])}; run it without --limit"
         )
     by_position: dict[int, Answer] = {}
     for position, item in enumerate(items.rows):
@@ -149,7 +148,7 @@ def _choices(
             answer = plain_text(text) if is_open else LETTERS.find(text) if len(text) == 1 else -1
         fault = answer_fault(item, answer, is_open=is_open)
         if fault:
-            raise InputError(f"{path}: item {shown(item.id)} {fault}; run it again")
+            raise InputError(f"{path}: item {display(item.id)} {fault}; run it again")
         by_position[position] = answer
     return key, make_answers(items, by_position, prompt=facts.prompt, method=GENERATION)
 
@@ -157,16 +156,18 @@ def _choices(
 def _tags(path: Path, language: str, answers: Mapping[str, str | None], dataset: Dataset) -> Tags:
     if language not in dataset.span_languages:
         raise InputError(
-            f"{path}: the data in use has no test sentence in {shown(language)}; name the data with --data"
+            f"{path}: the data in use has no test sentence in {display(language)}; name the data with --data"
         )
     sentences = dataset.test_sentences(language)
     letters = []
     for sentence in sentences.rows:
         if sentence.id not in answers:
-            raise InputError(f"{path}: test sentence {shown(sentence.id)} has no answer; run it without --limit")
+            raise InputError(f"{path}: test sentence {display(sentence.id)} has no answer; run it without --limit")
         tags = "".join(tag[0] for tag in (answers[sentence.id] or "").split())
         if len(tags) != len(sentence.tokens) or not set(tags) <= set(TAG_LETTERS):
-            raise InputError(f"{path}: the tags {shown(tags)} do not fit sentence {shown(sentence.id)}; run it again")
+            raise InputError(
+                f"{path}: the tags {display(tags)} do not fit sentence {display(sentence.id)}; run it again"
+            )
         letters.append(tags)
     return Tags(sentences, tuple(letters))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, is_unseen, shown
+from turkic_idiom_tasks.io.reading import MalformedError, display, is_unseen
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, KINDS, Item, ItemSet
 from turkic_idiom_tasks.tasks.items.items import build_items, item_sets
@@ -155,13 +155,13 @@ def answer_fault(item: Item, answer: object, *, is_open: bool) -> str | None:
     if not is_open:
         is_option = type(answer) is int and 0 <= answer < len(item.options)
         last = len(item.options) - 1
-        return None if is_option else f"needs the position of an option, 0 to {last}, or null, not {shown(answer)}"
+        return None if is_option else f"needs the position of an option, 0 to {last}, or null, not {display(answer)}"
     if not isinstance(answer, str) or not answer.strip():
-        return f"needs a text or null, not {shown(answer)}"
+        return f"needs a text or null, not {display(answer)}"
     if len(answer) > MAX_ANSWER:
         return f"has a text of {len(answer)} characters; at most {MAX_ANSWER} are allowed"
     unseen = [character for character in answer if is_unseen(character) or not character.isprintable()]
-    return f"has the character {shown(unseen[0])}, which cannot be seen" if unseen else None
+    return f"has the character {display(unseen[0])}, which cannot be seen" if unseen else None
 
 
 def plain_text(text: str) -> str | None:
@@ -178,9 +178,9 @@ class AnswerSection:
 
     def __init__(self, items: TestItems, *, prompt: object, method: object) -> None:
         if not isinstance(prompt, str) or prompt not in VARIANTS:
-            raise MalformedError(f"the prompt {shown(prompt)} is unknown; known: {', '.join(VARIANTS)}")
+            raise MalformedError(f"the prompt {display(prompt)} is unknown; known: {', '.join(VARIANTS)}")
         if not isinstance(method, str) or method not in METHODS:
-            raise MalformedError(f"the method {shown(method)} is unknown; known: {', '.join(METHODS)}")
+            raise MalformedError(f"the method {display(method)} is unknown; known: {', '.join(METHODS)}")
         self._items = items
         self._prompt, self._method = prompt, method
         self._answers: dict[int, Answer] = {}
@@ -194,13 +194,13 @@ class AnswerSection:
         name, answer = line.get("item"), line.get("answer")
         position = self._items.row.get(name) if isinstance(name, str) else None
         if position is None:
-            raise MalformedError(f"{self._items.task}, {self._items.subset} has no item {shown(name)}")
+            raise MalformedError(f"{self._items.task}, {self._items.subset} has no item {display(name)}")
         if position in self._answers:
-            raise MalformedError(f"item {shown(name)} appears twice")
+            raise MalformedError(f"item {display(name)} appears twice")
         self._answers[position] = None
         fault = answer_fault(self._items.rows[position], answer, is_open=self._items.task == CLOZE_OPEN)
         if fault:
-            raise MalformedError(f"item {shown(name)} {fault}")
+            raise MalformedError(f"item {display(name)} {fault}")
         self._answers[position] = answer
 
     def missing(self) -> list[str]:

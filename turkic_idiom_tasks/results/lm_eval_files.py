@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import read_json, read_json_lines, shown
+from turkic_idiom_tasks.io.reading import display, read_json, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.results.item_answers import (
     GENERATION,
@@ -34,7 +34,7 @@ from turkic_idiom_tasks.results.model_predictions import (
     regime_of_language_model,
     validated,
 )
-from turkic_idiom_tasks.results.predictions import LETTERS, SPANS, Tags
+from turkic_idiom_tasks.results.predictions import SPANS, TAG_LETTERS, Tags
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 
 SAMPLES = re.compile(r"samples_turkic_idiom_span_(?P<language>[a-z]+)(?:_(?P<prompt>xml|native))?_(?P<date>.+)\.jsonl")
@@ -205,12 +205,14 @@ def _read_tags(path: Path, language: str, dataset: Dataset) -> Tags:
     if missing:
         raise InputError(
             f"{path}: {len(missing)} of the {len(sentences.rows)} test sentences have no answer, such as "
-            f"{shown(missing[0])}; run it without --limit"
+            f"{display(missing[0])}; run it without --limit"
         )
     for sentence in sentences.rows:
         tags = letters[sentence.id]
-        if len(tags) != len(sentence.tokens) or not set(tags) <= set(LETTERS):
-            raise InputError(f"{path}: the tags {shown(tags)} do not fit sentence {shown(sentence.id)}; run it again")
+        if len(tags) != len(sentence.tokens) or not set(tags) <= set(TAG_LETTERS):
+            raise InputError(
+                f"{path}: the tags {display(tags)} do not fit sentence {display(sentence.id)}; run it again"
+            )
     return Tags(sentences, tuple(letters[sentence.id] for sentence in sentences.rows))
 
 
@@ -237,7 +239,7 @@ def _read_answers(path: Path, items: TestItems) -> ItemAnswers:
         chosen = plain_text(answer.answer) if isinstance(answer.answer, str) else answer.answer
         fault = answer_fault(items.rows[position], chosen, is_open=is_open)
         if fault:
-            raise InputError(f"{path}:{line.number}: item {shown(answer.item)} {fault}; run it again")
+            raise InputError(f"{path}:{line.number}: item {display(answer.item)} {fault}; run it again")
         answers.setdefault(answer.prompt, {})[position] = chosen
     known = [prompt for prompt in VARIANTS if prompt in answers]
     if not known:
@@ -246,7 +248,7 @@ def _read_answers(path: Path, items: TestItems) -> ItemAnswers:
     missing = [item.id for position, item in enumerate(items.rows) if position not in of_prompt]
     if missing:
         raise InputError(
-            f"{path}: {len(missing)} of the {len(items.rows)} items have no answer, such as {shown(missing[0])}; run "
+            f"{path}: {len(missing)} of the {len(items.rows)} items have no answer, such as {display(missing[0])}; run "
             "it without --limit"
         )
     return make_answers(items, of_prompt, prompt=known[0], method=method)

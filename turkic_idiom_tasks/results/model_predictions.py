@@ -13,7 +13,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLED_NAME, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import first_fault, shown
+from turkic_idiom_tasks.io.reading import display, first_fault
 from turkic_idiom_tasks.results.predictions import Predictions
 from turkic_idiom_tasks.results.record import Throughput
 
@@ -160,7 +160,7 @@ def check_data(path: Path, revision: str, dataset: Dataset) -> None:
     """
     if revision != dataset.revision:
         raise InputError(
-            f"{path}: predictions for other data (revision {shown(revision[:12])}; the data in use, {dataset.path}, "
+            f"{path}: predictions for other data (revision {display(revision[:12])}; the data in use, {dataset.path}, "
             f"has {dataset.revision[:12]}); name the data with --data, or run the model again on the data in use"
         )
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalTask, find_task
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import read_json, read_json_lines, shown
+from turkic_idiom_tasks.io.reading import display, read_json, read_json_lines
 from turkic_idiom_tasks.results.model_predictions import (
     LENIENT,
     ModelPredictions,
@@ -23,7 +23,7 @@ from turkic_idiom_tasks.results.model_predictions import (
     regime_of_untuned,
     validated,
 )
-from turkic_idiom_tasks.results.predictions import Key, Rankings, Tags
+from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey, Tags
 from turkic_idiom_tasks.results.record import MODEL_META
 from turkic_idiom_tasks.splits import TEST
 
@@ -115,7 +115,7 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]]
                 "different data, and it is not known which run made these predictions; name the folder of one run"
             )
     check_data(path, first.dataset_revision, dataset)
-    predictions: dict[Key, Rankings | Tags] = {}
+    predictions: dict[SubsetKey, Rankings | Tags] = {}
     for subset, splits in content.items():
         predictions[task.short, subset] = _rankings(splits, task, subset, dataset=dataset, path=path)
     meta = _read_model_meta(first_path)
@@ -142,17 +142,17 @@ def _rankings(splits: Any, task: RetrievalTask, subset: str, *, dataset: Dataset
     unknown = sorted(set(rows) - set(pool.queries))
     if missing:
         raise InputError(
-            f"{place}: there is no prediction for the query {shown(missing[0])}; compute it again on this data"
+            f"{place}: there is no prediction for the query {display(missing[0])}; compute it again on this data"
         )
     if unknown:
-        raise InputError(f"{place}: the data has no query {shown(unknown[0])}; compute it again on this data")
+        raise InputError(f"{place}: the data has no query {display(unknown[0])}; compute it again on this data")
     similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)
     n_listed = np.empty(len(pool.queries), dtype=np.int32)
     for row, query in enumerate(pool.queries):
         n_listed[row] = len(rows[query])
         for document, similarity in rows[query].items():
             if document not in pool.column:
-                raise InputError(f"{place}: document {shown(document)} is not in the data; name the data with --data")
+                raise InputError(f"{place}: document {display(document)} is not in the data; name the data with --data")
             similarities[row, pool.column[document]] = similarity
     try:
         rankings = Rankings.from_similarities(pool, similarities)

@@ -33,7 +33,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, Pool
 from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
-from turkic_idiom_tasks.io.reading import MalformedError, parse_json, shown
+from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.ranking import RelevantPositions
 from turkic_idiom_tasks.results.item_answers import (
@@ -57,10 +57,10 @@ RECORDED_TASKS = (*_READ_TASKS, IDIOMATICITY)  # what a record may hold
 OTHER_DATA_TASKS = (*(task for task in SIMILARITY_TASKS if task != STS), IDIOMATICITY)  # of data that has no edition
 MAX_DEPTH = 4  # brackets inside brackets in a line; the format needs three
 MAX_FAULTS = 20  # number of faults of a file that are named
-LETTERS = {label[0]: label for label in LABELS}  # letter of a tag -> tag
+TAG_LETTERS = {label[0]: label for label in LABELS}  # letter of a tag -> tag
 
 Ints = npt.NDArray[np.int32]
-Key = tuple[str, str]  # task, subset
+SubsetKey = tuple[str, str]  # task, subset
 
 _PLAIN_RANKING = re.compile(rb'\{"query":"([^"\\]+)","ranking":\[([0-9,\[\]]+)\]\}')
 _COMMA, _OPEN, _CLOSE = 1, 2, 3  # kinds of characters in it, besides the digits
@@ -171,12 +171,12 @@ class Tags:
         """Return the tags of each sentence as labels (``B-IDIOM``)."""
         labels = []
         for letters in self.letters:
-            labels.append([LETTERS[letter] for letter in letters])
+            labels.append([TAG_LETTERS[letter] for letter in letters])
         return labels
 
 
 Prediction = Rankings | Tags | ItemAnswers | Similarities
-Predictions = Mapping[Key, Prediction]
+Predictions = Mapping[SubsetKey, Prediction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def read_lines(
     first_line: int = 1,
     default_task: str | None = None,
     max_line: int | None = None,
-) -> tuple[dict[Key, Prediction], list[Fault]]:
+) -> tuple[dict[SubsetKey, Prediction], list[Fault]]:
     """Return the predictions of a file's lines, and everything that is wrong with them.
 
     Args:
@@ -252,7 +252,7 @@ def read_lines(
     return reader.finish(), reader.faults
 
 
-def usual_order(key: Key) -> tuple[int, int]:
+def usual_order(key: SubsetKey) -> tuple[int, int]:
     """Return a key that sorts (task, subset) pairs in the order of the tasks and of their subsets."""
     task, subset = key
     subsets = all_item_subsets()[task] if task in ITEM_TASKS else subsets_of(task)
@@ -275,7 +275,7 @@ class _Reader:
         self._default_task = default_task
         self._subset_key = "language" if default_task == SPANS else "subset"
         self._head_keys = {self._subset_key, "documents"}
-        self._sections: dict[Key, _Section] = {}
+        self._sections: dict[SubsetKey, _Section] = {}
         self._current: _Section | None = None
         self._is_lost = False  # after a wrong head line, the lines of its subset cannot be read
 
@@ -299,16 +299,16 @@ class _Reader:
             elif not self._is_lost:
                 raise MalformedError('a prediction before the head line of its subset, {"task": ..., "subset": ...}')
         else:
-            raise MalformedError(f"neither the head of a subset nor a prediction; its keys are {shown(sorted(keys))}")
+            raise MalformedError(f"neither the head of a subset nor a prediction; its keys are {display(sorted(keys))}")
 
-    def finish(self) -> dict[Key, Prediction]:
+    def finish(self) -> dict[SubsetKey, Prediction]:
         """Return what was read, and note what is missing."""
         if not self._sections and not self.faults:
             self.faults.append(Fault(0, "no subset in it; leave the file out"))
         for (task, subset), section in self._sections.items():
             missing = section.missing()
             if missing:
-                message = f"{len(missing)} predictions are missing, such as the one for {shown(missing[0])}"
+                message = f"{len(missing)} predictions are missing, such as the one for {display(missing[0])}"
                 self.faults.append(Fault(0, f"{task}, {subset}: {message}; all must be there"))
         return {key: section.predictions() for key, section in self._sections.items()} if not self.faults else {}
 
@@ -316,7 +316,7 @@ class _Reader:
         task = row.get("task") if self._default_task is None else self._default_task
         known_tasks = (*_READ_TASKS, *ITEM_TASKS)
         if not isinstance(task, str) or task not in known_tasks:
-            raise MalformedError(f"the task {shown(task)} is unknown; known: {', '.join(known_tasks)}")
+            raise MalformedError(f"the task {display(task)} is unknown; known: {', '.join(known_tasks)}")
         expected = {self._subset_key}
         if task in SUBSETS:
             expected.add("documents")
@@ -326,11 +326,11 @@ class _Reader:
             expected.add("task")
         if keys != expected:
             names = ", ".join(sorted(expected))
-            raise MalformedError(f"the head of a {task} subset has the keys {names}, not {shown(sorted(keys))}")
+            raise MalformedError(f"the head of a {task} subset has the keys {names}, not {display(sorted(keys))}")
         subset = row[self._subset_key]
         if not isinstance(subset, str) or not self._has(task, subset):
             known = ", ".join(self._known_subsets(task)) or "none"
-            raise MalformedError(f"the data has no {task} {self._subset_key} {shown(subset)}; it has {known}")
+            raise MalformedError(f"the data has no {task} {self._subset_key} {display(subset)}; it has {known}")
         if (task, subset) in self._sections:
             raise MalformedError(f"{task}, {subset} appears twice")
         if task == SPANS:
@@ -404,12 +404,14 @@ class _RankingSection:
         query, ranking = line.get("query"), line.get("ranking")
         row = self._pool.row.get(query) if isinstance(query, str) else None
         if row is None:
-            raise MalformedError(f"{self._pool.subset} has no query {shown(query)}")
+            raise MalformedError(f"{self._pool.subset} has no query {display(query)}")
         if row in self._seen:
-            raise MalformedError(f"query {shown(query)} appears twice")
+            raise MalformedError(f"query {display(query)} appears twice")
         self._seen.add(row)
         if not isinstance(ranking, list) or not ranking:
-            raise MalformedError(f"query {shown(query)}: the ranking must be a list of positions, not {shown(ranking)}")
+            raise MalformedError(
+                f"query {display(query)}: the ranking must be a list of positions, not {display(ranking)}"
+            )
         groups = [group if isinstance(group, list) else [group] for group in ranking]
         positions = list(chain.from_iterable(groups))
         self._check(positions, groups, query=str(query))
@@ -435,15 +437,15 @@ class _RankingSection:
         for position in positions:
             if type(position) is not int or not 0 <= position < n_documents:
                 raise MalformedError(
-                    f"query {shown(query)}: no document has the position {shown(position)}; there are 0 to "
+                    f"query {display(query)}: no document has the position {display(position)}; there are 0 to "
                     f"{n_documents - 1}"
                 )
         if len(set(positions)) < len(positions):
             values, times = np.unique(positions, return_counts=True)
             twice = int(values[times > 1][0])
-            raise MalformedError(f"query {shown(query)}: document {twice} is ranked twice")
+            raise MalformedError(f"query {display(query)}: document {twice} is ranked twice")
         if not all(groups):
-            raise MalformedError(f"query {shown(query)}: an empty list among its documents")
+            raise MalformedError(f"query {display(query)}: an empty list among its documents")
 
     def _read_beyond(self, value: Any, row: int, *, n_listed: int) -> Iterator[tuple[int, int, int]]:
         """Yield document, above and tied of the relevant documents that a cut ranking does not list."""
@@ -455,12 +457,12 @@ class _RankingSection:
             is_triple = isinstance(item, list) and len(item) == 3 and all(type(number) is int for number in item)
             if not is_triple or item[0] not in not_listed:
                 raise MalformedError(
-                    f"query {shown(query)}: beyond must list [position, above, tied] of relevant documents that the "
-                    f"ranking does not list, not {shown(item)}"
+                    f"query {display(query)}: beyond must list [position, above, tied] of relevant documents that the "
+                    f"ranking does not list, not {display(item)}"
                 )
             document, above, tied = item
             if not (n_listed <= above and tied >= 1 and above + tied <= len(self._pool.documents)):
-                raise MalformedError(f"query {shown(query)}: {shown(item)} is no place behind the listed documents")
+                raise MalformedError(f"query {display(query)}: {display(item)} is no place behind the listed documents")
             not_listed.remove(document)
             groups.setdefault(above, []).append(tied)
             yield document, above, tied
@@ -468,7 +470,7 @@ class _RankingSection:
         for above, sizes in sorted(groups.items()):
             if above < end or len(set(sizes)) > 1 or len(sizes) > sizes[0]:
                 raise MalformedError(
-                    f"query {shown(query)}: the places in beyond contradict each other: {len(sizes)} documents after "
+                    f"query {display(query)}: the places in beyond contradict each other: {len(sizes)} documents after "
                     f"{above} others, in groups of {', '.join(map(str, sizes))}"
                 )
             end = above + sizes[0]
@@ -490,15 +492,15 @@ class _TagSection:
         sentence, tags = line.get("sentence"), line.get("tags")
         position = self._sentences.row.get(sentence) if isinstance(sentence, str) else None
         if position is None:
-            raise MalformedError(f"{self._sentences.language} has no test sentence {shown(sentence)}")
+            raise MalformedError(f"{self._sentences.language} has no test sentence {display(sentence)}")
         if self._letters[position] is not None:
-            raise MalformedError(f"sentence {shown(sentence)} appears twice")
+            raise MalformedError(f"sentence {display(sentence)} appears twice")
         n_words = len(self._sentences.rows[position].tokens)
-        is_sound = isinstance(tags, str) and len(tags) == n_words and set(tags) <= set(LETTERS)
+        is_sound = isinstance(tags, str) and len(tags) == n_words and set(tags) <= set(TAG_LETTERS)
         self._letters[position] = tags if is_sound else ""
         if not is_sound:
             raise MalformedError(
-                f"sentence {shown(sentence)} needs {n_words} of the letters O, B, I, not {shown(tags)}"
+                f"sentence {display(sentence)} needs {n_words} of the letters O, B, I, not {display(tags)}"
             )
 
     def missing(self) -> list[str]:
@@ -575,7 +577,7 @@ def _check_documents(documents: Any, pool: Pool) -> None:
     if documents != list(pool.documents):
         raise MalformedError(
             f"the documents of {pool.subset} must be the {len(pool.documents)} ids of its pool, sorted: "
-            f"{shown(list(pool.documents[:2]))} and so on; its rankings were not read"
+            f"{display(list(pool.documents[:2]))} and so on; its rankings were not read"
         )
 
 

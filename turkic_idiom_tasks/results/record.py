@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_bytes
-from turkic_idiom_tasks.io.reading import MalformedError, first_fault, parse_json, read_file, shown, unpack_gzip
+from turkic_idiom_tasks.io.reading import MalformedError, display, first_fault, parse_json, read_file, unpack_gzip
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.results.predictions import RECORDED_TASKS, Predictions, read_lines, to_lines
 
@@ -294,7 +294,7 @@ def _parse_header(path: Path, line: bytes) -> Header:
         format_number = value.get("format") if isinstance(value, dict) else None
         if format_number != RESULT_FORMAT:
             raise OtherFormatError(
-                f"{path}: a result of format {shown(format_number)}, this version reads {RESULT_FORMAT}; delete the "
+                f"{path}: a result of format {display(format_number)}, this version reads {RESULT_FORMAT}; delete the "
                 "file and compute it again"
             )
         return Header.model_validate(value)

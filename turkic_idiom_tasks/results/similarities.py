@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from turkic_idiom_tasks.dataset.similarity import SentencePairs
-from turkic_idiom_tasks.io.reading import MalformedError, shown
+from turkic_idiom_tasks.io.reading import MalformedError, display
 from turkic_idiom_tasks.metrics.bootstrap import Floats
 
 _LARGEST = 1.001  # a cosine, with room for rounding in half precision
@@ -57,14 +57,14 @@ class SimilaritySection:
         name, value = line.get("pair"), line.get("similarity")
         position = self._pairs.row.get(name) if isinstance(name, str) else None
         if position is None:
-            raise MalformedError(f"{self._task}, {self._pairs.subset} has no pair {shown(name)}")
+            raise MalformedError(f"{self._task}, {self._pairs.subset} has no pair {display(name)}")
         if position in self._values:
-            raise MalformedError(f"pair {shown(name)} appears twice")
+            raise MalformedError(f"pair {display(name)} appears twice")
         self._values[position] = 0.0
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too
         if value is None or not is_number or not -_LARGEST <= value <= _LARGEST:
-            raise MalformedError(f"pair {shown(name)} needs a similarity from -1 to 1, not {shown(value)}")
+            raise MalformedError(f"pair {display(name)} needs a similarity from -1 to 1, not {display(value)}")
         self._values[position] = float(value)
 
     def missing(self) -> list[str]:

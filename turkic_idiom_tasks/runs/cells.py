@@ -1,6 +1,6 @@
 """Cells, the units of work of a grid, and the interface of the kinds of cells.
 
-A kind is one module with a part of the grid file and a subclass of `Kind`, and one entry in `grid_file.KINDS`. The
+A kind is one module with a part of the grid file and a subclass of `CellKind`, and one entry in `grid_file.KINDS`. The
 grid does the rest: names, states, jobs, records, failures.
 """
 
@@ -22,7 +22,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
 from turkic_idiom_tasks.encoders.names import POOLED_NAME
-from turkic_idiom_tasks.io.reading import shown
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.predictions import Predictions
 from turkic_idiom_tasks.results.record import RESULT_FORMAT, Header
 from turkic_idiom_tasks.runs.workload import Workload
@@ -121,7 +121,7 @@ def one_of(*known: str) -> AfterValidator:
 
     def check(name: str) -> str:
         if name not in known:
-            raise ValueError(f"unknown {shown(name)}{nearest(name, known)}; known: {', '.join(known)}")
+            raise ValueError(f"unknown {display(name)}{nearest(name, known)}; known: {', '.join(known)}")
         return name
 
     return AfterValidator(check)
@@ -138,7 +138,7 @@ def without_pooling(advice: str = "") -> AfterValidator:
 
     def check(name: str) -> str:
         if POOLED_NAME.fullmatch(name):
-            raise ValueError(f"{shown(name)} names a pooling; give the model without its pooling{advice}")
+            raise ValueError(f"{display(name)} names a pooling; give the model without its pooling{advice}")
         return name
 
     return AfterValidator(check)
@@ -168,7 +168,7 @@ class Work(Generic[P]):
     trust_remote_code: bool = False
 
 
-class Kind(ABC, Generic[P]):
+class CellKind(ABC, Generic[P]):
     """A kind of cell.
 
     Attributes:

@@ -24,7 +24,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import LOCK, check_writable, locked, write_json
 from turkic_idiom_tasks.io.reading import first_fault, read_json
 from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, read_header, write_record
-from turkic_idiom_tasks.runs.cells import CHECKPOINTS, Cell, Kind, Part, Work, cell_name
+from turkic_idiom_tasks.runs.cells import CHECKPOINTS, Cell, CellKind, Part, Work, cell_name
 
 DONE, FAILED, MISSING = STATES = ("done", "failed", "missing")
 RECORDS = "records"  # folder of the finished cells
@@ -73,7 +73,7 @@ class Job:
         trust_remote_code: whether code that comes with a model may be executed; the records state it if so.
     """
 
-    kind: Kind[Any]
+    kind: CellKind[Any]
     part: Part
     names: Mapping[Cell, str]
     folder: Path
@@ -266,7 +266,7 @@ class Grid:
 
 
 def open_grid(
-    parts: Iterable[tuple[Kind[Any], Part]],
+    parts: Iterable[tuple[CellKind[Any], Part]],
     dataset: Dataset,
     folder: Path,
     *,

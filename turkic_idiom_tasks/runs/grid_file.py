@@ -14,21 +14,21 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import read_yaml, shown
-from turkic_idiom_tasks.runs.cells import Kind, Part, nearest
+from turkic_idiom_tasks.io.reading import display, read_yaml
+from turkic_idiom_tasks.runs.cells import CellKind, Part, nearest
 from turkic_idiom_tasks.runs.idiomaticity_cells import IdiomaticityKind
 from turkic_idiom_tasks.runs.retrieval_cells import RetrievalKind
 from turkic_idiom_tasks.runs.similarity_cells import SimilarityKind
 from turkic_idiom_tasks.runs.span_cells import SpanKind
 
-KINDS: dict[str, Kind[Any]] = {
+KINDS: dict[str, CellKind[Any]] = {
     kind.name: kind for kind in (RetrievalKind(), SpanKind(), SimilarityKind(), IdiomaticityKind())
 }
 PACKAGED = {name: Path(__file__).with_name(name) for name in ("paper.yaml", "community.yaml")}
 TRAINING = "training"  # the key of the settings of a training
 
 
-def read_grid_file(path: Path) -> list[tuple[Kind[Any], Part]]:
+def read_grid_file(path: Path) -> list[tuple[CellKind[Any], Part]]:
     """Return the kinds of cells that a file declares, at least one, each with its part of the file.
 
     Args:
@@ -44,7 +44,7 @@ def read_grid_file(path: Path) -> list[tuple[Kind[Any], Part]]:
         raise usage_error(f"{path}: no such file; give a grid file, or one of ours: {', '.join(PACKAGED)}")
     content = read_yaml(path)
     _check_keys(content, KINDS, place=str(path))
-    parts: list[tuple[Kind[Any], Part]] = []
+    parts: list[tuple[CellKind[Any], Part]] = []
     for name, kind in KINDS.items():
         if name in content:
             parts.append((kind, _read_part(kind.part, content[name], place=f"{path}: {name}")))
@@ -70,10 +70,12 @@ def _read_part(model: type[Part], content: Any, *, place: str) -> Part:
 def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
     names = list(known)
     if not isinstance(content, Mapping):
-        raise InputError(f"{place}: must be a mapping with the keys {', '.join(names)}, not {shown(content)}")
+        raise InputError(f"{place}: must be a mapping with the keys {', '.join(names)}, not {display(content)}")
     for key in content:
         if key not in names:
-            raise InputError(f"{place}: unknown key {shown(key)}{nearest(str(key), names)}; known: {', '.join(names)}")
+            raise InputError(
+                f"{place}: unknown key {display(key)}{nearest(str(key), names)}; known: {', '.join(names)}"
+            )
 
 
 def _training_keys(model: type[Part]) -> list[str]:
@@ -91,8 +93,8 @@ def _first_problem(error: ValidationError) -> str:
     if first["type"] == "missing":
         return f"{place} is missing"
     if first["type"] == "tuple_type":
-        return f"{place}: must be a list, not {shown(first['input'])}"
+        return f"{place}: must be a list, not {display(first['input'])}"
     cause = first.get("ctx", {}).get("error")
     if cause is not None:  # a message of our own, which is complete
         return f"{place}: {cause}" if place else str(cause)
-    return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, not {shown(first['input'])}"
+    return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, not {display(first['input'])}"

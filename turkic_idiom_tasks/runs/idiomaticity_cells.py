@@ -12,9 +12,9 @@ from turkic_idiom_tasks.results.predictions import IDIOMATICITY
 from turkic_idiom_tasks.runs.cells import (
     AtLeastOne,
     Cell,
+    CellKind,
     Distinct,
     Finish,
-    Kind,
     Names,
     Part,
     Seeds,
@@ -70,7 +70,7 @@ class IdiomaticityPart(Part):
         return build_labelled(data, setup=setup, inputs=self.inputs, subtask=self.subtask, languages=self.languages)
 
 
-class IdiomaticityKind(Kind[IdiomaticityPart]):
+class IdiomaticityKind(CellKind[IdiomaticityPart]):
     """Cells of `IdiomaticityPart`."""
 
     name = IDIOMATICITY

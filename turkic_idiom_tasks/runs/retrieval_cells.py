@@ -18,8 +18,8 @@ from turkic_idiom_tasks.languages import TARGETS
 from turkic_idiom_tasks.runs.cells import (
     AtLeastOne,
     Cell,
+    CellKind,
     Finish,
-    Kind,
     NonEmpty,
     Part,
     Seeds,
@@ -67,7 +67,7 @@ class RetrievalPart(Part):
         return self
 
 
-class RetrievalKind(Kind[RetrievalPart]):
+class RetrievalKind(CellKind[RetrievalPart]):
     """Cells of `RetrievalPart`."""
 
     name = RETRIEVAL

@@ -20,7 +20,7 @@ from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, resolve_model
 from turkic_idiom_tasks.harnesses.mteb_results import model_revision
 from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES
 from turkic_idiom_tasks.results import TOP_K
-from turkic_idiom_tasks.results.predictions import Key, Rankings
+from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey
 from turkic_idiom_tasks.results.record import (
     DataName,
     Header,
@@ -63,7 +63,7 @@ class _Encoder:
 class _Ranked:
     """Rankings of a cell by subset, and the speed of the encoder; None if it was not measured."""
 
-    rankings: Mapping[Key, Rankings]
+    rankings: Mapping[SubsetKey, Rankings]
     throughput: Throughput | None = None
 
 
@@ -149,7 +149,7 @@ def _rank(trainee: Trainee, dataset: Dataset, *, language: str | None, poolings:
 
 
 def _encode_and_rank(
-    encoder: PooledEncoder, dataset: Dataset, subsets: Sequence[Key], *, poolings: Sequence[str], prompts: Prompts
+    encoder: PooledEncoder, dataset: Dataset, subsets: Sequence[SubsetKey], *, poolings: Sequence[str], prompts: Prompts
 ) -> dict[str, _Ranked]:
     by_pooling = encode_and_rank(encoder, dataset, subsets, poolings=poolings, prompts=prompts)
     throughput = Throughput.of(encoder)
@@ -187,7 +187,7 @@ def _native_encoder(loaded: LoadedModel) -> _Encoder:
     )
 
 
-def _subsets(dataset: Dataset, language: str | None) -> list[Key]:
+def _subsets(dataset: Dataset, language: str | None) -> list[SubsetKey]:
     """Return the subsets of the paper's tasks with documents in a language, or all.
 
     Raises:

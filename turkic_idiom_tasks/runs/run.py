@@ -9,7 +9,7 @@ from pathlib import Path
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, queries_with_shared_stem
 from turkic_idiom_tasks.io.files import check_writable
-from turkic_idiom_tasks.results.predictions import Key, subsets_of
+from turkic_idiom_tasks.results.predictions import SubsetKey, subsets_of
 from turkic_idiom_tasks.results.scored import ScoredSubset
 from turkic_idiom_tasks.runs.run_model import ModelScorer, Unit
 from turkic_idiom_tasks.runs.run_options import (
@@ -65,7 +65,7 @@ def run_models(
     datasets = open_datasets(dataset, options)
     subsets = choose_subsets(datasets, options, reporter)
     check_writable(options.output)
-    shared_stem: dict[Key, frozenset[str]] = {}
+    shared_stem: dict[SubsetKey, frozenset[str]] = {}
     for task, subset in subsets:
         if task in TASKS:
             shared_stem[task, subset] = queries_with_shared_stem(dataset.retrieval(task, subset), task, subset)
@@ -78,7 +78,7 @@ def run_models(
     return runs
 
 
-def _model_run(unit: Unit, shared_stem: Mapping[Key, frozenset[str]]) -> ModelRun:
+def _model_run(unit: Unit, shared_stem: Mapping[SubsetKey, frozenset[str]]) -> ModelRun:
     short = unit.task.short
     present = unit.dataset.subsets(short) if short in TASKS else unit.dataset.pair_subsets(short)
     return ModelRun(

@@ -23,8 +23,8 @@ from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES
 from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.files import check_writable
-from turkic_idiom_tasks.io.reading import shown
-from turkic_idiom_tasks.results.predictions import Key, Prediction
+from turkic_idiom_tasks.io.reading import display
+from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
 from turkic_idiom_tasks.results.record import (
     DataName,
     Header,
@@ -95,7 +95,7 @@ class ModelScorer:
     def __init__(
         self,
         datasets: Mapping[str, Dataset],
-        subsets: Sequence[Key],
+        subsets: Sequence[SubsetKey],
         options: RunOptions,
         reporter: Reporter,
         *,
@@ -201,7 +201,7 @@ class ModelScorer:
             if any(unit.settings["prompts"].values()):
                 name = unit.task.metadata.name
                 self._reporter.note(f"{loaded.meta.name}, {name}: prompts {unit.settings['prompts']}")
-        missing: set[Key] = set()
+        missing: set[SubsetKey] = set()
         for unit in units:
             missing.update((unit.task.short, subset) for subset in unit.missing)
         poolings = list(dict.fromkeys(str(unit.variant.pooling) for unit in units))
@@ -219,8 +219,8 @@ class ModelScorer:
             start = time.monotonic()
 
     def _predictions(
-        self, vectors: TextVectors, keys: Collection[Key], prompts: Mapping[str, Mapping[str, str]]
-    ) -> Iterator[tuple[Key, Mapping[str, Prediction]]]:
+        self, vectors: TextVectors, keys: Collection[SubsetKey], prompts: Mapping[str, Mapping[str, str]]
+    ) -> Iterator[tuple[SubsetKey, Mapping[str, Prediction]]]:
         """Yield (task, subset) and pooling -> prediction, task by task, retrieval first."""
         ranked = [key for key in self._subsets if key in keys and key[0] in TASKS]
         if ranked:
@@ -357,7 +357,7 @@ def _differences(header: Header, settings: Mapping[str, Any]) -> str:
     for name in sorted({*header.settings, *settings}):
         old, new = header.settings.get(name), settings.get(name)
         if old != new:
-            parts.append(f"{name} {shown(old)} instead of {shown(new)}")
+            parts.append(f"{name} {display(old)} instead of {display(new)}")
     return ", ".join(parts)
 
 

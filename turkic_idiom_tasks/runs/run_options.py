@@ -17,7 +17,7 @@ from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, NATIVE, P
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.results import TOP_K
-from turkic_idiom_tasks.results.predictions import Key
+from turkic_idiom_tasks.results.predictions import SubsetKey
 from turkic_idiom_tasks.tasks.siblings.astitch import astitch_dataset
 from turkic_idiom_tasks.tasks.siblings.chengyu import chengyu_dataset
 
@@ -137,7 +137,7 @@ def open_datasets(dataset: Dataset, options: RunOptions) -> dict[str, Dataset]:
     return {task: own[task]() if task in own else dataset for task in options.tasks}
 
 
-def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporter: Reporter) -> list[Key]:
+def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporter: Reporter) -> list[SubsetKey]:
     """Return the (task, subset) pairs of the options that the data has.
 
     Args:
@@ -148,7 +148,7 @@ def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporte
     Raises:
         InputError: there is no such pair.
     """
-    subsets: list[Key] = []
+    subsets: list[SubsetKey] = []
     for task in options.tasks:
         dataset = datasets[task]
         if len(options.tasks) == 1:

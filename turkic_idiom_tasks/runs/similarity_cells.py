@@ -30,9 +30,9 @@ from turkic_idiom_tasks.encoders.names import (
 from turkic_idiom_tasks.runs.cells import (
     AtLeastOne,
     Cell,
+    CellKind,
     Distinct,
     Finish,
-    Kind,
     NonEmpty,
     Part,
     Seeds,
@@ -184,7 +184,7 @@ class SimilarityPart(Part):
         return checked(IdiomTokenConfig, settings | {"pretrain_epochs": self.pretrain_epochs})
 
 
-class SimilarityKind(Kind[SimilarityPart]):
+class SimilarityKind(CellKind[SimilarityPart]):
     """Cells of `SimilarityPart`."""
 
     name = SIMILARITY

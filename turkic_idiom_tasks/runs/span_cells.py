@@ -24,8 +24,8 @@ from turkic_idiom_tasks.runs.cells import (
     CHECKPOINTS,
     AtLeastOne,
     Cell,
+    CellKind,
     Finish,
-    Kind,
     Names,
     Part,
     Seeds,
@@ -75,7 +75,7 @@ class SpanPart(Part):
         return self
 
 
-class SpanKind(Kind[SpanPart]):
+class SpanKind(CellKind[SpanPart]):
     """Cells of `SpanPart`."""
 
     name = SPAN

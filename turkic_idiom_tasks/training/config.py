@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, Val
 
 from turkic_idiom_tasks.encoders.names import REPLACE_ALL, REPLACE_SELECTED
 from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.io.reading import shown
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.tasks.spans.subwords import Labelling
 
 MNRL, COSINE, SIMCSE = "mnrl", "cosine", "simcse"
@@ -223,7 +223,7 @@ def checked(kind: type[Settings], settings: Mapping[str, object]) -> Settings:
         message = first["msg"].removeprefix("Value error, ")
         if not name:  # it is about several settings
             raise usage_error(message) from error
-        value = shown(first["input"])
+        value = display(first["input"])
         if first["type"] == "value_error" and value in message:
             raise usage_error(f"{name}: {message}") from error
         raise usage_error(f"{name} is {value}: {message}") from error

@@ -76,8 +76,8 @@ def equivalent_items(lexicon: Lexicon, relations: Relations, language: str, targ
             asked.append(entry)
     idioms = idioms_of(lexicon, target)
     pools = Pools(lexicon, idioms, relations, language=target)
-    own_here = OwnConcepts(lexicon.of(language), relations, language=language)
-    own_there = OwnConcepts(targets, relations, language=target)
+    same_language = OwnConcepts(lexicon.of(language), relations, language=language)
+    other_language = OwnConcepts(targets, relations, language=target)
     spelling = SimilarSpelling(idioms, language=target)
     questions = []
     for entry in asked:
@@ -89,7 +89,7 @@ def equivalent_items(lexicon: Lexicon, relations: Relations, language: str, targ
                 text=entry.idiom,
                 gold=Candidate(right.concept, right.idiom),
                 source=pools,
-                excluded=own_here.alike(entry) | own_there.alike(right),
+                excluded=same_language.alike(entry) | other_language.alike(right),
                 likeness=spelling.to_words_of(entry.idiom, language),
                 shares_stem=share_stem(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target]),
             )

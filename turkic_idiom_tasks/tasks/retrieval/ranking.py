@@ -11,7 +11,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
-from turkic_idiom_tasks.results.predictions import Key, Rankings
+from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey
 
 QUERY, DOCUMENT = ROLES = ("query", "document")  # of a text
 Prompts = Mapping[str, Mapping[str, str]]  # task -> role -> prompt before the texts
@@ -28,13 +28,13 @@ class Progress(Protocol):
 def encode_and_rank(
     encoder: PooledEncoder,
     dataset: Dataset,
-    subsets: Sequence[Key],
+    subsets: Sequence[SubsetKey],
     *,
     poolings: Sequence[str],
     prompts: Prompts,
     batch_size: int = BATCH_SIZE,
     progress: Progress | None = None,
-) -> dict[str, dict[Key, Rankings]]:
+) -> dict[str, dict[SubsetKey, Rankings]]:
     """Return the rankings of every subset under every pooling, by cosine similarity.
 
     Args:
@@ -52,7 +52,7 @@ def encode_and_rank(
     Raises:
         InputError: the data does not have a subset, the model cannot be pooled in this way, or a vector is not finite.
     """
-    by_pooling: dict[str, dict[Key, Rankings]] = {pooling: {} for pooling in poolings}
+    by_pooling: dict[str, dict[SubsetKey, Rankings]] = {pooling: {} for pooling in poolings}
     vectors = TextVectors(encoder, poolings, batch_size=batch_size)
     for key, rankings in rank_by_task(vectors, dataset, subsets, prompts=prompts, progress=progress):
         for pooling in poolings:
@@ -63,11 +63,11 @@ def encode_and_rank(
 def rank_by_task(
     vectors: TextVectors,
     dataset: Dataset,
-    subsets: Sequence[Key],
+    subsets: Sequence[SubsetKey],
     *,
     prompts: Prompts,
     progress: Progress | None = None,
-) -> Iterator[tuple[Key, dict[str, Rankings]]]:
+) -> Iterator[tuple[SubsetKey, dict[str, Rankings]]]:
     """Yield what `encode_and_rank` returns task by task, so that a finished task can be kept before the next begins.
 
     The texts that a task shares with an earlier one are not encoded again.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.metrics.spans import span_f1_interval, subword_scores, word_scores
-from turkic_idiom_tasks.results.predictions import LETTERS, Tags
+from turkic_idiom_tasks.results.predictions import TAG_LETTERS, Tags
 from turkic_idiom_tasks.tasks.spans.subwords import project_tags
 
 if TYPE_CHECKING:  # the module loads sentence-transformers, which lm-eval's tasks do not need
@@ -89,8 +89,8 @@ def _labels(samples: _Samples) -> tuple[list[list[str]], list[list[str]]]:
     gold = []
     predicted = []
     for _, gold_letters, predicted_letters in samples:
-        gold.append([LETTERS[letter] for letter in gold_letters])
-        predicted.append([LETTERS[letter] for letter in predicted_letters])
+        gold.append([TAG_LETTERS[letter] for letter in gold_letters])
+        predicted.append([TAG_LETTERS[letter] for letter in predicted_letters])
     return gold, predicted
 
 
