@@ -250,7 +250,7 @@ def test_letters_stay_and_controls_become_escapes():
 def test_the_first_fault_that_pydantic_found_names_its_field():
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(dict[str, list[int]]).validate_python({"göz": [1, "x"], "dil": ["y"]})
-    assert first_fault(caught.value).startswith("'g\\xf6z.1': Input should be a valid integer")
+    assert first_fault(caught.value).startswith("'göz.1': Input should be a valid integer")
 
 
 def test_text_must_be_utf8_without_a_mark():
