@@ -17,7 +17,7 @@ from seqeval.metrics import f1_score
 
 from tests.encoders.untrained_models import WORDS
 from tests.runs.grid_data import retrieval_part, small_lexicon, span_part, write_grid_file
-from tests.runs.toy_kind import ToyKind
+from tests.runs.toy_kind import ToyCells
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.io.files import LOCK, locked
@@ -285,7 +285,7 @@ def test_the_tables_are_of_the_languages_that_the_grid_trains_on(finished, grid_
 
 
 def test_a_third_kind_of_cell_is_one_entry_in_the_table_of_kinds(grid_data, tmp_path, capsys, monkeypatch):
-    monkeypatch.setitem(KINDS, "toy", ToyKind())
+    monkeypatch.setitem(KINDS, "toy", ToyCells)
     file = write_grid_file(tmp_path, toy={"n": 3, "fails": [1]})
     assert grid("run", file, data=grid_data, out=tmp_path / "out") == 1
     printed = capsys.readouterr().out

@@ -224,14 +224,11 @@ def test_select_asks_the_classifier(finished, open_part, classifiers):
         assert tokens["classifier"] == str(classifiers / ("seed-1" if folder == classifiers else "seed-2"))
 
 
-def test_an_encoder_with_tokens_learns_from_sentences_first(open_part, make_untrained, tmp_path, token_data):
+def test_an_encoder_with_tokens_learns_from_sentences_first(open_part, make_untrained, tmp_path):
     sentences = tmp_path / "sentences.txt"
     sentences.write_text("ev baş boş\n\nsu ev yol\n", encoding="utf-8")
     keys = f"losses: [], seeds: [1], idiom_tokens: [all], pretrain_sentences: {sentences}, pretrain_epochs: 3"
     grid = open_part(keys, model=make_untrained(tokenizer={"mask_token": "gece"}))
-    (job,) = grid.jobs
-    workload = job.kind.workload(job.part, list(job.names), token_data)
-    assert workload.trained.n_texts == 3 * 2
     assert [outcome.error for outcome in grid.run(run_here)] == [None]
     header = header_of(grid, "pretrained-all-tokens-mlm")
     pretraining = header.training.outcome["idiom_tokens"]["pretraining"]

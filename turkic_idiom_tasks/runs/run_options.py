@@ -28,35 +28,20 @@ ALL = "all"  # every pooling
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Tasks and settings of a run.
+    """Tasks and settings of a run."""
 
-    Attributes:
-        tasks: short names.
-        output: mteb's folder for results.
-        poolings: names from `POOLINGS`, or ``native``; empty means the model's own pooling.
-        languages: codes; only subsets with one of them are scored; empty means all languages.
-        revision: revision of the model on the Hub.
-        trust_remote_code: whether code that comes with a model may be executed.
-        device: None lets the library choose.
-        dtype: dtype of the weights of transformers.
-        batch_size: texts per forward pass.
-        first_layer: index of the hidden states that first_last takes as the first layer.
-        top_k: documents per query in the records; None keeps the whole pool.
-        overwrite: whether finished results are computed again.
-    """
-
-    tasks: tuple[str, ...]
-    output: Path
-    poolings: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    revision: str | None = None
-    trust_remote_code: bool = False
-    device: str | None = None
-    dtype: str = "float32"
-    batch_size: int = BATCH_SIZE
-    first_layer: int = FIRST_LAYER
-    top_k: int | None = TOP_K
-    overwrite: bool = False
+    tasks: tuple[str, ...]  # short names
+    output: Path  # mteb's folder for results
+    poolings: tuple[str, ...] = ()  # names from `POOLINGS`, or ``native``; empty means the model's own
+    languages: tuple[str, ...] = ()  # codes; only subsets with one of them are scored; empty means all languages
+    revision: str | None = None  # of the model on the Hub
+    trust_remote_code: bool = False  # whether code that comes with a model may be executed
+    device: str | None = None  # None lets the library choose
+    dtype: str = "float32"  # of the weights of transformers
+    batch_size: int = BATCH_SIZE  # texts per forward pass
+    first_layer: int = FIRST_LAYER  # index of the hidden states that first_last takes as the first layer
+    top_k: int | None = TOP_K  # documents per query in the records; None keeps the whole pool
+    overwrite: bool = False  # whether finished results are computed again
 
 
 class Reporter(Protocol):
@@ -112,19 +97,14 @@ def make_options(
         **others,
     )
     check_dtype(options.dtype)
-    _check_device(options.device)
+    if options.device is not None:
+        try:
+            kind = torch.device(options.device).type
+        except RuntimeError as error:
+            raise usage_error(f"--device {options.device}: unknown; such as cpu, cuda, cuda:1 or mps") from error
+        if kind == "cuda" and not torch.cuda.is_available():
+            raise usage_error(f"--device {options.device}: torch finds no CUDA device here; leave it out, or give cpu")
     return options
-
-
-def _check_device(device: str | None) -> None:
-    if device is None:
-        return
-    try:
-        kind = torch.device(device).type
-    except RuntimeError as error:
-        raise usage_error(f"--device {device}: unknown; such as cpu, cuda, cuda:1 or mps") from error
-    if kind == "cuda" and not torch.cuda.is_available():
-        raise usage_error(f"--device {device}: torch finds no CUDA device here; leave it out, or give cpu")
 
 
 def open_datasets(dataset: Dataset, options: RunOptions) -> dict[str, Dataset]:
@@ -146,26 +126,29 @@ def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporte
         reporter: is told about tasks that the data has nothing for.
 
     Raises:
-        InputError: there is no such pair.
+        InputError: there is no such pair; says what the task needs, if there is no data for it in any language.
     """
-    subsets: list[SubsetKey] = []
+    keys: list[SubsetKey] = []
+    empty: list[str] = []
     for task in options.tasks:
-        dataset = datasets[task]
-        if len(options.tasks) == 1:
-            _check_task(dataset, task)
-        languages = _languages_by_subset(dataset, task)
+        languages = _languages_by_subset(datasets[task], task)
         if not languages:
-            reporter.note(f"{full_name(task)}: {dataset.path} has no data for it; left out")
+            empty.append(task)
         for subset, codes in languages.items():
             if not options.languages or codes & set(options.languages):
-                subsets.append((task, subset))
-    if not subsets:
-        _check_task(datasets[options.tasks[0]], options.tasks[0])
-        raise usage_error(
-            f"no subset of {', '.join(options.tasks)} has the language {', '.join(options.languages)}; "
-            "`turkic-idiom list` shows what the data holds"
-        )
-    return subsets
+                keys.append((task, subset))
+    if keys:
+        for task in empty:
+            reporter.note(f"{full_name(task)}: {datasets[task].path} has no data for it; left out")
+        return keys
+    for task in empty:
+        if task in SIMILARITY_TASKS:
+            datasets[task].pairs(task, next(iter(SIMILARITY_TASKS[task].languages)))  # raises
+        datasets[task].check_task(task)  # raises
+    raise usage_error(
+        f"no subset of {', '.join(options.tasks)} has the language {', '.join(options.languages)}; "
+        "`turkic-idiom list` shows what the data holds"
+    )
 
 
 def full_name(short: str) -> str:
@@ -185,18 +168,6 @@ def _short_name(name: str) -> str:
             return short
     known = ", ".join(f"{full} ({short})" for short, full in tasks.items())
     raise usage_error(f"unknown task {name!r}; known: {known}")
-
-
-def _check_task(dataset: Dataset, task: str) -> None:
-    """Check that the data has a subset of a task.
-
-    Raises:
-        InputError: it has none; says what the task needs.
-    """
-    if task not in SIMILARITY_TASKS:
-        dataset.check_task(task)
-    elif not dataset.pair_subsets(task):
-        dataset.pairs(task, next(iter(SIMILARITY_TASKS[task].languages)))  # raises
 
 
 def _languages_by_subset(dataset: Dataset, task: str) -> dict[str, set[str]]:
