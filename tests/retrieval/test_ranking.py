@@ -67,7 +67,7 @@ def test_nothing_is_encoded_twice(encoder, small_dataset, prompts):
 def test_a_task_is_ranked_before_the_next_is_encoded(encoder, small_dataset):
     seen = []
 
-    def progress(task, n_done, n_all, *, unit):
+    def progress(task, n_done, n_all, unit):
         seen.append((task, n_done, n_all, unit))
 
     ranked = rank(encoder, small_dataset, poolings=["mean"], progress=progress)

@@ -23,7 +23,8 @@ from turkic_idiom_tasks.results.record import read_record
 from turkic_idiom_tasks.results.scored import score_record, score_subset
 from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.runs.engine import predict
-from turkic_idiom_tasks.runs.run import make_options, run_models
+from turkic_idiom_tasks.runs.run import run_models
+from turkic_idiom_tasks.runs.run_options import make_options
 
 KEY = ("STS", "tur")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shlex
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,11 +16,12 @@ from rich.table import Table
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, TrustRemoteCode
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
+from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
     from turkic_idiom_tasks.report.grid_report import Report
-    from turkic_idiom_tasks.runs.grid import Grid, Runner
+    from turkic_idiom_tasks.runs.grid import Grid
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -95,23 +97,27 @@ def run(
     same command continues after an interruption.
     """
     from turkic_idiom_tasks.report.grid_report import Report
-    from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING
+    from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING, Runner, run_here
 
     log.setLevel(logging.INFO)
     grid = _open(file, out, data, trust=trust_remote_code)
     states_to_run = (MISSING, FAILED) if retry_failed else (MISSING,)
     n_cells = sum(state in states_to_run for state in grid.states().values())
-    runner = _runner(jobs, gpus=gpus, cpus=cpus, address=address)
+    runner: Runner = run_here
+    if jobs not in (None, 1) or gpus or cpus is not None or address is not None:
+        if find_spec("ray") is None:
+            raise usage_error("several cells at a time need Ray: pip install 'turkic-idiom-tasks[ray]'")
+        from turkic_idiom_tasks.runs.ray_jobs import RayRunner
+
+        runner = RayRunner(jobs, cpus=cpus or 1, gpus=gpus, address=address)
     for number, outcome in enumerate(grid.run(runner, retry_failed=retry_failed), start=1):
         ending = "done" if outcome.error is None else f"failed: {outcome.error}"
         log.info("cell %d/%d: %s: %s", number, n_cells, printable(str(outcome.cell)), printable(ending))
     report = Report.of(grid)
     _print_status(report)
     tables = ["turkic-idiom", "grid", "tables", str(file), "--out", str(grid.folder)]
-    if data:
-        tables += ["--data", data]
-    if trust_remote_code:
-        tables.append(TRUST_OPTION)
+    tables += ["--data", data] if data else []
+    tables += [TRUST_OPTION] if trust_remote_code else []
     sys.stdout.write(printable(f"\nTables: {shlex.join(tables)}\n"))
     states = set(report.states.values())
     if MISSING in states:
@@ -142,28 +148,8 @@ def _open(file: Path, out: Path | None, data: str, *, trust: bool) -> Grid:
     from turkic_idiom_tasks.runs.grid import open_grid
     from turkic_idiom_tasks.runs.grid_file import read_grid_file
 
-    parts = read_grid_file(file)
+    parts = read_grid_file(file)  # first, because its mistakes are cheaper to find than those of the data
     return open_grid(parts, open_dataset(data), out or Path(file.stem), trust_remote_code=trust)
-
-
-def _runner(jobs: int | None, *, gpus: float, cpus: int | None, address: str | None) -> Runner:
-    """Return the runner of the cells: this process, or Ray if an option for several cells at a time is given.
-
-    Raises:
-        InputError: Ray is needed but not installed.
-    """
-    from importlib.util import find_spec
-
-    from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.runs.grid import run_here
-
-    if jobs in (None, 1) and not gpus and cpus is None and address is None:
-        return run_here
-    if find_spec("ray") is None:
-        raise usage_error("several cells at a time need Ray: pip install 'turkic-idiom-tasks[ray]'")
-    from turkic_idiom_tasks.runs.ray_jobs import RayRunner
-
-    return RayRunner(jobs, cpus=cpus or 1, gpus=gpus, address=address)
 
 
 def _print_status(report: Report) -> None:
@@ -171,9 +157,7 @@ def _print_status(report: Report) -> None:
     from turkic_idiom_tasks.runs.grid import STATES
 
     matrix = report.matrix()
-    regimes: dict[str, None] = {}
-    for counts_by_regime in matrix.values():
-        regimes |= dict.fromkeys(counts_by_regime)
+    regimes = dict.fromkeys(regime for counts_by_regime in matrix.values() for regime in counts_by_regime)
     table = Table("model", title="/".join(STATES), title_justify="left", box=None, pad_edge=False)
     table.columns[0].overflow = "fold"
     for regime in regimes:

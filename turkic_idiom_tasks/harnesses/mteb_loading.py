@@ -63,7 +63,7 @@ from turkic_idiom_tasks.splits import TEST
 
 IdiomTask = TurkicIdiomRetrieval | IdiomSTS
 
-QUERY, DOCUMENT, SENTENCE = ROLES = ("query", "document", "sentence")  # of a text: in retrieval, and in a pair
+QUERY, DOCUMENT, SENTENCE = "query", "document", "sentence"  # roles of a text: in retrieval, and in a pair
 
 _TRUSTS = re.compile(r"trust_remote_code\W+True\b")
 _WITHOUT_DOWNLOAD = ("mteb/baseline-", "turkic-idiom/")
@@ -99,11 +99,7 @@ class LoadedModel:
         return None if self.encoder is None else native_pooling(self.encoder)
 
     def chosen_pooling(self, choice: str) -> str | None:
-        """Return the pooling that a choice stands for, a name from `POOLINGS` or `NATIVE`; None for mteb's evaluation.
-
-        Raises:
-            InputError: the model cannot be pooled.
-        """
+        """Return the pooling of a name from `POOLINGS` or `NATIVE`; None if only mteb can evaluate the model."""
         if choice == NATIVE:
             return self.native_pooling
         if self.encoder is None:
@@ -126,17 +122,15 @@ class LoadedModel:
 
     def prompts(self, task: str) -> dict[str, str]:
         """Return role -> prompt before the texts with that role, in a task (short name)."""
+        metadata = task_class(task).metadata
         if task in SIMILARITY_TASKS:
-            return {SENTENCE: self.prompt(SIMILARITY_CLASSES[SIMILARITY_TASKS[task].name].metadata)}
-        metadata = TASK_CLASSES[TASKS[task].name].metadata
+            return {SENTENCE: self.prompt(metadata)}
         return {role: self.prompt(metadata, role) for role in (QUERY, DOCUMENT)}
 
     def prompt(self, task_metadata: Any, role: str | None = None) -> str:
         """Return the prompt that mteb and sentence-transformers would put before a text of this task; may be empty.
 
-        Args:
-            task_metadata: the task's mteb metadata.
-            role: ``query`` or ``document``; None for the sentences of a similarity task, which have no role.
+        The role is `QUERY` or `DOCUMENT`; None for the sentences of a similarity task, which have none in mteb.
         """
         kind = None if role is None else PromptType(role)
         if isinstance(self.mteb_model, InstructSentenceTransformerModel):
@@ -166,11 +160,8 @@ class LoadedModel:
 
         Returns:
             the rankings or similarities, and mteb's row of scores.
-
-        Raises:
-            InputError: the model ranks documents without vectors, and the task asks for similarities.
         """
-        task, subset = make_task(key[0], dataset), key[1]
+        task, subset = task_class(key[0])(dataset=dataset), key[1]
         if isinstance(task, IdiomSTS) and not hasattr(self.mteb_model, "encode"):
             raise usage_error(
                 f"{self.meta.name}: ranks documents, and gives no similarity of two sentences; leave it out of "
@@ -193,11 +184,11 @@ class LoadedModel:
         return self.meta.model_copy(update={"name": name})
 
 
-def make_task(short: str, dataset: Dataset) -> IdiomTask:
-    """Return mteb's task of a short name on a dataset."""
+def task_class(short: str) -> type[IdiomTask]:
+    """Return the class of a task in mteb."""
     if short in SIMILARITY_TASKS:
-        return SIMILARITY_CLASSES[SIMILARITY_TASKS[short].name](dataset=dataset)
-    return TASK_CLASSES[TASKS[short].name](dataset=dataset)
+        return SIMILARITY_CLASSES[SIMILARITY_TASKS[short].name]
+    return TASK_CLASSES[TASKS[short].name]
 
 
 def resolve_model(
@@ -216,10 +207,6 @@ def resolve_model(
         device: None lets the library choose.
         dtype: dtype of a transformer's weights, whatever the checkpoint or mteb would choose.
         trust_remote_code: whether code that comes with the model may be executed.
-
-    Raises:
-        InputError: the model cannot be found, reached or loaded, or needs code that may not be executed; says what was
-            tried.
     """
     check_dtype(dtype)
     match = POOLED_NAME.fullmatch(name)

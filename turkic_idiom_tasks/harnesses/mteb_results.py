@@ -67,11 +67,7 @@ class TaskFolder:
         return self.path / f"{self.view.stem}.{subset}{SUFFIX}"
 
     def check_data(self) -> None:
-        """Check that mteb's file is absent, or of this data.
-
-        Raises:
-            InputError: the file is of other data, or cannot be read.
-        """
+        """Raise InputError if there is a file of mteb that is of other data, or cannot be read."""
         view = self._read_view(lenient=False)
         if view is not None and view["dataset_revision"] != self.dataset.revision:
             raise self._other_data(self.view, view["dataset_revision"])
@@ -100,16 +96,10 @@ class TaskFolder:
         return header
 
     def write(self, subset: str, record: Record, *, top_k: int | None) -> None:
-        """Write a record, which makes the result of the subset a finished one.
-
-        Args:
-            subset: subset of the task.
-            record: the result.
-            top_k: documents per query that are listed; None lists the whole pool.
+        """Write a record, which makes the result of the subset a finished one; `top_k` is as in `write_record`.
 
         Raises:
-            InputError: a result of other data is there, which another program may have written meanwhile, or the folder
-                cannot be written.
+            InputError: a result of other data is there, which another program may have written meanwhile.
         """
         with locked(self.path / LOCK):
             if not self.overwrite:
@@ -121,16 +111,8 @@ class TaskFolder:
     def complete_view(self, headers: Mapping[str, Header]) -> list[str]:
         """Write mteb's files with the scores of the records, and with mteb's own scores of other subsets on this data.
 
-        Nothing is written if the files are complete already.
-
-        Args:
-            headers: subset -> header of the records that the caller has read or written; the others are read here.
-
-        Returns:
-            for each record that cannot be used, the reason.
-
-        Raises:
-            InputError: mteb's file is of other data, or the folder cannot be written.
+        Nothing is written if the files are complete already. The headers are those of the records that the caller has
+        read or written; the others are read here. Return, for each record that cannot be used, the reason.
         """
         recorded = [subset for subset in subsets_of(self.task.short) if self.record_path(subset).is_file()]
         view = self._read_view(lenient=True)  # reading needs no lock
@@ -183,11 +165,7 @@ class TaskFolder:
         return view
 
     def _read_view(self, *, lenient: bool) -> dict[str, Any] | None:
-        """Return the content of mteb's file as JSON values; None if there is none or, if lenient, a damaged one.
-
-        Raises:
-            InputError: the file is not a result file.
-        """
+        """Return the content of mteb's file as JSON values; None if there is none or, if lenient, a damaged one."""
         if not self.view.is_file():
             return None
         try:

@@ -12,6 +12,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -195,14 +196,7 @@ def subset_scores(task: str, subset: str, scores: Mapping[str, float]) -> Subset
 def write_record(path: Path, header: Header, predictions: Predictions, *, top_k: int | None = None) -> None:
     """Write a record in one step; the result is finished when the file exists.
 
-    Args:
-        path: ends in `SUFFIX`.
-        header: everything that decided the result, and its scores.
-        predictions: of the subsets in the header.
-        top_k: documents per query that are listed; None lists the whole pool.
-
-    Raises:
-        InputError: the file cannot be written.
+    A ranking lists `top_k` documents, or all if that is None; the scores in the header are those of the whole pool.
     """
     first = json.dumps(header.model_dump(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     text = "\n".join([first, *to_lines(predictions, top_k=top_k), ""])
@@ -214,18 +208,13 @@ def read_header(path: Path) -> Header:
     """Return the header of a record.
 
     Raises:
-        OtherFormatError: it has another format.
-        InputError: the file cannot be read or is damaged; names it and the next step.
+        OtherFormatError: it has another format; every other fault of the file is a plain InputError.
     """
     return _parse_header(path, next(_lines(path), b""))
 
 
 def read_record(path: Path, dataset: Dataset) -> Record:
-    """Return a record whose predictions are of this data.
-
-    Raises:
-        InputError: the file cannot be read, is damaged, has another format, or is of other data.
-    """
+    """Return a record, whose predictions must be of this data."""
     lines = _lines(path)
     header = _parse_header(path, next(lines, b""))
     if header.data.revision != dataset.revision:
@@ -242,13 +231,7 @@ def read_record(path: Path, dataset: Dataset) -> Record:
 
 
 def find_records(place: Path) -> list[Path]:
-    """Return the record that `place` is, or those in the folder `place` at any depth, sorted.
-
-    Results under other settings are left out where those under the default ones are there; see `without_variants`.
-
-    Raises:
-        InputError: there is no such file or folder, or nothing in it.
-    """
+    """Return the record that `place` is, or those in it at any depth, sorted and without variants; at least one."""
     if place.is_file():
         return [place]
     if not place.is_dir():
@@ -301,34 +284,23 @@ def _parse_header(path: Path, line: bytes) -> Header:
 
 def installed_versions() -> dict[str, str]:
     """Return package -> version of the packages that decide what a model computes, as far as they are installed."""
-    versions = {}
-    for package in PACKAGES:
-        installed = _installed_version(package)
-        if installed is not None:
-            versions[package] = installed
-    return versions
+    return dict(_installed())
 
 
 @cache  # reading the metadata of a package takes milliseconds, and every record asks for it
-def _installed_version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+def _installed() -> dict[str, str]:
+    versions = {}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return versions
 
 
 def differing_majors(versions: Mapping[str, str]) -> list[str]:
-    """Return the libraries whose installed major version is another one: ``transformers 4.57.1 (now 5.0.0)``.
-
-    Args:
-        versions: package -> version that a result was computed with.
-    """
-    installed = installed_versions()
+    """Return the libraries whose installed major version is another one: ``transformers 4.57.1 (now 5.0.0)``."""
     differing = []
-    for package, earlier in versions.items():
-        now = installed.get(package)
-        if package == OWN_PACKAGE or now is None:
-            continue
-        if earlier.partition(".")[0] != now.partition(".")[0]:
+    for package, now in installed_versions().items():
+        earlier = versions.get(package, now)
+        if package != OWN_PACKAGE and earlier.partition(".")[0] != now.partition(".")[0]:
             differing.append(f"{package} {earlier} (now {now})")
     return differing

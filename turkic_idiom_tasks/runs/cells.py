@@ -10,21 +10,17 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
-from turkic_idiom_tasks.encoders.names import POOLED_NAME
-from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.record import RESULT_FORMAT, Record
-from turkic_idiom_tasks.training.config import Seed
 
 CHECKPOINTS = "checkpoints"  # folder of a grid with the models that several runs need
 
@@ -33,7 +29,6 @@ _HASH_LENGTH = 16  # hexadecimal digits
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 Size = int | Literal["all"]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +52,9 @@ class Cell:
         return ", ".join(part for part in parts if part is not None)
 
 
+Finish = Callable[[Cell], Record]  # runs one cell of a job, whose shared work is done
+
+
 class CellKind(BaseModel, ABC):
     """A kind of cell; an instance is its part of a grid file, and declares cells.
 
@@ -70,11 +68,7 @@ class CellKind(BaseModel, ABC):
 
     @abstractmethod
     def cells(self, dataset: Dataset) -> Iterator[Cell]:
-        """Yield the cells in the order in which they run.
-
-        Raises:
-            InputError: the data lacks what the part needs.
-        """
+        """Yield the cells in the order in which they run."""
 
     @abstractmethod
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
@@ -85,9 +79,7 @@ class CellKind(BaseModel, ABC):
         return (cell,)
 
     @abstractmethod
-    def start(
-        self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool = False
-    ) -> Callable[[Cell], Record]:
+    def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Do the work that the cells of a job share, and return the function that runs one of them.
 
         Only this method imports torch, so that a grid file is checked and the state of a grid shown without it.
@@ -97,49 +89,7 @@ class CellKind(BaseModel, ABC):
             dataset: data of training and scoring.
             folder: folder of the grid, for checkpoints that later runs need.
             trust_remote_code: whether code that comes with a model may be executed; every loader needs to be told.
-
-        Raises:
-            InputError: model or data cannot be used.
         """
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remark that names the known name most similar to another one; an empty text if none is similar."""
-    close = get_close_matches(name, list(known), n=1)
-    return f" (nearest: {close[0]})" if close else ""
-
-
-def one_of(*known: str) -> AfterValidator:
-    """Return a validator that accepts only the known names; its error names the nearest one."""
-
-    def check(name: str) -> str:
-        if name not in known:
-            raise ValueError(f"unknown {display(name)}{nearest(name, known)}; known: {', '.join(known)}")
-        return name
-
-    return AfterValidator(check)
-
-
-def without_pooling(advice: str = "") -> AfterValidator:
-    """Return a validator that rejects the name of a model with a pooling; its error ends with the advice."""
-
-    def check(name: str) -> str:
-        if POOLED_NAME.fullmatch(name):
-            raise ValueError(f"{display(name)} names a pooling; give the model without its pooling{advice}")
-        return name
-
-    return AfterValidator(check)
-
-
-def _without_repeats(values: tuple[T, ...]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(values))
-
-
-Distinct = Annotated[tuple[T, ...], AfterValidator(_without_repeats)]
-AtLeastOne = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(_without_repeats)]  # distinct ones
-NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Names = AtLeastOne[Annotated[NonEmpty, without_pooling()]]
-Seeds = AtLeastOne[Seed]
 
 
 def pinned_commit(model: str) -> str | None:

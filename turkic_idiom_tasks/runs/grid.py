@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -32,6 +32,9 @@ RECORDS = "records"  # folder of the finished cells
 _FAILURES = "failed"
 _ABOUT = "grid.json"  # names the data of the folder
 _WORTH_COLLECTING = 10  # seconds; after a shorter job no garbage is collected
+
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class Failure(BaseModel):
@@ -61,7 +64,7 @@ class Job:
     names: Mapping[Cell, str]  # cell -> name of its files
     folder: Path  # of the grid
     writes: bool = True  # of the processes that torchrun starts, only the first one does
-    trust_remote_code: bool = False  # whether code of models may be executed; the records state it if so
+    trust_remote_code: bool = False  # whether code of models may be executed; if so, the cells have other names
 
     def record_path(self, cell: Cell) -> Path:
         """Return the path of the record that a cell has when it is done."""
@@ -78,13 +81,8 @@ class Job:
         return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
 
     def failure(self, cell: Cell) -> Failure:
-        """Return why a failed cell failed.
-
-        Raises:
-            InputError: the file with the failure is damaged.
-        """
-        failure: Failure = _read_model(Failure, self.failure_path(cell))
-        return failure
+        """Return why a failed cell failed."""
+        return _read_model(Failure, self.failure_path(cell))
 
     def only(self, cells: Iterable[Cell]) -> Job:
         """Return the job with some of its cells."""
@@ -108,9 +106,6 @@ class Job:
         """Run the missing cells in this process, and yield the outcome of each when it ends.
 
         If a cell fails, this is recorded, and the other cells still run.
-
-        Raises:
-            InputError: the folder cannot be written to.
         """
         start = time.perf_counter()
         try:
@@ -175,11 +170,7 @@ class Grid:
         return {cell: job.state(cell) for cell, job in self._job_of().items()}
 
     def failure(self, cell: Cell) -> Failure:
-        """Return why a failed cell failed.
-
-        Raises:
-            InputError: the file with the failure is damaged.
-        """
+        """Return why a failed cell failed."""
         return self._job_of()[cell].failure(cell)
 
     def record_paths(self) -> dict[Cell, Path]:
@@ -188,19 +179,11 @@ class Grid:
         return {cell: path for cell, path in paths.items() if path.is_file()}
 
     def headers(self) -> dict[Cell, Header]:
-        """Return cell -> header of its record, for every cell that is done.
-
-        Raises:
-            InputError: a record is damaged.
-        """
+        """Return cell -> header of its record, for every cell that is done."""
         return {cell: read_header(path) for cell, path in self.record_paths().items()}
 
     def run(self, runner: Runner, *, retry_failed: bool = False) -> Iterator[Outcome]:
-        """Run the missing cells and yield the outcome of each when it ends.
-
-        Args:
-            runner: `run_here`, or a runner of several jobs at a time.
-            retry_failed: whether to run cells again that failed before.
+        """Run the missing cells, and those that failed before if asked to; yield the outcome of each when it ends.
 
         Raises:
             InputError: the folder cannot be written to, another run works in it, or it holds results of other data.
@@ -241,14 +224,7 @@ def open_grid(
     writes: bool = True,
     trust_remote_code: bool = False,
 ) -> Grid:
-    """Return the grid that a grid file declares.
-
-    Args:
-        parts: from `grid_file.read_grid_file`.
-        dataset: data of training and scoring.
-        folder: folder of the records; need not exist.
-        writes: whether this process writes; of the processes that torchrun starts, only the first one does.
-        trust_remote_code: whether code that comes with a model may be executed; with it all cells have other names.
+    """Return the grid of the parts of a grid file on a data set, in a folder that need not exist; see `Job`.
 
     Raises:
         InputError: the data lacks what a part needs, or the folder holds results of other data.
@@ -279,11 +255,7 @@ def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
 
 
 def _check_data(folder: Path, dataset: Dataset) -> None:
-    """Check that a folder holds no results of other data.
-
-    Raises:
-        InputError: it holds results of other data; names both revisions.
-    """
+    """Raise InputError if a folder holds results of other data."""
     path = folder / _ABOUT
     if not path.is_file():
         return
@@ -296,7 +268,7 @@ def _check_data(folder: Path, dataset: Dataset) -> None:
         )
 
 
-def _read_model(model: type[Any], path: Path) -> Any:
+def _read_model(model: type[M], path: Path) -> M:
     try:
         return model.model_validate(read_json(path))
     except ValidationError as error:

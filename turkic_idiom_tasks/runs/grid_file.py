@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display, read_yaml
-from turkic_idiom_tasks.runs.cells import CellKind, nearest
+from turkic_idiom_tasks.runs.cells import CellKind
+from turkic_idiom_tasks.runs.grid_fields import nearest
 from turkic_idiom_tasks.runs.idiomaticity import IdiomaticityCells
 from turkic_idiom_tasks.runs.retrieval import RetrievalCells
 from turkic_idiom_tasks.runs.similarity import SimilarityCells

@@ -8,7 +8,7 @@ digits.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,17 +18,8 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.predictions import IDIOMATICITY
 from turkic_idiom_tasks.results.record import DataName, Record, Training, build_record, count_parameters
-from turkic_idiom_tasks.runs.cells import (
-    AtLeastOne,
-    Cell,
-    CellKind,
-    Distinct,
-    Names,
-    Seeds,
-    content_revision,
-    one_of,
-    pinned_commit,
-)
+from turkic_idiom_tasks.runs.cells import Cell, CellKind, Finish, content_revision, pinned_commit
+from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, Distinct, Names, Seeds, one_of
 from turkic_idiom_tasks.training.config import SEEDS, IdiomaticityConfig
 from turkic_idiom_tasks.training.labelled import (
     ASTITCH,
@@ -78,9 +69,7 @@ class IdiomaticityCells(CellKind):
         """Return a key that all setups of a model and a seed have in common."""
         return (cell.model, cell.seed)
 
-    def start(
-        self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool = False
-    ) -> Callable[[Cell], Record]:
+    def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Train the stage that the cells begin with."""
         from turkic_idiom_tasks.training.idiomaticity import load_classifier, train_seed, train_stage
 

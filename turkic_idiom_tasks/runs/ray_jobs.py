@@ -43,11 +43,7 @@ class RayRunner:
     address: str | None = None  # of a cluster, as ``ray.init`` takes it; None starts one here, which ends with the run
 
     def __call__(self, jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
-        """Run jobs and yield the outcome of every cell when its job ends.
-
-        Raises:
-            InputError: there is no such cluster, or it has no room for a job.
-        """
+        """Run jobs and yield the outcome of every cell when its job ends."""
         if not jobs:
             return
         self._connect()
@@ -112,11 +108,7 @@ class RayRunner:
                 del os.environ[name]
 
     def _check_room(self) -> None:
-        """Check that some node can run a job; Ray itself would wait for such a node without a message.
-
-        Raises:
-            InputError: no node can, and no other will join, because the cluster is our own.
-        """
+        """Raise InputError if no node can run a job and none will join; Ray itself would wait without a message."""
         for node in ray.nodes():
             resources = node["Resources"]
             has_room = resources.get("CPU", 0) >= self.cpus and resources.get("GPU", 0) >= self.gpus

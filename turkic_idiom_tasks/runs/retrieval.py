@@ -7,7 +7,7 @@ for its pooling, because the loss is computed from pooled vectors, each time fro
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -20,16 +20,8 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import TARGETS
 from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Throughput, Training, build_record, count_parameters
-from turkic_idiom_tasks.runs.cells import (
-    AtLeastOne,
-    Cell,
-    CellKind,
-    NonEmpty,
-    Seeds,
-    one_of,
-    pinned_commit,
-    without_pooling,
-)
+from turkic_idiom_tasks.runs.cells import Cell, CellKind, Finish, pinned_commit
+from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, NonEmpty, Seeds, one_of, without_pooling
 from turkic_idiom_tasks.training.config import RetrievalConfig
 from turkic_idiom_tasks.training.regimes import build_regime
 
@@ -86,12 +78,20 @@ class RetrievalCells(CellKind):
         """Return a key that the poolings of a pretrained model have in common."""
         return (cell.model,) if cell.regime == PRETRAINED else (cell,)
 
-    def start(
-        self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool = False
-    ) -> Callable[[Cell], Record]:
+    def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Rank with a pretrained model under the poolings of all cells; tuned models share no work."""
         if cells[0].regime == PRETRAINED:
-            return self._start_untuned(cells, dataset, trust_remote_code=trust_remote_code)
+            from turkic_idiom_tasks.runs.engine import score_untuned
+
+            records = score_untuned(
+                cells[0].model,
+                dataset,
+                _subsets(dataset, None),
+                [str(cell.pooling) for cell in cells],
+                prompts=lambda loaded: {task: loaded.prompts(task) for task in TASKS},
+                trust_remote_code=trust_remote_code,
+            )
+            return lambda cell: records[str(cell.pooling)]
         from turkic_idiom_tasks.encoders.pooled import PooledEncoder
         from turkic_idiom_tasks.encoders.text_vectors import TextVectors
         from turkic_idiom_tasks.results.scored import score_all
@@ -159,53 +159,9 @@ class RetrievalCells(CellKind):
 
         return finish
 
-    def _start_untuned(
-        self, cells: Sequence[Cell], dataset: Dataset, *, trust_remote_code: bool
-    ) -> Callable[[Cell], Record]:
-        from turkic_idiom_tasks.harnesses.mteb_loading import resolve_model
-        from turkic_idiom_tasks.results.scored import score_all
-        from turkic_idiom_tasks.runs.engine import score_encoder
-
-        start = time.perf_counter()
-        model = cells[0].model
-        loaded = resolve_model(model, revision=pinned_commit(model), trust_remote_code=trust_remote_code)
-        chosen = {cell.pooling: loaded.chosen_pooling(str(cell.pooling)) for cell in cells}
-        predictions: dict[str | None, dict[SubsetKey, Prediction]] = {pooling: {} for pooling in chosen.values()}
-        throughputs: dict[str | None, Throughput | None] = {}
-        keys, datasets = _subsets(dataset, None), dict.fromkeys(TASKS, dataset)
-        for result in score_encoder(loaded, datasets, keys, list(predictions)):
-            predictions[result.pooling][result.key] = result.prediction
-            throughputs[result.pooling] = result.throughput
-        seconds = (time.perf_counter() - start) / len(cells)
-
-        def finish(cell: Cell) -> Record:
-            pooling = chosen[cell.pooling]
-            return build_record(
-                model,
-                predictions[pooling],
-                score_all(predictions[pooling]),
-                data=DataName.of(dataset),
-                revision=loaded.revision,
-                n_parameters=loaded.n_parameters,
-                settings={
-                    "pooling": cell.pooling,
-                    "dtype": "float32" if loaded.is_sentence_transformer else None,
-                    # some kinds of models have no prompts, or others than those that mteb states
-                    "prompts": {task: loaded.prompts(task) for task in TASKS} if loaded.has_stock_prompts else None,
-                },
-                seconds=seconds,
-                throughput=throughputs[pooling],
-            )
-
-        return finish
-
 
 def _subsets(dataset: Dataset, language: str | None) -> list[SubsetKey]:
-    """Return the subsets of the paper's tasks with documents in a language, or all.
-
-    Raises:
-        InputError: there is no such subset.
-    """
+    """Return the subsets of the paper's tasks with documents in a language, or all."""
     subsets = []
     for task in PAPER_TASKS:
         for subset in dataset.subsets(task):

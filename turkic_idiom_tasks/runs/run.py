@@ -10,13 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mteb.models.model_meta import ModelMeta
-
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, queries_with_shared_stem
 from turkic_idiom_tasks.encoders.names import FIRST_LAYER, NATIVE, trust_setting
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
-from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, make_task, resolve_model
+from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, resolve_model, task_class
 from turkic_idiom_tasks.harnesses.mteb_results import TaskFolder
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.files import check_writable
@@ -32,17 +30,7 @@ from turkic_idiom_tasks.results.record import (
 )
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_subset
 from turkic_idiom_tasks.runs.engine import EncoderResult, score_encoder
-from turkic_idiom_tasks.runs.run_options import (
-    LogReporter,
-    Reporter,
-    RunOptions,
-    choose_subsets,
-    full_name,
-    make_options,
-    open_datasets,
-)
-
-__all__ = ["LogReporter", "ModelRun", "Reporter", "RunOptions", "make_options", "run_models"]
+from turkic_idiom_tasks.runs.run_options import FULL_NAMES, Reporter, RunOptions, choose_subsets, open_datasets
 
 _NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # keys of mteb's rows that are no scores
 
@@ -93,7 +81,7 @@ def run_models(
     Raises:
         InputError: data, model, pooling or output folder cannot be used; results that are written already stay.
     """
-    reporter = reporter or LogReporter()
+    reporter = reporter or Reporter()
     datasets = open_datasets(dataset, options)
     keys = choose_subsets(datasets, options, reporter)
     check_writable(options.output)
@@ -104,14 +92,14 @@ def run_models(
     names = list(dict.fromkeys(models))
     runs: list[ModelRun] = []
     for number, name in enumerate(names, start=1):
-        scorer = _ModelScorer(datasets, keys, options, reporter, place=f"model {number}/{len(names)}")
+        scorer = _ModelScorer(datasets, keys, options, reporter, f"model {number}/{len(names)}")
         for unit in scorer.score(name):
             short, data = unit.short, datasets[unit.short]
             present = data.subsets(short) if short in TASKS else data.pair_subsets(short)
             runs.append(
                 ModelRun(
                     model=unit.name,
-                    task=full_name(short),
+                    task=FULL_NAMES[short],
                     subsets={subset: unit.scored[subset] for subset in unit.subsets},
                     shared_stem={subset: stem for (task, subset), stem in shared_stem.items() if task == short},
                     left_out=tuple(subset for subset in subsets_of(short) if subset not in present),
@@ -121,33 +109,21 @@ def run_models(
     return runs
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class _ModelScorer:
     """Scores one model of a run."""
 
-    def __init__(
-        self,
-        datasets: Mapping[str, Dataset],
-        keys: Sequence[SubsetKey],
-        options: RunOptions,
-        reporter: Reporter,
-        *,
-        place: str,
-    ) -> None:
-        self._datasets = datasets
-        self._keys = keys
-        self._options = options
-        self._reporter = reporter
-        self._place = place
-        self._notes: set[str] = set()
+    datasets: Mapping[str, Dataset]  # task -> its data
+    keys: Sequence[SubsetKey]
+    options: RunOptions
+    reporter: Reporter
+    place: str  # for messages
+    notes: set[str] = field(default_factory=set)  # those that were reported
 
     def score(self, name: str) -> list[_Unit]:
-        """Load a model, read its finished results, and compute and write the others.
-
-        Raises:
-            InputError: as in `run_models`.
-        """
-        self._reporter.progress(f"{self._place}, loading {name}")
-        options = self._options
+        """Load a model, read its finished results, and compute and write the others."""
+        self.reporter.progress(f"{self.place}, loading {name}")
+        options = self.options
         with quiet_libraries():
             loaded = resolve_model(
                 name,
@@ -175,42 +151,57 @@ class _ModelScorer:
         return units
 
     def _units(self, loaded: LoadedModel) -> Iterator[_Unit]:
-        """Yield the units, those of one pooling after the other.
-
-        Raises:
-            InputError: the model cannot be pooled.
-        """
-        options = self._options
+        """Yield the units, those of one pooling after the other."""
+        options = self.options
         for choice in options.poolings or (loaded.pooling or NATIVE,):
             pooling = loaded.chosen_pooling(choice)
             meta = loaded.meta if choice == NATIVE else loaded.meta_for(choice)
-            settings, meta = _settings(loaded, pooling, meta, options)
-            for short in dict.fromkeys(task for task, _ in self._keys):
-                task = make_task(short, self._datasets[short])
+            settings: dict[str, Any] = {
+                "pooling": pooling,
+                "dtype": options.dtype if loaded.is_sentence_transformer else None,
+                "first_layer": options.first_layer if pooling == "first_last" else None,
+                "max_length": PooledEncoder.from_sentence_transformer(loaded.encoder).max_length if pooling else None,
+            }
+            settings |= trust_setting(options.trust_remote_code)
+            not_default = trust_setting(options.trust_remote_code)
+            for name, default in (("dtype", "float32"), ("first_layer", FIRST_LAYER)):
+                if settings[name] not in (None, default):
+                    not_default[name] = settings[name]
+            if not_default:  # these results go to mteb's folder for experiments
+                meta = meta.model_copy(update={"experiment_kwargs": not_default})
+            for short in dict.fromkeys(task for task, _ in self.keys):
+                dataset = self.datasets[short]
                 yield _Unit(
                     short=short,
-                    folder=TaskFolder(options.output, task, self._datasets[short], meta, options.overwrite),
-                    subsets=tuple(subset for name, subset in self._keys if name == short),
+                    folder=TaskFolder(
+                        options.output, task_class(short)(dataset=dataset), dataset, meta, options.overwrite
+                    ),
+                    subsets=tuple(subset for name, subset in self.keys if name == short),
                     settings=settings | {"prompts": loaded.prompts(short) if pooling else None},
                 )
 
     def _read_finished(self, unit: _Unit) -> None:
         """Read the results that an earlier run finished with the same settings; note why others are computed again."""
-        place = f"{unit.name}, {unit.short}"
+        place = f"{unit.name}, {unit.short}: finished results"
         for subset in unit.subsets:
             try:
                 header = unit.folder.read_header(subset)
             except OtherFormatError:
-                self._note(f"{place}: finished results have another format; computed again")
+                self._note(f"{place} have another format; computed again")
                 continue
             if header is None:
                 continue
-            if header.settings != unit.settings:
-                self._note(f"{place}: finished results have {_differences(header, unit.settings)}; computed again")
+            differences = []
+            for name in sorted({*header.settings, *unit.settings}):
+                old, new = header.settings.get(name), unit.settings.get(name)
+                if old != new:
+                    differences.append(f"{name} {display(old)} instead of {display(new)}")
+            if differences:
+                self._note(f"{place} have {', '.join(differences)}; computed again")
                 continue
             (scored,) = score_record(read_record(unit.folder.record_path(subset), unit.folder.dataset))
-            if scored.cut is not None and (self._options.top_k is None or scored.cut < self._options.top_k):
-                self._note(f"{place}: finished results list only {scored.cut} documents per query; computed again")
+            if scored.cut is not None and (self.options.top_k is None or scored.cut < self.options.top_k):
+                self._note(f"{place} list only {scored.cut} documents per query; computed again")
                 continue
             unit.scored[subset] = scored
             unit.headers[subset] = header
@@ -223,15 +214,15 @@ class _ModelScorer:
         """Compute and write the missing results of units that come from the same passes."""
         for unit in {unit.short: unit for unit in units}.values():
             if any((unit.settings["prompts"] or {}).values()):
-                self._note(f"{loaded.meta.name}, {full_name(unit.short)}: prompts {unit.settings['prompts']}")
+                self._note(f"{loaded.meta.name}, {FULL_NAMES[unit.short]}: prompts {unit.settings['prompts']}")
         missing = {key for unit in units for key in unit.missing}
         results = score_encoder(
             loaded,
-            self._datasets,
-            [key for key in self._keys if key in missing],
+            self.datasets,
+            [key for key in self.keys if key in missing],
             list(dict.fromkeys(unit.settings["pooling"] for unit in units)),
-            batch_size=self._options.batch_size,
-            first_layer=self._options.first_layer,
+            batch_size=self.options.batch_size,
+            first_layer=self.options.first_layer,
             progress=self._progress,
         )
         for result in results:
@@ -258,7 +249,7 @@ class _ModelScorer:
             seconds=result.seconds,
             throughput=result.throughput,
         )
-        unit.folder.write(subset, record, top_k=self._options.top_k)
+        unit.folder.write(subset, record, top_k=self.options.top_k)
         unit.scored[subset] = scored
         unit.headers[subset] = record.header
         if not unit.missing:
@@ -268,45 +259,12 @@ class _ModelScorer:
         for line in unit.folder.complete_view(unit.headers):
             self._note(line)
 
-    def _progress(self, task: str, n_done: int, n_all: int, *, unit: str) -> None:
+    def _progress(self, task: str, n_done: int, n_all: int, unit: str) -> None:
         suffix = f" {unit}" if unit == "texts" else ""
-        self._reporter.progress(f"{self._place}, {task}, {n_done:,}/{n_all:,}{suffix}")
+        self.reporter.progress(f"{self.place}, {task}, {n_done:,}/{n_all:,}{suffix}")
 
     def _note(self, line: str) -> None:
         """Report a note only once, although it holds for several subsets."""
-        if line not in self._notes:
-            self._notes.add(line)
-            self._reporter.note(line)
-
-
-def _settings(
-    loaded: LoadedModel, pooling: str | None, meta: ModelMeta, options: RunOptions
-) -> tuple[dict[str, Any], ModelMeta]:
-    """Return the settings that decide the results under a pooling, except the prompts, and the metadata that name them.
-
-    Results under settings that differ from the defaults go to mteb's folder for experiments.
-    """
-    settings: dict[str, Any] = {
-        "pooling": pooling,
-        "dtype": options.dtype if loaded.is_sentence_transformer else None,
-        "first_layer": options.first_layer if pooling == "first_last" else None,
-        "max_length": PooledEncoder.from_sentence_transformer(loaded.encoder).max_length if pooling else None,
-    }
-    not_default: dict[str, Any] = trust_setting(options.trust_remote_code)
-    settings |= not_default
-    for name, default in (("dtype", "float32"), ("first_layer", FIRST_LAYER)):
-        if settings[name] not in (None, default):
-            not_default[name] = settings[name]
-    if not_default:
-        meta = meta.model_copy(update={"experiment_kwargs": not_default})
-    return settings, meta
-
-
-def _differences(header: Header, settings: Mapping[str, Any]) -> str:
-    """Return a text with the differences between the settings of a record and those of this run."""
-    parts = []
-    for name in sorted({*header.settings, *settings}):
-        old, new = header.settings.get(name), settings.get(name)
-        if old != new:
-            parts.append(f"{name} {display(old)} instead of {display(new)}")
-    return ", ".join(parts)
+        if line not in self.notes:
+            self.notes.add(line)
+            self.reporter.note(line)

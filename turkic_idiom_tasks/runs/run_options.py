@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -24,6 +24,9 @@ from turkic_idiom_tasks.tasks.siblings.chengyu import chengyu_dataset
 log = logging.getLogger("turkic_idiom_tasks")
 
 ALL = "all"  # every pooling
+# short name of a task -> its name in mteb
+FULL_NAMES = {short: task.name for short, task in TASKS.items()}
+FULL_NAMES |= {short: task.name for short, task in SIMILARITY_TASKS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +47,14 @@ class RunOptions:
     overwrite: bool = False  # whether finished results are computed again
 
 
-class Reporter(Protocol):
-    """Reports the progress of a run to the user."""
+class Reporter:
+    """Reports the progress of a run: this one logs notes and shows no progress."""
 
     def progress(self, text: str) -> None:
         """Report the current step, such as ``model 1/2, T2, 3/5``."""
-        ...
 
     def note(self, line: str) -> None:
         """Report something that needs no action."""
-        ...
-
-
-class LogReporter:
-    """A reporter that logs notes and ignores progress."""
-
-    def progress(self, text: str) -> None:
-        """Do nothing."""
-
-    def note(self, line: str) -> None:
-        """Log a line."""
         log.warning("%s", line)
 
 
@@ -81,17 +72,21 @@ def make_options(
         languages: codes.
         poolings: names from `POOLINGS`, ``native`` or ``all``.
         others: other fields of `RunOptions`.
-
-    Raises:
-        InputError: an unknown task, language, pooling, dtype or device.
     """
+    chosen_tasks: list[str] = []
+    for name in tasks or PAPER_TASKS:
+        found = [short for short, full in FULL_NAMES.items() if name.lower() in (short.lower(), full.lower())]
+        if not found:
+            known = ", ".join(f"{full} ({short})" for short, full in FULL_NAMES.items())
+            raise usage_error(f"unknown task {name!r}; known: {known}")
+        chosen_tasks += found
     chosen: list[str] = []
     for name in poolings:
         if name not in (*POOLINGS, NATIVE, ALL):
             raise usage_error(f"unknown pooling {name!r}; known: {', '.join(POOLINGS)}, all (or leave it out)")
         chosen += POOLINGS if name == ALL else [name]
     options = RunOptions(
-        tasks=tuple(dict.fromkeys(_short_name(name) for name in tasks or PAPER_TASKS)),
+        tasks=tuple(dict.fromkeys(chosen_tasks)),
         languages=tuple(get_language(code).code for code in languages),
         poolings=tuple(dict.fromkeys(chosen)),
         **others,
@@ -108,26 +103,13 @@ def make_options(
 
 
 def open_datasets(dataset: Dataset, options: RunOptions) -> dict[str, Dataset]:
-    """Return the data of each task of the options: the given data, or the task's own.
-
-    Raises:
-        InputError: the data of a task with its own is missing or malformed.
-    """
+    """Return the data of each task of the options: the given data, or the task's own."""
     own = {ASTITCH_STS: astitch_dataset, CHENGYU_STS: chengyu_dataset}
     return {task: own[task]() if task in own else dataset for task in options.tasks}
 
 
 def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporter: Reporter) -> list[SubsetKey]:
-    """Return the (task, subset) pairs of the options that the data has.
-
-    Args:
-        datasets: from `open_datasets`.
-        options: tasks and languages.
-        reporter: is told about tasks that the data has nothing for.
-
-    Raises:
-        InputError: there is no such pair; says what the task needs, if there is no data for it in any language.
-    """
+    """Return the (task, subset) pairs of the options that the data has, at least one; note which tasks have none."""
     keys: list[SubsetKey] = []
     empty: list[str] = []
     for task in options.tasks:
@@ -139,7 +121,7 @@ def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporte
                 keys.append((task, subset))
     if keys:
         for task in empty:
-            reporter.note(f"{full_name(task)}: {datasets[task].path} has no data for it; left out")
+            reporter.note(f"{FULL_NAMES[task]}: {datasets[task].path} has no data for it; left out")
         return keys
     for task in empty:
         if task in SIMILARITY_TASKS:
@@ -149,25 +131,6 @@ def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporte
         f"no subset of {', '.join(options.tasks)} has the language {', '.join(options.languages)}; "
         "`turkic-idiom list` shows what the data holds"
     )
-
-
-def full_name(short: str) -> str:
-    """Return the name of a task in mteb."""
-    return SIMILARITY_TASKS[short].name if short in SIMILARITY_TASKS else TASKS[short].name
-
-
-def _short_name(name: str) -> str:
-    """Return the short name of a task from its full or short name, in any case.
-
-    Raises:
-        InputError: there is no such task; lists the known ones.
-    """
-    tasks = {short: full_name(short) for short in (*TASKS, *SIMILARITY_TASKS)}
-    for short, full in tasks.items():
-        if name.lower() in (short.lower(), full.lower()):
-            return short
-    known = ", ".join(f"{full} ({short})" for short, full in tasks.items())
-    raise usage_error(f"unknown task {name!r}; known: {known}")
 
 
 def _languages_by_subset(dataset: Dataset, task: str) -> dict[str, set[str]]:

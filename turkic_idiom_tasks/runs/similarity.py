@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -32,19 +32,10 @@ from turkic_idiom_tasks.encoders.names import (
 )
 from turkic_idiom_tasks.metrics.bootstrap import Floats
 from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
-from turkic_idiom_tasks.results.record import DataName, Record, Throughput, Training, build_record, count_parameters
+from turkic_idiom_tasks.results.record import DataName, Record, Training, build_record, count_parameters
 from turkic_idiom_tasks.results.similarities import Similarities
-from turkic_idiom_tasks.runs.cells import (
-    AtLeastOne,
-    Cell,
-    CellKind,
-    Distinct,
-    NonEmpty,
-    Seeds,
-    one_of,
-    pinned_commit,
-    without_pooling,
-)
+from turkic_idiom_tasks.runs.cells import Cell, CellKind, Finish, pinned_commit
+from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, Distinct, NonEmpty, Seeds, one_of, without_pooling
 from turkic_idiom_tasks.training.config import (
     COSINE,
     PRETRAIN_EPOCHS,
@@ -67,7 +58,6 @@ from turkic_idiom_tasks.training.triplets import (
 )
 
 SIMILARITY = "similarity"
-TASK_OF_SOURCE = {LEXICON: STS, ASTITCH: ASTITCH_STS, CHENGYU: CHENGYU_STS}
 
 
 class SimilarityCells(CellKind):
@@ -99,6 +89,11 @@ class SimilarityCells(CellKind):
             self.idiom_tokens, classifier=self.idiomaticity_classifier, sentences=self.pretrain_sentences
         )
         return self
+
+    @property
+    def task(self) -> str:
+        """Return the short name of the task."""
+        return {LEXICON: STS, ASTITCH: ASTITCH_STS, CHENGYU: CHENGYU_STS}[self.source]
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -154,11 +149,7 @@ class SimilarityCells(CellKind):
                     yield Cell(SIMILARITY, model, regime, seed=seed, data=revision)
 
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
-        """Return the settings of the training, where its data comes from, and what decides the idiom tokens.
-
-        Raises:
-            InputError: the classifier or the sentences for idiom tokens cannot be read.
-        """
+        """Return the settings of the training, where its data comes from, and what decides the idiom tokens."""
         loss, replacement = self._treatments()[cell.regime]
         settings: dict[str, JsonValue] = {"source": self.source, "languages": list(self.languages)}
         if loss is None:
@@ -176,53 +167,30 @@ class SimilarityCells(CellKind):
                 settings |= {"pretrain_sentences": self.sentences_revision, "batch_size": self.training.batch_size}
         return settings
 
-    def start(
-        self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool = False
-    ) -> Callable[[Cell], Record]:
+    def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Build the triplets; the cells share no other work."""
         triplets = self._triplets(dataset)
         data = dataset
         if self.source != LEXICON:
-            data = PairDataset(TASK_OF_SOURCE[self.source], self.source, triplets.test)
+            data = PairDataset(self.task, self.source, triplets.test)
 
         def finish(cell: Cell) -> Record:
-            if cell.regime == PRETRAINED:
-                return self._score_untuned(cell, data, list(triplets.test), trust_remote_code=trust_remote_code)
-            return self._tune(cell, dataset, DataName.of(data), triplets, trust_remote_code=trust_remote_code)
+            if cell.regime != PRETRAINED:
+                return self._tune(cell, dataset, DataName.of(data), triplets, trust_remote_code=trust_remote_code)
+            from turkic_idiom_tasks.runs.engine import score_untuned
+
+            choice = self.training.pooling or NATIVE  # as the retrieval cells of the same model state it
+            records = score_untuned(
+                cell.model,
+                data,
+                [(self.task, subset) for subset in triplets.test],
+                [choice],
+                prompts=lambda loaded: loaded.prompts(self.task),
+                trust_remote_code=trust_remote_code,
+            )
+            return records[choice]
 
         return finish
-
-    def _score_untuned(self, cell: Cell, data: Dataset, subsets: Sequence[str], *, trust_remote_code: bool) -> Record:
-        from turkic_idiom_tasks.harnesses.mteb_loading import resolve_model
-        from turkic_idiom_tasks.results.scored import score_all
-        from turkic_idiom_tasks.runs.engine import score_encoder
-
-        begin = time.perf_counter()
-        loaded = resolve_model(cell.model, revision=pinned_commit(cell.model), trust_remote_code=trust_remote_code)
-        choice = self.training.pooling or NATIVE  # as the retrieval cells of the same model state it
-        pooling = loaded.chosen_pooling(choice)
-        task = TASK_OF_SOURCE[self.source]
-        keys = [(task, subset) for subset in subsets]
-        predictions: dict[SubsetKey, Prediction] = {}
-        throughput: Throughput | None = None
-        for result in score_encoder(loaded, {task: data}, keys, [pooling]):
-            predictions[result.key] = result.prediction
-            throughput = result.throughput
-        return build_record(
-            cell.model,
-            predictions,
-            score_all(predictions),
-            data=DataName.of(data),
-            revision=loaded.revision,
-            n_parameters=loaded.n_parameters,
-            settings={
-                "pooling": choice,
-                "dtype": "float32" if loaded.is_sentence_transformer else None,
-                "prompts": None if pooling is None else loaded.prompts(task),
-            },
-            seconds=time.perf_counter() - begin,
-            throughput=throughput,
-        )
 
     def _tune(
         self, cell: Cell, dataset: Dataset, data: DataName, triplets: TripletData, *, trust_remote_code: bool
@@ -286,10 +254,9 @@ class SimilarityCells(CellKind):
             "general": self.general,
             "revision": triplets.revision,
         }
-        task = TASK_OF_SOURCE[self.source]
         predictions: dict[SubsetKey, Prediction] = {}
         for subset, values in similarities.items():
-            predictions[task, subset] = Similarities(task, triplets.test[subset], values)
+            predictions[self.task, subset] = Similarities(self.task, triplets.test[subset], values)
         return build_record(
             cell.model,
             predictions,

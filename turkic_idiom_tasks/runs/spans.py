@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,17 +35,15 @@ from turkic_idiom_tasks.results.record import (
 )
 from turkic_idiom_tasks.runs.cells import (
     CHECKPOINTS,
-    AtLeastOne,
     Cell,
     CellKind,
-    Names,
-    Seeds,
+    Finish,
     Size,
     cell_name,
     content_revision,
-    one_of,
     pinned_commit,
 )
+from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, Names, Seeds, one_of
 from turkic_idiom_tasks.splits import TRAIN, VALIDATION
 from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, is_first_process
 
@@ -102,11 +100,7 @@ class SpanCells(CellKind):
         return self
 
     def check_source(self, dataset: Dataset) -> None:
-        """Check that the data has sentences in the source language.
-
-        Raises:
-            InputError: it has none.
-        """
+        """Raise InputError if the data has no sentence in the source language."""
         if self.language not in dataset.span_languages:
             raise InputError(
                 f"{dataset.path}: no annotated {self.language} sentences to train on; found "
@@ -155,9 +149,7 @@ class SpanCells(CellKind):
         """Return a key that all cells of a model, source language and seed have in common."""
         return (cell.model, cell.regime, cell.seed)
 
-    def start(
-        self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool = False
-    ) -> Callable[[Cell], Record]:
+    def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Train on the source language, or load the checkpoint that an earlier run saved."""
         from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier
         from turkic_idiom_tasks.tasks.spans.scoring import predicted_tags, score_predictions
@@ -180,6 +172,7 @@ class SpanCells(CellKind):
             classifier, source = self._train_source(
                 model, seed, dataset, checkpoint=checkpoint, trust_remote_code=trust_remote_code
             )
+        revision = content_revision(model)
         # every cell begins with these weights; they wait on the CPU, whatever the cells do to the classifier
         weights: dict[str, Any] = {}
         for name, tensor in classifier.model.state_dict().items():
@@ -206,7 +199,7 @@ class SpanCells(CellKind):
                 {key: predicted_tags(sentences, predictions)},
                 {key: score_predictions(sentences, predictions)},
                 data=DataName.of(dataset),
-                revision=content_revision(model),
+                revision=revision,
                 n_parameters=count_parameters(classifier.model),
                 settings={"dtype": "float32"},
                 training=Training(
