@@ -91,7 +91,8 @@ def in_process(model: Path, dataset: Dataset, work: Path, *, repeat: int) -> flo
     """Return suite_over_plain."""
     from sentence_transformers import SentenceTransformer
 
-    from turkic_idiom_tasks.runs.run import make_options, run_models
+    from turkic_idiom_tasks.runs.run import run_models
+    from turkic_idiom_tasks.runs.run_options import make_options
 
     texts = distinct_texts(dataset)
 

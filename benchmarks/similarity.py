@@ -26,8 +26,8 @@ from retrieval_suite import minilm, seconds
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.encoders.names import POOLINGS
-from turkic_idiom_tasks.runs.run import make_options, run_models
-from turkic_idiom_tasks.runs.run_options import open_datasets
+from turkic_idiom_tasks.runs.run import run_models
+from turkic_idiom_tasks.runs.run_options import make_options, open_datasets
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_VARIABLE
 from turkic_idiom_tasks.tasks.siblings.chengyu import CHENGYU_VARIABLE
 

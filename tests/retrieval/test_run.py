@@ -21,7 +21,8 @@ from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.results.record import find_records, read_header, read_record
-from turkic_idiom_tasks.runs.run import make_options, run_models
+from turkic_idiom_tasks.runs.run import run_models
+from turkic_idiom_tasks.runs.run_options import make_options
 from turkic_idiom_tasks.splits import retrieval_split
 
 BASELINE = "turkic-idiom/char-ngrams"

@@ -16,7 +16,8 @@ from tests.retrieval.test_stock_mteb import RANDOM, by_subset
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.record import find_records, read_header
-from turkic_idiom_tasks.runs.run import make_options, run_models
+from turkic_idiom_tasks.runs.run import run_models
+from turkic_idiom_tasks.runs.run_options import make_options
 
 VIEW = "TurkicIdiomT1.json"
 FOLDER = Path("results/results/mteb__baseline-random-encoder/2")  # its vectors, and so its scores, follow the texts

@@ -22,9 +22,9 @@ from turkic_idiom_tasks.results.predictions import read_lines, to_lines
 from turkic_idiom_tasks.results.record import read_record
 from turkic_idiom_tasks.results.scored import score_record, score_subset
 from turkic_idiom_tasks.results.similarities import Similarities
-from turkic_idiom_tasks.runs.run import make_options, run_models
-from turkic_idiom_tasks.tasks.retrieval.ranking import rank_by_task
-from turkic_idiom_tasks.tasks.similarity.pair_similarities import similarities_by_pooling
+from turkic_idiom_tasks.runs.engine import predict
+from turkic_idiom_tasks.runs.run import run_models
+from turkic_idiom_tasks.runs.run_options import make_options
 
 KEY = ("STS", "tur")
 
@@ -62,13 +62,13 @@ def test_no_sentence_is_encoded_twice(pair_dataset, untrained_bert):
     """T4 retrieves among the same sentences, so the pairs need no further forward pass."""
     encoder = PooledEncoder.load(str(untrained_bert))
     vectors = TextVectors(encoder, ["mean", "max"])
-    dict(rank_by_task(vectors, pair_dataset, [("T4", "tur")], prompts={}))
+    datasets = {"T4": pair_dataset, "STS": pair_dataset}
+    list(predict(vectors, datasets, [("T4", "tur")], prompts={}))
     before = encoder.n_texts_forwarded
     assert before == 18  # six sentences, six paraphrases, six literal ones
-    pairs = pair_dataset.pairs(*KEY)
-    plain = similarities_by_pooling(vectors, "STS", pairs)
+    ((_, plain),) = predict(vectors, datasets, [KEY], prompts={})
     assert encoder.n_texts_forwarded == before
-    prompted = similarities_by_pooling(vectors, "STS", pairs, prompt="su ")
+    ((_, prompted),) = predict(vectors, datasets, [KEY], prompts={"STS": {"sentence": "su "}})
     assert encoder.n_texts_forwarded == before + 18
     assert not np.allclose(plain["mean"].values, prompted["mean"].values)
 

@@ -21,7 +21,8 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.metrics.similarity import similarity_scores
-from turkic_idiom_tasks.runs.run import make_options, run_models
+from turkic_idiom_tasks.runs.run import run_models
+from turkic_idiom_tasks.runs.run_options import make_options
 from turkic_idiom_tasks.splits import is_development_idiom, retrieval_split
 from turkic_idiom_tasks.tasks.siblings.chengyu import read_chengyu, read_chengyu_triplets
 from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from turkic_idiom_tasks.dataset import Dataset
     from turkic_idiom_tasks.io.hub_upload import Target
     from turkic_idiom_tasks.runs.grid import Grid
-    from turkic_idiom_tasks.runs.span_cells import SpanPart
+    from turkic_idiom_tasks.runs.spans import SpanCells
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -86,7 +86,7 @@ def span(
     from turkic_idiom_tasks.cli.span_output import print_span_tables
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.runs.grid import open_grid, run_here
-    from turkic_idiom_tasks.runs.span_cells import SpanKind, SpanPart
+    from turkic_idiom_tasks.runs.spans import SpanCells
     from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, checked, is_first_process
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
@@ -95,11 +95,11 @@ def span(
     settings |= {"bf16": bf16, "pad_to_max": pad_to_max, "group_by_length": group_by_length}
     declared: dict[str, Any] = {"models": tuple(model), "language": language, "adapt": False}
     declared |= {"seeds": tuple(seed or SEEDS), "targets": None if target is None else tuple(target)}
-    part = checked(SpanPart, declared | {"training": checked(SpanConfig, settings)})
+    part = checked(SpanCells, declared | {"training": checked(SpanConfig, settings)})
     dataset = open_dataset(data)
     _check_targets(part, dataset)
     repository = push_target(push, part.models)
-    grid = open_grid([(SpanKind(), part)], dataset, out, writes=is_first_process(), trust_remote_code=trust_remote_code)
+    grid = open_grid([part], dataset, out, writes=is_first_process(), trust_remote_code=trust_remote_code)
     failures: dict[str, str] = {}
     for outcome in grid.run(run_here, retry_failed=True):
         ending = "done" if outcome.error is None else f"failed: {outcome.error}"
@@ -246,16 +246,15 @@ def tuned_folder(model: str, parts: list[str | int | None]) -> Path:
     return Path("tuned") / "-".join(names)
 
 
-def _check_targets(part: SpanPart, dataset: Dataset) -> None:
+def _check_targets(part: SpanCells, dataset: Dataset) -> None:
     """Check that the data has sentences in the languages of a `finetune span` command.
 
     Raises:
         InputError: it has none in one of the languages.
     """
     from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.runs.span_cells import check_source
 
-    check_source(part, dataset)
+    part.check_source(dataset)
     others = [code for code in dataset.span_languages if code != part.language]
     for target in part.targets or ():
         if target not in others:
@@ -282,14 +281,12 @@ def push_target(repository: str | None, models: tuple[str, ...]) -> Target | Non
     return target
 
 
-def _push_checkpoints(grid: Grid, part: SpanPart, repository: Target) -> None:
+def _push_checkpoints(grid: Grid, part: SpanCells, repository: Target) -> None:
     """Publish the checkpoint of every seed; with several seeds, each under its own name."""
     from turkic_idiom_tasks.io.hub_upload import MODEL, Target
-    from turkic_idiom_tasks.runs.span_cells import checkpoint_folder
 
     for seed in part.seeds:
-        folder = checkpoint_folder(
-            part,
+        folder = part.checkpoint_folder(
             part.models[0],
             seed,
             dataset=grid.dataset,

@@ -86,7 +86,8 @@ def run_command(
     from turkic_idiom_tasks.cli.run_output import print_tables, reporting
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.report.run_frame import scores_frame, to_csv, to_json
-    from turkic_idiom_tasks.runs.run import make_options, run_models
+    from turkic_idiom_tasks.runs.run import run_models
+    from turkic_idiom_tasks.runs.run_options import make_options
 
     options = make_options(
         tasks=tasks or (),
@@ -140,5 +141,4 @@ def list_command(data: Data = "") -> None:
         meta = MODEL_REGISTRY.get(model.name)
         problem = meta.loader_kwargs.get("problem") if meta else model.problem
         lines.append(f"  {problem or model.name}")
-    for line in lines:
-        sys.stdout.write(printable(line) + "\n")
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))

@@ -19,14 +19,15 @@ from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE
 from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO
 from turkic_idiom_tasks.report.run_frame import overall
 from turkic_idiom_tasks.report.similarity_frame import SIMILARITY_NAMES, overlap_baseline, similarity_frame
-from turkic_idiom_tasks.runs.run import LogReporter, ModelRun, Reporter
+from turkic_idiom_tasks.runs.run import ModelRun
+from turkic_idiom_tasks.runs.run_options import Reporter
 
 WIDE = 120  # columns of a terminal from which all scores are shown
 OVERLAP_TASK = "TurkicIdiomT1"  # elsewhere a meaning hardly ever has a word of its idiom
 _EXTRA_SCORES = {"ndcg_corrected": "corrected", "ndcg_strict": "strict", "ndcg_at_10": "nDCG@10", "mrr": "MRR"}
 
 
-class TerminalReporter:
+class TerminalReporter(Reporter):
     """A reporter that updates one line on a terminal and prints notes above it."""
 
     def __init__(self, progress: Progress) -> None:
@@ -46,7 +47,7 @@ class TerminalReporter:
 def reporting(file: IO[str]) -> Iterator[Reporter]:
     """Yield a reporter that writes to a terminal; if `file` is no terminal, the reporter only logs notes."""
     if not file.isatty():
-        yield LogReporter()
+        yield Reporter()
         return
     console = Console(file=file, highlight=False, markup=False, emoji=False)
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())

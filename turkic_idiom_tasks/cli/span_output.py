@@ -12,10 +12,10 @@ from turkic_idiom_tasks.report.tables import write_tables
 from turkic_idiom_tasks.results.record import Header, OtherFormatError, find_records, read_header
 from turkic_idiom_tasks.runs.cells import CHECKPOINTS
 from turkic_idiom_tasks.runs.grid import RECORDS, Grid
-from turkic_idiom_tasks.runs.span_cells import SpanPart
+from turkic_idiom_tasks.runs.spans import SpanCells
 
 
-def print_span_tables(grid: Grid, part: SpanPart) -> None:
+def print_span_tables(grid: Grid, part: SpanCells) -> None:
     """Print and write the tables of all results in the folder with the same training, also those of earlier runs."""
     if not grid.record_paths():
         return
@@ -28,7 +28,7 @@ def print_span_tables(grid: Grid, part: SpanPart) -> None:
     sys.stdout.write(printable(f"Tables: {grid.folder / 'tables'}\nCheckpoints: {grid.folder / CHECKPOINTS}\n"))
 
 
-def _earlier_headers(grid: Grid, part: SpanPart) -> list[Header]:
+def _earlier_headers(grid: Grid, part: SpanCells) -> list[Header]:
     """Return the results of earlier runs with the same training, the newest first.
 
     Of one model all results must be of the same weights under the same settings, those of this run or else the newest

@@ -24,8 +24,8 @@ from turkic_idiom_tasks.report.tables import Table, write_tables
 from turkic_idiom_tasks.results.record import read_record
 from turkic_idiom_tasks.runs.cells import Cell
 from turkic_idiom_tasks.runs.grid import Grid
-from turkic_idiom_tasks.runs.retrieval_cells import RETRIEVAL
-from turkic_idiom_tasks.runs.span_cells import SPAN
+from turkic_idiom_tasks.runs.retrieval import RETRIEVAL
+from turkic_idiom_tasks.runs.spans import SPAN
 
 LONG_TABLES = ("retrieval_cells", "poolings", "cells", "learning_curves")  # for programs rather than for the screen
 SCORES = "scores.csv"  # every score of every cell

@@ -13,7 +13,7 @@ from turkic_idiom_tasks.report.published import SiblingTable, sibling_tables
 from turkic_idiom_tasks.report.tables import Table, make_frame
 from turkic_idiom_tasks.results.predictions import IDIOMATICITY
 from turkic_idiom_tasks.results.record import Header
-from turkic_idiom_tasks.runs.similarity_cells import SIMILARITY
+from turkic_idiom_tasks.runs.similarity import SIMILARITY
 
 OURS = "this grid"
 _SIMILARITY_SCORES = ("spearman", "spearman_idiom", "spearman_general", "affinity", "accuracy")
