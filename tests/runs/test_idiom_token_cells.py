@@ -9,7 +9,7 @@ import torch
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS
-from turkic_idiom_tasks.encoders.classifier_folders import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
@@ -22,7 +22,7 @@ from turkic_idiom_tasks.runs.grid import open_grid, run_here
 from turkic_idiom_tasks.runs.grid_file import read_grid_file
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
-from turkic_idiom_tasks.training.idiomaticity import SeedScores, load_classifier, save_classifier
+from turkic_idiom_tasks.training.siblings.idiomaticity import SeedScores, load_classifier, save_classifier
 from turkic_idiom_tasks.training.triplets import build_triplets
 
 IDIOM_WORDS, MEANING_WORDS = ("baş", "boş", "eğmek", "göz", "dil", "el", "kalp"), ("yürek", "su", "ateş", "ev", "yol")

@@ -21,8 +21,8 @@ from turkic_idiom_tasks.runs.grid_file import read_grid_file
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.training.config import IdiomaticityConfig
-from turkic_idiom_tasks.training.idiomaticity import load_classifier, train_seed
-from turkic_idiom_tasks.training.labelled import SETUPS, build_labelled
+from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier, train_seed
+from turkic_idiom_tasks.training.siblings.labelled import SETUPS, build_labelled
 from turkic_idiom_tasks.training.triplets import build_triplets
 
 GRID = """

@@ -16,9 +16,11 @@ from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
-from turkic_idiom_tasks.encoders.classifier_folders import IDIOMATICITY_RECORD
 from turkic_idiom_tasks.encoders.folders import folder_revision
-from turkic_idiom_tasks.encoders.idiom_tokens import (
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     CLASSIFIER_FOLDER,
     TABLE,
     IdiomForm,
@@ -26,18 +28,16 @@ from turkic_idiom_tasks.encoders.idiom_tokens import (
     KnownIdiom,
     make_tokens,
 )
-from turkic_idiom_tasks.encoders.idiom_transformer import add_idiom_tokens
-from turkic_idiom_tasks.encoders.pooled import PooledEncoder
-from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
-from turkic_idiom_tasks.encoders.sentence_classifier import load_trained_classifier
+from turkic_idiom_tasks.encoders.siblings.idiom_transformer import add_idiom_tokens
+from turkic_idiom_tasks.encoders.siblings.sentence_classifier import load_trained_classifier
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.similarity import similarity_scores
 from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
 from turkic_idiom_tasks.training.config import IdiomaticityConfig, IdiomTokenConfig
-from turkic_idiom_tasks.training.idiomaticity import load_classifier, save_classifier, train_seed
-from turkic_idiom_tasks.training.known_idioms import known_idioms, read_sentences
-from turkic_idiom_tasks.training.labelled import Labelled, LabelledData
-from turkic_idiom_tasks.training.masked_lm import pretrain_masked_lm
+from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier, save_classifier, train_seed
+from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms, read_sentences
+from turkic_idiom_tasks.training.siblings.labelled import Labelled, LabelledData
+from turkic_idiom_tasks.training.siblings.token_training import pretrain_masked_lm
 from turkic_idiom_tasks.training.similarity import pair_similarities
 from turkic_idiom_tasks.training.triplets import build_triplets
 
@@ -146,7 +146,7 @@ def test_a_saved_folder_rewrites_without_being_told(grown, saved, sentence_model
     plain = load_checkpoint(str(sentence_model), device="cpu").encode([SENTENCE])[0]
     loaded = load_checkpoint(str(saved), device="cpu")
     stock = SentenceTransformer(str(saved), device="cpu", trust_remote_code=True)
-    pooled = PooledEncoder.from_sentence_transformer(loaded).encode([SENTENCE], poolings=["mean"])["mean"][0]
+    pooled = PooledEncoder(loaded).encode([SENTENCE], poolings=["mean"])["mean"][0]
     for vector in (loaded.encode([SENTENCE])[0], stock.encode([SENTENCE])[0], pooled):
         assert np.allclose(vector, by_hand, atol=1e-6)
     assert np.abs(plain - by_hand).max() > 1e-3
@@ -239,7 +239,7 @@ def test_a_prompt_is_no_part_of_the_sentence(sentence_model, classifiers):
     )
     model.prompts = {"query": "ateş ", "none": ""}
     texts = [SENTENCE, LITERAL]
-    pooled = PooledEncoder.from_sentence_transformer(model)
+    pooled = PooledEncoder(model)
     vectors = pooled.encode(["ateş " + text for text in texts], poolings=["mean"])["mean"]
     assert np.allclose(vectors, model.encode(texts, prompt="ateş "), atol=1e-6)
     assert model[0].rewrite(["ateş " + text for text in texts], prompts=["ateş "]) == [

@@ -12,7 +12,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.spans import span_scores
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier
-from turkic_idiom_tasks.training.cards import SPAN_RECORD, save_checkpoint, span_card
+from turkic_idiom_tasks.training.cards import SPAN_RECORD, model_card, save_checkpoint
 from turkic_idiom_tasks.training.config import SpanConfig, checked
 from turkic_idiom_tasks.training.span import few_shot_sample, fine_tune, load_untuned
 
@@ -74,27 +74,13 @@ def test_without_validation_sentences_the_last_epoch_stands(untrained_bert):
     assert found.history == ()
 
 
-@pytest.mark.parametrize("options", [{"bf16": True}, {"pad_to_max": True, "max_length": 16},
-                                     {"group_by_length": True}, {"labelling": "first"}])  # fmt: skip
+@pytest.mark.parametrize("options", [{"bf16": True}, {"max_length": 16}, {"labelling": "first"}])
 def test_every_option_trains(untrained_bert, options):
     config = SpanConfig(epochs=12, learning_rate=5e-3, **options)
     found = fine_tune(
         load_untuned(str(untrained_bert), seed=1), sentences(30), sentences(40)[30:], config=config, seed=1
     )
     assert found.validation_f1 > 0.9
-
-
-def test_grouping_by_length_mixes_up_no_validation_sentences(untrained_bert):
-    """Their lengths change from one to the next, and they have other tags."""
-    validation = []
-    for number, sentence in enumerate(sentences(40)[30:]):
-        extra = ("su",) * (number * 7 % 10)
-        tokens, tags = extra + sentence.tokens, ("O",) * len(extra) + sentence.tags
-        validation.append(replace(sentence, tokens=tokens, tags=tags, sentence=" ".join(tokens)))
-    config = SpanConfig(epochs=6, learning_rate=3e-3, group_by_length=True)
-    found = fine_tune(load_untuned(str(untrained_bert), seed=1), sentences(30), validation, config=config, seed=1)
-    assert f1(found.classifier, validation) == pytest.approx(found.validation_f1)
-    assert found.validation_f1 > 0
 
 
 def test_a_diverging_training_is_an_error(untrained_bert):
@@ -163,7 +149,7 @@ def test_a_saved_checkpoint_tags_alike_and_carries_its_card(tuned_classifier, re
 
 
 def test_the_card_of_a_local_model_names_no_base_model(record, tmp_path):
-    card = ModelCard(span_card(record | {"model": str(tmp_path), "best_epoch": None}))
+    card = ModelCard(model_card("span", record | {"model": str(tmp_path), "best_epoch": None}))
     assert card.data.base_model is None
     assert "the last epoch is kept" in card.text
 

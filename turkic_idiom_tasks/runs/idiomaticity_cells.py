@@ -23,7 +23,7 @@ from turkic_idiom_tasks.runs.cells import (
 )
 from turkic_idiom_tasks.runs.workload import Passes, Workload
 from turkic_idiom_tasks.training.config import SEEDS, IdiomaticityConfig
-from turkic_idiom_tasks.training.labelled import (
+from turkic_idiom_tasks.training.siblings.labelled import (
     ASTITCH,
     DODIOM,
     IDIOM,

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from turkic_idiom_tasks.encoders.sentence_classifier import SentenceClassifier
+from turkic_idiom_tasks.encoders.siblings.sentence_classifier import SentenceClassifier
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.predictions import IDIOMATICITY
 from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Training, installed_versions, subset_scores
 from turkic_idiom_tasks.runs.cells import Cell, Finish, Result, Work, content_revision, pinned_commit
 from turkic_idiom_tasks.runs.idiomaticity_cells import IdiomaticityPart
-from turkic_idiom_tasks.training.idiomaticity import Stage, load_classifier, train_seed, train_stage
+from turkic_idiom_tasks.training.siblings.idiomaticity import Stage, load_classifier, train_seed, train_stage
 
 
 @dataclass(frozen=True, slots=True, eq=False)

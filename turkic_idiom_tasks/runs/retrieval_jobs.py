@@ -35,8 +35,9 @@ from turkic_idiom_tasks.runs.cells import Cell, Finish, Result, Work, pinned_com
 from turkic_idiom_tasks.runs.retrieval_cells import RetrievalPart
 from turkic_idiom_tasks.splits import TEST
 from turkic_idiom_tasks.tasks.retrieval.ranking import Prompts, encode_and_rank
+from turkic_idiom_tasks.training.encoder_trainer import Tuned
 from turkic_idiom_tasks.training.regimes import build_regime
-from turkic_idiom_tasks.training.retrieval import TunedEncoder, fine_tune_retrieval
+from turkic_idiom_tasks.training.retrieval import fine_tune_retrieval
 from turkic_idiom_tasks.training.trainee import Trainee, load_trainee, task_prompts
 
 
@@ -144,7 +145,7 @@ def _rank(trainee: Trainee, dataset: Dataset, *, language: str | None, poolings:
         InputError: there is no such subset.
     """
     subsets = _subsets(dataset, language)
-    encoder = PooledEncoder.from_sentence_transformer(trainee.model, model_id=trainee.name)
+    encoder = PooledEncoder(trainee.model, model_id=trainee.name)
     return _encode_and_rank(encoder, dataset, subsets, poolings=poolings, prompts=trainee.task_prompts)
 
 
@@ -164,7 +165,7 @@ def _rank_natively(loaded: LoadedModel, dataset: Dataset) -> _Ranked:
     subsets = _subsets(dataset, None)
     pooling = native_pooling(loaded.encoder) if loaded.encoder is not None else None
     if loaded.encoder is not None and pooling is not None:
-        encoder = PooledEncoder.from_sentence_transformer(loaded.encoder, model_id=str(loaded.meta.name))
+        encoder = PooledEncoder(loaded.encoder, model_id=str(loaded.meta.name))
         prompts = task_prompts(loaded)
         return _encode_and_rank(encoder, dataset, subsets, poolings=[pooling], prompts=prompts)[pooling]
     rankings = {}
@@ -228,10 +229,10 @@ def _result(
     return Result(header, ranked.rankings, top_k=TOP_K)
 
 
-def _outcome(tuned: TunedEncoder) -> dict[str, JsonValue]:
+def _outcome(tuned: Tuned) -> dict[str, JsonValue]:
     return {
-        "untuned_ndcg": tuned.untuned.ndcg,
-        "tuned_ndcg": tuned.tuned.ndcg if tuned.tuned else None,
+        "untuned_ndcg": tuned.untuned.score,
+        "tuned_ndcg": tuned.tuned.score if tuned.tuned else None,
         "kept_step": tuned.kept.step,
         "steps": tuned.n_steps,
         "diverged_at": tuned.diverged_at,

@@ -193,9 +193,7 @@ class ModelScorer:
 
     def _score_pooled(self, loaded: LoadedModel, units: Sequence[Unit]) -> None:
         """Score the missing subsets of all tasks and poolings from the same forward passes."""
-        encoder = PooledEncoder.from_sentence_transformer(
-            loaded.encoder, model_id=str(loaded.meta.name), first_layer=self._options.first_layer
-        )
+        encoder = PooledEncoder(loaded.encoder, model_id=str(loaded.meta.name), first_layer=self._options.first_layer)
         prompts = {unit.task.short: unit.settings["prompts"] for unit in units}
         for unit in {unit.task.short: unit for unit in units}.values():
             if any(unit.settings["prompts"].values()):
@@ -338,7 +336,7 @@ def _variant(loaded: LoadedModel, meta: ModelMeta, pooling: str | None, options:
         "max_length": None,
     }
     if pooling:
-        encoder = PooledEncoder.from_sentence_transformer(loaded.encoder)
+        encoder = PooledEncoder(loaded.encoder)
         settings["max_length"] = encoder.max_length
     not_default: dict[str, Any] = trust_setting(options.trust_remote_code)
     settings |= not_default

@@ -17,7 +17,6 @@ from pydantic import JsonValue, PositiveInt, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.similarity import content_digest
-from turkic_idiom_tasks.encoders.classifier_folders import best_classifier
 from turkic_idiom_tasks.encoders.names import (
     INITIAL_VECTORS,
     MEAN,
@@ -27,6 +26,7 @@ from turkic_idiom_tasks.encoders.names import (
     REPLACE_SELECTED,
     REPLACEMENTS,
 )
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import best_classifier
 from turkic_idiom_tasks.runs.cells import (
     AtLeastOne,
     Cell,
@@ -51,7 +51,7 @@ from turkic_idiom_tasks.training.config import (
     check_token_inputs,
     checked,
 )
-from turkic_idiom_tasks.training.known_idioms import read_sentences
+from turkic_idiom_tasks.training.siblings.known_idioms import read_sentences
 from turkic_idiom_tasks.training.triplets import (
     ASTITCH,
     CHENGYU,

@@ -14,16 +14,15 @@ from pydantic import JsonValue
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMILARITY_TASKS, STS
-from turkic_idiom_tasks.encoders.idiom_tokens import make_tokens
 from turkic_idiom_tasks.encoders.names import NATIVE, PRETRAINED, REPLACE_SELECTED
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import native_pooling
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import make_tokens
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses.mteb_loading import resolve_model
 from turkic_idiom_tasks.harnesses.mteb_results import model_revision
 from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES
-from turkic_idiom_tasks.metrics.bootstrap import Floats
 from turkic_idiom_tasks.results.predictions import Prediction
 from turkic_idiom_tasks.results.record import (
     DataName,
@@ -39,9 +38,10 @@ from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.runs.cells import Cell, Finish, Result, Work, pinned_commit
 from turkic_idiom_tasks.runs.similarity_cells import SimilarityPart
 from turkic_idiom_tasks.tasks.similarity.pair_similarities import SENTENCE, similarities_by_pooling
-from turkic_idiom_tasks.training.idiom_tokens import grow_encoder
-from turkic_idiom_tasks.training.known_idioms import known_idioms
-from turkic_idiom_tasks.training.similarity import TunedSimilarity, fine_tune_similarity, similarities_of_subsets
+from turkic_idiom_tasks.training.encoder_trainer import Tuned
+from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms
+from turkic_idiom_tasks.training.siblings.token_training import grow_encoder
+from turkic_idiom_tasks.training.similarity import fine_tune_similarity, similarities_of_subsets
 from turkic_idiom_tasks.training.trainee import Trainee, load_trainee, sentence_prompt
 from turkic_idiom_tasks.training.triplets import ASTITCH, CHENGYU, LEXICON, TripletData
 
@@ -119,7 +119,7 @@ def _untuned(cell: Cell, work: Work[SimilarityPart], task: str, data: Dataset, *
     if loaded.encoder is not None and pooling is not None:
         prompt = loaded.prompt(evaluated.metadata)
         settings["prompts"] = {SENTENCE: prompt}
-        encoder = PooledEncoder.from_sentence_transformer(loaded.encoder, model_id=str(loaded.meta.name))
+        encoder = PooledEncoder(loaded.encoder, model_id=str(loaded.meta.name))
         vectors = TextVectors(encoder, [pooling])
         for subset in subsets:
             by_pooling = similarities_by_pooling(vectors, task, data.pairs(task, subset), prompt=prompt)
@@ -147,12 +147,9 @@ def _treated(cell: Cell, work: Work[SimilarityPart], task: str, triplets: Triple
     report: dict[str, JsonValue] = {}
     if treatment.replacement is not None:
         report["idiom_tokens"] = _grow(trainee, treatment.replacement, work, triplets, seed=seed)
-    if treatment.loss is None:
-        similarities: Mapping[str, Floats] = similarities_of_subsets(trainee.model, triplets.test)
-    else:
+    if treatment.loss is not None:
         similarity_config = part.training.model_copy(update={"seed": seed, "loss": treatment.loss})
         tuned = fine_tune_similarity(trainee, triplets, config=similarity_config)
-        similarities = tuned.similarities
         config |= similarity_config.model_dump()
         report |= _report(tuned)
     config |= {
@@ -162,7 +159,7 @@ def _treated(cell: Cell, work: Work[SimilarityPart], task: str, triplets: Triple
         "revision": triplets.revision,
     }
     predictions = {}
-    for subset, values in similarities.items():
+    for subset, values in similarities_of_subsets(trainee.model, triplets.test).items():
         predictions[subset] = Similarities(task, triplets.test[subset], values)
     n_parameters = sum(parameter.numel() for parameter in trainee.model.parameters())
     return _Outcome(
@@ -194,11 +191,11 @@ def _grow(
     return grown.record(config)
 
 
-def _report(tuned: TunedSimilarity) -> dict[str, JsonValue]:
-    history: list[JsonValue] = [None if math.isnan(score.spearman) else score.spearman for score in tuned.history]
+def _report(tuned: Tuned) -> dict[str, JsonValue]:
+    history: list[JsonValue] = [None if math.isnan(past.score) else past.score for past in tuned.history]
     return {
-        "best_epoch": tuned.kept.epoch,
-        "development_spearman": history[tuned.kept.epoch],
+        "best_epoch": tuned.kept.step,
+        "development_spearman": history[tuned.kept.step],
         "history": history,
         "n_examples": tuned.n_examples,
         "diverged_at": tuned.diverged_at,

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, first_fault, read_json
@@ -33,111 +34,90 @@ WIDEST_GAP = 9  # words between two parts of a discontinuous form, as in the ann
 _SENTENCE_ENDS = ".!?…"
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile("[\u3400-\u9fff]")
+_CONFIG = ConfigDict(extra="forbid", frozen=True)
 
 
-@dataclass(frozen=True, slots=True)
+def _known_language(code: str) -> str:
+    if code and code not in LANGUAGES:
+        raise ValueError(f"the language {display(code)} is none of {', '.join(LANGUAGES)}")
+    return code
+
+
+@checked_dataclass(frozen=True, slots=True, config=_CONFIG)
 class IdiomForm:
-    """A form in which an idiom stands in a text.
+    """A form in which an idiom stands in a text."""
 
-    Attributes:
-        parts: its parts, in order; several if it is discontinuous.
-        language: code of a language of the benchmark, which decides what capital letters are; empty for others.
-    """
-
-    parts: tuple[str, ...]
-    language: str = ""
+    parts: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]  # several if discontinuous
+    # code of a language of the benchmark, which decides what capital letters are; empty for others
+    language: Annotated[str, AfterValidator(_known_language)] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@checked_dataclass(frozen=True, slots=True, config=_CONFIG)
 class IdiomToken:
-    """One idiom, its token and its forms.
+    """One idiom and its token."""
 
-    Attributes:
-        token: ``IDhighlifeID``.
-        idiom: citation form.
-        forms: the forms that the token replaces.
-    """
-
-    token: str
-    idiom: str
-    forms: tuple[IdiomForm, ...]
+    token: Annotated[str, Field(pattern=r"^\S+$")]  # IDhighlifeID
+    idiom: str  # citation form
+    forms: tuple[IdiomForm, ...]  # that the token replaces
 
 
 @dataclass(frozen=True, slots=True)
 class KnownIdiom:
-    """An idiom that is to have a token.
+    """An idiom that is to have a token."""
 
-    Attributes:
-        idiom: citation form.
-        forms: the forms in which it stands in texts.
-        language: code of a language of the benchmark; empty for others.
-    """
-
-    idiom: str
-    forms: tuple[IdiomForm, ...]
-    language: str = ""
+    idiom: str  # citation form
+    forms: tuple[IdiomForm, ...]  # in which it stands in texts
+    language: str = ""  # code of a language of the benchmark; empty for others
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A form of an idiom in a text.
-
-    Attributes:
-        token: token of the idiom.
-        idiom: citation form.
-        language: language of the form.
-        spans: where its parts are, in order.
-    """
+    """A form of an idiom in a text."""
 
     token: str
-    idiom: str
-    language: str
-    spans: tuple[Span, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _IndexedForm:
-    """A form whose parts are in small letters, with its idiom; `takes_suffix` if it has several words."""
-
-    parts: tuple[str, ...]
-    takes_suffix: bool
-    language: str
-    token: str
-    idiom: str
+    idiom: str  # citation form
+    language: str  # of the form
+    spans: tuple[Span, ...]  # where its parts are, in order
 
 
 class ClassifierSettings(BaseModel):
-    """How the classifier that decides for ``select`` is asked.
+    """How the classifier that decides for ``select`` is asked."""
 
-    Attributes:
-        gives_idiom: whether the idiom is the second text, behind the sentence.
-        max_length: sub-words of both that are used.
-    """
+    model_config = _CONFIG
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    gives_idiom: bool  # whether the idiom is the second text, behind the sentence
+    max_length: PositiveInt  # sub-words of both that are used
 
-    gives_idiom: bool
-    max_length: PositiveInt
+
+class _TableFile(BaseModel):
+    model_config = _CONFIG
+
+    format: int = FORMAT
+    classifier: ClassifierSettings | None
+    idioms: tuple[IdiomToken, ...]
 
 
 class IdiomTable:
-    """Tokens of a model, and the search for their idioms in texts.
-
-    Attributes:
-        tokens: one per idiom.
-        classifier: settings of the classifier that decides which occurrences are replaced; None replaces all.
-    """
+    """Tokens of a model, and the search for their idioms in texts."""
 
     def __init__(self, tokens: Sequence[IdiomToken], *, classifier: ClassifierSettings | None = None) -> None:
-        """Check that no two idioms have the same token.
+        """Take the tokens, and the settings of the classifier that decides what is replaced; None replaces all.
 
         Raises:
-            InputError: they have, or there is no idiom.
+            InputError: two idioms have the same token, or there is no idiom.
         """
         self.tokens = tuple(tokens)
         self.classifier = classifier
         _check_distinct(self.tokens)
-        self._index = _index(self.tokens)
+        # whether a capital I has no dot -> first letter -> the forms that begin with it: parts in small letters,
+        # language, token
+        self._index: dict[bool, dict[str, list[tuple[tuple[str, ...], str, IdiomToken]]]] = {}
+        for row in self.tokens:
+            for form in row.forms:
+                dotless = _has_dotless_i(form.language)
+                parts = tuple(_lowered(part, dotless) for part in form.parts)
+                of_letter = self._index.setdefault(dotless, {}).setdefault(parts[0][0], [])
+                of_letter.append((parts, form.language, row))
 
     def occurrences(self, text: str) -> list[Occurrence]:
         """Return the occurrences of the idioms in an NFC text, in order and without overlaps."""
@@ -145,15 +125,13 @@ class IdiomTable:
         occurrences = []
         position = 0
         while position < len(text):
-            if _is_inside_word(text, position):
-                position += 1
-                continue
             longest = None
-            for dotless, index in self._index.items():
-                for form in index.get(lowered[dotless][position], ()):
-                    spans = _match(form, lowered[dotless], position)
-                    if spans and (longest is None or _length(spans) > _length(longest.spans)):
-                        longest = Occurrence(form.token, form.idiom, form.language, spans)
+            if not _is_inside_word(text, position):
+                for dotless, index in self._index.items():
+                    for parts, language, row in index.get(lowered[dotless][position], ()):
+                        spans = _match(parts, lowered[dotless], position)
+                        if spans and (longest is None or _length(spans) > _length(longest.spans)):
+                            longest = Occurrence(row.token, row.idiom, language, spans)
             if longest is None:
                 position += 1
             else:
@@ -163,35 +141,7 @@ class IdiomTable:
 
     def to_json(self) -> dict[str, Any]:
         """Return the table as the value of the file `TABLE`."""
-        rows = []
-        for row in self.tokens:
-            forms = [{"parts": list(form.parts), "language": form.language} for form in row.forms]
-            rows.append({"token": row.token, "idiom": row.idiom, "forms": forms})
-        classifier = None if self.classifier is None else self.classifier.model_dump()
-        return {"format": FORMAT, "classifier": classifier, "idioms": rows}
-
-
-class _FormRow(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    parts: list[Annotated[str, Field(min_length=1)]] = Field(min_length=1)
-    language: str
-
-
-class _IdiomRow(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    token: Annotated[str, Field(min_length=1, pattern=r"^\S+$")]
-    idiom: str
-    forms: list[_FormRow]
-
-
-class _TableFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    format: int
-    classifier: ClassifierSettings | None
-    idioms: list[_IdiomRow]
+        return _TableFile(classifier=self.classifier, idioms=self.tokens).model_dump(mode="json")
 
 
 def read_table_file(path: Path) -> IdiomTable:
@@ -209,22 +159,10 @@ def read_table_file(path: Path) -> IdiomTable:
         )
     try:
         table = _TableFile.model_validate(value)
-    except ValidationError as error:
-        raise InputError(f"{path}: damaged ({first_fault(error)}); train the model again") from error
-    tokens = []
-    for row in table.idioms:
-        for form in row.forms:
-            if form.language and form.language not in LANGUAGES:
-                raise InputError(
-                    f"{path}: damaged (the language {display(form.language)} of {row.token} is none of "
-                    f"{', '.join(LANGUAGES)}); train the model again"
-                )
-        forms = [IdiomForm(tuple(form.parts), form.language) for form in row.forms]
-        tokens.append(IdiomToken(row.token, row.idiom, tuple(forms)))
-    try:
-        return IdiomTable(tokens, classifier=table.classifier)
-    except InputError as error:
-        raise InputError(f"{path}: damaged ({error}); train the model again") from error
+        return IdiomTable(table.idioms, classifier=table.classifier)
+    except (ValidationError, InputError) as error:
+        fault = first_fault(error) if isinstance(error, ValidationError) else error
+        raise InputError(f"{path}: damaged ({fault}); train the model again") from error
 
 
 def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
@@ -241,8 +179,7 @@ def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
         if not words:
             raise InputError(f"the idiom {display(known.idiom)} has neither letters nor digits, so it has no token")
         earlier = tokens.get(words) or IdiomToken(f"ID{''.join(words)}ID", known.idiom, ())
-        forms = dict.fromkeys((*earlier.forms, *known.forms))
-        tokens[words] = replace(earlier, forms=tuple(forms))
+        tokens[words] = replace(earlier, forms=tuple(dict.fromkeys((*earlier.forms, *known.forms))))
     distinct = list(tokens.values())
     _check_distinct(distinct)
     return distinct
@@ -250,34 +187,26 @@ def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
 
 def with_tokens(text: str, occurrences: Iterable[Occurrence]) -> str:
     """Return a text with tokens in place of occurrences, from `IdiomTable.occurrences`."""
-    pieces = []
+    rewritten = []
     end = 0
     for occurrence in occurrences:
         first, *others = occurrence.spans
-        suffix = _rest_of_word(text, occurrence.spans[-1].end)
-        pieces += [text[end : first.start], occurrence.token, suffix]
+        suffix_end = occurrence.spans[-1].end
+        while _is_inside_word(text, suffix_end):
+            suffix_end += 1
+        suffix = text[occurrence.spans[-1].end : suffix_end]
+        rewritten += [text[end : first.start], occurrence.token, suffix]
         end = first.end
         for span in others:
-            pieces.append(text[end : span.start].rstrip())
+            rewritten.append(text[end : span.start].rstrip())
             end = span.end
-        end += len(suffix)
-    pieces.append(text[end:])
-    return "".join(pieces)
+        end = suffix_end
+    return "".join([*rewritten, text[end:]])
 
 
 def check_vocabulary(table: IdiomTable, tokenizer: Any, *, place: str) -> None:
-    """Check that a tokenizer has the tokens of a table as added tokens.
-
-    Args:
-        table: the table of a saved model.
-        tokenizer: its tokenizer.
-        place: the file of the table, for messages.
-
-    Raises:
-        InputError: a token is missing, or is an ordinary part of the vocabulary.
-    """
-    added = tokenizer.added_tokens_encoder
-    missing = [row.token for row in table.tokens if row.token not in added]
+    """Raise InputError if a tokenizer does not have the tokens of a table as added tokens; `place` is the table's."""
+    missing = [row.token for row in table.tokens if row.token not in tokenizer.added_tokens_encoder]
     if not missing:
         return
     if missing[0] in tokenizer.get_vocab():
@@ -303,33 +232,20 @@ def _check_distinct(tokens: Sequence[IdiomToken]) -> None:
         idiom_of[row.token] = row.idiom
 
 
-def _index(tokens: Iterable[IdiomToken]) -> dict[bool, dict[str, list[_IndexedForm]]]:
-    """Return whether a capital I has no dot -> first letter -> the forms that begin with it."""
-    index: dict[bool, dict[str, list[_IndexedForm]]] = {}
-    for row in tokens:
-        for form in row.forms:
-            dotless = _has_dotless_i(form.language)
-            parts = tuple(_lowered(part, dotless) for part in form.parts)
-            takes_suffix = len(_WORD.findall(" ".join(parts))) > 1
-            indexed = _IndexedForm(parts, takes_suffix, form.language, row.token, row.idiom)
-            index.setdefault(dotless, {}).setdefault(parts[0][0], []).append(indexed)
-    return index
-
-
-def _match(form: _IndexedForm, text: str, start: int) -> tuple[Span, ...]:
+def _match(parts: tuple[str, ...], text: str, start: int) -> tuple[Span, ...]:
     """Return where the parts of a form are if it begins at a word of a text in small letters; else nothing."""
-    first, *others = form.parts
-    if not text.startswith(first, start):
+    if not text.startswith(parts[0], start):
         return ()
-    spans = [Span(start, start + len(first))]
-    for part in others:
+    spans = [Span(start, start + len(parts[0]))]
+    for part in parts[1:]:
         if _is_inside_word(text, spans[-1].end):
             return ()
         place = _next_place(part, text, spans[-1].end)
         if place is None:
             return ()
         spans.append(place)
-    if not form.takes_suffix and _is_inside_word(text, spans[-1].end):
+    # a single word must not be the beginning of another; behind several words the rest is a suffix
+    if _is_inside_word(text, spans[-1].end) and len(_WORD.findall(" ".join(parts))) == 1:
         return ()
     return tuple(spans)
 
@@ -353,13 +269,6 @@ def _is_inside_word(text: str, position: int) -> bool:
         return False
     before, after = text[position - 1], text[position]
     return before.isalnum() and after.isalnum() and not (_HAN.fullmatch(before) or _HAN.fullmatch(after))
-
-
-def _rest_of_word(text: str, start: int) -> str:
-    end = start
-    while _is_inside_word(text, end):
-        end += 1
-    return text[start:end]
 
 
 def _length(spans: Iterable[Span]) -> int:

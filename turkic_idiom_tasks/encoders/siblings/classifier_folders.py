@@ -12,30 +12,19 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import first_fault, read_json
 
 IDIOMATICITY_RECORD = "idiomaticity_finetuning.json"
-_SEEDS = "seed-*"
 
 
 @dataclass(frozen=True, slots=True)
 class ClassifierFolder:
-    """Folder of a classifier that tells whether an idiom is meant.
+    """Folder of a classifier that tells whether an idiom is meant."""
 
-    Attributes:
-        folder: folder of one seed.
-        gives_idiom: whether it was trained with the idiom as the second text.
-        max_length: sub-words of both texts that it uses.
-    """
-
-    folder: Path
-    gives_idiom: bool
-    max_length: int
+    folder: Path  # of one seed
+    gives_idiom: bool  # whether it was trained with the idiom as the second text
+    max_length: int  # sub-words of both texts that it uses
 
     @property
     def revision(self) -> str:
-        """Return a hash of the files, which is the same for the same classifier; see `folders.folder_revision`.
-
-        Raises:
-            InputError: a file cannot be read.
-        """
+        """Return a hash of the files, which is the same for the same classifier; see `folders.folder_revision`."""
         return folder_revision(self.folder)
 
 
@@ -69,10 +58,16 @@ def best_classifier(folder: Path) -> ClassifierFolder:
     Raises:
         InputError: there is no classifier, or the best one needs more than a sentence and an idiom.
     """
-    records = {}
-    for place in (folder, *sorted(folder.glob(_SEEDS))):
-        if (place / IDIOMATICITY_RECORD).is_file():
-            records[place] = _read_record(place / IDIOMATICITY_RECORD)
+    records: dict[Path, _Record] = {}
+    for place in (folder, *sorted(folder.glob("seed-*"))):
+        path = place / IDIOMATICITY_RECORD
+        if path.is_file():
+            try:
+                records[place] = _Record.model_validate(read_json(path))
+            except ValidationError as error:
+                raise InputError(
+                    f"{path}: not the record of a finished training ({first_fault(error)}); train again"
+                ) from error
     if not records:
         raise usage_error(
             f"idiomaticity classifier {folder}: no {IDIOMATICITY_RECORD} in it or its seed folders; train a classifier "
@@ -86,12 +81,3 @@ def best_classifier(folder: Path) -> ClassifierFolder:
             "sentence and, at most, the idiom (--inputs idiom, --subtask A)"
         )
     return ClassifierFolder(best, gives_idiom="idiom" in settings.inputs, max_length=settings.config.max_length)
-
-
-def _read_record(path: Path) -> _Record:
-    try:
-        return _Record.model_validate(read_json(path))
-    except ValidationError as error:
-        raise InputError(
-            f"{path}: not the record of a finished training ({first_fault(error)}); train again"
-        ) from error

@@ -124,7 +124,7 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, untraine
         (("--target", "gag"), "--target gag: no language of the data besides the source language; known: az", 2),
         (("--target", "tr"), "tr is the language that is trained on", 2),
         (("--epochs", "0"), "epochs is 0", 2),
-        (("--labelling", "some"), "labelling is 'some'", 2),
+        (("--set", "labelling=some"), "labelling is 'some'", 2),
         (("--seed", "-1"), "seeds", 2),
         (("--data", "./nothing"), "./nothing: no such directory", 1),
     ],

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import torch
 from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding
 
-from turkic_idiom_tasks.encoders.checkpoints import load_error, quiet_loading
-from turkic_idiom_tasks.encoders.classifier_folders import ClassifierFolder, best_classifier
-from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
+from turkic_idiom_tasks.encoders.checkpoints import load_pretrained
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import ClassifierFolder, best_classifier
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, lowers_case, window_length
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import lower
@@ -38,27 +38,16 @@ class TextRow(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentenceClassifier:
-    """A model that gives a sentence, or a pair of texts, the label 0 or 1.
+    """A model that gives a sentence, or a pair of texts, the label 0 or 1."""
 
-    Attributes:
-        model: from transformers, with a head for two labels.
-        tokenizer: its tokenizer.
-        name: Hub id or folder.
-    """
-
-    model: Any
+    model: Any  # from transformers, with a head for two labels
     tokenizer: Any
-    name: str
+    name: str  # Hub id or folder
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainedClassifier:
-    """A classifier that tells whether an idiom is meant.
-
-    Attributes:
-        classifier: model and tokenizer.
-        origin: the folder that it was loaded from.
-    """
+    """A classifier that tells whether an idiom is meant, and the folder that it was loaded from."""
 
     classifier: SentenceClassifier
     origin: ClassifierFolder
@@ -68,12 +57,11 @@ def encode_rows(classifier: SentenceClassifier, rows: Sequence[TextRow], *, max_
     """Return the sub-words of every row; of a pair that is too long, the sentence is cut."""
     tokenizer = classifier.tokenizer
     length = window_length(classifier.model.config, tokenizer, max_length=max_length)
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    lowers = normalizer is not None and normalizer.normalize_str("A") == "a"
+    lowers = lowers_case(tokenizer)
     features = []
     for row in rows:
         texts = [row.first] + ([row.second] if row.second else [])
-        if lowers and row.language:  # such a tokenizer does not know dotted and dotless i
+        if lowers and row.language:
             texts = [lower(text, LANGUAGES[row.language]) for text in texts]
         encoded = tokenizer(*texts, truncation="only_first" if row.second else True, max_length=length, verbose=False)
         features.append(dict(encoded))
@@ -83,13 +71,12 @@ def encode_rows(classifier: SentenceClassifier, rows: Sequence[TextRow], *, max_
 def predict_labels(classifier: SentenceClassifier, rows: Sequence[TextRow], *, max_length: int) -> list[int]:
     """Return the more likely label of every row."""
     labels: list[int] = []
-    device = classifier.model.device
     features = encode_rows(classifier, rows, max_length=max_length)
     collate = DataCollatorWithPadding(classifier.tokenizer)
     for start in range(0, len(features), _BATCH):
         batch = collate(features[start : start + _BATCH])
         with torch.inference_mode():
-            logits = classifier.model(**batch.to(device)).logits
+            logits = classifier.model(**batch.to(classifier.model.device)).logits
         labels += logits.argmax(-1).tolist()
     return labels
 
@@ -101,18 +88,9 @@ def load_sentence_classifier(folder: Path) -> SentenceClassifier:
         InputError: it cannot be loaded, or has no trained head for two labels.
     """
     tokenizer = load_tokenizer(str(folder))
-    try:
-        with quiet_loading():
-            model, report = AutoModelForSequenceClassification.from_pretrained(
-                str(folder),
-                dtype=torch.float32,
-                use_safetensors=True,
-                trust_remote_code=False,
-                local_files_only=True,
-                output_loading_info=True,
-            )
-    except Exception as error:  # libraries raise many unrelated types for a damaged folder
-        raise load_error(str(folder), error) from error
+    model, report = load_pretrained(
+        AutoModelForSequenceClassification, str(folder), dtype=torch.float32, output_loading_info=True
+    )
     if report["missing_keys"] or model.config.num_labels != 2:
         raise InputError(
             f"{folder}: not a classifier with two labels; make one with turkic-idiom finetune idiomaticity"

@@ -1,0 +1,138 @@
+"""What all trainings share: stock trainers that write nothing, and the weights of the best evaluation."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+import torch
+from transformers import PrinterCallback, ProgressCallback, Trainer, TrainerCallback, TrainingArguments
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.training.config import TrainerSettings
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+EVALUATION_BATCH = 64  # texts; larger than in training, because there is no backward pass
+
+Arguments = TypeVar("Arguments", bound=TrainingArguments)
+Weights = Mapping[str, torch.Tensor]
+
+
+def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: int, **options: Any) -> Arguments:
+    """Return arguments of a stock trainer that saves, logs and uploads nothing.
+
+    Args:
+        kind: class of the arguments.
+        config: settings of the training.
+        seed: of the order of the data and of dropout.
+        options: further arguments, by their names in `kind`.
+    """
+    settings = {
+        "output_dir": tempfile.gettempdir(),  # required by the trainer; nothing is saved
+        "num_train_epochs": config.epochs,
+        "per_device_train_batch_size": config.batch_size,
+        "learning_rate": config.learning_rate,
+        "weight_decay": config.weight_decay,
+        "bf16": config.bf16,
+        "optim": "adamw_torch_fused",
+        "lr_scheduler_type": "linear",
+        "use_cpu": not torch.accelerator.is_available(),
+        "seed": seed,
+        "data_seed": seed,
+        "save_strategy": "no",
+        "logging_strategy": "no",
+        "report_to": "none",
+        "disable_tqdm": not sys.stderr.isatty(),
+        "dataloader_pin_memory": False,
+    }
+    arguments: Arguments = kind(**settings | options)
+    return arguments
+
+
+class KeepBest(TrainerCallback):
+    """Keeps a copy in memory of the weights of the best evaluation, and the metrics of all of them.
+
+    The stock ``load_best_model_at_end`` does not know the weights from before the training, which are the best ones if
+    every evaluation is worse; of equal scores it takes the first, not the one with the smaller loss; and it writes the
+    model to the disk at each new best score, 2 GB for a large encoder. ``EarlyStoppingCallback`` depends on it.
+    """
+
+    def __init__(self, model: torch.nn.Module, rank: Callable[[Mapping[str, float]], tuple[float, ...]]) -> None:
+        """Begin without any evaluation.
+
+        Args:
+            model: the model that is trained.
+            rank: returns the scores of an evaluation from its metrics, higher is better, compared from left to right;
+                NaN is below every number.
+        """
+        self.history: list[Mapping[str, float]] = []
+        self.best: Mapping[str, float] = {}  # metrics of the best evaluation, the earliest of equal ones
+        self.weights: Weights = {}  # of the best evaluation, on the CPU; empty before the first one
+        self._model = model
+        self._rank = rank
+        self._best_rank: tuple[float, ...] = ()
+
+    def offer(self, metrics: Mapping[str, float]) -> None:
+        """Record an evaluation, and copy the weights that the model has now if it is the best one so far."""
+        self.history.append(metrics)
+        rank = tuple(-math.inf if math.isnan(score) else score for score in self._rank(metrics))
+        if rank > self._best_rank:
+            self.best, self._best_rank = metrics, rank
+            weights = {}
+            for name, parameter in self._model.named_parameters():
+                if parameter.requires_grad:
+                    weights[name] = parameter.detach().to("cpu", copy=True)
+            self.weights = weights
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, *, metrics: Mapping[str, float], **context: Any) -> None:
+        """Record an evaluation of the trainer."""
+        self.offer({**metrics, "epoch": state.epoch, "step": state.global_step})
+
+    def restore(self) -> None:
+        """Set the weights of the model to the best ones; without any evaluation they stay as they are."""
+        set_weights(self._model, self.weights)
+
+
+def set_weights(model: torch.nn.Module, weights: Weights) -> None:
+    """Set those weights of a model that `KeepBest` has copied."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name in weights:
+                parameter.copy_(weights[name])
+
+
+class _SilentProgress(ProgressCallback):
+    """Trainer's progress bars on stderr, without its logs, which would go to stdout among the results."""
+
+    def on_log(self, *arguments: Any, **context: Any) -> None:
+        """Write nothing."""
+
+
+def keep_to_bars(trainer: Trainer) -> None:
+    """Remove the output of a trainer, except its progress bars."""
+    trainer.remove_callback(PrinterCallback)
+    if trainer.pop_callback(ProgressCallback) is not None:
+        trainer.add_callback(_SilentProgress)
+
+
+def check_packages(*names: str) -> None:
+    """Raise InputError if a package that a training needs is not installed."""
+    missing = [name for name in names if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"fine-tuning needs {' and '.join(missing)}; install with: pip install 'turkic-idiom-tasks[finetune]'"
+        )
+
+
+def check_loss(name: str, *losses: float, learning_rate: float) -> None:
+    """Raise InputError if a loss is not finite, that is, if the training of the named model diverged."""
+    if not all(map(math.isfinite, losses)):
+        raise InputError(
+            f"{name}: training diverged, a loss is not finite; use a smaller learning rate than {learning_rate:g}"
+        )
