@@ -1,7 +1,6 @@
 """Training for idiomatic similarity, from the triplets to the saved model."""
 
 import json
-import math
 import unicodedata
 from dataclasses import replace
 from itertools import pairwise
@@ -94,10 +93,11 @@ def test_what_is_missing_is_the_sentence_itself_or_a_random_other_one():
 
 def test_the_targets_of_the_regression():
     """AStitch section 4.2: 1 for (E, E_c), and for (E, E_i) what the untuned model finds for (E_c, E_i)."""
-    rows = regression_rows([A, WITHOUT_POSITIVE, WITHOUT_NEGATIVE], [0.3, math.nan, math.nan])
+    vectors = {A.correct: np.array([0.6, 0.8]), A.incorrect: np.array([-0.5, 0.75])}  # their product is 0.3
+    rows = regression_rows([A, WITHOUT_POSITIVE, WITHOUT_NEGATIVE], vectors)
     assert rows == [
         ("a gold mine", "a source of riches", 1.0),
-        ("a gold mine", "an ore pit", 0.3),
+        ("a gold mine", "an ore pit", pytest.approx(0.3)),
         ("a top dog", "a leader", 1.0),
     ]
 

@@ -31,7 +31,7 @@ def settings_of():
     app, seen = typer.Typer(), []
 
     @app.command()
-    @with_settings(RetrievalConfig, ("epochs", "bf16"))
+    @with_settings(RetrievalConfig)
     def train(config: RetrievalConfig) -> None:
         seen.append(config)
 

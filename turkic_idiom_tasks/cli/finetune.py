@@ -9,7 +9,7 @@ import logging
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -31,7 +31,6 @@ log = logging.getLogger("turkic_idiom_tasks")
 finetune_app = typer.Typer(name="finetune", help="Fine-tune encoders.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(finetune_app)
 
-COMMON = ("epochs", "batch_size", "learning_rate")  # settings of every training that have options of their own
 
 Model = Annotated[
     str, typer.Option("--model", "-m", metavar="MODEL", help="mteb or Hugging Face name, or a local checkpoint.")
@@ -51,36 +50,31 @@ Push = Annotated[
 Command = Callable[..., None]
 
 
-def with_settings(kind: type[BaseModel], names: Sequence[str]) -> Callable[[Command], Command]:
+def with_settings(kind: type[BaseModel]) -> Callable[[Command], Command]:
     """Return a decorator that gives a command options for the settings of a training in place of `config`.
 
-    Args:
-        kind: class of the settings.
-        names: settings with an option of their own, which has the default and the description of the field; the
-            others are set by ``--set NAME=VALUE``.
+    A field with a description has an option of its own; the others are set by ``--set NAME=VALUE``.
     """
 
     def decorate(command: Command) -> Command:
-        signature = inspect.signature(command, eval_str=True)
-        parameters = {name: row for name, row in signature.parameters.items() if name != "config"}
-
-        def add(name: str, value_type: Any, default: Any, option: Any) -> None:
-            parameters[name] = inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[value_type, option]
-            )
-
-        for name in names:
-            field = kind.model_fields[name]
-            value_type = str if field.default is None else type(field.default)
-            metavar = {int: "N", float: "X"}.get(value_type, "NAME")
-            option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=field.description)
-            add(name, value_type if field.default is not None else str | None, field.default, option)
+        options: dict[str, tuple[Any, Any]] = {}  # parameter -> annotation, default
         others = []
         for name, field in kind.model_fields.items():
-            if name not in names and get_args(field.annotation) != (False,):  # those can only be False
+            if field.description is not None:
+                value_type = str if field.default is None else type(field.default)
+                metavar = {int: "N", float: "X"}.get(value_type, "NAME")
+                option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=field.description)
+                options[name] = (Annotated[value_type | None, option], field.default)
+            elif get_args(field.annotation) != (False,):  # those cannot be set at all
                 others.append(name)
-        help_text = f"May be repeated. Names: {', '.join(others)}."
-        add("further", list[str] | None, None, typer.Option("--set", metavar="NAME=VALUE", help=help_text))
+        names = list(options)
+        further = typer.Option("--set", metavar="NAME=VALUE", help=f"May be repeated. Names: {', '.join(others)}.")
+        options["further"] = (Annotated[list[str] | None, further], None)
+        signature = inspect.signature(command, eval_str=True)
+        parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "config"]
+        for name, (annotation, default) in options.items():
+            kind_of_parameter = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(name, kind_of_parameter, default=default, annotation=annotation))
 
         @functools.wraps(command)
         def run(**arguments: Any) -> None:
@@ -94,15 +88,15 @@ def with_settings(kind: type[BaseModel], names: Sequence[str]) -> Callable[[Comm
             command(config=checked(kind, settings), **arguments)
 
         # typer reads both
-        run.__signature__ = signature.replace(parameters=list(parameters.values()))  # type: ignore[attr-defined]
-        run.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
     return decorate
 
 
 @finetune_app.command()
-@with_settings(SpanConfig, COMMON)
+@with_settings(SpanConfig)
 def span(
     model: Models,
     config: SpanConfig,
@@ -169,7 +163,7 @@ def span(
 
 
 @finetune_app.command()
-@with_settings(RetrievalConfig, (*COMMON, "seed", "pooling", "loss", "negatives", "cached", "bf16", "lora"))
+@with_settings(RetrievalConfig)
 def retrieval(
     model: Model,
     config: RetrievalConfig,
@@ -218,7 +212,15 @@ def retrieval(
     tuned = fine_tune_retrieval(trainee, pairs, config=config)
     if not is_first_process():
         return
-    record = tuning_record(trainee, pairs, tuned, config=config, path=dataset.path, revision=dataset.revision)
+    record = tuning_record(
+        trainee,
+        tuned,
+        config=config,
+        data={"path": dataset.path, "revision": dataset.revision} | pairs.sizes(),
+        regime=pairs.regime,
+        languages=list(pairs.languages),
+        prompts=dict(trainee.prompts),
+    )
     save_tuned(tuned, folder, record)
     command = ["turkic-idiom", "run", "-m", str(folder), *([TRUST_OPTION] if trust_remote_code else [])]
     dropped = pairs.dropped_for_test + pairs.dropped_for_development

@@ -13,7 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from turkic_idiom_tasks.cli.finetune import COMMON, Model, Seeds, finetune_app, with_settings
+from turkic_idiom_tasks.cli.finetune import Model, Seeds, finetune_app, with_settings
 from turkic_idiom_tasks.cli.options import Revision, TrustRemoteCode
 from turkic_idiom_tasks.cli.similarity_output import score_text
 from turkic_idiom_tasks.encoders.names import trust_setting
@@ -30,14 +30,13 @@ log = logging.getLogger("turkic_idiom_tasks")
 
 
 @finetune_app.command()
-@with_settings(IdiomaticityConfig, (*COMMON, "max_length"))
+@with_settings(IdiomaticityConfig)
 def idiomaticity(
     model: Model,
     config: IdiomaticityConfig,
     data: Annotated[
         str,
         typer.Option(
-            "--data",
             envvar=DATA_VARIABLE,
             metavar="astitch|dodiom|LEXICON",
             help="astitch (the folder that ASTITCH_DATA names), dodiom (the table that DODIOM_DATA names), or a "
@@ -47,7 +46,6 @@ def idiomaticity(
     setup: Annotated[
         str,
         typer.Option(
-            "--setup",
             metavar="zero-shot|one-shot|few-shot",
             help="Sentences of the test idioms that are trained on: none, one or a few of each use.",
         ),
@@ -55,22 +53,18 @@ def idiomaticity(
     inputs: Annotated[
         list[str] | None,
         typer.Option(
-            "--inputs",
             metavar="context|idiom",
             help="What is given besides the sentence: those around it, the idiom; may be repeated.  [default: idiom]",
         ),
     ] = None,
     only_sentence: Annotated[bool, typer.Option("--only-sentence", help="Give nothing besides the sentence.")] = False,
     subtask: Annotated[
-        str,
-        typer.Option("--subtask", metavar="A|B", help="A: is the idiom meant? B of astitch: is this its meaning?"),
+        str, typer.Option(metavar="A|B", help="A: is the idiom meant? B of astitch: is this its meaning?")
     ] = "A",
     language: Annotated[
         list[str] | None,
         typer.Option(
-            "--language",
-            metavar="LANG",
-            help="eng or por of AStitch, or languages of the lexicon; may be repeated.  [default: eng; all]",
+            metavar="LANG", help="Of AStitch (eng, por) or of the lexicon; may be repeated.  [default: eng; all]"
         ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the classifiers.")] = Path(

@@ -12,7 +12,6 @@ import typer
 from rich.console import Console
 
 from turkic_idiom_tasks.cli.finetune import (
-    COMMON,
     Model,
     NewFolder,
     Push,
@@ -29,6 +28,7 @@ from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.training.config import (
     COSINE,
+    PRETRAIN_EPOCHS,
     IdiomTokenConfig,
     SimilarityConfig,
     check_token_inputs,
@@ -42,14 +42,13 @@ Scores = Mapping[str, Mapping[str, float]]  # subset -> name -> score
 
 
 @finetune_app.command()
-@with_settings(SimilarityConfig, (*COMMON, "seed", "pooling", "loss"))
+@with_settings(SimilarityConfig)
 def similarity(
     model: Model,
     config: SimilarityConfig,
     data: Annotated[
         str,
         typer.Option(
-            "--data",
             envvar=DATA_VARIABLE,
             metavar="astitch|chengyu|LEXICON|FILE",
             help="astitch (the folder that ASTITCH_DATA names), chengyu (CHENGYU_STS_DATA), a lexicon directory, or a "
@@ -58,16 +57,11 @@ def similarity(
     ] = "",
     language: Annotated[
         list[str] | None,
-        typer.Option(
-            "--language",
-            metavar="LANG",
-            help="eng or por of AStitch, or a language of the lexicon; may be repeated.  [default: all]",
-        ),
+        typer.Option(metavar="LANG", help="Of AStitch (eng, por) or of the lexicon; may be repeated.  [default: all]"),
     ] = None,
     seen_idioms: Annotated[
         str,
         typer.Option(
-            "--seen-idioms",
             metavar="refuse|leave-out|keep",
             help="Triplets whose idiom is in the test pairs: refuse the data, leave them out, or keep them, as the "
             "protocol of AStitch 2B does.",
@@ -76,7 +70,6 @@ def similarity(
     general: Annotated[
         Path | None,
         typer.Option(
-            "--general",
             metavar="FILE",
             help="General pairs for the regression (score in [0, 1], two sentences; no header line); "
             "the paper mixes in those of the STS benchmark.",
@@ -87,7 +80,6 @@ def similarity(
     idiom_tokens: Annotated[
         str | None,
         typer.Option(
-            "--idiom-tokens",
             metavar="all|select",
             help="One new token per idiom, in place of the idiom everywhere, or where a classifier calls it idiomatic.",
         ),
@@ -103,22 +95,15 @@ def similarity(
     idiomaticity_classifier: Annotated[
         Path | None,
         typer.Option(
-            "--idiomaticity-classifier",
             metavar="DIR",
             help="Classifier for select: a folder that finetune idiomaticity has made; of several seeds the best one.",
         ),
     ] = None,
     pretrain_sentences: Annotated[
         Path | None,
-        typer.Option(
-            "--pretrain-sentences",
-            metavar="FILE",
-            help="Sentences with the idioms, one a line, for masked-LM training before the training for similarity.",
-        ),
+        typer.Option(metavar="FILE", help="Sentences with the idioms, one a line, for masked-LM training beforehand."),
     ] = None,
-    pretrain_epochs: Annotated[
-        int, typer.Option("--pretrain-epochs", metavar="N", help="Passes over these sentences.")
-    ] = 5,
+    pretrain_epochs: Annotated[int, typer.Option(metavar="N", help="Passes over these sentences.")] = PRETRAIN_EPOCHS,
     trust_remote_code: TrustRemoteCode = False,
     push: Push = None,
 ) -> None:
@@ -130,12 +115,12 @@ def similarity(
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
     if general is not None and config.loss != COSINE:
         raise usage_error(f"--general {general}: only --loss cosine learns from pairs with scores; leave it out")
-    replacements = () if idiom_tokens is None else (idiom_tokens,)
+    replacements = [] if idiom_tokens is None else [idiom_tokens]
     check_token_inputs(replacements, classifier=idiomaticity_classifier, sentences=pretrain_sentences)
     token_config = None
     if idiom_tokens is not None:
-        token_settings: dict[str, object] = {"idiom_tokens": idiom_tokens, "idiom_token_init": initial_vector}
-        token_config = checked(IdiomTokenConfig, token_settings | {"pretrain_epochs": pretrain_epochs})
+        vectors = {"idiom_tokens": idiom_tokens, "idiom_token_init": initial_vector}
+        token_config = checked(IdiomTokenConfig, {**vectors, "pretrain_epochs": pretrain_epochs})
     repository = push_target(push, (model,))
     from turkic_idiom_tasks.encoders.siblings.idiom_tokens import make_tokens
     from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms, read_sentences
@@ -148,7 +133,7 @@ def similarity(
     sentences = [] if pretrain_sentences is None else read_sentences(pretrain_sentences)
     # torch is loaded only after everything else is checked
     from turkic_idiom_tasks.metrics.similarity import similarity_scores
-    from turkic_idiom_tasks.training.cards import check_new, save_tuned, similarity_record
+    from turkic_idiom_tasks.training.cards import check_new, save_tuned, tuning_record
     from turkic_idiom_tasks.training.siblings.token_training import grow_encoder
     from turkic_idiom_tasks.training.similarity import fine_tune_similarity, similarities_of_subsets
     from turkic_idiom_tasks.training.trainee import load_trainee
@@ -180,9 +165,11 @@ def similarity(
     scores = test_scores()
     if not is_first_process():
         return
-    record = similarity_record(trainee, triplets, tuned, config=config, untuned_scores=untuned_scores, scores=scores)
-    if grown is not None and token_config is not None:
-        record["idiom_tokens"] = grown.record(token_config)
+    stated: dict[str, object] = {"path": triplets.path, "revision": triplets.revision, **triplets.sizes()}
+    stated |= {"examples": tuned.n_examples, "test_idioms_seen": list(triplets.seen)}
+    record = tuning_record(trainee, tuned, config=config, data=stated, untuned_test=untuned_scores, test=scores)
+    if grown is not None:
+        record["idiom_tokens"] = grown
     save_tuned(tuned, folder, record)
     sys.stdout.write(
         f"{printable(triplets.path)}: {len(triplets.training)} training triplets, "
@@ -192,15 +179,16 @@ def similarity(
     if triplets.seen:
         sys.stdout.write(f"Test idioms that were trained on: {printable(', '.join(triplets.seen))}\n")
     if grown is not None:
+        training, test, pretraining = grown["training"], grown["test"], grown["pretraining"]
         sys.stdout.write(
-            f"Idiom tokens: {grown.n_tokens}; in {grown.training.replaced} of {grown.training.sentences} original "
-            f"training sentences and {grown.test.replaced} of all {grown.test.sentences} test sentences\n"
+            f"Idiom tokens: {grown['n_tokens']}; in {training['replaced']} of {training['sentences']} original "
+            f"training sentences and {test['replaced']} of all {test['sentences']} test sentences\n"
         )
-    if grown is not None and grown.pretraining is not None:
-        sys.stdout.write(
-            f"Masked-LM training: {grown.pretraining.n_sentences} sentences, {grown.pretraining.n_with_token} with a "
-            f"token, mean loss {grown.pretraining.loss:.3f}\n"
-        )
+        if pretraining is not None:
+            sys.stdout.write(
+                f"Masked-LM training: {pretraining['n_sentences']} sentences, {pretraining['n_with_token']} with a "
+                f"token, mean loss {pretraining['loss']:.3f}\n"
+            )
     sys.stdout.write(f"{tuned.verdict}\n\n")
     _print_scores(untuned_scores, scores, kept="tuned" if tuned.kept.step else "kept")
     sys.stdout.write(f"\nModel: {printable(str(folder))}\n")

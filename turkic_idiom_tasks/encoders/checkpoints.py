@@ -104,11 +104,7 @@ def load_pretrained(
 
 
 def hub_commit(name: str, revision: str | None = None) -> str | None:
-    """Return the current commit of a revision (commit, tag or branch) of a model on the Hub; None if it is not known.
-
-    Raises:
-        InputError: the Hub refused.
-    """
+    """Return the current commit of a revision (commit, tag, branch) of a model on the Hub; None if it is not known."""
     if revision and _COMMIT.fullmatch(revision):
         return revision
     local_files_only = not hub_client.is_reachable()
@@ -154,11 +150,7 @@ def backbone_of(model: SentenceTransformer) -> Any:
 
 
 def give_pad_token(tokenizer: Any) -> None:
-    """Set the end token as the padding token of a decoder's tokenizer without one; the attention mask hides it.
-
-    Raises:
-        InputError: the tokenizer has no end token either.
-    """
+    """Set the end token as the padding token of a decoder's tokenizer without one; the attention mask hides it."""
     if tokenizer is None or not hasattr(tokenizer, "pad_token") or tokenizer.pad_token is not None:
         return
     if tokenizer.eos_token is None:

@@ -38,9 +38,6 @@ def folder_revision(folder: Path) -> str:
 
     Returns:
         40 hexadecimal digits (SHA-1).
-
-    Raises:
-        InputError: there is no such folder, or a file in it cannot be read.
     """
     if not folder.is_dir():
         raise _no_folder(folder)

@@ -45,9 +45,6 @@ class PooledEncoder:
             model: begins with a ``Transformer`` module.
             model_id: name for messages; None takes the path of the weights.
             first_layer: index of the hidden states that first_last takes as the first layer.
-
-        Raises:
-            InputError: the model does not begin with a transformer, or its tokenizer cannot pad.
         """
         transformer = backbone_of(model)
         give_pad_token(transformer.tokenizer)
@@ -67,12 +64,9 @@ class PooledEncoder:
         self._takes_types = "token_type_ids" in self._tokenizer.model_input_names and "token_type_ids" in accepted
 
     @classmethod
-    def load(
-        cls, name_or_path: str, revision: str | None = None, *, first_layer: int = FIRST_LAYER, **options: Any
-    ) -> PooledEncoder:
+    def load(cls, name_or_path: str, **options: Any) -> PooledEncoder:
         """Load an encoder from a Hub id or a local folder; the options are those of `load_checkpoint`."""
-        model = load_checkpoint(name_or_path, revision=revision, **options)
-        return cls(model, model_id=name_or_path, first_layer=first_layer)
+        return cls(load_checkpoint(name_or_path, **options), model_id=name_or_path)
 
     @property
     def dimension(self) -> int:
@@ -107,9 +101,6 @@ class PooledEncoder:
 
         Returns:
             pooling -> (N, H) float32, each row of length 1.
-
-        Raises:
-            InputError: a pooling is unknown or needs more layers than the model has, or a vector is not finite.
         """
         poolings = tuple(dict.fromkeys(poolings))
         for pooling in poolings:

@@ -50,9 +50,6 @@ def pool_all(
 
     Returns:
         pooling -> (B, H) float32, each row of length 1.
-
-    Raises:
-        InputError: a pooling is unknown, or needs more layers than there are.
     """
     n_layers = len(hidden_states) - 1
     real = attention_mask.bool().unsqueeze(-1)  # (B, T, 1)
@@ -87,9 +84,6 @@ def pooling_modules(transformer: Any, pooling: str, *, first_layer: int = FIRST_
 
     For first_last and last_four the transformer is set to return all hidden states, of which a module with frozen
     weights makes the mixture.
-
-    Raises:
-        InputError: the pooling is unknown, or needs more layers than the model has.
     """
     n_layers = count_layers(transformer.model)
     check_layers(pooling, n_layers, first_layer=first_layer)
@@ -120,11 +114,7 @@ def text_config(model: Any) -> Any:
 
 
 def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int = FIRST_LAYER) -> SentenceTransformer:
-    """Return a model with the same transformer and prompts under one pooling, made of stock modules.
-
-    Raises:
-        InputError: there is no such pooling, or the model has no transformer or too few layers.
-    """
+    """Return a model with the same transformer and prompts under one pooling, made of stock modules."""
     return SentenceTransformer(
         modules=pooling_modules(backbone_of(model), pooling, first_layer=first_layer),
         device=str(model.device),

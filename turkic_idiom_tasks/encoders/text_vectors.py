@@ -24,11 +24,7 @@ class TextVectors:
         self._vectors = {pooling: np.zeros((0, encoder.dimension), np.float32) for pooling in poolings}
 
     def add(self, texts: Sequence[str], *, progress: Callable[[int, int], None] | None = None) -> None:
-        """Encode the new texts, prompts included, in one call, so that batches hold texts of similar length.
-
-        Raises:
-            InputError: the model cannot be pooled in this way, or a vector is not finite.
-        """
+        """Encode the new texts, prompts included, in one call, so that batches hold texts of similar length."""
         new = [text for text in dict.fromkeys(texts) if text not in self._row_of_text]
         if not new:
             return

@@ -16,11 +16,7 @@ _POSITIONS_FROM_2 = {"xlm-roberta", "roberta", "camembert", "xlm-roberta-xl"}  #
 
 
 def load_tokenizer(name_or_path: str, *, revision: str | None = None, trust_remote_code: bool = False) -> Any:
-    """Return a fast tokenizer that takes sentences as lists of words.
-
-    Raises:
-        InputError: the tokenizer cannot be loaded, or does not say which word a sub-word belongs to.
-    """
+    """Return a fast tokenizer that takes sentences as lists of words."""
     path = local_path(name_or_path)
     options: dict[str, Any] = {
         "revision": revision or "main",
@@ -48,11 +44,7 @@ def lowers_case(tokenizer: Any) -> bool:
 
 
 def window_length(config: Any, tokenizer: Any, *, max_length: int | None = None, least: int = MIN_LENGTH) -> int:
-    """Return the number of sub-words in one forward pass: the lowest limit of caller, model and tokenizer, or 512.
-
-    Raises:
-        InputError: there is no room for `least` sub-words.
-    """
+    """Return the number of sub-words in one forward pass: the lowest limit of caller, model and tokenizer, or 512."""
     limits = [tokenizer.model_max_length, MAX_LENGTH]
     positions = getattr(config, "max_position_embeddings", None) or 0
     if config.model_type in _POSITIONS_FROM_2:

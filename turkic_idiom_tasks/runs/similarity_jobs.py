@@ -178,7 +178,7 @@ def _grow(
     config = part.token_config(replacement)
     idioms = known_idioms(part.data(work.dataset), triplets, languages=part.languages)
     classifier = part.idiomaticity_classifier if replacement == REPLACE_SELECTED else None
-    grown = grow_encoder(
+    return grow_encoder(
         trainee,
         make_tokens(idioms),
         triplets,
@@ -188,7 +188,6 @@ def _grow(
         batch_size=part.training.batch_size,
         seed=seed,
     )
-    return grown.record(config)
 
 
 def _report(tuned: Tuned) -> dict[str, JsonValue]:

@@ -23,13 +23,11 @@ from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.record import installed_versions
 from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier
-from turkic_idiom_tasks.training.config import RetrievalConfig, SimilarityConfig
-from turkic_idiom_tasks.training.regimes import RegimeData
+from turkic_idiom_tasks.training.config import EncoderSettings
 
-if TYPE_CHECKING:  # two of them import mteb, which `finetune span` does not need
+if TYPE_CHECKING:  # they import mteb, which `finetune span` does not need
     from turkic_idiom_tasks.training.encoder_trainer import Tuned
     from turkic_idiom_tasks.training.trainee import Trainee
-    from turkic_idiom_tasks.training.triplets import TripletData
 
 RETRIEVAL_RECORD = "retrieval_finetuning.json"
 SPAN_RECORD = "span_finetuning.json"
@@ -47,63 +45,12 @@ def check_new(folder: Path) -> None:
 
 
 def tuning_record(
-    trainee: Trainee, data: RegimeData, tuned: Tuned, *, config: RetrievalConfig, path: str, revision: str
+    trainee: Trainee, tuned: Tuned, *, config: EncoderSettings, data: Mapping[str, Any], **more: Any
 ) -> dict[str, Any]:
-    """Return everything that decides the weights of an encoder for retrieval, and its scores on the development split.
+    """Return everything that decides the weights of an encoder, and its scores.
 
-    The same training gives the same record. `path` and `revision` are those of the data in results.
-    """
-    history = []
-    for past in tuned.history:
-        history.append({"step": past.step, "ndcg": past.score, "by_language": dict(past.by_language)})
-    return {
-        "model": trainee.name,
-        "revision": trainee.revision,
-        "regime": data.regime,
-        "languages": list(data.languages),
-        "pooling": trainee.pooling,
-        "loss": tuned.loss,
-        "prompts": dict(trainee.prompts),
-        **trust_setting(trainee.trust_remote_code),
-        "config": config.model_dump(),
-        "data": {
-            "path": path,
-            "revision": revision,
-            "training_pairs": len(data.pairs),
-            "development_queries": data.n_development,
-            "dropped_for_test": data.dropped_for_test,
-            "dropped_for_development": data.dropped_for_development,
-        },
-        "untuned_ndcg": tuned.untuned.score,
-        "tuned_ndcg": tuned.tuned.score if tuned.tuned else None,
-        "kept_step": tuned.kept.step,
-        "steps": tuned.n_steps,
-        "diverged_at": tuned.diverged_at,
-        "stopped_early": tuned.stopped_early,
-        "verdict": tuned.verdict,
-        "history": without_nan(history),
-        "versions": installed_versions(),
-    }
-
-
-def similarity_record(
-    trainee: Trainee,
-    data: TripletData,
-    tuned: Tuned,
-    *,
-    config: SimilarityConfig,
-    untuned_scores: Mapping[str, Mapping[str, float]],
-    scores: Mapping[str, Mapping[str, float]],
-) -> dict[str, Any]:
-    """Return everything that decides the weights of an encoder for similarity, and its scores.
-
-    Args:
-        trainee: the encoder.
-        data: data of the training.
-        tuned: outcome of the training.
-        config: settings of the training.
-        untuned_scores: subset -> name -> score of the test pairs before training.
-        scores: the same by the weights that were kept.
+    The same training gives the same record. `data` is path and revision of the data in results, and its sizes; `more`
+    is what only this kind of training states.
     """
     return {
         "model": trainee.name,
@@ -111,40 +58,18 @@ def similarity_record(
         "pooling": trainee.pooling,
         **trust_setting(trainee.trust_remote_code),
         "config": config.model_dump(),
-        "data": {
-            "path": data.path,
-            "revision": data.revision,
-            "triplets": len(data.training),
-            "general_pairs": len(data.general),
-            "examples": tuned.n_examples,
-            "development_pairs": int(data.development.is_scored.sum()),
-            "left_out": data.n_left_out,
-            "test_idioms_seen": list(data.seen),
-        },
-        "untuned_spearman": tuned.untuned.score,
-        "tuned_spearman": tuned.tuned.score if tuned.tuned else None,
-        "kept_epoch": tuned.kept.step,
-        "diverged_at": tuned.diverged_at,
-        "verdict": tuned.verdict,
-        "history": [{"epoch": past.step, "spearman": past.score} for past in tuned.history],
-        "untuned_test": dict(untuned_scores),
-        "test": dict(scores),
+        "data": data,
+        **tuned.record(),
         "versions": installed_versions(),
+        **more,
     }
 
 
 def save_tuned(tuned: Tuned, folder: Path, record: Mapping[str, Any]) -> None:
-    """Write a folder that ``SentenceTransformer(folder)`` loads without code of ours; write all files or none.
+    """Write a new folder that ``SentenceTransformer(folder)`` loads without code of ours; write all files or none.
 
-    A model with idiom tokens needs this package and ``trust_remote_code=True``.
-
-    Args:
-        tuned: the encoder to save.
-        folder: must not exist.
-        record: from `tuning_record` or `similarity_record`.
-
-    Raises:
-        InputError: the folder exists or cannot be written, for example because the disk is full.
+    A model with idiom tokens needs this package and ``trust_remote_code=True``. `record` is from `tuning_record`; if it
+    has a regime, it is that of a training for retrieval.
     """
     with new_model(folder) as unfinished:
         tuned.model.save_pretrained(str(unfinished), create_model_card=False)
@@ -154,16 +79,10 @@ def save_tuned(tuned: Tuned, folder: Path, record: Mapping[str, Any]) -> None:
 
 
 def save_checkpoint(classifier: TokenClassifier, folder: Path, record: Mapping[str, Any]) -> None:
-    """Write a folder that transformers and lm-eval's ``token-classifier`` load; write all files or none.
+    """Write a new folder that transformers and lm-eval's ``token-classifier`` load; write all files or none.
 
-    Args:
-        classifier: the classifier to save.
-        folder: must not exist.
-        record: everything that decided the weights, and their scores: model, language (code), seed, best_epoch, data
-            (path and revision), config (fields of `SpanConfig`) and scores (as `score_predictions` names them).
-
-    Raises:
-        InputError: the folder exists or cannot be written, for example because the disk is full.
+    The record says what decided the weights, and their scores: model, language (code), seed, best_epoch, data (path and
+    revision), config (fields of `SpanConfig`) and scores (as `score_predictions` names them).
     """
     with new_model(folder) as unfinished:
         classifier.model.save_pretrained(unfinished)
@@ -173,12 +92,7 @@ def save_checkpoint(classifier: TokenClassifier, folder: Path, record: Mapping[s
 
 
 def model_card(kind: str, record: Mapping[str, Any]) -> str:
-    """Return the model card of a record, with the YAML block that the Hub reads.
-
-    Args:
-        kind: ``retrieval``, ``span`` or ``similarity``, which have a template each.
-        record: as `save_tuned` and `save_checkpoint` take it.
-    """
+    """Return the model card of a record, with the YAML block that the Hub reads; the kind names a template."""
     languages = [record["language"]] if kind == "span" else record.get("languages", [])
     subject = ", ".join(LANGUAGES[code].name for code in languages)
     if kind == "retrieval" and record["regime"] == CROSS_LINGUAL:

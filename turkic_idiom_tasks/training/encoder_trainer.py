@@ -68,6 +68,26 @@ class Tuned:
             return self.untuned
         return self.tuned
 
+    def record(self) -> dict[str, Any]:
+        """Return the outcome for a record, in which None stands for a score that is undefined."""
+        name = self.score_name.lower()
+        history: list[dict[str, Any]] = []
+        for past in self.history:
+            history.append({self.unit: past.step, name: None if math.isnan(past.score) else past.score})
+            if past.by_language:
+                history[-1]["by_language"] = dict(past.by_language)
+        return {
+            "loss": self.loss,
+            f"untuned_{name}": history[0][name],
+            f"tuned_{name}": self.tuned.score if self.tuned else None,
+            f"kept_{self.unit}": self.kept.step,
+            "steps": self.n_steps,
+            "diverged_at": self.diverged_at,
+            "stopped_early": self.stopped_early,
+            "verdict": self.verdict,
+            "history": history,
+        }
+
     @property
     def verdict(self) -> str:
         """Return one sentence on the effect of tuning and on the weights that were kept."""
@@ -79,12 +99,10 @@ class Tuned:
         after = f"{shown(self.tuned.score)} ({self.unit} {self.tuned.step})"
         if self.kept.step:
             return f"tuning raised development {self.score_name} from {before} to {after}{ending}"
-        if self.tuned.score == self.untuned.score:
-            return (
-                f"tuning did not change development {self.score_name}, {before}{ending}; the untuned weights are kept"
-            )
-        scores = f"{before} untuned and at best {after}"
-        return f"tuning made it worse: development {self.score_name} {scores}{ending}; the untuned weights are kept"
+        return (
+            f"tuning did not raise development {self.score_name}, {before} untuned and at best {after}{ending}; the "
+            "untuned weights are kept"
+        )
 
 
 def train_encoder(
@@ -112,10 +130,6 @@ def train_encoder(
         evaluations: number of evaluations, spread evenly over the steps; None evaluates after every epoch.
         patience: evaluations without a new best score after which training stops; None never stops.
         arguments: further arguments of the trainer.
-
-    Raises:
-        InputError: the untuned model's vectors are not finite, a package is missing, or there are more processes than
-            batches.
     """
     check_packages("accelerate")
     if n_processes() > 1 and len(rows) < n_processes() * config.batch_size:  # rows that fill no batch are dropped

@@ -57,6 +57,15 @@ class RegimeData:
         """Return the number of development queries in all languages."""
         return sum(len(data.queries) for data in self.development.values())
 
+    def sizes(self) -> dict[str, int]:
+        """Return the sizes of the data, for records."""
+        return {
+            "training_pairs": len(self.pairs),
+            "development_queries": self.n_development,
+            "dropped_for_test": self.dropped_for_test,
+            "dropped_for_development": self.dropped_for_development,
+        }
+
 
 def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) -> RegimeData:
     """Return the pairs and development queries of a regime.
@@ -66,9 +75,6 @@ def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) 
         regime: ``tr-only``: Turkish idioms and their meanings; ``monolingual``: those of `language`; ``cross-lingual``:
             Turkish idioms with the meanings in `language`, or with those in each of the other languages.
         language: a code; required for monolingual, refused for tr-only.
-
-    Raises:
-        InputError: the regime or language is unknown, the dataset has no entries, or there are too few pairs.
     """
     code = _checked_language(regime, language)
     lexicon = dataset.lexicon

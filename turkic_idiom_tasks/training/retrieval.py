@@ -40,17 +40,7 @@ _CHECKPOINTING = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs
 
 
 def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: RetrievalConfig) -> Tuned:
-    """Train an encoder's own weights on the pairs of a regime; nothing is written.
-
-    Args:
-        trainee: from `trainee.load_trainee`; its weights are changed.
-        data: from `regimes.build_regime`.
-        config: settings of the training; the trainee must have been loaded with its pooling.
-
-    Raises:
-        InputError: the untuned model's vectors are not finite, a package is missing, or there are more processes
-            than batches.
-    """
+    """Train an encoder's own weights on the pairs of a regime; nothing is written. It must have this pooling."""
     model, prompts = trainee.model, trainee.prompts
     loss = config.loss or (COSINE if trainee.is_plain else MNRL)
     if loss == COSINE and config.negatives == 0:

@@ -38,19 +38,11 @@ from turkic_idiom_tasks.training.triplets import TripletData, idiom_key
 
 log = logging.getLogger("turkic_idiom_tasks")
 
+Vectors = Mapping[str, Any]  # distinct text -> its vector, (H,) float32 of length 1
+
 
 def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: SimilarityConfig) -> Tuned:
-    """Train an encoder's own weights on triplets; nothing is written.
-
-    Args:
-        trainee: from `trainee.load_trainee`; its weights are changed.
-        data: from `triplets.build_triplets`.
-        config: settings of the training; the trainee must have been loaded with its pooling.
-
-    Raises:
-        InputError: the untuned model's vectors are not finite, a package is missing, or the triplets have no part that
-            the loss can learn from.
-    """
+    """Train an encoder's own weights on triplets; nothing is written. It must have been loaded with this pooling."""
     model = trainee.model
     return train_encoder(
         model,
@@ -101,11 +93,7 @@ def pair_similarities(model: SentenceTransformer, pairs: SentencePairs) -> Float
 
 
 def similarities_of_subsets(model: SentenceTransformer, test: Mapping[str, SentencePairs]) -> dict[str, Floats]:
-    """Return subset -> (P,) cosine similarities of the test pairs.
-
-    Raises:
-        InputError: the model's vectors are not finite.
-    """
+    """Return subset -> (P,) cosine similarities of the test pairs."""
     similarities = {}
     for subset, pairs in test.items():
         values = pair_similarities(model, pairs)
@@ -119,9 +107,6 @@ def simcse_rows(triplets: Sequence[Triplet], *, rng: np.random.Generator) -> lis
     """Return (sentence, positive, negative) of every triplet.
 
     A missing positive is the sentence itself, a missing negative a random sentence of another idiom.
-
-    Raises:
-        InputError: a negative is missing, and there is no sentence of another idiom.
     """
     rows = []
     for triplet in triplets:
@@ -142,20 +127,19 @@ def simcse_rows(triplets: Sequence[Triplet], *, rng: np.random.Generator) -> lis
     return rows
 
 
-def regression_rows(triplets: Sequence[Triplet], targets: Sequence[float]) -> list[tuple[str, str, float]]:
+def regression_rows(triplets: Sequence[Triplet], vectors: Vectors) -> list[tuple[str, str, float]]:
     """Return (sentence, other sentence, similarity) of the pairs that triplets give.
 
-    Args:
-        triplets: those without a correct sentence give no pair, those without an incorrect one give one pair.
-        targets: the untuned model's similarity of (E_c, E_i) of every triplet; ignored for a triplet that lacks
-            E_c or E_i.
+    A triplet without a correct sentence gives no pair, one without an incorrect sentence one pair. `vectors` are those
+    of the untuned model, for the correct and incorrect sentences of complete triplets.
     """
     rows = []
-    for triplet, target in zip(triplets, targets, strict=True):
+    for triplet in triplets:
         if triplet.correct:
             rows.append((triplet.original, triplet.correct, 1.0))
         if triplet.correct and triplet.incorrect:
-            rows.append((triplet.original, triplet.incorrect, float(target)))
+            target = float(vectors[triplet.correct] @ vectors[triplet.incorrect])
+            rows.append((triplet.original, triplet.incorrect, target))
     return rows
 
 
@@ -164,13 +148,11 @@ def _training_rows(model: SentenceTransformer, data: TripletData, *, config: Sim
         rows = simcse_rows(data.training, rng=np.random.default_rng(config.seed))
         sentences, positives, negatives = zip(*rows, strict=True)
         return Dataset.from_dict({"anchor": sentences, "positive": positives, "negative": negatives})
-    complete = [(row.correct, row.incorrect) for row in data.training if row.correct and row.incorrect]
-    vectors = _vectors(model, dict.fromkeys(text for pair in complete for text in pair))
-    targets = []
-    for row in data.training:
-        is_complete = row.correct and row.incorrect
-        targets.append(float(vectors[row.correct] @ vectors[row.incorrect]) if is_complete else math.nan)
-    pairs = regression_rows(data.training, targets)
+    texts: dict[str, None] = {}
+    for triplet in data.training:
+        if triplet.correct and triplet.incorrect:
+            texts |= {triplet.correct: None, triplet.incorrect: None}
+    pairs = regression_rows(data.training, _vectors(model, tuple(texts)))
     if not pairs:
         raise InputError("no triplet has a correct sentence, which the cosine loss needs; use --loss simcse")
     pairs += [(row.sentence1, row.sentence2, row.gold or 0.0) for row in data.general]
@@ -180,8 +162,7 @@ def _training_rows(model: SentenceTransformer, data: TripletData, *, config: Sim
     return Dataset.from_dict({"sentence1": firsts, "sentence2": seconds, "score": similarities})
 
 
-def _vectors(model: SentenceTransformer, texts: Sequence[str] | Mapping[str, None]) -> dict[str | None, Any]:
-    """Return distinct text -> its vector, (H,) float32 of length 1."""
+def _vectors(model: SentenceTransformer, texts: Sequence[str]) -> Vectors:
     vectors = model.encode(
         list(texts),
         prompt=sentence_prompt(model),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import DataCollatorForTokenClassification, EvalPrediction, Trainer, TrainingArguments, set_seed
+from transformers import DataCollatorForTokenClassification, EvalPrediction, set_seed
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
@@ -24,9 +24,7 @@ from turkic_idiom_tasks.spans import LABELS, OUTSIDE
 from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier, encode_words, load_weights
 from turkic_idiom_tasks.tasks.spans.subwords import subword_labels, word_tags
 from turkic_idiom_tasks.training.config import SpanConfig
-from turkic_idiom_tasks.training.trainer import EVALUATION_BATCH, KeepBest, check_loss, keep_to_bars, trainer_arguments
-
-_MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+from turkic_idiom_tasks.training.trainer import KeepBest, train_model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,17 +40,7 @@ class FineTuned:
 def load_untuned(
     name_or_path: str, *, seed: int, revision: str | None = None, trust_remote_code: bool = False
 ) -> TokenClassifier:
-    """Return a pretrained encoder with an untrained head for the three tags, in float32.
-
-    Args:
-        name_or_path: Hub id or folder of an encoder.
-        seed: seed of the head's initial weights.
-        revision: Hub commit; None is the newest.
-        trust_remote_code: whether code that comes with the model may be executed.
-
-    Raises:
-        InputError: the model cannot be found or loaded, or its tokenizer does not say which word a sub-word belongs to.
-    """
+    """Return a pretrained encoder with an untrained head for the three tags, whose initial weights the seed decides."""
     tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
     set_seed(seed)
     model = load_weights(
@@ -84,9 +72,6 @@ def fine_tune(
         validation: sentences to choose the epoch by; may be empty.
         config: settings of the training.
         seed: seed of the order of the sentences and of dropout.
-
-    Raises:
-        InputError: there is no training sentence, or the loss is not finite.
     """
     if not train:
         raise InputError("no training sentence; choose a language or data with annotated examples in its train split")
@@ -109,33 +94,22 @@ def fine_tune(
         return {"span_f1": span_scores([sentence.tags for sentence in validation], predicted).f1}
 
     best = KeepBest(model, lambda metrics: (metrics["eval_span_f1"], -metrics["eval_loss"]))
-    trainer = Trainer(
-        model=model,
-        args=trainer_arguments(
-            TrainingArguments,
-            config,
-            seed=seed,
-            per_device_eval_batch_size=EVALUATION_BATCH,
-            eval_strategy="epoch" if validation else "no",
-            remove_unused_columns=False,
-        ),
+    train_model(
+        model,
+        config=config,
+        seed=seed,
+        name=classifier.name,
+        best=best if validation else None,
         train_dataset=features,
         eval_dataset=validation_features or None,
         processing_class=tokenizer,
         data_collator=DataCollatorForTokenClassification(tokenizer),
         compute_metrics=validation_scores if validation else None,
         preprocess_logits_for_metrics=_most_likely_labels,
-        callbacks=[best],
     )
-    keep_to_bars(trainer)
-    outcome = trainer.train()
-    best.restore()
-    model.eval()
     history = []
     for metrics in best.history:
         history.append({"epoch": metrics["epoch"], "loss": metrics["eval_loss"], "span_f1": metrics["eval_span_f1"]})
-    losses = [outcome.training_loss, *(epoch["loss"] for epoch in history)]
-    check_loss(classifier.name, *losses, learning_rate=config.learning_rate)
     best_epoch = round(best.best["epoch"]) if history else None
     return FineTuned(classifier, best_epoch, best.best.get("eval_span_f1", math.nan), tuple(history))
 
@@ -157,7 +131,7 @@ def _features(
     encoded = encode_words(tokenizer, tokens, [sentence.language for sentence in sentences], max_length=length)
     rows, word_ids = [], []
     for row, sentence in enumerate(sentences):
-        features = {name: encoded[name][row] for name in _MODEL_INPUTS if name in encoded}
+        features = {name: values[row] for name, values in encoded.items()}
         word_ids.append(encoded.word_ids(row))
         features["labels"] = subword_labels(sentence.tags, word_ids[row], labelling=config.labelling)
         rows.append(features)

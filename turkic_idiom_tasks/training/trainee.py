@@ -56,9 +56,6 @@ def load_trainee(
         revision: Hub commit; None is the one that mteb pins, otherwise the newest.
         device: None lets sentence-transformers choose.
         trust_remote_code: whether code that comes with the model may be executed.
-
-    Raises:
-        InputError: the model cannot be found, loaded or trained, or cannot have this pooling.
     """
     check_pooling(pooling or _PLAIN_POOLING)
     loaded = resolve_model(name, revision=revision, device=device, trust_remote_code=trust_remote_code)

@@ -25,14 +25,7 @@ Weights = Mapping[str, torch.Tensor]
 
 
 def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: int, **options: Any) -> Arguments:
-    """Return arguments of a stock trainer that saves, logs and uploads nothing.
-
-    Args:
-        kind: class of the arguments.
-        config: settings of the training.
-        seed: of the order of the data and of dropout.
-        options: further arguments, by their names in `kind`.
-    """
+    """Return arguments of a stock trainer that saves, logs and uploads nothing; the options are further ones."""
     settings = {
         "output_dir": tempfile.gettempdir(),  # required by the trainer; nothing is saved
         "num_train_epochs": config.epochs,
@@ -64,12 +57,9 @@ class KeepBest(TrainerCallback):
     """
 
     def __init__(self, model: torch.nn.Module, rank: Callable[[Mapping[str, float]], tuple[float, ...]]) -> None:
-        """Begin without any evaluation.
+        """Take the model that is trained, and a function that returns the scores of an evaluation from its metrics.
 
-        Args:
-            model: the model that is trained.
-            rank: returns the scores of an evaluation from its metrics, higher is better, compared from left to right;
-                NaN is below every number.
+        Higher is better, scores are compared from left to right, and NaN is below every number.
         """
         self.history: list[Mapping[str, float]] = []
         self.best: Mapping[str, float] = {}  # metrics of the best evaluation, the earliest of equal ones
@@ -121,18 +111,48 @@ def keep_to_bars(trainer: Trainer) -> None:
         trainer.add_callback(_SilentProgress)
 
 
+def train_model(
+    model: Any, *, config: TrainerSettings, seed: int, name: str, best: KeepBest | None = None, **options: Any
+) -> float:
+    """Train a model of transformers, leave it with the weights of the best epoch, and return the mean training loss.
+
+    Args:
+        model: its weights are changed.
+        config: settings of the training.
+        seed: of the order of the data and of dropout.
+        name: of the model, for messages.
+        best: keeps the weights of the best epoch; None for a training without ``eval_dataset``.
+        options: of the stock ``Trainer``.
+    """
+    check_packages("accelerate")
+    arguments = trainer_arguments(
+        TrainingArguments,
+        config,
+        seed=seed,
+        per_device_eval_batch_size=EVALUATION_BATCH,
+        eval_strategy="no" if best is None else "epoch",
+    )
+    callbacks = [] if best is None else [best]
+    trainer = Trainer(model=model, args=arguments, callbacks=callbacks, **options)
+    keep_to_bars(trainer)
+    loss = float(trainer.train().training_loss)
+    history = [] if best is None else best.history
+    losses = [loss, *(metrics["eval_loss"] for metrics in history if metrics["epoch"])]
+    if not all(map(math.isfinite, losses)):
+        raise InputError(
+            f"{name}: training diverged, a loss is not finite; use a smaller learning rate than "
+            f"{config.learning_rate:g}"
+        )
+    if best is not None:
+        best.restore()
+    model.eval()
+    return loss
+
+
 def check_packages(*names: str) -> None:
     """Raise InputError if a package that a training needs is not installed."""
     missing = [name for name in names if find_spec(name) is None]
     if missing:
         raise InputError(
             f"fine-tuning needs {' and '.join(missing)}; install with: pip install 'turkic-idiom-tasks[finetune]'"
-        )
-
-
-def check_loss(name: str, *losses: float, learning_rate: float) -> None:
-    """Raise InputError if a loss is not finite, that is, if the training of the named model diverged."""
-    if not all(map(math.isfinite, losses)):
-        raise InputError(
-            f"{name}: training diverged, a loss is not finite; use a smaller learning rate than {learning_rate:g}"
         )

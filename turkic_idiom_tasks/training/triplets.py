@@ -60,6 +60,15 @@ class TripletData:
     n_left_out: int = 0  # triplets that were left out because of a test or development idiom
     general: tuple[SentencePair, ...] = ()  # pairs without idioms and their gold scores, for the regression
 
+    def sizes(self) -> dict[str, int]:
+        """Return the sizes of the data, for records."""
+        return {
+            "triplets": len(self.training),
+            "general_pairs": len(self.general),
+            "development_pairs": int(self.development.is_scored.sum()),
+            "left_out": self.n_left_out,
+        }
+
 
 class _Source(NamedTuple):
     """Triplets of one subset before its test idioms are looked for."""
@@ -84,9 +93,6 @@ def build_triplets(
             ``leave-out`` the triplets, or ``keep`` them.
         general: table without a header line, with a score in [0, 1] and two sentences in each row; a pair that is also
             a test pair is left out.
-
-    Raises:
-        InputError: the data or a language is unknown, malformed or too small, or test idioms occur in training.
     """
     if seen_idioms not in SEEN_IDIOMS:
         raise usage_error(f"--seen-idioms {seen_idioms}: choose one of {', '.join(SEEN_IDIOMS)}")

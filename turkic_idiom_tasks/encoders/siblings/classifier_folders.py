@@ -54,9 +54,6 @@ def best_classifier(folder: Path) -> ClassifierFolder:
 
     Args:
         folder: folder of one seed, or of several.
-
-    Raises:
-        InputError: there is no classifier, or the best one needs more than a sentence and an idiom.
     """
     records: dict[Path, _Record] = {}
     for place in (folder, *sorted(folder.glob("seed-*"))):

@@ -101,11 +101,7 @@ class IdiomTable:
     """Tokens of a model, and the search for their idioms in texts."""
 
     def __init__(self, tokens: Sequence[IdiomToken], *, classifier: ClassifierSettings | None = None) -> None:
-        """Take the tokens, and the settings of the classifier that decides what is replaced; None replaces all.
-
-        Raises:
-            InputError: two idioms have the same token, or there is no idiom.
-        """
+        """Take the tokens, and the settings of the classifier that decides what is replaced; None replaces all."""
         self.tokens = tuple(tokens)
         self.classifier = classifier
         _check_distinct(self.tokens)
@@ -145,11 +141,7 @@ class IdiomTable:
 
 
 def read_table_file(path: Path) -> IdiomTable:
-    """Return the table in the file `TABLE` of a saved model.
-
-    Raises:
-        InputError: the file cannot be read, has another format, or is damaged.
-    """
+    """Return the table in the file `TABLE` of a saved model."""
     value = read_json(path)
     stated = value.get("format") if isinstance(value, dict) else None
     if stated != FORMAT:
@@ -169,9 +161,6 @@ def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
     """Return one token per idiom, in the order of the idioms.
 
     Idioms with the same words, whatever their case and the punctuation between them, are one idiom, in every language.
-
-    Raises:
-        InputError: an idiom has neither letters nor digits, two idioms have the same token, or there is no idiom.
     """
     tokens: dict[tuple[str, ...], IdiomToken] = {}
     for known in idioms:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import torch
 from sentence_transformers import SentenceTransformer
@@ -32,6 +32,7 @@ from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
 )
 from turkic_idiom_tasks.encoders.siblings.sentence_classifier import (
     SentenceClassifier,
+    TextRow,
     TrainedClassifier,
     load_sentence_classifier,
     predict_labels,
@@ -43,20 +44,12 @@ from turkic_idiom_tasks.io.reading import display
 _DEFAULT_DEVIATION = 0.02  # of random vectors, where the configuration states none
 
 
-class _Question(NamedTuple):
-    """A row for the classifier: is the idiom meant in the sentence?"""
-
-    first: str
-    second: str
-    language: str
-
-
 class IdiomTokenTransformer(Transformer):
     """Stock ``Transformer``, changed to replace idioms by their tokens before texts are tokenised."""
 
     idiom_table: IdiomTable
     sentence_classifier: SentenceClassifier | None  # decides which occurrences are replaced; None replaces all
-    _decisions: dict[_Question, bool]  # answers of the classifier, which is asked about each sentence in every epoch
+    _decisions: dict[TextRow, bool]  # answers of the classifier, which is asked about each sentence in every epoch
 
     @classmethod
     def of(cls, transformer: Transformer, table: IdiomTable, classifier: SentenceClassifier | None) -> Self:
@@ -107,12 +100,12 @@ class IdiomTokenTransformer(Transformer):
         classifier, settings = self.sentence_classifier, self.idiom_table.classifier
         if classifier is None or settings is None:
             return list(occurrences)
-        questions: list[list[_Question]] = []
+        questions: list[list[TextRow]] = []
         for text, of_text in zip(texts, occurrences, strict=True):
             questions.append([])
             for occurrence in of_text:
                 idiom = occurrence.idiom if settings.gives_idiom else ""
-                questions[-1].append(_Question(text, idiom, occurrence.language))
+                questions[-1].append(TextRow(text, idiom, occurrence.language))
         new = dict.fromkeys(question for of_text in questions for question in of_text)
         new = {question: None for question in new if question not in self._decisions}
         if new:
@@ -175,9 +168,6 @@ def add_idiom_tokens(
             ``mean``, the mean over the sub-words of the idiom.
         seed: of random vectors.
         trained: decides which occurrences are replaced; None replaces all.
-
-    Raises:
-        InputError: the model cannot have idiom tokens, or a token is in its vocabulary already.
     """
     transformer = backbone_of(model)
     if isinstance(transformer, IdiomTokenTransformer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding
@@ -20,20 +20,12 @@ from turkic_idiom_tasks.orthography import lower
 _BATCH = 64  # rows
 
 
-class TextRow(Protocol):
+class TextRow(NamedTuple):
     """What a classifier is asked about."""
 
-    @property
-    def first(self) -> str:
-        """Return the sentence."""
-
-    @property
-    def second(self) -> str:
-        """Return the idiom, or a candidate for its meaning; empty if there is none."""
-
-    @property
-    def language(self) -> str:
-        """Code of a language of the benchmark; empty for others."""
+    first: str  # the sentence
+    second: str  # the idiom, or a candidate for its meaning; empty if there is none
+    language: str  # code of a language of the benchmark; empty for others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,11 +74,7 @@ def predict_labels(classifier: SentenceClassifier, rows: Sequence[TextRow], *, m
 
 
 def load_sentence_classifier(folder: Path) -> SentenceClassifier:
-    """Return a classifier from a local folder, in evaluation mode and float32.
-
-    Raises:
-        InputError: it cannot be loaded, or has no trained head for two labels.
-    """
+    """Return a classifier from a local folder, in evaluation mode and float32."""
     tokenizer = load_tokenizer(str(folder))
     model, report = load_pretrained(
         AutoModelForSequenceClassification, str(folder), dtype=torch.float32, output_loading_info=True
@@ -103,9 +91,6 @@ def load_trained_classifier(folder: Path) -> TrainedClassifier:
 
     Args:
         folder: folder of one seed, or of several, of which the one with the best development score is taken.
-
-    Raises:
-        InputError: there is no such classifier, or it needs more than a sentence and an idiom.
     """
     best = best_classifier(folder)
     return TrainedClassifier(load_sentence_classifier(best.folder), best)

@@ -13,18 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import (
-    AutoModelForSequenceClassification,
-    DataCollatorWithPadding,
-    EvalPrediction,
-    Trainer,
-    TrainingArguments,
-    set_seed,
-)
+from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding, EvalPrediction, set_seed
 
 from turkic_idiom_tasks.encoders.checkpoints import load_pretrained
 from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD
-from turkic_idiom_tasks.encoders.siblings.sentence_classifier import SentenceClassifier, encode_rows, predict_labels
+from turkic_idiom_tasks.encoders.siblings.sentence_classifier import (
+    SentenceClassifier,
+    TextRow,
+    encode_rows,
+    predict_labels,
+)
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_json
@@ -34,16 +32,7 @@ from turkic_idiom_tasks.results.record import installed_versions
 from turkic_idiom_tasks.training.cards import new_model, without_nan
 from turkic_idiom_tasks.training.config import IdiomaticityConfig
 from turkic_idiom_tasks.training.siblings.labelled import Labelled, LabelledData
-from turkic_idiom_tasks.training.trainer import (
-    EVALUATION_BATCH,
-    KeepBest,
-    Weights,
-    check_loss,
-    check_packages,
-    keep_to_bars,
-    set_weights,
-    trainer_arguments,
-)
+from turkic_idiom_tasks.training.trainer import KeepBest, Weights, set_weights, train_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +60,7 @@ class Stage:
 def load_classifier(
     name_or_path: str, *, seed: int, revision: str | None = None, trust_remote_code: bool = False
 ) -> SentenceClassifier:
-    """Return a pretrained encoder with an untrained head for two labels, in float32.
-
-    Raises:
-        InputError: the model cannot be found or loaded.
-    """
+    """Return a pretrained encoder with an untrained head for two labels, in float32."""
     tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
     set_seed(seed)
     model = load_pretrained(
@@ -109,34 +94,25 @@ def train_stage(
         seed: seed of the order of the rows and of dropout.
         earlier: the stage with whose weights this one begins; None for those that the classifier has. They are kept if
             every epoch is worse on the development rows.
-
-    Raises:
-        InputError: a package is missing, or training diverged.
     """
-    check_packages("accelerate")
-    best = KeepBest(classifier.model, lambda metrics: (metrics["eval_macro_f1"], -metrics["eval_loss"]))
+    model = classifier.model
+    best = KeepBest(model, lambda metrics: (metrics["eval_macro_f1"], -metrics["eval_loss"]))
     if earlier is not None:
-        set_weights(classifier.model, earlier.weights)
+        set_weights(model, earlier.weights)
         # an epoch that is as good takes the place of the earlier weights, whatever its loss
         best.offer({"eval_macro_f1": earlier.development_f1, "eval_loss": math.inf, "epoch": 0})
-    trainer = Trainer(
-        model=classifier.model,
-        args=trainer_arguments(
-            TrainingArguments,
-            config,
-            seed=seed,
-            per_device_eval_batch_size=EVALUATION_BATCH,
-            eval_strategy="epoch",
-        ),
+    train_model(
+        model,
+        config=config,
+        seed=seed,
+        name=classifier.name,
+        best=best,
         train_dataset=_features(classifier, rows, config=config),
         eval_dataset=_features(classifier, development, config=config),
         processing_class=classifier.tokenizer,
         data_collator=DataCollatorWithPadding(classifier.tokenizer),
         compute_metrics=_macro_f1,
-        callbacks=[best],
     )
-    keep_to_bars(trainer)
-    check_loss(classifier.name, trainer.train().training_loss, learning_rate=config.learning_rate)
     n_earlier = earlier.n_epochs if earlier is not None else 0
     best_epoch = n_earlier + round(best.best["epoch"])
     if earlier is not None and not best.best["epoch"]:
@@ -152,20 +128,9 @@ def train_seed(
     seed: int,
     first: Stage | None = None,
 ) -> tuple[SeedScores, list[int]]:
-    """Train a classifier's own weights, stage after stage, and score it on the test rows; write nothing.
+    """Train a classifier's own weights, stage after stage, and return its scores and the label of every test row.
 
-    Args:
-        classifier: from `load_classifier`; its weights are changed.
-        data: from `labelled.build_labelled`.
-        config: settings of the training of each stage.
-        seed: seed of the order of the rows and of dropout.
-        first: the first stage with these settings, if it was trained before; setups of the same data share it.
-
-    Returns:
-        the scores, and the label of every test row.
-
-    Raises:
-        InputError: a package is missing, or training diverged.
+    `first` is the first stage with these settings, if it was trained before; setups of the same data share it.
     """
     stage = first or train_stage(classifier, data.stages[0], data.development, config=config, seed=seed)
     for rows in data.stages[1:]:
@@ -173,7 +138,7 @@ def train_seed(
     set_weights(classifier.model, stage.weights)
     classifier.model.eval()
     gold = [row.label for row in data.test]
-    predicted = predict_labels(classifier, data.test, max_length=config.max_length)
+    predicted = predict_labels(classifier, _texts(data.test), max_length=config.max_length)
     interval = macro_f1_interval(gold, predicted, [row.idiom for row in data.test])
     test_f1 = macro_f1(gold, predicted)
     scores = SeedScores(seed, stage.best_epoch, stage.development_f1, test_f1, interval.low, interval.high)
@@ -185,14 +150,7 @@ def save_classifier(
 ) -> None:
     """Write a folder that transformers loads, with the record of the training; write all files or none.
 
-    Args:
-        classifier: the classifier to save.
-        folder: must not exist.
-        scores: its scores.
-        settings: everything that decided the weights.
-
-    Raises:
-        InputError: the folder cannot be written.
+    The folder must not exist; `settings` are everything that decided the weights.
     """
     with new_model(folder) as unfinished:
         classifier.model.save_pretrained(unfinished)
@@ -202,11 +160,7 @@ def save_classifier(
 
 
 def finished_scores(folder: Path, settings: Mapping[str, Any]) -> SeedScores | None:
-    """Return the scores of a training that an earlier run saved in the folder of the seed, or None if there is none.
-
-    Raises:
-        InputError: the folder is of a training with other settings.
-    """
+    """Return the scores of a training that an earlier run saved in the folder of the seed, or None if there is none."""
     if not folder.exists():
         return None
     path = folder / IDIOMATICITY_RECORD
@@ -224,5 +178,9 @@ def _macro_f1(evaluated: EvalPrediction) -> dict[str, float]:
 def _features(
     classifier: SentenceClassifier, rows: Sequence[Labelled], *, config: IdiomaticityConfig
 ) -> list[dict[str, Any]]:
-    features = encode_rows(classifier, rows, max_length=config.max_length)
+    features = encode_rows(classifier, _texts(rows), max_length=config.max_length)
     return [{**inputs, "labels": row.label} for inputs, row in zip(features, rows, strict=True)]
+
+
+def _texts(rows: Sequence[Labelled]) -> list[TextRow]:
+    return [TextRow(row.first, row.second, row.language) for row in rows]

@@ -28,9 +28,6 @@ def known_idioms(data: str | Dataset, triplets: TripletData, *, languages: Seque
         data: as of `triplets.build_triplets`.
         triplets: what that function returned.
         languages: as of that function.
-
-    Raises:
-        InputError: the data cannot be read.
     """
     if not isinstance(data, Dataset) and (data in (ASTITCH, CHENGYU) or Path(data).is_file()):
         names = [triplet.idiom for triplet in triplets.training]
@@ -48,11 +45,7 @@ def known_idioms(data: str | Dataset, triplets: TripletData, *, languages: Seque
 
 
 def read_sentences(path: Path) -> list[str]:
-    """Return the sentences of a file, one a line; empty lines are left out.
-
-    Raises:
-        InputError: the file cannot be read, or has no sentence.
-    """
+    """Return the sentences of a file, one a line; empty lines are left out."""
     try:
         text = decode_text(read_file(path))
     except MalformedError as error:

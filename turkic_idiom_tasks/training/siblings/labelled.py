@@ -80,9 +80,6 @@ def build_labelled(
             as the second text.
         subtask: ``A``, or ``B`` of AStitch.
         languages: ``eng`` (the default) or ``por`` of AStitch, or codes of a lexicon's languages.
-
-    Raises:
-        InputError: the data, a setup or an input is unknown, or the data is malformed or too small.
     """
     for name, known, option in ((setup, SETUPS, "setup"), (subtask, SUBTASKS, "subtask")):
         if name not in known:

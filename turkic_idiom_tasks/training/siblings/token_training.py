@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from sentence_transformers import SentenceTransformer
-from transformers import AutoModelForMaskedLM, DataCollatorForLanguageModeling, Trainer, TrainingArguments, set_seed
+from transformers import AutoModelForMaskedLM, DataCollatorForLanguageModeling, set_seed
 
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of, load_pretrained
 from turkic_idiom_tasks.encoders.folders import is_local
@@ -24,43 +22,10 @@ from turkic_idiom_tasks.encoders.siblings.sentence_classifier import load_traine
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.training.config import IdiomTokenConfig, TrainerSettings
 from turkic_idiom_tasks.training.trainee import Trainee
-from turkic_idiom_tasks.training.trainer import check_loss, check_packages, keep_to_bars, trainer_arguments
+from turkic_idiom_tasks.training.trainer import train_model
 from turkic_idiom_tasks.training.triplets import TripletData
 
 log = logging.getLogger("turkic_idiom_tasks")
-
-
-@dataclass(frozen=True, slots=True)
-class Replacements:
-    """How many distinct sentences have an idiom that is replaced."""
-
-    sentences: int
-    replaced: int  # those in which a token stands for an idiom
-
-
-@dataclass(frozen=True, slots=True)
-class Pretraining:
-    """Outcome of a masked-LM training."""
-
-    n_sentences: int
-    n_with_token: int  # sentences with at least one idiom token
-    loss: float  # mean over all steps
-
-
-@dataclass(frozen=True, slots=True)
-class GrownEncoder:
-    """What was done to the encoder before it is trained for similarity."""
-
-    n_tokens: int  # idioms that have a token
-    classifier: str | None  # folder of the classifier that decides for `select`; None for `all`
-    classifier_revision: str | None  # hash of the files of this folder
-    training: Replacements  # in the training sentences
-    test: Replacements  # in the sentences of the test pairs
-    pretraining: Pretraining | None  # None if there was no masked-LM training
-
-    def record(self, config: IdiomTokenConfig) -> dict[str, Any]:
-        """Return settings and outcome for the record of the training."""
-        return {"config": config.model_dump(), **asdict(self)}
 
 
 def grow_encoder(
@@ -73,73 +38,55 @@ def grow_encoder(
     sentences: Sequence[str],
     batch_size: int,
     seed: int,
-) -> GrownEncoder:
-    """Add the tokens to an encoder, and train it on sentences with them; its model is changed.
+) -> dict[str, Any]:
+    """Add the tokens to an encoder, train it on sentences with them, and return settings and outcome for a record.
 
     Args:
-        trainee: from `trainee.load_trainee`.
+        trainee: from `trainee.load_trainee`; its model is changed.
         tokens: from `idiom_tokens.make_tokens`.
-        data: of the training for similarity, in which replacements are counted.
+        data: of the training for similarity, in which the sentences with a replaced idiom are counted.
         config: settings of the tokens.
         classifier: folder of the classifier for ``select``.
         sentences: for the masked-LM training; empty for none.
         batch_size: of the masked-LM training.
         seed: of random vectors and of the masked-LM training.
-
-    Raises:
-        InputError: the encoder cannot have the tokens, or cannot learn from the sentences.
     """
     trained = None if classifier is None else load_trained_classifier(classifier)
     module = add_idiom_tokens(trainee.model, tokens, initial=config.idiom_token_init, seed=seed, trained=trained)
     pretraining = None
     if sentences:
-        pretraining = pretrain_masked_lm(
-            trainee.model,
-            sentences,
-            config=config,
-            batch_size=batch_size,
-            seed=seed,
-            revision=trainee.revision,
-            trust_remote_code=trainee.trust_remote_code,
-        )
+        pretraining = pretrain_masked_lm(trainee, sentences, config=config, batch_size=batch_size, seed=seed)
     tested = [text for pairs in data.test.values() for text in pairs.texts]
-    return GrownEncoder(
-        n_tokens=len(tokens),
-        classifier=None if trained is None else str(trained.origin.folder),
-        classifier_revision=None if trained is None else trained.origin.revision,
-        training=_replacements(module, [triplet.original for triplet in data.training]),
-        test=_replacements(module, tested),
-        pretraining=pretraining,
-    )
+    counts = {}
+    for name, texts in (("training", [triplet.original for triplet in data.training]), ("test", tested)):
+        distinct = list(dict.fromkeys(texts))
+        counts[name] = {"sentences": len(distinct), "replaced": _n_changed(distinct, module.rewrite(distinct))}
+    return {
+        "config": config.model_dump(),
+        "n_tokens": len(tokens),
+        "classifier": None if trained is None else str(trained.origin.folder),
+        "classifier_revision": None if trained is None else trained.origin.revision,
+        **counts,
+        "pretraining": pretraining,
+    }
 
 
 def pretrain_masked_lm(
-    model: SentenceTransformer,
-    sentences: Sequence[str],
-    *,
-    config: IdiomTokenConfig,
-    batch_size: int,
-    seed: int,
-    revision: str | None = None,
-    trust_remote_code: bool = False,
-) -> Pretraining:
-    """Train the transformer of a model to predict masked sub-words of sentences with idiom tokens; write nothing.
+    trainee: Trainee, sentences: Sequence[str], *, config: IdiomTokenConfig, batch_size: int, seed: int
+) -> dict[str, float]:
+    """Train the transformer of a model with idiom tokens to predict masked sub-words; nothing is written.
 
     Args:
-        model: has idiom tokens; its weights are changed.
+        trainee: its weights are changed.
         sentences: idioms in them are replaced as in all inputs of the model.
         config: settings of the training.
         batch_size: sentences per step and device.
         seed: seed of the order, of the masks, of dropout, and of a head that the checkpoint does not have.
-        revision: Hub commit of the model; None for a folder.
-        trust_remote_code: whether code that comes with the model may be executed.
 
-    Raises:
-        InputError: the model has no masked-LM head or no mask token, no sentence has an idiom that is replaced, or
-            training diverged.
+    Returns:
+        ``n_sentences``, ``n_with_token`` (those in which an idiom was replaced) and ``loss``, the mean over all steps.
     """
-    check_packages("accelerate")
-    transformer = backbone_of(model)
+    transformer = backbone_of(trainee.model)
     if not isinstance(transformer, IdiomTokenTransformer):
         raise usage_error("masked-LM training is for models with idiom tokens; give --idiom-tokens")
     tokenizer = transformer.tokenizer
@@ -148,7 +95,7 @@ def pretrain_masked_lm(
             "the tokenizer has no mask token, so there is no masked-LM training; give an encoder like BERT"
         )
     rewritten = transformer.rewrite(sentences)
-    n_with_token = sum(new != old for new, old in zip(rewritten, sentences, strict=True))
+    n_with_token = _n_changed(sentences, rewritten)
     if not n_with_token:
         raise InputError(
             f"none of the {len(sentences)} sentences has an idiom that is replaced, so no token would learn; give "
@@ -162,20 +109,19 @@ def pretrain_masked_lm(
         learning_rate=config.pretrain_learning_rate,
         weight_decay=0.0,
     )
-    trainer = Trainer(
-        model=_with_head(transformer, revision=revision, trust_remote_code=trust_remote_code),
-        args=trainer_arguments(TrainingArguments, settings, seed=seed),
+    loss = train_model(
+        _with_head(transformer, trainee),
+        config=settings,
+        seed=seed,
+        name="masked-LM training",
         train_dataset=[{"input_ids": ids} for ids in encoded["input_ids"]],
         data_collator=DataCollatorForLanguageModeling(tokenizer, mlm_probability=config.masked),
     )
-    keep_to_bars(trainer)
-    loss = float(trainer.train().training_loss)
-    model.eval()
-    check_loss("masked-LM training", loss, learning_rate=config.pretrain_learning_rate)
-    return Pretraining(len(sentences), n_with_token, loss)
+    transformer.eval()
+    return {"n_sentences": len(sentences), "n_with_token": n_with_token, "loss": loss}
 
 
-def _with_head(transformer: IdiomTokenTransformer, *, revision: str | None, trust_remote_code: bool) -> Any:
+def _with_head(transformer: IdiomTokenTransformer, trainee: Trainee) -> Any:
     """Return a masked-LM model around the transformer itself; its head comes from the checkpoint, if that has one."""
     backbone: Any = transformer.model
     embeddings: Any = backbone.get_input_embeddings()
@@ -183,8 +129,8 @@ def _with_head(transformer: IdiomTokenTransformer, *, revision: str | None, trus
     masked_lm, report = load_pretrained(
         AutoModelForMaskedLM,
         name,
-        revision=None if is_local(name) else revision,
-        trust_remote_code=trust_remote_code,
+        revision=None if is_local(name) else trainee.revision,
+        trust_remote_code=trainee.trust_remote_code,
         dtype=torch.float32,
         output_loading_info=True,
     )
@@ -199,7 +145,5 @@ def _with_head(transformer: IdiomTokenTransformer, *, revision: str | None, trus
     return masked_lm
 
 
-def _replacements(module: IdiomTokenTransformer, texts: Sequence[str]) -> Replacements:
-    distinct = list(dict.fromkeys(texts))
-    n_replaced = sum(new != old for new, old in zip(module.rewrite(distinct), distinct, strict=True))
-    return Replacements(len(distinct), n_replaced)
+def _n_changed(texts: Sequence[str], rewritten: Sequence[str]) -> int:
+    return sum(new != old for old, new in zip(texts, rewritten, strict=True))
