@@ -7,11 +7,11 @@ import pytest
 import torch
 from mteb.models.model_implementations import MODEL_REGISTRY
 
-from tests.training.toy_task import COSINE_OPTIONS, QUICK, changed, regime
+from tests.training.toy_task import COSINE_OPTIONS, QUICK, changed, record_of, regime
 from turkic_idiom_tasks.dataset.retrieval import RetrievalData
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_models import NO_REVISION, load_pooled, make_meta
-from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD, model_card, save_tuned, tuning_record
+from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD, model_card, save_tuned
 from turkic_idiom_tasks.training.config import RetrievalConfig, checked
 from turkic_idiom_tasks.training.regimes import Pair, RegimeData
 from turkic_idiom_tasks.training.retrieval import RetrievalEvaluator, fine_tune_retrieval
@@ -53,7 +53,7 @@ def tuned(sentence_model):
 def saved(tuned, tmp_path_factory):
     trainee, found = tuned
     folder = tmp_path_factory.mktemp("saved") / "model"
-    save_tuned(found, folder, tuning_record(trainee, regime(), found, config=QUICK, path="lexicon", revision="f" * 40))
+    save_tuned(found, folder, record_of(trainee, found))
     return folder
 
 
@@ -86,7 +86,7 @@ def test_a_plain_encoder_learns_under_every_pooling_and_reloads_alike(untrained_
     assert found.kept.score > found.untuned.score + 0.1
     config = changed(pooling=pooling, loss="mnrl")
     folder = tmp_path / "models" / "one"
-    save_tuned(found, folder, tuning_record(trainee, regime(), found, config=config, path="lexicon", revision="f" * 40))
+    save_tuned(found, folder, record_of(trainee, found, config=config))
     texts = ["göz dil", "kalp", "su ateş ev"]
     again = SentenceTransformer(str(folder), device="cpu")
     assert np.array_equal(again.encode(texts), found.model.encode(texts))
@@ -104,7 +104,7 @@ def test_the_five_poolings_start_from_different_scores(untrained_bert):
     scores = set()
     for pooling in ("cls", "mean", "max", "first_last", "last_four"):
         trainee = load_trainee(str(untrained_bert), task="T2", pooling=pooling)
-        scores.add(RetrievalEvaluator(trainee.model, regime().development, prompts=trainee.prompts)()["ndcg"])
+        scores.add(RetrievalEvaluator(trainee.model, regime().development, prompts=trainee.prompts)()["eval_score"])
     assert len(scores) == 5
 
 
@@ -142,7 +142,7 @@ def test_a_diverging_loss_stops_and_leaves_the_untuned_weights(sentence_model, c
     assert found.tuned is None
     assert equal(weights(found.model), before)
     assert "were not finite at step 2, where training stopped; the untuned weights are kept" in found.verdict
-    record = tuning_record(trainee, regime(), found, config=QUICK, path="lexicon", revision="f" * 40)
+    record = record_of(trainee, found)
     assert json.loads(json.dumps(record, allow_nan=False))["tuned_ndcg"] is None
     assert "| tuned | undefined |" in model_card("retrieval", record)
 
@@ -185,7 +185,7 @@ def test_tuning_that_makes_it_worse_is_undone_and_said(saved):
     assert equal(weights(found.model), before)
     assert "did not raise" in found.verdict
     assert "the untuned weights are kept" in found.verdict
-    record = tuning_record(trainee, regime(), found, config=QUICK, path="lexicon", revision="f" * 40)
+    record = record_of(trainee, found)
     assert "In this folder: the untuned weights." in model_card("retrieval", record)
 
 
@@ -225,7 +225,7 @@ def test_every_option_trains_and_scores_in_float32(sentence_model, tmp_path, opt
 
     trainee, found = tune(sentence_model, **options)
     assert found.kept.score > found.untuned.score + 0.1
-    record = tuning_record(trainee, regime(), found, config=changed(**options), path="lexicon", revision="f" * 40)
+    record = record_of(trainee, found, config=changed(**options))
     save_tuned(found, tmp_path / "model", record)
     again = SentenceTransformer(str(tmp_path / "model"), device="cpu")
     tolerance = 1e-3 if "lora" in options else 1e-9  # merging rounds
@@ -264,7 +264,7 @@ def test_prompts_stand_before_texts_in_training_and_evaluation(sentence_model, t
     assert [one.score for one in found.history] == [one.score for one in written.history]
     _, bare = tune(sentence_model, epochs=1)
     assert not equal(weights(found.model), weights(bare.model))
-    record = tuning_record(trainee, regime(), found, config=QUICK, path="lexicon", revision="f" * 40)
+    record = record_of(trainee, found)
     save_tuned(found, tmp_path / "saved", record)
     again = load_trainee(str(tmp_path / "saved"), task="T3")
     assert dict(again.prompts) == record["prompts"] == prompts
@@ -330,8 +330,8 @@ def test_scores_of_languages_are_averaged_with_equal_weight(sentence_model):
     all_held = regime().development["tr"]
     few = RetrievalData(dict(list(all_held.queries.items())[:2]), all_held.documents, all_held.qrels)
     found = RetrievalEvaluator(trainee.model, {"az": all_held, "uz": few}, prompts=trainee.prompts)()
-    assert found["ndcg"] == pytest.approx((found["ndcg_az"] + found["ndcg_uz"]) / 2)
-    assert found["ndcg_az"] != found["ndcg_uz"]
+    assert found["eval_score"] == pytest.approx((found["eval_score_az"] + found["eval_score_uz"]) / 2)
+    assert found["eval_score_az"] != found["eval_score_uz"]
 
 
 def test_more_processes_than_batches_are_refused(sentence_model, monkeypatch):

@@ -66,7 +66,7 @@ def test_development_scores_are_the_scores_of_the_task(sentence_model, tmp_path)
     data = open_dataset(str(tmp_path / "lexicon")).retrieval("T2", "azj")
     found = RetrievalEvaluator(trainee.model, {"az": data}, prompts=trainee.prompts)()
     scored = task_score(sentence_model, tmp_path / "lexicon", tmp_path / "results")
-    assert found["ndcg"] == pytest.approx(scored, abs=1e-6)
+    assert found["eval_score"] == pytest.approx(scored, abs=1e-6)
 
 
 @pytest.mark.parametrize(

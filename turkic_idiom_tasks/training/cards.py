@@ -102,7 +102,7 @@ def model_card(kind: str, record: Mapping[str, Any]) -> str:
     library = [] if kind == "span" else ["sentence-transformers"]
     header = ModelCardData(
         base_model=None if is_local(record["model"]) else record["model"],
-        language=languages or None,
+        language=record["language"] if kind == "span" else languages or None,
         tags=[*library, "idioms", "turkic-idiom-tasks"],
     )
     card = ModelCard.from_template(

@@ -29,10 +29,10 @@ from transformers import set_seed
 from turkic_idiom_tasks.dataset.retrieval import RetrievalData
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.training.config import COSINE, MNRL, RetrievalConfig, n_processes
-from turkic_idiom_tasks.training.encoder_trainer import IS_FINITE, Tuned, train_encoder
+from turkic_idiom_tasks.training.encoder_trainer import Tuned, train_encoder
 from turkic_idiom_tasks.training.regimes import RegimeData, labelled_pairs
 from turkic_idiom_tasks.training.trainee import Trainee
-from turkic_idiom_tasks.training.trainer import EVALUATION_BATCH, check_packages
+from turkic_idiom_tasks.training.trainer import EVALUATION_BATCH, IS_FINITE, check_packages
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -58,6 +58,7 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
         RetrievalEvaluator(model, data.development, prompts=prompts),
         config=config,
         loss=loss,
+        score_name="nDCG",
         make_loss=partial(_make_loss, name=loss, config=config),
         evaluations=config.evaluations * config.epochs,
         patience=config.patience,
@@ -82,17 +83,15 @@ class RetrievalEvaluator(SentenceEvaluator):
     ) -> None:
         """Take the model that is scored, the queries by the language of their meanings, and the prompt of each role."""
         super().__init__()
-        self.primary_metric = "ndcg"
-        self.name = "nDCG"
         self._model = model
         self._data = data
         self._prompts = prompts
 
     def __call__(self, model: Any = None, *arguments: Any, **options: Any) -> dict[str, float]:
         """Return the mean nDCG of each language, and the mean over languages; the model given at first is scored."""
-        scores = {f"ndcg_{language}": self._ndcg(data) for language, data in self._data.items()}
+        scores = {f"eval_score_{language}": self._ndcg(data) for language, data in self._data.items()}
         mean = float(np.mean(list(scores.values())))
-        return {"ndcg": mean, IS_FINITE: float(math.isfinite(mean))} | scores
+        return {"eval_score": mean, IS_FINITE: float(math.isfinite(mean))} | scores
 
     def _ndcg(self, data: RetrievalData) -> float:
         queries = self._vectors(data.queries, "query")

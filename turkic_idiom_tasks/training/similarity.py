@@ -31,9 +31,9 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Floats
 from turkic_idiom_tasks.metrics.similarity import spearman, target_similarities
 from turkic_idiom_tasks.training.config import SIMCSE, SimilarityConfig, n_processes
-from turkic_idiom_tasks.training.encoder_trainer import IS_FINITE, Tuned, train_encoder
+from turkic_idiom_tasks.training.encoder_trainer import Tuned, train_encoder
 from turkic_idiom_tasks.training.trainee import Trainee, sentence_prompt
-from turkic_idiom_tasks.training.trainer import EVALUATION_BATCH
+from turkic_idiom_tasks.training.trainer import EVALUATION_BATCH, IS_FINITE
 from turkic_idiom_tasks.training.triplets import TripletData, idiom_key
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -50,6 +50,7 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
         SimilarityEvaluator(model, data.development),
         config=config,
         loss=config.loss,
+        score_name="Spearman",
         make_loss=partial(_make_loss, config=config),
         # without duplicates, because a sentence twice in a batch would be a negative of itself
         batch_sampler=BatchSamplers.NO_DUPLICATES if config.loss == SIMCSE else BatchSamplers.BATCH_SAMPLER,
@@ -67,8 +68,6 @@ class SimilarityEvaluator(SentenceEvaluator):
     def __init__(self, model: SentenceTransformer, pairs: SentencePairs) -> None:
         """Take the model that is scored, and the pairs."""
         super().__init__()
-        self.primary_metric = "spearman"
-        self.name = "Spearman"
         self._model = model
         self._pairs = pairs
 
@@ -76,9 +75,9 @@ class SimilarityEvaluator(SentenceEvaluator):
         """Return the correlation, NaN if all pairs are equally similar; the model given at first is scored."""
         pairs, similarities = self._pairs, pair_similarities(self._model, self._pairs)
         if not np.isfinite(similarities).all():
-            return {"spearman": math.nan, IS_FINITE: 0.0}
+            return {"eval_score": math.nan, IS_FINITE: 0.0}
         targets = target_similarities(pairs, similarities)
-        return {"spearman": spearman(targets[pairs.is_scored], similarities[pairs.is_scored]), IS_FINITE: 1.0}
+        return {"eval_score": spearman(targets[pairs.is_scored], similarities[pairs.is_scored]), IS_FINITE: 1.0}
 
 
 def pair_similarities(model: SentenceTransformer, pairs: SentencePairs) -> Floats:

@@ -93,7 +93,7 @@ def fine_tune(
             predicted.append([tag or OUTSIDE for tag in of_words])
         return {"span_f1": span_scores([sentence.tags for sentence in validation], predicted).f1}
 
-    best = KeepBest(model, lambda metrics: (metrics["eval_span_f1"], -metrics["eval_loss"]))
+    best = KeepBest(model, "eval_span_f1", "eval_loss")
     train_model(
         model,
         config=config,

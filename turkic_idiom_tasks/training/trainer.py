@@ -6,7 +6,7 @@ import logging
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from turkic_idiom_tasks.training.config import TrainerSettings
 
 log = logging.getLogger("turkic_idiom_tasks")
 
+IS_FINITE = "eval_is_finite"  # a metric: 0 if vectors hold NaN or infinity
 EVALUATION_BATCH = 64  # texts; larger than in training, because there is no backward pass
 
 Arguments = TypeVar("Arguments", bound=TrainingArguments)
@@ -49,40 +50,78 @@ def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: i
 
 
 class KeepBest(TrainerCallback):
-    """Keeps a copy in memory of the weights of the best evaluation, and the metrics of all of them.
+    """Keeps a copy in memory of the weights of the best evaluation, says when to evaluate, and stops in vain trainings.
 
     The stock ``load_best_model_at_end`` does not know the weights from before the training, which are the best ones if
     every evaluation is worse; of equal scores it takes the first, not the one with the smaller loss; and it writes the
     model to the disk at each new best score, 2 GB for a large encoder. ``EarlyStoppingCallback`` depends on it.
     """
 
-    def __init__(self, model: torch.nn.Module, rank: Callable[[Mapping[str, float]], tuple[float, ...]]) -> None:
-        """Take the model that is trained, and a function that returns the scores of an evaluation from its metrics.
+    def __init__(
+        self, model: torch.nn.Module, *ranks: str, evaluations: int | None = None, patience: int | None = None
+    ) -> None:
+        """Begin without any evaluation.
 
-        Higher is better, scores are compared from left to right, and NaN is below every number.
+        Args:
+            model: the model that is trained.
+            ranks: names of the metrics by which evaluations are compared, the most important one first. Higher is
+                better, but for ``eval_loss``; NaN is worse than every number.
+            evaluations: number of evaluations, spread evenly over the steps; None evaluates after every epoch.
+            patience: evaluations without a new best one after which training stops; None never stops.
         """
-        self.history: list[Mapping[str, float]] = []
-        self.best: Mapping[str, float] = {}  # metrics of the best evaluation, the earliest of equal ones
-        self.weights: Weights = {}  # of the best evaluation, on the CPU; empty before the first one
+        self.history: list[Mapping[str, float]] = []  # metrics of the evaluations
+        self.best: Mapping[str, float] = {}  # metrics of the best one, the earliest of equal ones
+        self.weights: Weights = {}  # of the best one, on the CPU; empty before the first
+        self.diverged_at: int | None = None  # step at which loss or vectors were not finite
+        self.ran_out = False  # whether patience did
         self._model = model
-        self._rank = rank
+        self._ranks = ranks
+        self._n_evaluations = evaluations
+        self._patience = patience or math.inf
         self._best_rank: tuple[float, ...] = ()
+        self._steps: set[int] = set()
 
     def offer(self, metrics: Mapping[str, float]) -> None:
         """Record an evaluation, and copy the weights that the model has now if it is the best one so far."""
         self.history.append(metrics)
-        rank = tuple(-math.inf if math.isnan(score) else score for score in self._rank(metrics))
-        if rank > self._best_rank:
-            self.best, self._best_rank = metrics, rank
+        rank = []
+        for name in self._ranks:
+            score = -metrics[name] if name == "eval_loss" else metrics[name]
+            rank.append(-math.inf if math.isnan(score) else score)
+        if tuple(rank) > self._best_rank:
+            self.best, self._best_rank = metrics, tuple(rank)
             weights = {}
             for name, parameter in self._model.named_parameters():
                 if parameter.requires_grad:
                     weights[name] = parameter.detach().to("cpu", copy=True)
             self.weights = weights
 
+    def on_train_begin(self, args: Any, state: Any, control: Any, **context: Any) -> None:
+        """Spread the evaluations evenly over the steps; the last one is at the last step."""
+        for part in range(1, (self._n_evaluations or 0) + 1):
+            self._steps.add(math.ceil(state.max_steps * part / (self._n_evaluations or 1)))
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
+        """Request an evaluation at the planned steps."""
+        control.should_evaluate = state.global_step in self._steps and self.diverged_at is None
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
+        """Request an evaluation after every epoch, if no steps are planned."""
+        control.should_evaluate = self._n_evaluations is None and self.diverged_at is None
+
     def on_evaluate(self, args: Any, state: Any, control: Any, *, metrics: Mapping[str, float], **context: Any) -> None:
-        """Record an evaluation of the trainer."""
+        """Record an evaluation, and stop if vectors are not finite or patience runs out."""
+        main = self._ranks[0]
+        log.info("step %d of %d: %s %.4f", state.global_step, state.max_steps, main, metrics[main])
         self.offer({**metrics, "epoch": state.epoch, "step": state.global_step})
+        if not metrics.get(IS_FINITE, True):
+            self.diverged_at = state.global_step
+            control.should_training_stop = True
+        elif state.global_step < state.max_steps:
+            scores = [past[main] for past in self.history if past["epoch"]]  # without those from before the training
+            scores = [-math.inf if math.isnan(score) else score for score in scores]
+            if len(scores) - 1 - scores.index(max(scores)) >= self._patience:
+                self.ran_out = control.should_training_stop = True
 
     def restore(self) -> None:
         """Set the weights of the model to the best ones; without any evaluation they stay as they are."""

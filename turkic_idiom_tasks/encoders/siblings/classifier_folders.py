@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.errors import InputError, usage_error
@@ -14,13 +14,21 @@ from turkic_idiom_tasks.io.reading import first_fault, read_json
 IDIOMATICITY_RECORD = "idiomaticity_finetuning.json"
 
 
+class ClassifierSettings(BaseModel):
+    """How a classifier that tells whether an idiom is meant is asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    gives_idiom: bool  # whether the idiom is the second text, behind the sentence
+    max_length: PositiveInt  # sub-words of both that are used
+
+
 @dataclass(frozen=True, slots=True)
 class ClassifierFolder:
-    """Folder of a classifier that tells whether an idiom is meant."""
+    """Folder of such a classifier, trained with one seed."""
 
-    folder: Path  # of one seed
-    gives_idiom: bool  # whether it was trained with the idiom as the second text
-    max_length: int  # sub-words of both texts that it uses
+    folder: Path
+    settings: ClassifierSettings
 
     @property
     def revision(self) -> str:
@@ -77,4 +85,5 @@ def best_classifier(folder: Path) -> ClassifierFolder:
             f"idiomaticity classifier {best}: it was trained on subtask B or with the sentences around; it must take a "
             "sentence and, at most, the idiom (--inputs idiom, --subtask A)"
         )
-    return ClassifierFolder(best, gives_idiom="idiom" in settings.inputs, max_length=settings.config.max_length)
+    gives_idiom, max_length = "idiom" in settings.inputs, settings.config.max_length
+    return ClassifierFolder(best, ClassifierSettings(gives_idiom=gives_idiom, max_length=max_length))

@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import ClassifierSettings
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, first_fault, read_json
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
@@ -78,15 +79,6 @@ class Occurrence:
     idiom: str  # citation form
     language: str  # of the form
     spans: tuple[Span, ...]  # where its parts are, in order
-
-
-class ClassifierSettings(BaseModel):
-    """How the classifier that decides for ``select`` is asked."""
-
-    model_config = _CONFIG
-
-    gives_idiom: bool  # whether the idiom is the second text, behind the sentence
-    max_length: PositiveInt  # sub-words of both that are used
 
 
 class _TableFile(BaseModel):
@@ -196,16 +188,11 @@ def with_tokens(text: str, occurrences: Iterable[Occurrence]) -> str:
 def check_vocabulary(table: IdiomTable, tokenizer: Any, *, place: str) -> None:
     """Raise InputError if a tokenizer does not have the tokens of a table as added tokens; `place` is the table's."""
     missing = [row.token for row in table.tokens if row.token not in tokenizer.added_tokens_encoder]
-    if not missing:
-        return
-    if missing[0] in tokenizer.get_vocab():
+    if missing:
         raise InputError(
-            f"{place}: the token {display(missing[0])} clashes with the tokenizer's own vocabulary; train again"
+            f"{place}: {len(missing)} of its {len(table.tokens)} tokens are no added tokens of the tokenizer, such as "
+            f"{display(missing[0])}; table and tokenizer are of different models. Copy the whole folder again"
         )
-    raise InputError(
-        f"{place}: the tokenizer does not know {len(missing)} of its {len(table.tokens)} tokens, such as "
-        f"{display(missing[0])}; table and tokenizer are of different models. Copy the whole folder again"
-    )
 
 
 def _check_distinct(tokens: Sequence[IdiomToken]) -> None:

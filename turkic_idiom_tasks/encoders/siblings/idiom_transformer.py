@@ -19,10 +19,10 @@ from tokenizers import AddedToken
 
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of
 from turkic_idiom_tasks.encoders.names import IDIOMATIC, RANDOM
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import ClassifierSettings
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     CLASSIFIER_FOLDER,
     TABLE,
-    ClassifierSettings,
     IdiomTable,
     IdiomToken,
     Occurrence,
@@ -33,7 +33,6 @@ from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
 from turkic_idiom_tasks.encoders.siblings.sentence_classifier import (
     SentenceClassifier,
     TextRow,
-    TrainedClassifier,
     load_sentence_classifier,
     predict_labels,
 )
@@ -157,7 +156,8 @@ def add_idiom_tokens(
     *,
     initial: str,
     seed: int,
-    trained: TrainedClassifier | None = None,
+    classifier: SentenceClassifier | None = None,
+    settings: ClassifierSettings | None = None,
 ) -> IdiomTokenTransformer:
     """Let a model's vocabulary and embeddings grow by one token per idiom; return the new first module.
 
@@ -167,15 +167,12 @@ def add_idiom_tokens(
         initial: vector of a new token: ``random``, from the distribution that the model's configuration states, or
             ``mean``, the mean over the sub-words of the idiom.
         seed: of random vectors.
-        trained: decides which occurrences are replaced; None replaces all.
+        classifier: decides which occurrences are replaced; None replaces all.
+        settings: how it is asked.
     """
     transformer = backbone_of(model)
     if isinstance(transformer, IdiomTokenTransformer):
         raise usage_error("this model has idiom tokens already, and keeps them in training; leave --idiom-tokens out")
-    settings = None
-    if trained is not None:
-        origin = trained.origin
-        settings = ClassifierSettings(gives_idiom=origin.gives_idiom, max_length=origin.max_length)
     table = IdiomTable(tokens, classifier=settings)
     tokenizer = transformer.tokenizer
     vocabulary = tokenizer.get_vocab()
@@ -204,6 +201,6 @@ def add_idiom_tokens(
     with torch.no_grad():
         embeddings = transformer.model.get_input_embeddings().weight
         embeddings[ids] = new_vectors.to(embeddings)
-    module = IdiomTokenTransformer.of(transformer, table, trained.classifier if trained else None)
+    module = IdiomTokenTransformer.of(transformer, table, classifier)
     model[0] = module
     return module

@@ -11,7 +11,6 @@ import torch
 from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding
 
 from turkic_idiom_tasks.encoders.checkpoints import load_pretrained
-from turkic_idiom_tasks.encoders.siblings.classifier_folders import ClassifierFolder, best_classifier
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, lowers_case, window_length
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -35,14 +34,6 @@ class SentenceClassifier:
     model: Any  # from transformers, with a head for two labels
     tokenizer: Any
     name: str  # Hub id or folder
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TrainedClassifier:
-    """A classifier that tells whether an idiom is meant, and the folder that it was loaded from."""
-
-    classifier: SentenceClassifier
-    origin: ClassifierFolder
 
 
 def encode_rows(classifier: SentenceClassifier, rows: Sequence[TextRow], *, max_length: int) -> list[dict[str, Any]]:
@@ -84,13 +75,3 @@ def load_sentence_classifier(folder: Path) -> SentenceClassifier:
             f"{folder}: not a classifier with two labels; make one with turkic-idiom finetune idiomaticity"
         )
     return SentenceClassifier(model.eval(), tokenizer, str(folder))
-
-
-def load_trained_classifier(folder: Path) -> TrainedClassifier:
-    """Return the classifier in a folder that ``turkic-idiom finetune idiomaticity`` has made.
-
-    Args:
-        folder: folder of one seed, or of several, of which the one with the best development score is taken.
-    """
-    best = best_classifier(folder)
-    return TrainedClassifier(load_sentence_classifier(best.folder), best)

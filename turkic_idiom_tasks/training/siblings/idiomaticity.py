@@ -96,7 +96,7 @@ def train_stage(
             every epoch is worse on the development rows.
     """
     model = classifier.model
-    best = KeepBest(model, lambda metrics: (metrics["eval_macro_f1"], -metrics["eval_loss"]))
+    best = KeepBest(model, "eval_macro_f1", "eval_loss")
     if earlier is not None:
         set_weights(model, earlier.weights)
         # an epoch that is as good takes the place of the earlier weights, whatever its loss

@@ -16,9 +16,10 @@ from transformers import AutoModelForMaskedLM, DataCollatorForLanguageModeling, 
 
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of, load_pretrained
 from turkic_idiom_tasks.encoders.folders import is_local
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import best_classifier
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomToken
 from turkic_idiom_tasks.encoders.siblings.idiom_transformer import IdiomTokenTransformer, add_idiom_tokens
-from turkic_idiom_tasks.encoders.siblings.sentence_classifier import load_trained_classifier
+from turkic_idiom_tasks.encoders.siblings.sentence_classifier import load_sentence_classifier
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.training.config import IdiomTokenConfig, TrainerSettings
 from turkic_idiom_tasks.training.trainee import Trainee
@@ -51,8 +52,15 @@ def grow_encoder(
         batch_size: of the masked-LM training.
         seed: of random vectors and of the masked-LM training.
     """
-    trained = None if classifier is None else load_trained_classifier(classifier)
-    module = add_idiom_tokens(trainee.model, tokens, initial=config.idiom_token_init, seed=seed, trained=trained)
+    trained = None if classifier is None else best_classifier(classifier)
+    module = add_idiom_tokens(
+        trainee.model,
+        tokens,
+        initial=config.idiom_token_init,
+        seed=seed,
+        classifier=None if trained is None else load_sentence_classifier(trained.folder),
+        settings=None if trained is None else trained.settings,
+    )
     pretraining = None
     if sentences:
         pretraining = pretrain_masked_lm(trainee, sentences, config=config, batch_size=batch_size, seed=seed)
@@ -64,8 +72,8 @@ def grow_encoder(
     return {
         "config": config.model_dump(),
         "n_tokens": len(tokens),
-        "classifier": None if trained is None else str(trained.origin.folder),
-        "classifier_revision": None if trained is None else trained.origin.revision,
+        "classifier": None if trained is None else str(trained.folder),
+        "classifier_revision": None if trained is None else trained.revision,
         **counts,
         "pretraining": pretraining,
     }
@@ -117,7 +125,7 @@ def pretrain_masked_lm(
         train_dataset=[{"input_ids": ids} for ids in encoded["input_ids"]],
         data_collator=DataCollatorForLanguageModeling(tokenizer, mlm_probability=config.masked),
     )
-    transformer.eval()
+    trainee.model.eval()
     return {"n_sentences": len(sentences), "n_with_token": n_with_token, "loss": loss}
 
 
