@@ -36,7 +36,7 @@ def test_mean_equals_plain_minilm(minilm):
         "short",
         "a much longer sentence about several other things " * 3,
     ]
-    found = PooledEncoder.from_sentence_transformer(model).encode(sentences, poolings=["mean"])
+    found = PooledEncoder(model).encode(sentences, poolings=["mean"])
     assert list(found) == ["mean"]
     np.testing.assert_allclose(found["mean"], model.encode(sentences), atol=1e-5)
 

@@ -10,7 +10,7 @@ from tests.similarity.conftest import write_csv
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS
-from turkic_idiom_tasks.encoders.classifier_folders import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
@@ -27,8 +27,8 @@ from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
 from turkic_idiom_tasks.training.config import IdiomaticityConfig
-from turkic_idiom_tasks.training.idiomaticity import SeedScores, load_classifier, save_classifier, train_seed
-from turkic_idiom_tasks.training.labelled import SETUPS, build_labelled
+from turkic_idiom_tasks.training.siblings.idiomaticity import SeedScores, load_classifier, save_classifier, train_seed
+from turkic_idiom_tasks.training.siblings.labelled import SETUPS, build_labelled
 from turkic_idiom_tasks.training.triplets import build_triplets
 
 IDIOM_WORDS, MEANING_WORDS = ("baş", "boş", "eğmek", "göz", "dil", "el", "kalp"), ("yürek", "su", "ateş", "ev", "yol")

@@ -16,9 +16,11 @@ from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
-from turkic_idiom_tasks.encoders.classifier_folders import IDIOMATICITY_RECORD
 from turkic_idiom_tasks.encoders.folders import folder_revision
-from turkic_idiom_tasks.encoders.idiom_tokens import (
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD, best_classifier
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     CLASSIFIER_FOLDER,
     TABLE,
     IdiomForm,
@@ -26,19 +28,18 @@ from turkic_idiom_tasks.encoders.idiom_tokens import (
     KnownIdiom,
     make_tokens,
 )
-from turkic_idiom_tasks.encoders.idiom_transformer import add_idiom_tokens
-from turkic_idiom_tasks.encoders.pooled import PooledEncoder
-from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
-from turkic_idiom_tasks.encoders.sentence_classifier import load_trained_classifier
+from turkic_idiom_tasks.encoders.siblings.idiom_transformer import add_idiom_tokens
+from turkic_idiom_tasks.encoders.siblings.sentence_classifier import load_sentence_classifier
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.similarity import similarity_scores
 from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
 from turkic_idiom_tasks.training.config import IdiomaticityConfig, IdiomTokenConfig
-from turkic_idiom_tasks.training.idiomaticity import load_classifier, save_classifier, train_seed
-from turkic_idiom_tasks.training.known_idioms import known_idioms, read_sentences
-from turkic_idiom_tasks.training.labelled import Labelled, LabelledData
-from turkic_idiom_tasks.training.masked_lm import pretrain_masked_lm
+from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier, save_classifier, train_seed
+from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms, read_sentences
+from turkic_idiom_tasks.training.siblings.labelled import Labelled, LabelledData
+from turkic_idiom_tasks.training.siblings.token_training import pretrain_masked_lm
 from turkic_idiom_tasks.training.similarity import pair_similarities
+from turkic_idiom_tasks.training.trainee import load_trainee
 from turkic_idiom_tasks.training.triplets import build_triplets
 
 IDIOM, TOKEN = "göz dil", "IDgözdilID"
@@ -53,6 +54,15 @@ def tokens_of(*idioms):
     return make_tokens([KnownIdiom(idiom, (IdiomForm((idiom,), "tr"),), "tr") for idiom in idioms])
 
 
+def add_tokens(model, idiom=IDIOM, *, initial="mean", seed=1, classifiers=None):
+    """The model with tokens for one idiom, everywhere or where the best of some classifiers says idiomatic."""
+    options = {}
+    if classifiers is not None:
+        best = best_classifier(classifiers)
+        options = {"classifier": load_sentence_classifier(best.folder), "settings": best.settings}
+    return add_idiom_tokens(model, tokens_of(idiom), initial=initial, seed=seed, **options)
+
+
 def embeddings(model):
     return model[0].model.get_input_embeddings().weight.detach().clone()
 
@@ -61,7 +71,7 @@ def embeddings(model):
 def grown(sentence_model):
     """The tiny encoder with one idiom token."""
     model = load_checkpoint(str(sentence_model), device="cpu")
-    add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1)
+    add_tokens(model)
     return model
 
 
@@ -146,7 +156,7 @@ def test_a_saved_folder_rewrites_without_being_told(grown, saved, sentence_model
     plain = load_checkpoint(str(sentence_model), device="cpu").encode([SENTENCE])[0]
     loaded = load_checkpoint(str(saved), device="cpu")
     stock = SentenceTransformer(str(saved), device="cpu", trust_remote_code=True)
-    pooled = PooledEncoder.from_sentence_transformer(loaded).encode([SENTENCE], poolings=["mean"])["mean"][0]
+    pooled = PooledEncoder(loaded).encode([SENTENCE], poolings=["mean"])["mean"][0]
     for vector in (loaded.encode([SENTENCE])[0], stock.encode([SENTENCE])[0], pooled):
         assert np.allclose(vector, by_hand, atol=1e-6)
     assert np.abs(plain - by_hand).max() > 1e-3
@@ -190,13 +200,17 @@ def test_a_token_in_the_vocabulary_is_named(sentence_model, grown):
     model = load_checkpoint(str(sentence_model), device="cpu")
     model.tokenizer.add_tokens([TOKEN])
     with pytest.raises(InputError, match=rf"'{TOKEN}' of the idiom '{IDIOM}' is in the vocabulary"):
-        add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1)
+        add_tokens(model)
     with pytest.raises(InputError, match="has idiom tokens already"):
-        add_idiom_tokens(grown, tokens_of("kalp su"), initial="mean", seed=1)
+        add_tokens(grown, "kalp su")
 
 
 @pytest.mark.parametrize(
-    ("token", "part"), [("baş", "'baş' clashes with the tokenizer's own vocabulary"), ("IDevID", "does not know 1 of")]
+    ("token", "part"),
+    [
+        ("baş", "1 of its 1 tokens are no added tokens .* such as 'baş'"),
+        ("IDevID", "such as 'IDevID'; table and tokenizer are of different models"),
+    ],
 )
 def test_a_table_of_another_tokenizer_is_refused(saved, token, part):
     value = json.loads((saved / TABLE).read_text())
@@ -215,9 +229,8 @@ def test_a_folder_without_its_table_is_refused(saved):
 
 def test_select_replaces_where_the_classifier_says_idiomatic(sentence_model, classifiers, tmp_path):
     model = load_checkpoint(str(sentence_model), device="cpu")
-    trained = load_trained_classifier(classifiers)  # seed 1, whose development score is better
     n_weights = sum(1 for _ in model.parameters())
-    add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1, trained=trained)
+    add_tokens(model, classifiers=classifiers)  # of seed 1, whose development score is better
     assert sum(1 for _ in model.parameters()) == n_weights  # those of the classifier are not trained
     texts = [SENTENCE, LITERAL, "su ev"]
     assert model[0].rewrite(texts) == [REPLACED, LITERAL, "su ev"]
@@ -234,12 +247,10 @@ def test_select_replaces_where_the_classifier_says_idiomatic(sentence_model, cla
 def test_a_prompt_is_no_part_of_the_sentence(sentence_model, classifiers):
     """The classifier looks at the first word, which is that of the sentence; poolings get the prompt in the text."""
     model = load_checkpoint(str(sentence_model), device="cpu")
-    add_idiom_tokens(
-        model, tokens_of(IDIOM), initial="mean", seed=1, trained=load_trained_classifier(classifiers / "seed-1")
-    )
+    add_tokens(model, classifiers=classifiers / "seed-1")
     model.prompts = {"query": "ateş ", "none": ""}
     texts = [SENTENCE, LITERAL]
-    pooled = PooledEncoder.from_sentence_transformer(model)
+    pooled = PooledEncoder(model)
     vectors = pooled.encode(["ateş " + text for text in texts], poolings=["mean"])["mean"]
     assert np.allclose(vectors, model.encode(texts, prompt="ateş "), atol=1e-6)
     assert model[0].rewrite(["ateş " + text for text in texts], prompts=["ateş "]) == [
@@ -250,8 +261,7 @@ def test_a_prompt_is_no_part_of_the_sentence(sentence_model, classifiers):
 
 def test_a_classifier_that_always_says_idiomatic_replaces_all(sentence_model, classifiers):
     model = load_checkpoint(str(sentence_model), device="cpu")
-    trained = load_trained_classifier(classifiers / "seed-2")
-    add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1, trained=trained)
+    add_tokens(model, classifiers=classifiers / "seed-2")
     assert model[0].rewrite([SENTENCE, LITERAL]) == [REPLACED, f"ateş {TOKEN} ev"]
 
 
@@ -268,12 +278,12 @@ def test_a_classifier_of_something_else_is_refused(classifiers, tmp_path, change
     record["settings"] |= change
     (tmp_path / IDIOMATICITY_RECORD).write_text(json.dumps(record))
     with pytest.raises(InputError, match=part):
-        load_trained_classifier(tmp_path)
+        best_classifier(tmp_path)
 
 
 def test_a_folder_without_a_classifier_is_refused(tmp_path):
     with pytest.raises(InputError, match="turkic-idiom finetune idiomaticity"):
-        load_trained_classifier(tmp_path)
+        best_classifier(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -290,31 +300,34 @@ def test_masked_lm_training_changes_all_weights_and_learns(with_mask):
     sentences = [SENTENCE, "ev göz dil su", "yol gün göz dil"] * 8
     outcomes = []
     for epochs in (1, 12):
-        model = load_checkpoint(str(with_mask), device="cpu")
-        add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1)
+        trainee = load_trainee(str(with_mask), task="T2", device="cpu")
+        model = trainee.model
+        add_tokens(model)
         before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
         config = IdiomTokenConfig(idiom_tokens="all", pretrain_epochs=epochs, pretrain_learning_rate=3e-3)
-        outcomes.append(pretrain_masked_lm(model, sentences, config=config, batch_size=8, seed=1))
+        outcomes.append(pretrain_masked_lm(trainee, sentences, config=config, batch_size=8, seed=1))
     weights = dict(model.named_parameters())
     changed = {name for name, weight in weights.items() if not torch.equal(weight, before[name])}
     (table,) = [name for name in weights if name.endswith("word_embeddings.weight")]
     assert not torch.equal(weights[table][-1], before[table][-1])  # of the token
     assert not torch.equal(weights[table][:-1], before[table][:-1])
     assert any("layer.0." in name for name in changed)
-    assert (outcomes[1].n_sentences, outcomes[1].n_with_token) == (24, 24)
-    assert outcomes[1].loss < outcomes[0].loss - 0.3
+    assert (outcomes[1]["n_sentences"], outcomes[1]["n_with_token"]) == (24, 24)
+    assert outcomes[1]["loss"] < outcomes[0]["loss"] - 0.3
     assert not model.training
     assert np.isfinite(model.encode([SENTENCE])).all()
 
 
-def test_sentences_that_teach_nothing_are_refused(with_mask, grown, tmp_path):
-    model = load_checkpoint(str(with_mask), device="cpu")
-    add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1)
+def test_sentences_that_teach_nothing_are_refused(with_mask, sentence_model, tmp_path):
     config = IdiomTokenConfig(idiom_tokens="all")
-    with pytest.raises(InputError, match="none of the 1 sentences has an idiom"):
-        pretrain_masked_lm(model, ["su ev"], config=config, batch_size=8, seed=1)
-    with pytest.raises(InputError, match="no mask token"):
-        pretrain_masked_lm(grown, [SENTENCE], config=config, batch_size=8, seed=1)
+    for folder, sentence, message in (
+        (with_mask, "su ev", "none of the 1 sentences has an idiom"),
+        (sentence_model, SENTENCE, "no mask token"),
+    ):
+        trainee = load_trainee(str(folder), task="T2", device="cpu")
+        add_tokens(trainee.model)
+        with pytest.raises(InputError, match=message):
+            pretrain_masked_lm(trainee, [sentence], config=config, batch_size=8, seed=1)
     (tmp_path / "empty.txt").write_text("\n \n")
     with pytest.raises(InputError, match=r"empty.txt: no sentence"):
         read_sentences(tmp_path / "empty.txt")

@@ -98,6 +98,7 @@ from turkic_idiom_tasks.cli import (  # noqa: E402, F401
     dataset,
     doctor,
     finetune,
+    finetune_idiomaticity,
     finetune_similarity,
     grid,
     judge,

@@ -74,9 +74,7 @@ def score_encoder(
     ours = [pooling for pooling in poolings if pooling is not None]
     start = time.perf_counter()
     if ours:
-        encoder = PooledEncoder.from_sentence_transformer(
-            loaded.encoder, model_id=str(loaded.meta.name), first_layer=first_layer
-        )
+        encoder = PooledEncoder(loaded.encoder, model_id=str(loaded.meta.name), first_layer=first_layer)
         vectors = TextVectors(encoder, ours, batch_size=batch_size)
         prompts = {task: loaded.prompts(task) for task, _ in keys}
         for key, by_pooling in predict(vectors, datasets, keys, prompts=prompts, progress=progress):

@@ -58,5 +58,5 @@ def encode_glosses(
     chosen = pooling or loaded.pooling or native_pooling(loaded.encoder)
     if chosen is None:
         raise usage_error(f"{model}: its own pooling is none of the five; choose one with --pooling")
-    encoder = PooledEncoder.from_sentence_transformer(loaded.encoder, model_id=model)
+    encoder = PooledEncoder(loaded.encoder, model_id=model)
     return encoder.encode(joined, poolings=[chosen], batch_size=batch_size, progress=progress)[chosen]

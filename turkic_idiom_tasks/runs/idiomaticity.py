@@ -21,7 +21,7 @@ from turkic_idiom_tasks.results.record import DataName, Record, Training, build_
 from turkic_idiom_tasks.runs.cells import Cell, CellKind, Finish, content_revision, pinned_commit
 from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, Distinct, Names, Seeds, one_of
 from turkic_idiom_tasks.training.config import SEEDS, IdiomaticityConfig
-from turkic_idiom_tasks.training.labelled import (
+from turkic_idiom_tasks.training.siblings.labelled import (
     ASTITCH,
     DODIOM,
     IDIOM,
@@ -71,7 +71,7 @@ class IdiomaticityCells(CellKind):
 
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Train the stage that the cells begin with."""
-        from turkic_idiom_tasks.training.idiomaticity import load_classifier, train_seed, train_stage
+        from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier, train_seed, train_stage
 
         begin = time.perf_counter()
         model, seed = cells[0].model, cells[0].seed or 0

@@ -114,7 +114,7 @@ class RetrievalCells(CellKind):
             config = self.training.model_copy(update={"pooling": pooling, "seed": cell.seed or 0})
             tuned = fine_tune_retrieval(trainee, data, config=config)
             trained = time.perf_counter()
-            encoder = PooledEncoder.from_sentence_transformer(trainee.model, model_id=trainee.name)
+            encoder = PooledEncoder(trainee.model, model_id=trainee.name)
             keys, prompts = _subsets(dataset, cell.language), trainee.task_prompts
             predictions: dict[SubsetKey, Prediction] = {}
             for key, by_pooling in predict(
@@ -123,8 +123,8 @@ class RetrievalCells(CellKind):
                 predictions[key] = by_pooling[pooling]
             end = time.perf_counter()
             outcome: dict[str, JsonValue] = {
-                "untuned_ndcg": tuned.untuned.ndcg,
-                "tuned_ndcg": tuned.tuned.ndcg if tuned.tuned else None,
+                "untuned_ndcg": tuned.untuned.score,
+                "tuned_ndcg": tuned.tuned.score if tuned.tuned else None,
                 "kept_step": tuned.kept.step,
                 "steps": tuned.n_steps,
                 "diverged_at": tuned.diverged_at,

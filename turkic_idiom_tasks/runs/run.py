@@ -160,7 +160,7 @@ class _ModelScorer:
                 "pooling": pooling,
                 "dtype": options.dtype if loaded.is_sentence_transformer else None,
                 "first_layer": options.first_layer if pooling == "first_last" else None,
-                "max_length": PooledEncoder.from_sentence_transformer(loaded.encoder).max_length if pooling else None,
+                "max_length": PooledEncoder(loaded.encoder).max_length if pooling else None,
             }
             settings |= trust_setting(options.trust_remote_code)
             not_default = trust_setting(options.trust_remote_code)

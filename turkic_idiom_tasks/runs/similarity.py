@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -19,7 +19,6 @@ from pydantic import JsonValue, PositiveInt, model_validator
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, STS, content_digest
-from turkic_idiom_tasks.encoders.classifier_folders import best_classifier
 from turkic_idiom_tasks.encoders.names import (
     INITIAL_VECTORS,
     MEAN,
@@ -30,7 +29,7 @@ from turkic_idiom_tasks.encoders.names import (
     REPLACE_SELECTED,
     REPLACEMENTS,
 )
-from turkic_idiom_tasks.metrics.bootstrap import Floats
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import best_classifier
 from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Training, build_record, count_parameters
 from turkic_idiom_tasks.results.similarities import Similarities
@@ -46,7 +45,7 @@ from turkic_idiom_tasks.training.config import (
     check_token_inputs,
     checked,
 )
-from turkic_idiom_tasks.training.known_idioms import known_idioms, read_sentences
+from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms, read_sentences
 from turkic_idiom_tasks.training.triplets import (
     ASTITCH,
     CHENGYU,
@@ -196,10 +195,10 @@ class SimilarityCells(CellKind):
         self, cell: Cell, dataset: Dataset, data: DataName, triplets: TripletData, *, trust_remote_code: bool
     ) -> Record:
         """Give an encoder idiom tokens, train it for similarity, or both, and score it."""
-        from turkic_idiom_tasks.encoders.idiom_tokens import make_tokens
+        from turkic_idiom_tasks.encoders.siblings.idiom_tokens import make_tokens
         from turkic_idiom_tasks.harnesses.mteb_loading import SENTENCE
         from turkic_idiom_tasks.results.scored import score_all
-        from turkic_idiom_tasks.training.idiom_tokens import grow_encoder
+        from turkic_idiom_tasks.training.siblings.token_training import grow_encoder
         from turkic_idiom_tasks.training.similarity import fine_tune_similarity, similarities_of_subsets
         from turkic_idiom_tasks.training.trainee import load_trainee, sentence_prompt
 
@@ -218,7 +217,7 @@ class SimilarityCells(CellKind):
         if replacement is not None:
             tokens = self._token_config(replacement)
             folder = self.idiomaticity_classifier if replacement == REPLACE_SELECTED else None
-            grown = grow_encoder(
+            outcome["idiom_tokens"] = grow_encoder(
                 trainee,
                 make_tokens(known_idioms(self._data(dataset), triplets, languages=self.languages)),
                 triplets,
@@ -228,21 +227,14 @@ class SimilarityCells(CellKind):
                 batch_size=self.training.batch_size,
                 seed=seed,
             )
-            outcome["idiom_tokens"] = grown.record(tokens)
-        similarities: Mapping[str, Floats]
-        if loss is None:
-            similarities = similarities_of_subsets(trainee.model, triplets.test)
-        else:
+        if loss is not None:
             settings = self.training.model_copy(update={"seed": seed, "loss": loss})
             tuned = fine_tune_similarity(trainee, triplets, config=settings)
-            similarities = tuned.similarities
             config |= settings.model_dump()
-            history: list[JsonValue] = [
-                None if math.isnan(score.spearman) else score.spearman for score in tuned.history
-            ]
+            history: list[JsonValue] = [None if math.isnan(past.score) else past.score for past in tuned.history]
             outcome |= {
-                "best_epoch": tuned.kept.epoch,
-                "development_spearman": history[tuned.kept.epoch],
+                "best_epoch": tuned.kept.step,
+                "development_spearman": history[tuned.kept.step],
                 "history": history,
                 "n_examples": tuned.n_examples,
                 "diverged_at": tuned.diverged_at,
@@ -255,7 +247,7 @@ class SimilarityCells(CellKind):
             "revision": triplets.revision,
         }
         predictions: dict[SubsetKey, Prediction] = {}
-        for subset, values in similarities.items():
+        for subset, values in similarities_of_subsets(trainee.model, triplets.test).items():
             predictions[self.task, subset] = Similarities(self.task, triplets.test[subset], values)
         return build_record(
             cell.model,

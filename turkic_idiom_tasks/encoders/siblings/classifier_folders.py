@@ -5,37 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import first_fault, read_json
 
 IDIOMATICITY_RECORD = "idiomaticity_finetuning.json"
-_SEEDS = "seed-*"
+
+
+class ClassifierSettings(BaseModel):
+    """How a classifier that tells whether an idiom is meant is asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    gives_idiom: bool  # whether the idiom is the second text, behind the sentence
+    max_length: PositiveInt  # sub-words of both that are used
 
 
 @dataclass(frozen=True, slots=True)
 class ClassifierFolder:
-    """Folder of a classifier that tells whether an idiom is meant.
-
-    Attributes:
-        folder: folder of one seed.
-        gives_idiom: whether it was trained with the idiom as the second text.
-        max_length: sub-words of both texts that it uses.
-    """
+    """Folder of such a classifier, trained with one seed."""
 
     folder: Path
-    gives_idiom: bool
-    max_length: int
+    settings: ClassifierSettings
 
     @property
     def revision(self) -> str:
-        """Return a hash of the files, which is the same for the same classifier; see `folders.folder_revision`.
-
-        Raises:
-            InputError: a file cannot be read.
-        """
+        """Return a hash of the files, which is the same for the same classifier; see `folders.folder_revision`."""
         return folder_revision(self.folder)
 
 
@@ -65,14 +62,17 @@ def best_classifier(folder: Path) -> ClassifierFolder:
 
     Args:
         folder: folder of one seed, or of several.
-
-    Raises:
-        InputError: there is no classifier, or the best one needs more than a sentence and an idiom.
     """
-    records = {}
-    for place in (folder, *sorted(folder.glob(_SEEDS))):
-        if (place / IDIOMATICITY_RECORD).is_file():
-            records[place] = _read_record(place / IDIOMATICITY_RECORD)
+    records: dict[Path, _Record] = {}
+    for place in (folder, *sorted(folder.glob("seed-*"))):
+        path = place / IDIOMATICITY_RECORD
+        if path.is_file():
+            try:
+                records[place] = _Record.model_validate(read_json(path))
+            except ValidationError as error:
+                raise InputError(
+                    f"{path}: not the record of a finished training ({first_fault(error)}); train again"
+                ) from error
     if not records:
         raise usage_error(
             f"idiomaticity classifier {folder}: no {IDIOMATICITY_RECORD} in it or its seed folders; train a classifier "
@@ -85,13 +85,5 @@ def best_classifier(folder: Path) -> ClassifierFolder:
             f"idiomaticity classifier {best}: it was trained on subtask B or with the sentences around; it must take a "
             "sentence and, at most, the idiom (--inputs idiom, --subtask A)"
         )
-    return ClassifierFolder(best, gives_idiom="idiom" in settings.inputs, max_length=settings.config.max_length)
-
-
-def _read_record(path: Path) -> _Record:
-    try:
-        return _Record.model_validate(read_json(path))
-    except ValidationError as error:
-        raise InputError(
-            f"{path}: not the record of a finished training ({first_fault(error)}); train again"
-        ) from error
+    gives_idiom, max_length = "idiom" in settings.inputs, settings.config.max_length
+    return ClassifierFolder(best, ClassifierSettings(gives_idiom=gives_idiom, max_length=max_length))

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
@@ -24,7 +24,7 @@ from turkic_idiom_tasks.encoders.names import IDIOMATIC, NOT_IDIOMATIC
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
-from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_test_concept, retrieval_split
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES, AStitchData
 from turkic_idiom_tasks.training.regimes import text_key
@@ -42,40 +42,24 @@ _DODIOM_LABELS = {"idiom": IDIOMATIC, "nonidiom": NOT_IDIOMATIC}
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A sentence, or a pair of texts, with its label.
+    """A sentence, or a pair of texts, with its label."""
 
-    Attributes:
-        label: 0 if the idiom is meant, 1 if not; in subtask B 1 if the second text is what the expression means.
-        first: the sentence.
-        second: the idiom or, in subtask B, a candidate for its meaning; empty if there is none.
-        idiom: the idiom, for intervals; the sentence itself where it is not known.
-        language: code of a language of the benchmark; empty for others.
-    """
-
-    label: int
-    first: str
-    second: str
-    idiom: str
-    language: str = ""
+    label: int  # 0 if the idiom is meant, 1 if not; in subtask B 1 if the second text is what the expression means
+    first: str  # the sentence
+    second: str  # the idiom or, in subtask B, a candidate for its meaning; empty if there is none
+    idiom: str  # for intervals; the sentence itself where it is not known
+    language: str = ""  # code of a language of the benchmark; empty for others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledData:
-    """Data of one training.
+    """Data of one training."""
 
-    Attributes:
-        path: name of the data in results.
-        revision: 40 hexadecimal digits that are the same for the same rows.
-        stages: rows to learn from, stage by stage; the second stage has sentences of the test idioms.
-        development: rows by which the best epoch is chosen.
-        test: rows to score.
-    """
-
-    path: str
-    revision: str
-    stages: tuple[tuple[Labelled, ...], ...]
-    development: tuple[Labelled, ...]
-    test: tuple[Labelled, ...]
+    path: str  # name of the data in results
+    revision: str  # 40 hexadecimal digits that are the same for the same rows
+    stages: tuple[tuple[Labelled, ...], ...]  # rows to learn from; the second stage has sentences of the test idioms
+    development: tuple[Labelled, ...]  # rows by which the best epoch is chosen
+    test: tuple[Labelled, ...]  # rows to score
 
 
 def build_labelled(
@@ -96,9 +80,6 @@ def build_labelled(
             as the second text.
         subtask: ``A``, or ``B`` of AStitch.
         languages: ``eng`` (the default) or ``por`` of AStitch, or codes of a lexicon's languages.
-
-    Raises:
-        InputError: the data, a setup or an input is unknown, or the data is malformed or too small.
     """
     for name, known, option in ((setup, SETUPS, "setup"), (subtask, SUBTASKS, "subtask")):
         if name not in known:
@@ -109,7 +90,18 @@ def build_labelled(
     if subtask == "B" and tuple(inputs) != (IDIOM,):
         raise usage_error("--subtask B: a sentence and a meaning are given, nothing else; leave out --inputs")
     if data == ASTITCH:
-        return _astitch(setup, inputs, subtask=subtask, languages=languages)
+        (subset, *others) = languages or ("eng",)
+        if others or subset not in ASTITCH_LANGUAGES:
+            raise usage_error(f"--language {' '.join(languages)}: choose one of {', '.join(ASTITCH_LANGUAGES)}")
+        parts = dict.fromkeys(["train_zero_shot", f"train_{setup.replace('-', '_')}"])
+        copy = AStitchData()
+        rows = {}
+        for part in (*parts, "dev", "test"):
+            labelled = copy.labelled(
+                subset, subtask=subtask, part=part, context=CONTEXT in inputs, idiom=IDIOM in inputs
+            )
+            rows[part] = [Labelled(row.label, row.sentence1, row.sentence2, row.idiom) for row in labelled]
+        return _checked(f"{ASTITCH}, {subset}", [rows[part] for part in parts], rows["dev"], rows["test"])
     if subtask == "B" or CONTEXT in inputs:
         place = data.path if isinstance(data, Dataset) else data
         raise usage_error(f"--data {place}: has neither subtask B nor the sentences around; only {ASTITCH} has them")
@@ -119,11 +111,11 @@ def build_labelled(
         if setup != ZERO_SHOT:
             raise usage_error(f"--setup {setup}: a lexicon has one sentence of each use of an idiom; use {ZERO_SHOT}")
         name, splits = _lexicon(data, languages)
-    stages, development, test = _with_shots(splits, _SHOTS[setup])
     if IDIOM not in inputs:
-        stages = [_without_second(rows) for rows in stages]
-        development, test = _without_second(development), _without_second(test)
-    return _checked(name, stages, development, test)
+        for split, of_split in splits.items():
+            splits[split] = [replace(row, second="") for row in of_split]
+    shots, development, test = _set_shots_aside(splits, _SHOTS[setup])
+    return _checked(name, [splits[TRAIN], shots], development, test)
 
 
 def _checked(
@@ -145,39 +137,24 @@ def _checked(
     )
 
 
-def _astitch(setup: str, inputs: Sequence[str], *, subtask: str, languages: Sequence[str]) -> LabelledData:
-    (subset, *others) = languages or ("eng",)
-    if others or subset not in ASTITCH_LANGUAGES:
-        raise usage_error(f"--language {' '.join(languages)}: choose one of {', '.join(ASTITCH_LANGUAGES)}")
-    copy = AStitchData()
-    parts = ["train_zero_shot"]
-    if setup != ZERO_SHOT:
-        parts.append(f"train_{setup.replace('-', '_')}")
-    rows = {}
-    for part in (*parts, "dev", "test"):
-        rows[part] = _astitch_rows(copy, subset, part=part, subtask=subtask, inputs=inputs)
-    return _checked(f"{ASTITCH}, {subset}", [rows[part] for part in parts], rows["dev"], rows["test"])
-
-
-def _astitch_rows(copy: AStitchData, subset: str, *, part: str, subtask: str, inputs: Sequence[str]) -> list[Labelled]:
-    read = copy.labelled(subset, subtask=subtask, part=part, context=CONTEXT in inputs, idiom=IDIOM in inputs)
-    return [Labelled(row.label, row.sentence1, row.sentence2, row.idiom) for row in read]
-
-
 def _lexicon(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:
+    """Return the name of the data, and the example and literal example of its entries by split."""
     dataset = data if isinstance(data, Dataset) else open_dataset("" if data == LEXICON else data)
-    lexicon = dataset.lexicon
-    known = [code for code in LANGUAGES if _literal_entries(lexicon, code)]
+    literal: dict[str, dict[str, Entry]] = {}
+    for code in LANGUAGES:
+        for concept, entry in sorted(dataset.lexicon.of(code).items()):
+            if entry.example and entry.literal_example:
+                literal.setdefault(code, {})[concept] = entry
     for code in languages:
-        if code not in known:
-            raise usage_error(f"--language {code}: no literal examples in it; known: {', '.join(known) or 'none'}")
+        if code not in literal:
+            raise usage_error(f"--language {code}: no literal examples in it; known: {', '.join(literal) or 'none'}")
     splits: dict[str, list[Labelled]] = {TRAIN: [], DEVELOPMENT: [], TEST: []}
-    like_test = lexicon.meaning_the_same(is_test_concept)
+    like_test = dataset.lexicon.meaning_the_same(is_test_concept)
     taken: set[tuple[str, str]] = set()  # idioms of an earlier split, which stand for a further concept
     for split in (TEST, DEVELOPMENT, TRAIN):
         keys = set()
-        for code in languages or known:
-            for concept, entry in sorted(_literal_entries(lexicon, code).items()):
+        for code in languages or literal:
+            for concept, entry in literal[code].items():
                 key = (code, text_key(entry.idiom, code))
                 if retrieval_split(concept) != split or key in taken or (split != TEST and concept in like_test):
                     continue
@@ -186,10 +163,6 @@ def _lexicon(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
                 splits[split].append(Labelled(NOT_IDIOMATIC, entry.literal_example or "", entry.idiom, concept, code))
         taken |= keys
     return dataset.path, splits
-
-
-def _literal_entries(lexicon: Lexicon, language: str) -> dict[str, Entry]:
-    return {name: entry for name, entry in lexicon.of(language).items() if entry.example and entry.literal_example}
 
 
 def _dodiom(languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:
@@ -217,33 +190,28 @@ def _dodiom(languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:
     return DODIOM, splits
 
 
-def _with_shots(
-    splits: dict[str, list[Labelled]], shots: int
-) -> tuple[list[list[Labelled]], list[Labelled], list[Labelled]]:
-    """Return the stages of training, the development rows and the test rows.
+def _set_shots_aside(
+    splits: dict[str, list[Labelled]], n_shots: int
+) -> tuple[list[Labelled], list[Labelled], list[Labelled]]:
+    """Return the shots, the development rows and the test rows.
 
     For each idiom and label with more sentences than the largest number of shots, that many are set aside as shots and
     never tested. So the test rows are the same in every setup.
     """
     most = max(_SHOTS.values())
-    shown: list[Labelled] = []
-    rest: dict[str, list[Labelled]] = {}
-    for split in (DEVELOPMENT, TEST):
-        rest[split] = []
+    shots: list[Labelled] = []
+    rest: dict[str, list[Labelled]] = {DEVELOPMENT: [], TEST: []}
+    for split, kept in rest.items():
         groups: dict[tuple[str, int], list[Labelled]] = {}
         for row in splits[split]:
             groups.setdefault((row.idiom, row.label), []).append(row)
         for rows in groups.values():
             ordered = sorted(rows, key=_rank)
             held = ordered[:most] if len(ordered) > most else []
-            shown += held[:shots]
-            rest[split] += ordered[len(held) :]
-    return [splits[TRAIN], shown], rest[DEVELOPMENT], rest[TEST]
+            shots += held[:n_shots]
+            kept += ordered[len(held) :]
+    return shots, rest[DEVELOPMENT], rest[TEST]
 
 
 def _rank(row: Labelled) -> str:
     return hashlib.sha256(f"shots\n{row.first}".encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _without_second(rows: Iterable[Labelled]) -> list[Labelled]:
-    return [Labelled(row.label, row.first, "", row.idiom, row.language) for row in rows]
