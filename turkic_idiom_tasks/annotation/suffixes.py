@@ -13,70 +13,48 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Morphology:
-    """How one language inflects.
+    """How one language inflects; slots hold suffixes separated by blanks.
 
     A noun is a stem, then at most one of each of `plural`, `possessives`, `cases`, the relative (`relatives` with a
     case after it), `copulas`, `persons`. A verb is a stem, then any `voices`, any `aspects`, then a tense with copulas
     and a person, or a participle with the suffixes of a noun, or a converb, or an imperative, or nothing.
-
-    Attributes:
-        vowels: letters that count as vowels.
-        classes: archiphonemes and the letters they stand for.
-        plural, possessives, cases, relatives, copulas, persons: slots of the noun, suffixes separated by blanks.
-        short_persons: persons that follow a tense or a copula only.
-        voices: passive, reflexive, reciprocal, causative.
-        aspects: negation, ability, suddenness and the like.
-        tenses, participles, converbs, imperatives: ends of a verb form.
-        infinitives: endings of verbs in citation form besides those of `Language`: negative ones.
-        swallowing: suffixes before which a stem loses its last vowel (`söyle-` + `Iyor` = `söylüyor`).
-        softened: what a final consonant may become before a vowel, and the consonant it comes from.
-        high_vowels: vowels that drop from a stem's last syllable before a vowel (`ağız`, `ağzı`).
-        irregular: verb stems as they appear in a form, and their stem in the infinitive.
-        nouns: noun stems that inflect irregularly, and their base form.
-        light_verbs: stems that may be dropped from the end of an idiom or take each other's place.
-        being: the verb that means to be and become, and the words that stand for it: there is, there is not, was.
-        auxiliaries: verbs that modify the verb before them and may be missing.
-        pronouns: stems of the pronouns that take each other's place.
-        placeholders: words of a citation form that a sentence may replace: words for an argument, and the postposition
-            that may be a suffix.
-        particles: words that may stand between the words of an idiom at no cost.
-        enclitics: particles that are written together with the word before them.
-        hyphened: particles that a hyphen joins to the word before them and that count as a part of it.
-        letters: letters and digraphs -> their replacement in the tables; replaced one after the other.
-        restored: lost sounds, as pattern and replacement.
     """
 
     vowels: str
-    classes: dict[str, str]
+    classes: dict[str, str]  # archiphonemes and the letters they stand for
     plural: str
     possessives: str
     cases: str
     relatives: str
     copulas: str
     persons: str
-    short_persons: str
-    voices: str
-    aspects: str
+    short_persons: str  # that follow a tense or a copula only
+    voices: str  # passive, reflexive, reciprocal, causative
+    aspects: str  # negation, ability, suddenness and the like
     tenses: str
     participles: str
     converbs: str
     imperatives: str
-    infinitives: tuple[str, ...] = ()
-    swallowing: str = ""
-    softened: dict[str, str] = field(default_factory=dict)
-    high_vowels: str = ""
-    irregular: dict[str, str] = field(default_factory=dict)
-    nouns: dict[str, str] = field(default_factory=dict)
-    light_verbs: frozenset[str] = frozenset()
-    being: tuple[str, ...] = ()
-    auxiliaries: frozenset[str] = frozenset()
-    pronouns: frozenset[str] = frozenset()
-    placeholders: frozenset[str] = frozenset()
-    particles: frozenset[str] = frozenset()
-    enclitics: str = ""
-    hyphened: frozenset[str] = frozenset()
-    letters: dict[str, str] = field(default_factory=dict)
-    restored: tuple[tuple[str, str], ...] = ()
+    infinitives: tuple[str, ...] = ()  # endings of verbs in citation form besides those of `Language`: negative ones
+    swallowing: str = ""  # suffixes before which a stem loses its last vowel (`söyle-` + `Iyor` = `söylüyor`)
+    softened: dict[str, str] = field(default_factory=dict)  # a final consonant before a vowel -> what it comes from
+    high_vowels: str = ""  # those that drop from a stem's last syllable before a vowel (`ağız`, `ağzı`)
+    irregular: dict[str, str] = field(default_factory=dict)  # verb stem in a form -> its stem in the infinitive
+    nouns: dict[str, str] = field(default_factory=dict)  # noun stems that inflect irregularly -> their base form
+    light_verbs: frozenset[str] = frozenset()  # that may be dropped from the end of an idiom, or exchanged
+    being: tuple[str, ...] = ()  # the verb to be and become; words for there is, there is not, was
+    auxiliaries: frozenset[str] = frozenset()  # verbs that modify the verb before them and may be missing
+    pronouns: frozenset[str] = frozenset()  # stems of those that take each other's place
+    placeholders: frozenset[str] = frozenset()  # words for an argument; a postposition that may be a suffix
+    particles: frozenset[str] = frozenset()  # words that may stand between the words of an idiom at no cost
+    enclitics: str = ""  # particles that are written together with the word before them
+    hyphened: frozenset[str] = frozenset()  # particles that a hyphen makes a part of the word before them
+    letters: dict[str, str] = field(default_factory=dict)  # letters and digraphs -> what replaces them, in turn
+    restored: tuple[tuple[str, str], ...] = ()  # lost sounds, as pattern and replacement
+
+    def has_vowel(self, stem: str) -> bool:
+        """Return whether a stem has a vowel; without one it is no word."""
+        return any(letter in self.vowels for letter in stem)
 
 
 def _words(text: str) -> frozenset[str]:
