@@ -9,7 +9,7 @@ import pytest
 import yaml
 from datasets import get_dataset_config_names, load_dataset
 
-from hub_datasets.hub_export import export_hub_layout, hub_layout
+from hub_datasets.hub_export import hub_layout
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
@@ -43,7 +43,7 @@ def lexicon(tmp_path):
 
 def export(lexicon, directory, **options):
     layout = hub_layout(lexicon, **options)
-    export_hub_layout(layout, directory)
+    layout.write(directory)
     return layout
 
 
@@ -109,7 +109,7 @@ def test_lexicon_configs_hold_every_field(lexicon, tmp_path):
 
 def test_span_configs_load_with_named_tags_in_three_splits(bundled, bundled_layout, tmp_path):
     out = tmp_path / "out"
-    export_hub_layout(bundled_layout, out)
+    bundled_layout.write(out)
     loaded = load_dataset(str(out), "span-uz", cache_dir=str(tmp_path / "cache"))
     ours = lexicon_sentences(bundled, "uz")
     assert {split: len(part) for split, part in loaded.items()} == {split: len(part) for split, part in ours.items()}
@@ -231,7 +231,7 @@ def same_data(ours, theirs):
 
 def test_what_is_exported_is_the_data_of_the_lexicon(lexicon, bundled, bundled_layout, tmp_path):
     for source, layout in ((lexicon, hub_layout(lexicon)), (bundled, bundled_layout)):
-        export_hub_layout(layout, tmp_path / source.revision)
+        layout.write(tmp_path / source.revision)
         exported = open_dataset(str(tmp_path / source.revision))
         same_data(LexiconDataset(source), exported)
         assert len(exported.revision) == 40

@@ -338,7 +338,7 @@ def test_tdk_rows_of_other_kinds_and_references(tmp_path):
 def test_missing_columns_are_named_with_those_found(tmp_path, name, missing):
     path = write(tmp_path, "kelime,anlam", "a,b")
     with pytest.raises(InputError, match=rf"source:1: the columns {missing}.* are missing; found kelime, anlam"):
-        import_source(FORMATS[name], path)
+        import_source(name, path)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -358,7 +358,7 @@ def test_files_that_cannot_be_read(tmp_path, name):
         (tmp_path, "not a regular file"),
     ]:
         with pytest.raises(InputError, match=message):
-            import_source(FORMATS[name], path)
+            import_source(name, path)
 
 
 def kevser_file(tmp_path, rows):

@@ -1,4 +1,4 @@
-"""`turkic-idiom dataset review apply`: files from outside, agreement by hand arithmetic, what is written."""
+"""`turkic-idiom dataset review FILES`: files from outside, agreement by hand arithmetic, what is written."""
 
 import json
 from dataclasses import replace
@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hub_datasets.browse import page
-from hub_datasets.cards import Readings, lexicon_card
+from hub_datasets.cards import lexicon_card
 from hub_datasets.lexicon_figures import language_figures
 from hub_datasets.verdicts import (
     MOST_BYTES,
@@ -133,7 +133,7 @@ def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
         row("a", "CD"), row("b", "CD", verdicts=wrong("example")), row("c", "CD"),
         row("a", "EF", verdicts=wrong("meaning", "example")),
     )  # fmt: skip
-    code, stdout, _ = dataset("review", "apply", file, "--data", directory)
+    code, stdout, _ = dataset("review", file, "--data", directory)
     assert code == 0
     lexicon = load_lexicon(directory)
     by_field = {one.field: one for one in agreements(lexicon)}
@@ -164,9 +164,9 @@ def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
 def test_verdicts_are_written_sorted_and_the_newest_of_a_reviewer_wins(directory, tmp_path, dataset):
     before = load_lexicon(directory).revision
     first = write(tmp_path / "one.jsonl", row("b", comment="çox yaxşı"), row("a", day="2026-02-03"))
-    assert dataset("review", "apply", first, "--data", directory)[0] == 0
+    assert dataset("review", first, "--data", directory)[0] == 0
     second = write(tmp_path / "two.jsonl", row("a", comment="older"), row("b", day="2026-02-02"), row("c", "CD"))
-    code, stdout, _ = dataset("review", "apply", second, first, "--data", directory)
+    code, stdout, _ = dataset("review", second, first, "--data", directory)
     assert code == 0
     assert "1 reviews added, 1 replaced, 1 there already, 2 older than those there" in stdout
     written = [json.loads(line) for line in (directory / REVIEWS_FILE).read_text("utf-8").splitlines()]
@@ -177,12 +177,12 @@ def test_verdicts_are_written_sorted_and_the_newest_of_a_reviewer_wins(directory
 
 def test_stats_card_and_browser_page_state_the_share(directory, tmp_path, dataset):
     file = write(tmp_path / "all.jsonl", row("a"), row("b", verdicts=UNKNOWN))
-    assert language_figures(load_lexicon(directory))["az"].reviewed_by_native_speakers == 0
-    dataset("review", "apply", file, "--data", directory)
+    assert language_figures(load_lexicon(directory))["az"]["reviewed_by_native_speakers"] == 0
+    dataset("review", file, "--data", directory)
     stats = [line.split() for line in dataset("stats", directory)[1].splitlines()]
     assert ["reviewed", "by", "native", "speakers", "33.3%"] in stats  # 1 of 3; who does not know b did not review it
-    assert "| reviewed by native speakers | 33.3% |" in dataset("card", directory)[1]
-    assert json.loads(dataset("stats", directory, "--json")[1])["languages"]["az"][
+    assert "| reviewed by native speakers | 33.3% |" in dataset("stats", directory, "--format", "card")[1]
+    assert json.loads(dataset("stats", directory, "--format", "json")[1])["languages"]["az"][
         "reviewed_by_native_speakers"
     ] == pytest.approx(1 / 3)
 
@@ -190,14 +190,14 @@ def test_stats_card_and_browser_page_state_the_share(directory, tmp_path, datase
 def test_the_bundled_lexicon_is_said_to_be_reviewed_once_it_is(bundled):
     concept, entry = next(iter(bundled.of("az").items()))
     reviewed = replace(bundled, reviews=[parse_review(row(concept, idiom=entry.idiom))], source=str(BUNDLED))
-    for text in (page, lambda lexicon: lexicon_card(lexicon, Readings())):
+    for text in (page, lexicon_card):
         assert "reviewed by native speakers" in text(bundled)
         assert "not yet" in text(bundled)
         assert "not yet" not in text(reviewed).split("## Known weaknesses")[0].split("<form")[0]
 
 
 def test_annotating_and_importing_keep_the_reviews(directory, tmp_path, dataset):
-    dataset("review", "apply", write(tmp_path / "one.jsonl", row("a")), "--data", directory)
+    dataset("review", write(tmp_path / "one.jsonl", row("a")), "--data", directory)
     assert dataset("annotate", "--in", directory, "--out", tmp_path / "spans")[0] == 0
     assert load_lexicon(tmp_path / "spans").reviewed("az") == {"a"}
     source = tmp_path / "kevser.csv"
@@ -236,7 +236,7 @@ def test_a_fault_is_named_with_file_and_line_and_nothing_is_written(directory, t
     assert text.startswith(f"{bad}:2: ")
     assert message in text
     if "future" not in message:
-        code, stdout, stderr = dataset("review", "apply", good, bad, "--data", directory)
+        code, stdout, stderr = dataset("review", good, bad, "--data", directory)
         assert (code, stdout) == (1, "")
         assert stderr.splitlines()[0] == printable(text)
     assert not (directory / REVIEWS_FILE).exists()
@@ -245,7 +245,7 @@ def test_a_fault_is_named_with_file_and_line_and_nothing_is_written(directory, t
 def test_every_fault_of_every_file_is_listed_up_to_a_limit(directory, tmp_path, dataset):
     many = write(tmp_path / "many.jsonl", *("{" for _ in range(70)))
     empty = write(tmp_path / "empty.jsonl")
-    code, _, stderr = dataset("review", "apply", many, empty, tmp_path / "absent", "--data", directory)
+    code, _, stderr = dataset("review", many, empty, tmp_path / "absent", "--data", directory)
     assert code == 1
     lines = stderr.splitlines()
     assert sum(line.startswith(f"{many}:") for line in lines) == 51
