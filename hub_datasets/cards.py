@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hub_datasets.lexicon_figures import language_figures, markdown, markdown_table
+from hub_datasets.lexicon_figures import figures_table, language_figures, markdown_table
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import first_fault, read_json
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -40,19 +39,15 @@ class Readings(BaseModel):
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DataFile:
+class DataFile(NamedTuple):
     """One split of one config of a dataset."""
 
-    config: str
-    split: str
+    path: str  # in the repository
     table: pa.Table
     content: bytes  # the table as parquet
 
-    @property
-    def path(self) -> str:
-        """Return the path of the file in the repository."""
-        return f"data/{self.config}/{self.split}.parquet"
+
+Files = dict[str, dict[str, DataFile]]  # config -> split -> file
 
 
 def lexicon_card(lexicon: Lexicon) -> str:
@@ -69,15 +64,15 @@ def lexicon_card(lexicon: Lexicon) -> str:
             raise InputError(f"{path}: damaged ({first_fault(error)}); restore it") from error
     account = "No account of the readings is kept with this lexicon."
     if readings.by_language:
-        rows = []
+        rows = [["second reading", *readings.by_language]]
         for name in dict.fromkeys(name for counts in readings.by_language.values() for name in counts):
             rows.append([name, *(str(counts.get(name, 0)) for counts in readings.by_language.values())])
-        account = f"{markdown_table(['second reading', *readings.by_language], rows)}\n{readings.note}".rstrip()
+        account = f"{markdown_table(rows)}\n{readings.note}".rstrip()
     template = _FOLDER / ("lexicon_card.md" if lexicon.source == str(BUNDLED) else "other_lexicon_card.md")
     return template.read_text("utf-8").format(
         n_concepts=len(lexicon.concepts),
         languages=", ".join(f"{LANGUAGES[code].name} (`{code}`)" for code in language_figures(lexicon)),
-        figures=markdown(lexicon).rstrip(),
+        figures=markdown_table(figures_table(lexicon)).rstrip(),
         readings=account,
         review=_REVIEWED if lexicon.is_reviewed else _NOT_REVIEWED,
     )
@@ -86,8 +81,9 @@ def lexicon_card(lexicon: Lexicon) -> str:
 def dataset_card(
     template: str,
     lexicon: Lexicon,
-    files: Iterable[DataFile],
+    files: Files,
     *,
+    pretty_name: str,
     licence: str | None,
     n_rows: int,
     facts: Mapping[str, Any],
@@ -99,23 +95,24 @@ def dataset_card(
         template: file name of the template.
         lexicon: what the files were derived from.
         files: of the dataset.
+        pretty_name: its title.
         licence: Hub identifier; None is `BUNDLED_LICENCE` for the bundled lexicon, otherwise `UNKNOWN_LICENCE`.
         n_rows: the size of the dataset.
         facts: further keys of the YAML block.
         texts: further texts of the template.
     """
     configs, information = [], []
-    by_config = files_by_config(files)
-    for config, parts in by_config.items():
-        paths = [{"split": part.split, "path": part.path} for part in parts]
+    for config, splits in files.items():
+        paths = [{"split": split, "path": file.path} for split, file in splits.items()]
         configs.append({"config_name": config, "data_files": paths})
-        information.append(_config_information(config, parts))
+        information.append(_config_information(config, splits))
     codes = [code for code in LANGUAGES if lexicon.of(code)]
     is_ours = lexicon.source == str(BUNDLED)
     sizes = [name for limit, name in _SIZES if n_rows < limit]
     data = DatasetCardData(
         license=licence or (BUNDLED_LICENCE if is_ours else UNKNOWN_LICENCE),
         language=codes,
+        pretty_name=pretty_name,
         multilinguality=["multilingual" if len(codes) > 1 else "monolingual"],
         annotations_creators=["machine-generated"] if is_ours else None,
         language_creators=["machine-generated"] if is_ours else None,
@@ -126,29 +123,22 @@ def dataset_card(
         dataset_info=information,
     )
     names = ", ".join(LANGUAGES[code].name for code in codes)
-    shared = {"languages": names, "revision": lexicon.revision, "example": next(iter(by_config))}
+    shared = {"languages": names, "revision": lexicon.revision, "example": next(iter(files))}
     return str(DatasetCard.from_template(data, template_path=str(_FOLDER / template), **shared, **texts))
 
 
-def files_by_config(files: Iterable[DataFile]) -> dict[str, list[DataFile]]:
-    """Return config -> its files, one for each split."""
-    by_config: dict[str, list[DataFile]] = {}
-    for file in files:
-        by_config.setdefault(file.config, []).append(file)
-    return by_config
-
-
-def _config_information(config: str, parts: Sequence[DataFile]) -> dict[str, Any]:
+def _config_information(config: str, files: Mapping[str, DataFile]) -> dict[str, Any]:
     """Return features and sizes of a config, which the Hub's viewer and `datasets` read from the README."""
     splits = []
-    for part in parts:
-        splits.append({"name": part.split, "num_bytes": part.table.nbytes, "num_examples": part.table.num_rows})
+    for split, file in files.items():
+        splits.append({"name": split, "num_bytes": file.table.nbytes, "num_examples": file.table.num_rows})
+    schema = next(iter(files.values())).table.schema
     return {
         "config_name": config,
-        "features": [{"name": column.name, **_feature(column.name, column.type)} for column in parts[0].table.schema],
+        "features": [{"name": column.name, **_feature(column.name, column.type)} for column in schema],
         "splits": splits,
-        "download_size": sum(len(part.content) for part in parts),
-        "dataset_size": sum(part.table.nbytes for part in parts),
+        "download_size": sum(len(file.content) for file in files.values()),
+        "dataset_size": sum(file.table.nbytes for file in files.values()),
     }
 
 

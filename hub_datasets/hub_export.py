@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -22,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from hub_datasets.cards import DataFile, dataset_card, files_by_config, lexicon_card
+from hub_datasets.cards import DataFile, Files, dataset_card, lexicon_card
 from hub_datasets.lexicon_figures import markdown_table
 from turkic_idiom_tasks.dataset.hub_layout import EVAL, README
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, build_retrieval
@@ -36,43 +35,22 @@ from turkic_idiom_tasks.splits import TEST
 KIND = "dataset in the Hub layout"  # in the manifest of an exported folder
 NAME = "Turkic idioms"
 _ENTRY_TEXTS = (
-    "idiom",
-    "meaning",
-    "example",
-    "literal_example",
-    "paraphrased_example",
-    "paraphrase",
-    "literal_paraphrase",
-    "source",
-    "attested",
+    *("idiom", "meaning", "example", "literal_example", "paraphrased_example", "paraphrase", "literal_paraphrase"),
+    *("source", "attested"),
 )
-_SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())])
-_RETRIEVAL_SCHEMA = pa.schema([("id", pa.string()), ("text", pa.string())])
-_QRELS_SCHEMA = pa.schema([("query-id", pa.string()), ("corpus-id", pa.string()), ("score", pa.int64())])
+_TEXT, _TEXTS, _NUMBER = pa.string(), pa.list_(pa.string()), pa.int64()
+_RETRIEVAL_SCHEMA = pa.schema({"id": _TEXT, "text": _TEXT})
+_QRELS_SCHEMA = pa.schema({"query-id": _TEXT, "corpus-id": _TEXT, "score": _NUMBER})
 _LEXICON_SCHEMA = pa.schema(
-    [
-        ("concept", pa.string()),
-        ("gloss", pa.string()),
-        ("pos", pa.string()),
-        ("aliases", pa.list_(pa.string())),
-        *((name, pa.string()) for name in _ENTRY_TEXTS),
-        ("spans", pa.list_(pa.list_(pa.int64()))),
-        ("variants", pa.list_(pa.string())),
-        ("collocation", pa.bool_()),
-        ("status", pa.string()),
-    ]
+    {"concept": _TEXT, "gloss": _TEXT, "pos": _TEXT, "aliases": _TEXTS}
+    | dict.fromkeys(_ENTRY_TEXTS, _TEXT)
+    | {"spans": pa.list_(pa.list_(_NUMBER)), "variants": _TEXTS, "collocation": pa.bool_(), "status": _TEXT}
 )
-_EQUIVALENTS_SCHEMA = pa.schema([("first", pa.string()), ("second", pa.string()), ("judgement", pa.string())])
+_EQUIVALENTS_SCHEMA = pa.schema({"first": _TEXT, "second": _TEXT, "judgement": _TEXT})
+_SPAN = pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT})
 _SPAN_SCHEMA = pa.schema(
-    [
-        ("id", pa.string()),
-        ("lang", pa.string()),
-        ("idiom", pa.string()),
-        ("sentence", pa.string()),
-        ("tokens", pa.list_(pa.string())),
-        ("ner_tags", pa.list_(pa.int64())),
-        ("spans", pa.list_(_SPAN)),
-    ]
+    dict.fromkeys(("id", "lang", "idiom", "sentence"), _TEXT)
+    | {"tokens": _TEXTS, "ner_tags": pa.list_(_NUMBER), "spans": pa.list_(_SPAN)}
 )
 
 
@@ -95,68 +73,64 @@ class HubLayout:
 
 def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
     """Return a lexicon as a dataset in the Hub layout; for the licence see `cards.dataset_card`."""
-    files, left_out = _retrieval_files(lexicon)
-    files += _lexicon_files(lexicon)
-    for code in LANGUAGES:
-        splits = lexicon_sentences(lexicon, code)
-        for split, sentences in splits.items():
-            if splits[TEST] and sentences:
-                files.append(
-                    data_file(f"span-{code}", split, [sentence.document() for sentence in sentences], _SPAN_SCHEMA)
-                )
-    by_config = files_by_config(files)
-    rows = []
-    for config, parts in by_config.items():
-        counts = [f"{part.table.num_rows} {part.split}" for part in parts]
-        rows.append([config, ", ".join(counts) if len(parts) > 1 else str(parts[0].table.num_rows)])
+    files: Files = {}
+    left_out = _add_retrieval(files, lexicon)
+    _add_lexicon(files, lexicon)
     categories = ["text-retrieval"]
-    if any(config.startswith("span-") for config in by_config):
-        categories.append("token-classification")
+    for code in LANGUAGES:
+        sentences = lexicon_sentences(lexicon, code)
+        if not sentences[TEST]:
+            continue
+        categories = ["text-retrieval", "token-classification"]
+        for split, part in sentences.items():
+            add_file(files, f"span-{code}", split, [sentence.document() for sentence in part], _SPAN_SCHEMA)
+    sizes = []
+    for config, splits in files.items():
+        counts = {split: file.table.num_rows for split, file in splits.items()}
+        by_split = ", ".join(f"{count} {split}" for split, count in counts.items())
+        sizes.append([config, by_split if len(counts) > 1 else str(sum(counts.values()))])
     readme = dataset_card(
         "dataset_card.md",
         lexicon,
         files,
         licence=licence,
         n_rows=sum(len(lexicon.of(code)) for code in LANGUAGES),
-        facts={
-            "pretty_name": NAME,
-            "task_categories": categories,
-            "task_ids": ["document-retrieval"],
-            "tags": ["idioms", "mteb"],
-        },
+        pretty_name=NAME,
+        facts={"task_categories": categories, "task_ids": ["document-retrieval"], "tags": ["idioms", "mteb"]},
         texts={
             "labels": ", ".join(f"{number}: {label}" for number, label in enumerate(LABELS)),
-            "rows": markdown_table(["config", "rows"], rows),
+            "rows": markdown_table([["config", "rows"], *sizes]),
             "about": re.sub("^#", "##", lexicon_card(lexicon), flags=re.MULTILINE),
         },
     )
     return layout_of(files, left_out, readme=readme, registration=_registration(files))
 
 
-def layout_of(
-    files: Sequence[DataFile], left_out: Sequence[str], *, readme: str, registration: Mapping[str, Any]
-) -> HubLayout:
+def layout_of(files: Files, left_out: Sequence[str], *, readme: str, registration: Mapping[str, Any]) -> HubLayout:
     """Return files with their README and the eval.yaml that registers the dataset as a benchmark on the Hub."""
-    contents = {file.path: file.content for file in files}
+    contents: dict[str, bytes] = {}
+    configs: dict[str, int] = {}
+    for config, splits in files.items():
+        contents |= {file.path: file.content for file in splits.values()}
+        configs[config] = sum(file.table.num_rows for file in splits.values())
     contents[README] = readme.encode()
     contents[EVAL] = yaml.safe_dump(registration, sort_keys=False, allow_unicode=True, width=120).encode()
-    configs: Counter[str] = Counter()
-    for file in files:
-        configs[file.config] += file.table.num_rows
     return HubLayout(contents, configs, left_out)
 
 
-def data_file(config: str, split: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> DataFile:
-    """Return rows as a parquet file without any metadata but the schema, so that equal rows give equal bytes."""
+def add_file(files: Files, config: str, split: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> None:
+    """Add rows, if there are any, as a parquet file; it has no other metadata, so that equal rows give equal bytes."""
+    if not rows:
+        return
     table = pa.Table.from_pylist(rows, schema=schema)
     sink = BytesIO()
     pq.write_table(table, sink, compression="snappy", version="2.6")
-    return DataFile(config, split, table, sink.getvalue())
+    path = f"data/{config}/{split}.parquet"
+    files.setdefault(config, {})[split] = DataFile(path, table, sink.getvalue())
 
 
-def _retrieval_files(lexicon: Lexicon) -> tuple[list[DataFile], list[str]]:
-    """Return the files of every task and subset, and the subsets that the lexicon has no data for."""
-    files = []
+def _add_retrieval(files: Files, lexicon: Lexicon) -> list[str]:
+    """Add the files of every task and subset; return the subsets that the lexicon has no data for."""
     left_out = []
     for task, subsets in SUBSETS.items():
         for subset in subsets:
@@ -167,12 +141,11 @@ def _retrieval_files(lexicon: Lexicon) -> tuple[list[DataFile], list[str]]:
                 continue
             for part, texts in (("queries", data.queries), ("corpus", data.documents)):
                 rows = [{"id": key, "text": text} for key, text in sorted(texts.items())]
-                files.append(data_file(f"{name}-{part}", TEST, rows, _RETRIEVAL_SCHEMA))
-            files.append(data_file(f"{name}-qrels", TEST, _qrels_rows(data.qrels), _QRELS_SCHEMA))
+                add_file(files, f"{name}-{part}", TEST, rows, _RETRIEVAL_SCHEMA)
+            add_file(files, f"{name}-qrels", TEST, _qrels_rows(data.qrels), _QRELS_SCHEMA)
             if data.strict_qrels is not None and data.strict_qrels != data.qrels:
-                strict = _qrels_rows(data.strict_qrels)
-                files.append(data_file(f"{name}-strict-qrels", TEST, strict, _QRELS_SCHEMA))
-    return files, left_out
+                add_file(files, f"{name}-strict-qrels", TEST, _qrels_rows(data.strict_qrels), _QRELS_SCHEMA)
+    return left_out
 
 
 def _qrels_rows(qrels: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
@@ -183,8 +156,7 @@ def _qrels_rows(qrels: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _lexicon_files(lexicon: Lexicon) -> list[DataFile]:
-    files = []
+def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
     for code in LANGUAGES:
         rows = []
         for _, entry in sorted(lexicon.of(code).items()):
@@ -198,26 +170,22 @@ def _lexicon_files(lexicon: Lexicon) -> list[DataFile]:
             if entry.status is not None:  # which may be any JSON value
                 row["status"] = json.dumps(entry.status, ensure_ascii=False, sort_keys=True)
             rows.append(row)
-        if rows:
-            files.append(data_file(f"lexicon-{code}", TEST, rows, _LEXICON_SCHEMA))
+        add_file(files, f"lexicon-{code}", TEST, rows, _LEXICON_SCHEMA)
     pairs = []
     for (first, second), judgement in lexicon.equivalents.items():
         pairs.append({"first": first, "second": second, "judgement": judgement})
-    if pairs:
-        files.append(data_file("equivalents", TEST, pairs, _EQUIVALENTS_SCHEMA))
-    return files
+    add_file(files, "equivalents", TEST, pairs, _EQUIVALENTS_SCHEMA)
 
 
-def _registration(files: Sequence[DataFile]) -> dict[str, Any]:
+def _registration(files: Files) -> dict[str, Any]:
     """Return the content of eval.yaml: an entry for each retrieval task and subset."""
-    by_config = files_by_config(files)
     tasks: list[dict[str, str]] = []
     for short, subsets in SUBSETS.items():
         name = TASKS[short].name
         registered = []
         for subset in subsets:
             config = f"{short}-{subset}-queries"
-            if config in by_config:
+            if config in files:
                 registered.append({"id": f"{name}-{subset}", "config": config, "split": TEST})
         if registered:
             tasks += [{"id": name}, *registered]

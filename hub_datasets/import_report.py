@@ -47,6 +47,13 @@ class ImportReport:
         counts = {reason: len(cases) for reason, cases in self._cases[outcome].items()}
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
+    def reasons(self) -> list[tuple[str, int, str]]:
+        """Return (outcome, number of readings, reason) in the order of `OUTCOMES`, the most frequent first."""
+        reasons = []
+        for outcome in OUTCOMES:
+            reasons += [(outcome, count, reason) for reason, count in self.counts(outcome).items()]
+        return reasons
+
     def to_json(self) -> dict[str, Any]:
         """Return the report as it is written to the lexicon directory, with the first examples of each reason."""
         report: dict[str, Any] = {

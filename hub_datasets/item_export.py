@@ -8,13 +8,12 @@ level, which Inspect ignores. The items are a second dataset because mteb's ``ev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from hub_datasets.cards import DataFile, dataset_card, files_by_config
-from hub_datasets.hub_export import HubLayout, data_file, layout_of
+from hub_datasets.cards import Files, dataset_card
+from hub_datasets.hub_export import HubLayout, add_file, layout_of
 from hub_datasets.lexicon_figures import markdown_table
 from turkic_idiom_tasks.dataset import LexiconDataset
 from turkic_idiom_tasks.errors import InputError
@@ -27,25 +26,23 @@ from turkic_idiom_tasks.tasks.items.prompts import EN1, NATIVE, option_texts, qu
 
 NAME = "Turkic idiom items"
 FEW_SHOT = 5  # examples that EuroEval shows a base model
-_SCHEMA = pa.schema(
-    [
-        ("id", pa.string()),
-        ("question", pa.string()),
-        ("question_native", pa.string()),
-        ("options", pa.list_(pa.string())),
-        ("options_native", pa.list_(pa.string())),
-        ("answer", pa.string()),
-        ("traps", pa.list_(pa.string())),
-        ("kind", pa.string()),
-        ("language", pa.string()),
-        ("target", pa.string()),
-        ("concept", pa.string()),
-        ("idiom", pa.string()),
-        ("text", pa.string()),
-        ("shares_stem", pa.bool_()),
-        ("lexicon_revision", pa.string()),
-    ]
+_COLUMNS = (
+    *(
+        "id",
+        "question",
+        "question_native",
+        "options",
+        "options_native",
+        "answer",
+        "traps",
+        "kind",
+        "language",
+        "target",
+    ),
+    *("concept", "idiom", "text", "shares_stem", "lexicon_revision"),
 )
+_TYPES = dict.fromkeys(("options", "options_native", "traps"), pa.list_(pa.string())) | {"shares_stem": pa.bool_()}
+_SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in _COLUMNS])
 _METADATA = ("id", "concept", "idiom", "traps", "lexicon_revision")  # columns that Inspect keeps with a sample
 _DESCRIPTION = (
     "Idiom understanding in Turkic languages for language models: the meaning of an idiom, its equivalent in another "
@@ -60,24 +57,28 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
     Raises:
         InputError: the lexicon has no test item at all.
     """
-    files: list[DataFile] = []
+    files: Files = {}
     left_out = []
     dataset = LexiconDataset(lexicon)
     for item_set in item_sets():
-        test_files = _set_files(dataset, item_set)
-        files += test_files
-        if not test_files:
-            left_out.append(config_name(item_set))
+        config = config_name(item_set)
+        target = item_set.target if item_set.kind == EQUIVALENT else None
+        for split in (TEST, TRAIN):
+            items = build_items(dataset, item_set.kind, item_set.language, target, split=split)
+            if not items and split == TEST:
+                left_out.append(config)
+                break
+            add_file(files, config, split, [_row(item, lexicon.revision) for item in items], _SCHEMA)
     if not files:
         raise InputError(
             f"{lexicon.source}: no test item can be made of it; test concepts need meanings, examples or equivalents"
         )
-    rows = []
+    sizes = []
     n_items = 0
-    for config, parts in files_by_config(files).items():
-        counts = {part.split: part.table.num_rows for part in parts}
+    for config, splits in files.items():
+        counts = {split: file.table.num_rows for split, file in splits.items()}
         few = f" (fewer than {SMALL_N})" if counts[TEST] < SMALL_N else ""
-        rows.append([config, f"{counts[TEST]}{few}", str(counts.get(TRAIN, 0))])
+        sizes.append([config, f"{counts[TEST]}{few}", str(counts.get(TRAIN, 0))])
         n_items += sum(counts.values())
     readme = dataset_card(
         "item_card.md",
@@ -85,13 +86,13 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
         files,
         licence=licence,
         n_rows=n_items,
+        pretty_name=NAME,
         facts={
-            "pretty_name": NAME,
             "task_categories": ["multiple-choice"],
             "task_ids": ["multiple-choice-qa"],
             "tags": ["idioms", "inspect-ai", "euroeval"],
         },
-        texts={"rows": markdown_table(["config", TEST, TRAIN], rows)},
+        texts={"rows": markdown_table([["config", TEST, TRAIN], *sizes])},
     )
     return layout_of(files, left_out, readme=readme, registration=_registration(files))
 
@@ -101,20 +102,6 @@ def config_name(item_set: ItemSet) -> str:
     if item_set.kind == EQUIVALENT:
         return f"{item_set.language}_{item_set.target}_{item_set.kind}"
     return f"{item_set.language}_{item_set.kind}"
-
-
-def _set_files(dataset: LexiconDataset, item_set: ItemSet) -> list[DataFile]:
-    """Return the files of a set; none without a test item."""
-    target = item_set.target if item_set.kind == EQUIVALENT else None
-    files = []
-    for split in (TEST, TRAIN):
-        items = build_items(dataset, item_set.kind, item_set.language, target, split=split)
-        if not items and split == TEST:
-            return []
-        if items:
-            rows = [_row(item, dataset.lexicon.revision) for item in items]
-            files.append(data_file(config_name(item_set), split, rows, _SCHEMA))
-    return files
 
 
 def _row(item: Item, revision: str) -> dict[str, Any]:
@@ -137,10 +124,10 @@ def _row(item: Item, revision: str) -> dict[str, Any]:
     }
 
 
-def _registration(files: Sequence[DataFile]) -> dict[str, Any]:
+def _registration(files: Files) -> dict[str, Any]:
     """Return the content of eval.yaml: each config for Inspect in its entry, for EuroEval at the top level."""
     tasks = []
-    for config in files_by_config(files):
+    for config in files:
         tasks.append(
             {
                 "id": config,

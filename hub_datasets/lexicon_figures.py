@@ -114,18 +114,10 @@ def figures_table(lexicon: Lexicon) -> list[list[str]]:
     return table
 
 
-def markdown(lexicon: Lexicon) -> str:
-    """Return the figures as a Markdown table."""
-    head, *rows = figures_table(lexicon)
-    return markdown_table(head, rows)
-
-
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table; the columns after the first one are numbers, aligned on the right."""
-    lines = [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}"]
-    for row in rows:
-        lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |")
-    return "\n".join(lines) + "\n"
+def markdown_table(rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table, the head first; the columns after the first one are numbers, aligned on the right."""
+    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |\n" for row in rows]
+    return f"{lines[0]}|---|{'---:|' * (lines[0].count('|') - 2)}\n{''.join(lines[1:])}"
 
 
 def attest(lexicon: Lexicon, dictionary: Mapping[str, Sequence[Entry]], language: str) -> dict[str, list[str]]:

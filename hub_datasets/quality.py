@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from turkic_idiom_tasks.annotation.annotate import annotate
@@ -52,9 +52,10 @@ def content_problems(lexicon: Lexicon, directory: Path) -> list[Problem]:
 
 def lengths(entries: Sequence[Entry], language: Language) -> Breaches:
     """Yield idioms, meanings and examples that are too short or too long."""
+    limits = {"idiom": IDIOM_WORDS, "meaning": MEANING_WORDS, "example": EXAMPLE_WORDS}
     for entry in entries:
-        parts = (("idiom", entry.idiom, IDIOM_WORDS), ("meaning", entry.meaning, MEANING_WORDS))
-        for name, text, (fewest, most) in (*parts, ("example", entry.example, EXAMPLE_WORDS)):
+        for name, (fewest, most) in limits.items():
+            text = getattr(entry, name)
             if text is not None and not fewest <= len(text.split()) <= most:
                 yield entry.concept, f"{name} has {len(text.split())} words, not {fewest} to {most}: {text!r}"
 
@@ -140,21 +141,17 @@ def templates(entries: Sequence[Entry], language: Language) -> Breaches:
 
 def names(entries: Sequence[Entry], language: Language) -> Breaches:
     """Yield names that too many examples use; a word with a capital in the middle of a sentence counts as a name."""
-    words_by_concept = {}
-    for entry in entries:
-        if entry.example is not None:
-            words_by_concept[entry.concept] = _WORD.findall(entry.example)
+    words_by_concept = {entry.concept: _WORD.findall(entry.example) for entry in entries if entry.example}
     capitals: set[str] = set()
-    for tokens in words_by_concept.values():
-        capitals.update(word for word in tokens[1:] if word[0].isupper() and len(word) > 1)
     uses: Counter[str] = Counter()
     for tokens in words_by_concept.values():
-        uses.update(set(tokens) & capitals)
+        capitals.update(word for word in tokens[1:] if word[0].isupper() and len(word) > 1)
+        uses.update(set(tokens))
     n_examples = len(words_by_concept)
-    for word, count in sorted(uses.items()):
-        if count > max(NAME_USES, NAME_SHARE * n_examples):
+    for word in sorted(capitals):
+        if uses[word] > max(NAME_USES, NAME_SHARE * n_examples):
             concept = next(concept for concept, tokens in words_by_concept.items() if word in tokens)
-            yield concept, f"the name {word!r} is in {count} of {n_examples} examples, more than {NAME_SHARE:.0%}"
+            yield concept, f"the name {word!r} is in {uses[word]} of {n_examples} examples, more than {NAME_SHARE:.0%}"
 
 
 def optional_texts(entries: Sequence[Entry], language: Language) -> Breaches:
@@ -178,16 +175,9 @@ def optional_texts(entries: Sequence[Entry], language: Language) -> Breaches:
                 yield entry.concept, f"literal_example {entry.literal_example!r} lacks {missing} of the idiom"
 
 
-RULES: tuple[Callable[[Sequence[Entry], Language], Breaches], ...] = (
-    lengths,
-    idiom_in_example,
-    whole_words,
-    circular_meaning,
-    idiom_in_meaning,
-    duplicates,
-    templates,
-    names,
-    optional_texts,
+RULES = (
+    *(lengths, idiom_in_example, whole_words, circular_meaning, idiom_in_meaning),
+    *(duplicates, templates, names, optional_texts),
 )
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from hub_datasets.browse import show
 from hub_datasets.cards import READINGS, lexicon_card
-from hub_datasets.lexicon_figures import attest, language_figures, markdown, to_json
+from hub_datasets.lexicon_figures import attest, figures_table, language_figures, markdown_table, to_json
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
@@ -39,7 +39,7 @@ def test_figures_of_a_small_lexicon(lexicon):
     assert turkish | expected | {"paired": None, "status": {"accepted": 1, "not read": 1}} == turkish
     assert (uzbek["paired"], uzbek["without_shared_stem"]) == (2, 0.5)  # göz and koʻz are one word
     assert json.dumps(to_json(lexicon))
-    assert "| without shared stem | – | 50.0% |" in markdown(lexicon)
+    assert "| without shared stem | – | 50.0% |" in markdown_table(figures_table(lexicon))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_strange_statuses_and_glosses_are_shown_escaped(tmp_path):
     concepts = [Concept("a", "to see")]
     write_lexicon(tmp_path / "lexicon", concepts, {"tr": [Entry("a", "göz", "m", status=status)]})
     lexicon = load_lexicon(tmp_path / "lexicon")
-    for text in (show(lexicon, "a"), markdown(lexicon), lexicon_card(lexicon)):
+    for text in (show(lexicon, "a"), markdown_table(figures_table(lexicon)), lexicon_card(lexicon)):
         assert "\u202e" not in text
-    assert all(line.count("|") == 3 for line in markdown(lexicon).splitlines())
+    assert all(line.count("|") == 3 for line in markdown_table(figures_table(lexicon)).splitlines())
     assert json.dumps(to_json(lexicon))

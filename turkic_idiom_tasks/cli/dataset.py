@@ -58,7 +58,7 @@ class Output(StrEnum):
     card = "card"
 
 
-Directory = Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Lexicon directory; default: the bundled one.")]
+Directory = Annotated[Path | None, typer.Argument(metavar="DIR", help="Lexicon directory; default: the bundled one.")]
 Data = Annotated[
     Path | None, typer.Option("--data", metavar="DIR", help="Lexicon directory.  [default: the bundled one]")
 ]
@@ -81,7 +81,7 @@ def import_(
     dictionary; kevser: CSV of Turkish idioms; tdk: CSV dump with the columns soz_id, sozum, atara, anlami, anahtar,
     turu2, gosterim_tarihi; dodiom: CSV of Dodiom's Turkish sentences, whose gold words become spans.
     """
-    from hub_datasets.import_report import OUTCOMES, REPORT_FILE
+    from hub_datasets.import_report import REPORT_FILE
     from hub_datasets.importing import import_source, write_import
     from turkic_idiom_tasks.lexicon.load import check_target
 
@@ -90,10 +90,7 @@ def import_(
     write_import(imported, out, overwrite=overwrite)
     report = imported.report
     sys.stderr.write(f"{report.summary()}\n")
-    rows = []
-    for outcome in OUTCOMES:
-        rows += [(outcome, count, reason) for reason, count in report.counts(outcome).items()]
-    print_rows(rows, sys.stderr)
+    print_rows(report.reasons(), sys.stderr)
     sys.stderr.write(printable(f"examples of each reason: {out / REPORT_FILE}\n"))
     languages = ", ".join(f"{code} {count}" for code, count in report.entries.items())
     sys.stdout.write(printable(f"{out}: {report.concepts} concepts, entries: {languages}\n"))
@@ -103,13 +100,7 @@ def import_(
 def annotate(
     lang: Annotated[str | None, typer.Option("--lang", metavar="CODE", help="tr, az, tk, gag, uz.")] = None,
     file: Annotated[
-        Path | None,
-        typer.Option(
-            "--in",
-            metavar="FILE",
-            help="JSONL with the keys id, idiom, sentence; or a lexicon directory, whose entries get the spans of "
-            "their examples (without --lang).",
-        ),
+        Path | None, typer.Option("--in", metavar="FILE", help="JSONL; or a lexicon directory (without --lang).")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="JSONL, or lexicon directory, to write.")
@@ -117,18 +108,15 @@ def annotate(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")] = False,
     evaluate: Annotated[
         tuple[str, Path] | None,
-        typer.Option(
-            metavar="CORPUS FILE",
-            help="Instead: score the annotator on a corpus with gold words, as JSON; CORPUS: dodiom, with its "
-            "dataset_tr.csv.",
-        ),
+        typer.Option(metavar="CORPUS FILE", help="Instead: score the annotator on dodiom, with its dataset_tr.csv."),
     ] = None,
 ) -> None:
     """Find idioms in sentences and tag their words, or say why a row was dropped.
 
     Find the idiom of each row {id, idiom, sentence} in its sentence. The rows are written with tokens, ner_tags (O,
     B-IDIOM, I-IDIOM; every part of a discontinuous idiom begins with B) and spans (half-open code points), or with the
-    reason why they were dropped. A row may have variants, a list of other citation forms.
+    reason why they were dropped. A row may have variants, a list of other citation forms. The entries of a lexicon get
+    the spans of their examples.
     """
     from hub_datasets.annotated_files import ANNOTATED, annotate_lexicon, annotate_rows
     from turkic_idiom_tasks.languages import get_language
@@ -175,15 +163,14 @@ def _evaluate(corpus: str, file: Path) -> None:
 def check(
     directory: Directory = None,
     format_only: Annotated[
-        bool,
-        typer.Option(
-            "--format-only",
-            help="Leave out the rules for good entries (lengths, circular meanings, duplicates, …), which imported "
-            "dictionaries seldom follow.",
-        ),
+        bool, typer.Option("--format-only", help="Leave out the rules for the content of good entries.")
     ] = False,
 ) -> None:
-    """Print every mistake in a lexicon directory as file:line: message."""
+    """Print every mistake in a lexicon directory as file:line: message.
+
+    The rules for good entries are about lengths, circular meanings, duplicates, …; imported dictionaries seldom follow
+    them.
+    """
     from hub_datasets.quality import content_problems
     from turkic_idiom_tasks.lexicon.load import BUNDLED, read_lexicon
 
@@ -208,15 +195,13 @@ def stats(
     format: Annotated[Output, typer.Option("--format", help="card: the README.md of the directory.")] = Output.table,
     dictionary: Annotated[
         tuple[SourceFormat, Path] | None,
-        typer.Option(
-            "--attest",
-            metavar="FORMAT FILE",
-            help="Instead: how many idioms an outside dictionary lists, and which it does not; formats as in dataset "
-            "import.",
-        ),
+        typer.Option("--attest", metavar="FORMAT FILE", help="Instead: which idioms an outside dictionary lists."),
     ] = None,
 ) -> None:
-    """Print sizes, spans, how many idioms share a word with the Turkish one, and how many entries were reviewed."""
+    """Print sizes, spans, how many idioms share a word with the Turkish one, and how many entries were reviewed.
+
+    With --attest, say how many idioms an outside dictionary lists, in a format of dataset import, and print the others.
+    """
     from hub_datasets.cards import lexicon_card
     from hub_datasets.lexicon_figures import figures_table, to_json
 
@@ -257,7 +242,7 @@ def _print_attestation(lexicon: Lexicon, format: SourceFormat, file: Path) -> No
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset show fly-into-a-rage")
 def show(
-    concept: Annotated[str | None, typer.Argument(metavar="[CONCEPT]", help="Id, such as fly-into-a-rage.")] = None,
+    concept: Annotated[str | None, typer.Argument(metavar="CONCEPT", help="Id, such as fly-into-a-rage.")] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the page of all concepts to a new file.")
     ] = None,
@@ -290,34 +275,21 @@ def export(
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder: new, empty, or an earlier export.")
     ] = None,
     repo: Annotated[
-        str | None,
-        typer.Option("--repo", metavar="ORG/NAME", help="Repository on the Hub, which is created if there is none."),
+        str | None, typer.Option("--repo", metavar="ORG/NAME", help="Repository on the Hub; created if there is none.")
     ] = None,
     version: Annotated[
-        str | None,
-        typer.Option("--version", metavar="TAG", help="Tag for the commit, such as v1.0.0; tags are never moved."),
+        str | None, typer.Option("--version", metavar="TAG", help="Of the commit, as v1.0.0; tags are never moved.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Publish in --repo; without it only the plan is shown.")] = False,
     licence: Annotated[
-        str | None,
-        typer.Option(
-            "--licence",
-            "--license",
-            metavar="ID",
-            help="For the README, as the Hub names it.  [default: cc-by-4.0 for the bundled lexicon, otherwise "
-            "unknown]",
-        ),
+        str | None, typer.Option("--licence", "--license", metavar="ID", help="For the README, as the Hub names it.")
     ] = None,
-    kind: Annotated[
-        Kind,
-        typer.Option(
-            "--kind",
-            help="lexicon: the entries with the retrieval and span tasks; language-models: the items, as Inspect and "
-            "EuroEval read them.",
-        ),
-    ] = Kind.lexicon,
+    kind: Annotated[Kind, typer.Option("--kind", help="The lexicon, or the items.")] = Kind.lexicon,
 ) -> None:
     """Write a lexicon, or the items for language models, as a dataset in the layout of the Hub.
+
+    Of a lexicon it has the entries with the retrieval and span tasks; of the kind language-models the items, as Inspect
+    and EuroEval read them. The licence is cc-by-4.0 for the bundled lexicon, otherwise unknown, unless it is given.
 
     With --out it is written to a folder. With --repo, show what would change in the repository and, with --yes, change
     it in one commit. Nothing in it is ever deleted: files that are no longer part of the data are listed and stay
