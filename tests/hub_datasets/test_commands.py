@@ -5,14 +5,13 @@ import os
 import shutil
 import subprocess
 import sys
-from functools import partial
 from io import BytesIO, TextIOWrapper
 
 import pytest
 
 from hub_datasets.import_report import REPORT_FILE
 from hub_datasets.importing import FORMATS
-from tests.killing import all_at_once, every_kill
+from tests.killing import every_kill
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.cli.dataset import SourceFormat
 from turkic_idiom_tasks.dataset import open_dataset
@@ -55,20 +54,17 @@ def test_import_prints_the_result_on_stdout_and_the_account_on_stderr(source, tm
     assert json.loads((out / REPORT_FILE).read_text())["readings"] == 2
 
 
-def test_import_refuses_a_full_directory_before_it_reads_the_source(tmp_path, dataset):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "tr.jsonl").write_text("")
-    code, _, stderr = dataset("import", "--format", "kevser", tmp_path / "absent", "--out", tmp_path / "out")
-    assert code == 1
-    assert "not empty (holds 'tr.jsonl')" in stderr
-    assert "add --overwrite" in stderr
-
-
-def test_a_failed_import_leaves_no_directory(tmp_path, dataset):
-    code, _, stderr = dataset("import", "--format", "kevser", tmp_path / "absent", "--out", tmp_path / "out")
-    assert code == 1
-    assert "no such file" in stderr
-    assert not (tmp_path / "out").exists()
+def test_a_refused_import_writes_nothing(tmp_path, dataset):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "tr.jsonl").write_text("")
+    for out, message in [
+        ("full", "not empty (holds 'tr.jsonl'); choose another --out, or add --over"),
+        ("new", "no such"),
+    ]:
+        code, _, stderr = dataset("import", "--format", "kevser", tmp_path / "absent", "--out", tmp_path / out)
+        assert code == 1
+        assert message in stderr
+    assert not (tmp_path / "new").exists()
 
 
 def test_check_counts_or_lists_every_problem(source, tmp_path, dataset):
@@ -277,35 +273,3 @@ def test_a_killed_command_leaves_the_old_or_the_new_and_goes_on(killed_command, 
         assert visible(folder()) == whole
     assert is_whole == sorted(is_whole)
     assert len(set(is_whole)) == 2
-
-
-@pytest.mark.parametrize("name", ["import", "annotate", "export"])
-def test_two_writers_at_once_leave_one_of_the_two(tmp_path, source, capsys, name):
-    """Four processes, three times each, of two contents; every one ends well, and no file is mixed in."""
-    write_lexicon(tmp_path / "one", [Concept(TEST, "")], turkish("görmezden gelmek"))
-    both = turkish("aldırmamak") | {"az": [Entry(TEST, "göz yummaq", "m")]}
-    write_lexicon(tmp_path / "two", [Concept(TEST, "")], both)
-    one, two = str(tmp_path / "one"), str(tmp_path / "two")
-    commands = {
-        "import": (["import", "--format", "kevser", str(source), "--overwrite"], ["annotate", "--in", one]),
-        "annotate": (["annotate", "--in", one, "--overwrite"], ["annotate", "--in", two]),
-        "export": (["export", one], ["export", two]),
-    }[name]
-    if name != "export":
-        commands[1].append("--overwrite")
-    expected = []
-    for number, arguments in enumerate(commands):
-        assert main(["dataset", *arguments, "--out", str(tmp_path / f"whole {number}")]) == 0
-        expected.append(visible(tmp_path / f"whole {number}"))
-
-    def write(arguments):
-        for _ in range(3):
-            assert main(["dataset", *arguments, "--out", str(tmp_path / "out")]) == 0
-
-    assert all_at_once([partial(write, commands[number % 2]) for number in range(4)]) == [0, 0, 0, 0]
-    if name == "export":
-        open_dataset(str(tmp_path / "out"))
-    else:
-        load_lexicon(tmp_path / "out")
-    assert visible(tmp_path / "out") in expected
-    assert not list((tmp_path / "out").rglob(".tmp-*"))

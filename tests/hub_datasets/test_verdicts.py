@@ -65,39 +65,29 @@ def write(path, *rows):
 # agreement
 
 
-def test_alpha_of_the_papers_binary_example():
-    """Two observers, ten units, no value missing (Krippendorff 2011, section A)."""
-    meg = "0100000010"
-    owen = "1110010000"
-    # Unlike in units 1, 3, 6 and 9: 4 * 2 ordered pairs of 20 values, D_o = 8/20. There are 14 zeros and 6 ones:
-    # D_e = 2 * 14 * 6 / (20 * 19) = 168/380. alpha = 1 - (8/20) * (380/168) = 1 - 152/168 = 16/168.
-    units = [list(pair) for pair in zip(meg, owen, strict=True)]
-    assert krippendorff_alpha(units) == pytest.approx(16 / 168)
-    assert round(krippendorff_alpha(units), 3) == 0.095  # as printed there
-    assert pair_agreement(units) == pytest.approx(6 / 10)
-
-
-def test_alpha_of_the_papers_nominal_example():
-    """Two observers, twelve units, five categories (section B)."""
-    ben = "aabbdcccedda"
-    gerry = "babbbccceddd"
-    # Unlike in units 1, 5 and 12: D_o = 6/24. Of 24 values a 4, b 6, c 6, d 6, e 2:
-    # D_e = 1 - (4*3 + 6*5 + 6*5 + 6*5 + 2*1) / (24*23) = 1 - 104/552 = 448/552.
-    # alpha = 1 - (1/4) * (552/448) = 310/448.
-    units = [list(pair) for pair in zip(ben, gerry, strict=True)]
-    assert krippendorff_alpha(units) == pytest.approx(310 / 448)
-    assert round(krippendorff_alpha(units), 3) == 0.692
-
-
-def test_alpha_of_the_papers_example_with_missing_values():
-    """Four observers, twelve units, values missing (section C)."""
-    observers = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
+@pytest.mark.parametrize(
+    ("observers", "alpha", "printed"),
+    [
+        # Section A: two observers, ten units, no value missing. Unlike in units 1, 3, 6 and 9: 4 * 2 ordered pairs of
+        # 20 values, D_o = 8/20. There are 14 zeros and 6 ones: D_e = 2 * 14 * 6 / (20 * 19) = 168/380.
+        # alpha = 1 - (8/20) * (380/168) = 1 - 152/168.
+        (("0100000010", "1110010000"), 16 / 168, 0.095),
+        # Section B: two observers, twelve units, five categories. Unlike in units 1, 5 and 12: D_o = 6/24. Of 24 values
+        # a 4, b 6, c 6, d 6, e 2: D_e = 1 - (4*3 + 6*5 + 6*5 + 6*5 + 2*1) / (24*23) = 448/552.
+        # alpha = 1 - (1/4) * (552/448).
+        (("aabbdcccedda", "babbbccceddd"), 310 / 448, 0.692),
+        # Section C: four observers, twelve units, values missing. The last unit has one value and does not count;
+        # n = 40. Unlike ordered pairs by (values - 1): unit 2 has 2 3 2 2, 6/3; unit 6 has 1 2 3 4, 12/3; unit 8 has
+        # 1 1 2 1, 6/3: D_o = 8/40. Of 40 values 1: 9, 2: 13, 3: 10, 4: 5, 5: 3:
+        # D_e = 1 - (72 + 156 + 90 + 20 + 6) / (40*39) = 1216/1560. alpha = 1 - (8/40) * (1560/1216) = 1 - 312/1216.
+        (("123321412...", "1233224125.3", ".3332342251.", "12332441251."), 904 / 1216, 0.743),
+    ],
+)
+def test_alpha_of_the_papers_examples(observers, alpha, printed):
+    """Krippendorff 2011, sections A to C; the last column is what is printed there."""
     units = [[value for value in unit if value != "."] for unit in zip(*observers, strict=True)]
-    # The last unit has one value and does not count; n = 40. Unlike ordered pairs by (values - 1): unit 2 has 2 3 2 2,
-    # 6/3; unit 6 has 1 2 3 4, 12/3; unit 8 has 1 1 2 1, 6/3: D_o = 8/40. Of 40 values 1: 9, 2: 13, 3: 10, 4: 5, 5: 3:
-    # D_e = 1 - (72 + 156 + 90 + 20 + 6) / (40*39) = 1216/1560. alpha = 1 - (8/40) * (1560/1216) = 1 - 312/1216.
-    assert krippendorff_alpha(units) == pytest.approx(904 / 1216)
-    assert round(krippendorff_alpha(units), 3) == 0.743
+    assert krippendorff_alpha(units) == pytest.approx(alpha)
+    assert round(krippendorff_alpha(units), 3) == printed
 
 
 @pytest.mark.parametrize("units", [[], [["ok"]], [["ok", "ok"], ["ok", "ok", "ok"]], [["ok", "ok"], ["wrong"]]])
@@ -111,6 +101,7 @@ def test_alpha_is_one_for_perfect_agreement_and_below_zero_for_perfect_disagreem
     assert krippendorff_alpha([["ok", "wrong"], ["wrong", "ok"]]) == pytest.approx(-0.5)
     assert pair_agreement([["ok", "wrong"], ["wrong", "ok"]]) == 0
     assert pair_agreement([["ok"], []]) is None
+    assert pair_agreement([["ok", "ok"], ["ok", "wrong"]]) == 1 / 2
     assert pair_agreement([["ok", "ok", "wrong"]]) == pytest.approx(1 / 3)
 
 
