@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from hub_datasets.cleaning import compared
 from hub_datasets.enrich import joined_status
-from hub_datasets.importing import find_format, import_source
+from hub_datasets.importing import import_source
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -117,7 +117,7 @@ def read_candidates(path: Path, language: str, *, format_name: str) -> list[Cand
         entries: Sequence[Entry] = list(lexicon.of(language).values())
         glosses = {name: concept.gloss for name, concept in lexicon.concepts.items()}
     else:
-        imported = import_source(find_format(format_name), path)
+        imported = import_source(format_name, path)
         entries = imported.entries.get(language, [])
         glosses = {concept.id: concept.gloss for concept in imported.concepts}
     candidates = []

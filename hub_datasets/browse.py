@@ -20,7 +20,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, printable
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.editions import edition_of
-from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 
 PAGE = Path(__file__).with_name("browse.html")
@@ -33,11 +33,7 @@ _INTRO = (
 
 
 def show(lexicon: Lexicon, concept: str) -> str:
-    """Return one concept in every language, as text.
-
-    Args:
-        lexicon: the lexicon.
-        concept: id of the concept.
+    """Return one concept in every language as text, with brackets around the idiom in the example.
 
     Raises:
         InputError: there is no such concept; names the nearest ones, and those of which the text is an idiom.
@@ -46,21 +42,39 @@ def show(lexicon: Lexicon, concept: str) -> str:
         near = get_close_matches(concept, lexicon.concepts, n=3)
         for code in LANGUAGES:
             near += [name for name, entry in lexicon.of(code).items() if entry.idiom == concept]
-        hint = f"; near it: {', '.join(dict.fromkeys(near))}" if near else "; turkic-idiom dataset browse lists them"
-        raise InputError(f"{lexicon.source}: no concept {display(concept)}{hint}")
+        hint = f"near it: {', '.join(dict.fromkeys(near))}" if near else "turkic-idiom dataset show --out lists them"
+        raise InputError(f"{lexicon.source}: no concept {display(concept)}; {hint}")
     lines = [f"{concept}: {lexicon.concepts[concept].gloss}"]
     for code, language in LANGUAGES.items():
         entry = lexicon.of(code).get(concept)
-        if entry is not None:
-            lines += ["", f"{language.name} ({code}): {entry.idiom}", *_details(entry)]
+        if entry is None:
+            continue
+        lines += ["", f"{language.name} ({code}): {entry.idiom}"]
+        if entry.variants:
+            lines.append(f"  variants: {', '.join(entry.variants)}")
+        for name in TEXT_LABELS:
+            text = getattr(entry, name)
+            if name == "example":
+                parts = example_parts(entry) or ()
+                text = "".join(f"[{part}]" if is_idiom else part for part, is_idiom in parts) or None
+            if text is not None:
+                lines.append(f"  {name.replace('_', ' ')}: {text}")
+        if entry.status:
+            lines.append(f"  status: {entry.status}")
     return printable("\n".join([*lines, ""]))
 
 
 def page(lexicon: Lexicon) -> str:
     """Return the browser of all concepts, as one HTML file that needs no other file."""
+    edition = edition_of(lexicon.revision)
+    revision = lexicon.revision[:_REVISION_LENGTH]
+    # Not the folder that the lexicon was read from, as the page may be published.
+    intro = escape(f"Edition {edition}, revision {revision}." if edition else f"Revision {revision}.")
+    if lexicon.source == str(BUNDLED):
+        intro += f" {_INTRO.format(review='reviewed in part' if lexicon.is_reviewed else 'not yet reviewed')}"
     parts = {
         "@N@": str(len(lexicon.concepts)),
-        "@INTRO@": _intro(lexicon),
+        "@INTRO@": intro,
         "@STYLE@": style(),
         "@BROWSER@": markup(),
         "@SCRIPT@": script(),
@@ -70,35 +84,3 @@ def page(lexicon: Lexicon) -> str:
     for name, part in parts.items():
         html = html.replace(name, part)
     return html
-
-
-def _intro(lexicon: Lexicon) -> str:
-    """Return, as HTML, which lexicon this is; not the folder it was read from, as the page may be published."""
-    edition = edition_of(lexicon.revision)
-    version = f"{f'Edition {edition}, revision' if edition else 'Revision'} {lexicon.revision[:_REVISION_LENGTH]}."
-    if lexicon.source != str(BUNDLED):
-        return escape(version)
-    review = "reviewed in part" if lexicon.is_reviewed else "not yet reviewed"
-    return f"{escape(version)} {_INTRO.format(review=review)}"
-
-
-def _details(entry: Entry) -> list[str]:
-    """Return an indented line for each part of an entry besides its idiom."""
-    lines = []
-    if entry.variants:
-        lines.append(f"  variants: {', '.join(entry.variants)}")
-    for name in TEXT_LABELS:
-        text = _marked_example(entry) if name == "example" else getattr(entry, name)
-        if text is not None:
-            lines.append(f"  {name.replace('_', ' ')}: {text}")
-    if entry.status:
-        lines.append(f"  status: {entry.status}")
-    return lines
-
-
-def _marked_example(entry: Entry) -> str | None:
-    """Return the example with brackets around the idiom."""
-    parts = example_parts(entry)
-    if parts is None:
-        return None
-    return "".join(f"[{text}]" if is_idiom else text for text, is_idiom in parts)

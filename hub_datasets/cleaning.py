@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hub_datasets.sources.source_rows import Note, Reading
 from turkic_idiom_tasks.io.reading import first_unseen, is_unseen
@@ -47,21 +47,13 @@ _FOREIGN = re.compile(r"[\u0370-\u04ff\u01dd\u018e]")
 _LATIN = re.compile(r"[A-Za-z]")
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """A reading that can be stored, or the reason why it cannot.
-
-    Attributes:
-        reading: the cleaned reading; None if it is refused.
-        problem: why it is refused.
-        value: the text that has the problem.
-        notes: texts that were removed from the reading.
-    """
+class Cleaned(NamedTuple):
+    """A reading that can be stored, or why it cannot."""
 
     reading: Reading | None
     problem: str = ""
-    value: str = ""
-    notes: tuple[Note, ...] = ()
+    value: str = ""  # the text that has the problem
+    notes: tuple[Note, ...] = ()  # texts that were removed from the reading
 
 
 def clean_reading(reading: Reading, language: Language) -> Cleaned:
@@ -73,20 +65,24 @@ def clean_reading(reading: Reading, language: Language) -> Cleaned:
     idiom = clean_text(reading.idiom, language)
     problem = idiom_problem(idiom, language)
     if problem:
-        value = reading.idiom.strip() or reading.meaning or reading.example or ""
-        return Cleaned(None, problem, value)
+        return Cleaned(None, problem, reading.idiom.strip() or reading.meaning or reading.example or "")
     notes: list[Note] = []
-    meaning = _kept("meaning", reading.meaning, language, limit=MEANING_LIMIT, notes=notes)
-    example = _kept("example", reading.example, language, limit=EXAMPLE_LIMIT, notes=notes)
+    kept: dict[str, str | None] = {}
+    for field, limit in (("meaning", MEANING_LIMIT), ("example", EXAMPLE_LIMIT)):
+        text = clean_text(getattr(reading, field) or "", language)
+        problem = _text_problem(text, language, limit=limit) if text else ""
+        if problem:
+            notes.append(Note(f"{field} removed: {problem}", text))
+        kept[field] = text if text and not problem else None
     variants: list[str] = []
     for variant in reading.variants:
         text = clean_text(variant, language)
-        variant_problem = idiom_problem(text, language)
-        if variant_problem:
-            notes.append(Note(f"variant removed: {variant_problem}", variant))
+        problem = idiom_problem(text, language)
+        if problem:
+            notes.append(Note(f"variant removed: {problem}", variant))
         elif text != idiom and text not in variants:
             variants.append(text)
-    return Cleaned(Reading(idiom, meaning, example, tuple(variants)), notes=tuple(notes))
+    return Cleaned(Reading(idiom, kept["meaning"], kept["example"], tuple(variants)), notes=tuple(notes))
 
 
 def idiom_problem(idiom: str, language: Language) -> str:
@@ -165,18 +161,6 @@ def concept_stems(idioms: Iterable[IdiomKey]) -> dict[IdiomKey, str]:
 def sense_id(stem: str, number: int) -> str:
     """Return the id of a sense: `stem`, then `stem--2`, `stem--3`; all senses of a stem are in the same split."""
     return stem if number == 1 else f"{stem}{SENSE_SEPARATOR}{number}"
-
-
-def _kept(field: str, text: str | None, language: Language, *, limit: int, notes: list[Note]) -> str | None:
-    """Return the cleaned text, or None if it cannot be stored; `notes` then has one more note."""
-    cleaned = clean_text(text or "", language)
-    if not cleaned:
-        return None
-    problem = _text_problem(cleaned, language, limit=limit)
-    if problem:
-        notes.append(Note(f"{field} removed: {problem}", cleaned))
-        return None
-    return cleaned
 
 
 def _text_problem(text: str, language: Language, *, limit: int) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import BaseModel, Field, create_model
 
 from hub_datasets.cleaning import clean_reading, compared
-from hub_datasets.importing import FORMATS, import_source
+from hub_datasets.importing import import_source
 from hub_datasets.json_answers import AnswerFields
 from hub_datasets.prompts import PAPER, Prompt
 from hub_datasets.questions import Question, Reply
@@ -100,7 +100,7 @@ def read_draft(path: Path) -> Draft:
         concepts = list(lexicon.concepts.values())
         return Draft(concepts, entries, False, lexicon.equivalents, lexicon.reviews)
     name = "columns" if path.suffix.lower() in (".csv", ".tsv") else "paper"
-    imported = import_source(FORMATS[name], path)
+    imported = import_source(name, path)
     return Draft(imported.concepts, imported.entries, is_list=True)
 
 

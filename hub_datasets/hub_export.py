@@ -1,4 +1,4 @@
-"""Export of a lexicon as a dataset in the Hub layout: to a folder or to the Hub, and download from the Hub.
+"""A lexicon as a dataset in the Hub layout, in memory; `turkic-idiom dataset export` writes or publishes it.
 
 For every task and subset that the lexicon has data for, there are the configs ``T1-tur-azj-queries`` and ``-corpus``
 (id, text) and ``-qrels`` (query-id, corpus-id, score), with the queries of the test concepts. For every language there
@@ -10,7 +10,8 @@ annotated examples, ``span-tr`` (id, lang, idiom, sentence, tokens, ner_tags, sp
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -18,202 +19,133 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
-from hub_datasets.cards import DataFile, dataset_card, eval_yaml
-from turkic_idiom_tasks.dataset.hub_layout import EVAL, README, download
-from turkic_idiom_tasks.dataset.retrieval import SUBSETS, RetrievalData, build_retrieval
+from hub_datasets.cards import DataFile, Files, dataset_card, lexicon_card
+from hub_datasets.lexicon_figures import markdown_table
+from turkic_idiom_tasks.dataset.hub_layout import EVAL, README
+from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
-from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import commit_folder
-from turkic_idiom_tasks.io.hub_upload import DATASET, Published, Target, check_version, publish
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
-from turkic_idiom_tasks.lexicon.load import BUNDLED
+from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import TEST
 
 KIND = "dataset in the Hub layout"  # in the manifest of an exported folder
-BUNDLED_LICENCE = "cc-by-4.0"
-UNKNOWN_LICENCE = "unknown"
+NAME = "Turkic idioms"
 _ENTRY_TEXTS = (
-    "idiom",
-    "meaning",
-    "example",
-    "literal_example",
-    "paraphrased_example",
-    "paraphrase",
-    "literal_paraphrase",
-    "source",
-    "attested",
+    *("idiom", "meaning", "example", "literal_example", "paraphrased_example", "paraphrase", "literal_paraphrase"),
+    *("source", "attested"),
 )
-_SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())])
-_RETRIEVAL_SCHEMA = pa.schema([("id", pa.string()), ("text", pa.string())])
-_QRELS_SCHEMA = pa.schema([("query-id", pa.string()), ("corpus-id", pa.string()), ("score", pa.int64())])
+_TEXT, _TEXTS, _NUMBER = pa.string(), pa.list_(pa.string()), pa.int64()
+_RETRIEVAL_SCHEMA = pa.schema({"id": _TEXT, "text": _TEXT})
+_QRELS_SCHEMA = pa.schema({"query-id": _TEXT, "corpus-id": _TEXT, "score": _NUMBER})
 _LEXICON_SCHEMA = pa.schema(
-    [
-        ("concept", pa.string()),
-        ("gloss", pa.string()),
-        ("pos", pa.string()),
-        ("aliases", pa.list_(pa.string())),
-        *((name, pa.string()) for name in _ENTRY_TEXTS),
-        ("spans", pa.list_(pa.list_(pa.int64()))),
-        ("variants", pa.list_(pa.string())),
-        ("collocation", pa.bool_()),
-        ("status", pa.string()),
-    ]
+    {"concept": _TEXT, "gloss": _TEXT, "pos": _TEXT, "aliases": _TEXTS}
+    | dict.fromkeys(_ENTRY_TEXTS, _TEXT)
+    | {"spans": pa.list_(pa.list_(_NUMBER)), "variants": _TEXTS, "collocation": pa.bool_(), "status": _TEXT}
 )
-_EQUIVALENTS_SCHEMA = pa.schema([("first", pa.string()), ("second", pa.string()), ("judgement", pa.string())])
+_EQUIVALENTS_SCHEMA = pa.schema({"first": _TEXT, "second": _TEXT, "judgement": _TEXT})
+_SPAN = pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT})
 _SPAN_SCHEMA = pa.schema(
-    [
-        ("id", pa.string()),
-        ("lang", pa.string()),
-        ("idiom", pa.string()),
-        ("sentence", pa.string()),
-        ("tokens", pa.list_(pa.string())),
-        ("ner_tags", pa.list_(pa.int64())),
-        ("spans", pa.list_(_SPAN)),
-    ]
+    dict.fromkeys(("id", "lang", "idiom", "sentence"), _TEXT)
+    | {"tokens": _TEXTS, "ner_tags": pa.list_(_NUMBER), "spans": pa.list_(_SPAN)}
 )
 
 
 @dataclass(frozen=True, slots=True)
 class HubLayout:
-    """A dataset in the Hub layout, in memory.
+    """A dataset in the Hub layout, in memory."""
 
-    Attributes:
-        contents: path -> content of every file.
-        configs: config name -> number of rows.
-        left_out: tasks and subsets (``T1-tur-gag``) that the lexicon has no data for.
-    """
+    contents: Mapping[str, bytes]  # path -> content of every file
+    configs: Mapping[str, int]  # config name -> number of rows
+    left_out: Sequence[str]  # tasks and subsets (``T1-tur-gag``) that the lexicon has no data for
 
-    contents: Mapping[str, bytes]
-    configs: Mapping[str, int]
-    left_out: tuple[str, ...]
+    def write(self, directory: Path) -> None:
+        """Write all files to a folder at once.
 
-
-@dataclass(frozen=True, slots=True)
-class Pulled:
-    """A download from the Hub.
-
-    Attributes:
-        directory: directory with the files.
-        commit: SHA of the commit.
-        n_files: number of files.
-    """
-
-    directory: Path
-    commit: str
-    n_files: int
+        Raises:
+            InputError: the folder holds something else than an earlier export, or a file of that was changed.
+        """
+        commit_folder(directory, self.contents, kind=KIND)
 
 
 def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
-    """Return a lexicon as a dataset in the Hub layout.
+    """Return a lexicon as a dataset in the Hub layout; for the licence see `cards.dataset_card`."""
+    files: Files = {}
+    left_out = _add_retrieval(files, lexicon)
+    _add_lexicon(files, lexicon)
+    categories = ["text-retrieval"]
+    for code in LANGUAGES:
+        sentences = lexicon_sentences(lexicon, code)
+        if not sentences[TEST]:
+            continue
+        categories = ["text-retrieval", "token-classification"]
+        for split, part in sentences.items():
+            add_file(files, f"span-{code}", split, [sentence.document() for sentence in part], _SPAN_SCHEMA)
+    sizes = []
+    for config, splits in files.items():
+        counts = {split: file.table.num_rows for split, file in splits.items()}
+        by_split = ", ".join(f"{count} {split}" for split, count in counts.items())
+        sizes.append([config, by_split if len(counts) > 1 else str(sum(counts.values()))])
+    readme = dataset_card(
+        "dataset_card.md",
+        lexicon,
+        files,
+        licence=licence,
+        n_rows=sum(len(lexicon.of(code)) for code in LANGUAGES),
+        pretty_name=NAME,
+        facts={"task_categories": categories, "task_ids": ["document-retrieval"], "tags": ["idioms", "mteb"]},
+        texts={
+            "labels": ", ".join(f"{number}: {label}" for number, label in enumerate(LABELS)),
+            "rows": markdown_table([["config", "rows"], *sizes]),
+            "about": re.sub("^#", "##", lexicon_card(lexicon), flags=re.MULTILINE),
+        },
+    )
+    return layout_of(files, left_out, readme=readme, registration=_registration(files))
 
-    Args:
-        lexicon: the entries.
-        licence: Hub identifier for the README; the default is `BUNDLED_LICENCE` for the bundled lexicon, and "unknown"
-            for any other.
-    """
-    if licence is None:
-        licence = BUNDLED_LICENCE if lexicon.source == str(BUNDLED) else UNKNOWN_LICENCE
-    files, left_out = _retrieval_files(lexicon)
-    files += _lexicon_files(lexicon)
-    files += _span_files(lexicon)
-    contents = {}
+
+def layout_of(files: Files, left_out: Sequence[str], *, readme: str, registration: Mapping[str, Any]) -> HubLayout:
+    """Return files with their README and the eval.yaml that registers the dataset as a benchmark on the Hub."""
+    contents: dict[str, bytes] = {}
     configs: dict[str, int] = {}
-    for file in files:
-        contents[file.path] = file.content
-        configs[file.config] = configs.get(file.config, 0) + file.rows
-    contents[README] = dataset_card(lexicon, files, licence=licence).encode()
-    contents[EVAL] = eval_yaml(files).encode()
+    for config, splits in files.items():
+        contents |= {file.path: file.content for file in splits.values()}
+        configs[config] = sum(file.table.num_rows for file in splits.values())
+    contents[README] = readme.encode()
+    contents[EVAL] = yaml.safe_dump(registration, sort_keys=False, allow_unicode=True, width=120).encode()
     return HubLayout(contents, configs, left_out)
 
 
-def export_hub_layout(layout: HubLayout, directory: Path) -> None:
-    """Write all files of a dataset to a folder at once; these are the files that `publish_dataset` sends.
-
-    Args:
-        layout: from `hub_layout`.
-        directory: created if missing; otherwise it must be empty or an earlier export, whose files are replaced or
-            removed. Other files in it are left alone.
-
-    Raises:
-        InputError: the directory holds something else, or a file of the earlier export was changed.
-    """
-    commit_folder(directory, layout.contents, kind=KIND)
+def add_file(files: Files, config: str, split: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> None:
+    """Add rows, if there are any, as a parquet file; it has no other metadata, so that equal rows give equal bytes."""
+    if not rows:
+        return
+    table = pa.Table.from_pylist(rows, schema=schema)
+    sink = BytesIO()
+    pq.write_table(table, sink, compression="snappy", version="2.6")
+    path = f"data/{config}/{split}.parquet"
+    files.setdefault(config, {})[split] = DataFile(path, table, sink.getvalue())
 
 
-def publish_dataset(
-    layout: HubLayout, repository: str, *, version: str | None, confirmed: bool, write: Callable[[str], object]
-) -> Published | None:
-    """Publish a dataset in one commit and set its tag; return None after a dry run.
-
-    Args:
-        layout: the dataset to publish.
-        repository: ORG/NAME.
-        version: the tag, such as v1.0.0; None sets no tag.
-        confirmed: False is a dry run.
-        write: takes the plan and the outcome as text.
-
-    Raises:
-        InputError: the Hub refused or could not be reached, or the tag exists with other content.
-    """
-    check_version(version)
-    message = f"Publish {version}" if version else "Publish"
-    target = Target(repository, DATASET)
-    return publish(layout.contents, target, message=message, confirmed=confirmed, write=write, tag=version)
-
-
-def pull_dataset(name: str, directory: Path) -> Pulled:
-    """Download a dataset in the Hub layout into a folder that ``--data`` accepts, all files at once.
-
-    Args:
-        name: ``ORG/NAME`` or ``ORG/NAME@REVISION``.
-        directory: as in `export_hub_layout`; it may also be an earlier pull.
-
-    Raises:
-        InputError: the dataset cannot be read or is not in the Hub layout, or the directory holds something else.
-    """
-    dataset = download(name)
-    if not dataset.configs:
-        raise InputError(f"{name}: no dataset in the Hub layout (no README.md with configs whose files are there)")
-    paths = {dataset.folder / README}
-    if (dataset.folder / EVAL).is_file():
-        paths.add(dataset.folder / EVAL)
-    for splits in dataset.configs.values():
-        for data_files in splits.values():
-            paths.update(data_files)
-    contents = {}
-    for path in sorted(paths):
-        contents[path.relative_to(dataset.folder).as_posix()] = path.read_bytes()
-    commit_folder(directory, contents, kind=KIND)
-    return Pulled(directory, dataset.revision, len(contents))
-
-
-def _retrieval_files(lexicon: Lexicon) -> tuple[list[DataFile], tuple[str, ...]]:
-    """Return the files of every task and subset, and the subsets that the lexicon has no data for."""
-    files = []
+def _add_retrieval(files: Files, lexicon: Lexicon) -> list[str]:
+    """Add the files of every task and subset; return the subsets that the lexicon has no data for."""
     left_out = []
     for task, subsets in SUBSETS.items():
         for subset in subsets:
+            name = f"{task}-{subset}"
             data = build_retrieval(lexicon, task, subset)
             if data is None:
-                left_out.append(f"{task}-{subset}")
-            else:
-                files += _subset_files(f"{task}-{subset}", data)
-    return files, tuple(left_out)
-
-
-def _subset_files(name: str, data: RetrievalData) -> list[DataFile]:
-    queries = [{"id": key, "text": text} for key, text in sorted(data.queries.items())]
-    documents = [{"id": key, "text": text} for key, text in sorted(data.documents.items())]
-    files = [
-        data_file(f"{name}-queries", TEST, queries, _RETRIEVAL_SCHEMA),
-        data_file(f"{name}-corpus", TEST, documents, _RETRIEVAL_SCHEMA),
-        data_file(f"{name}-qrels", TEST, _qrels_rows(data.qrels), _QRELS_SCHEMA),
-    ]
-    if data.strict_qrels is not None and data.strict_qrels != data.qrels:
-        files.append(data_file(f"{name}-strict-qrels", TEST, _qrels_rows(data.strict_qrels), _QRELS_SCHEMA))
-    return files
+                left_out.append(name)
+                continue
+            for part, texts in (("queries", data.queries), ("corpus", data.documents)):
+                rows = [{"id": key, "text": text} for key, text in sorted(texts.items())]
+                add_file(files, f"{name}-{part}", TEST, rows, _RETRIEVAL_SCHEMA)
+            add_file(files, f"{name}-qrels", TEST, _qrels_rows(data.qrels), _QRELS_SCHEMA)
+            if data.strict_qrels is not None and data.strict_qrels != data.qrels:
+                add_file(files, f"{name}-strict-qrels", TEST, _qrels_rows(data.strict_qrels), _QRELS_SCHEMA)
+    return left_out
 
 
 def _qrels_rows(qrels: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
@@ -224,57 +156,44 @@ def _qrels_rows(qrels: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _lexicon_files(lexicon: Lexicon) -> list[DataFile]:
-    files = []
+def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
     for code in LANGUAGES:
-        entries = [entry for _, entry in sorted(lexicon.of(code).items())]
-        rows = [_entry_row(entry, lexicon.concepts[entry.concept]) for entry in entries]
-        if rows:
-            files.append(data_file(f"lexicon-{code}", TEST, rows, _LEXICON_SCHEMA))
+        rows = []
+        for _, entry in sorted(lexicon.of(code).items()):
+            concept = lexicon.concepts[entry.concept]
+            row: dict[str, Any] = {name: getattr(entry, name) for name in _ENTRY_TEXTS}
+            row |= {"concept": concept.id, "gloss": concept.gloss, "pos": concept.pos}
+            row |= {"aliases": list(concept.aliases), "variants": list(entry.variants)}
+            if entry.spans is not None:
+                row["spans"] = [[span.start, span.end] for span in entry.spans]
+            row["collocation"] = entry.collocation
+            if entry.status is not None:  # which may be any JSON value
+                row["status"] = json.dumps(entry.status, ensure_ascii=False, sort_keys=True)
+            rows.append(row)
+        add_file(files, f"lexicon-{code}", TEST, rows, _LEXICON_SCHEMA)
     pairs = []
     for (first, second), judgement in lexicon.equivalents.items():
         pairs.append({"first": first, "second": second, "judgement": judgement})
-    if pairs:
-        files.append(data_file("equivalents", TEST, pairs, _EQUIVALENTS_SCHEMA))
-    return files
+    add_file(files, "equivalents", TEST, pairs, _EQUIVALENTS_SCHEMA)
 
 
-def _entry_row(entry: Entry, concept: Concept) -> dict[str, Any]:
-    """Return an entry and its concept as a row; the status, which may be any JSON value, becomes JSON text."""
-    row: dict[str, Any] = {
-        "concept": concept.id,
-        "gloss": concept.gloss,
-        "pos": concept.pos,
-        "aliases": list(concept.aliases),
-        "spans": None,
-        "status": None,
+def _registration(files: Files) -> dict[str, Any]:
+    """Return the content of eval.yaml: an entry for each retrieval task and subset."""
+    tasks: list[dict[str, str]] = []
+    for short, subsets in SUBSETS.items():
+        name = TASKS[short].name
+        registered = []
+        for subset in subsets:
+            config = f"{short}-{subset}-queries"
+            if config in files:
+                registered.append({"id": f"{name}-{subset}", "config": config, "split": TEST})
+        if registered:
+            tasks += [{"id": name}, *registered]
+    return {
+        "name": NAME,
+        "description": "Idiom understanding in Turkic languages: from an idiom to its meaning, to an idiom of the same "
+        "meaning in another language, and to the meaning of that idiom. The score is nDCG without a cut-off, in "
+        "[0, 1]; the score of a task is the mean over its subsets.",
+        "evaluation_framework": "mteb",
+        "tasks": tasks,
     }
-    for name in _ENTRY_TEXTS:
-        row[name] = getattr(entry, name)
-    if entry.spans is not None:
-        row["spans"] = [[span.start, span.end] for span in entry.spans]
-    row["variants"] = list(entry.variants)
-    row["collocation"] = entry.collocation
-    if entry.status is not None:
-        row["status"] = json.dumps(entry.status, ensure_ascii=False, sort_keys=True)
-    return row
-
-
-def _span_files(lexicon: Lexicon) -> list[DataFile]:
-    """Return the files of the languages that have test sentences; empty splits are left out."""
-    files = []
-    for code in LANGUAGES:
-        splits = lexicon_sentences(lexicon, code)
-        for split, sentences in splits.items():
-            if splits[TEST] and sentences:
-                rows = [sentence.document() for sentence in sentences]
-                files.append(data_file(f"span-{code}", split, rows, _SPAN_SCHEMA))
-    return files
-
-
-def data_file(config: str, split: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> DataFile:
-    """Return rows as a parquet file without any metadata but the schema, so that equal rows give equal bytes."""
-    table = pa.Table.from_pylist(rows, schema=schema)
-    sink = BytesIO()
-    pq.write_table(table, sink, compression="snappy", version="2.6")
-    return DataFile(config, split, schema, rows=table.num_rows, arrow_bytes=table.nbytes, content=sink.getvalue())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from turkic_idiom_tasks.annotation.annotate import annotate
@@ -35,31 +35,27 @@ Breaches = Iterator[tuple[str, str]]  # concept, what is wrong
 
 
 def content_problems(lexicon: Lexicon, directory: Path) -> list[Problem]:
-    """Return every breach of a rule, sorted by file and line.
-
-    Args:
-        lexicon: a lexicon without format errors.
-        directory: the directory that it was read from.
-    """
+    """Return every breach of a rule by a lexicon that was read from a directory, sorted by file and line."""
     lines = line_numbers(directory)
-    problems = []
+    breaches: list[tuple[str, str, str]] = []  # language code, concept, what is wrong
     for code, language in LANGUAGES.items():
-        path = directory / f"{code}.jsonl"
         entries = list(lexicon.of(code).values())
         for rule in RULES:
-            for concept, message in rule(entries, language):
-                problems.append(Problem(path, lines[code][concept], f"{concept}: {message}"))
+            breaches += [(code, concept, message) for concept, message in rule(entries, language)]
     for concept, message in copied_examples(lexicon):
-        code = next(code for code in LANGUAGES if concept in lexicon.of(code))
+        breaches.append((next(code for code in LANGUAGES if concept in lexicon.of(code)), concept, message))
+    problems = []
+    for code, concept, message in breaches:
         problems.append(Problem(directory / f"{code}.jsonl", lines[code][concept], f"{concept}: {message}"))
     return sorted(problems, key=lambda problem: (str(problem.path), problem.line))
 
 
 def lengths(entries: Sequence[Entry], language: Language) -> Breaches:
     """Yield idioms, meanings and examples that are too short or too long."""
+    limits = {"idiom": IDIOM_WORDS, "meaning": MEANING_WORDS, "example": EXAMPLE_WORDS}
     for entry in entries:
-        parts = (("idiom", entry.idiom, IDIOM_WORDS), ("meaning", entry.meaning, MEANING_WORDS))
-        for name, text, (fewest, most) in (*parts, ("example", entry.example, EXAMPLE_WORDS)):
+        for name, (fewest, most) in limits.items():
+            text = getattr(entry, name)
             if text is not None and not fewest <= len(text.split()) <= most:
                 yield entry.concept, f"{name} has {len(text.split())} words, not {fewest} to {most}: {text!r}"
 
@@ -92,12 +88,8 @@ def circular_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
     for entry in entries:
         meaning_words = _content_words(entry.meaning or "", language)
         idiom_words = _content_words(entry.idiom, language)
-        shared_words = []
-        for own in idiom_words:
-            if any(_same_word(word, own) for word in meaning_words):
-                shared_words.append(own)
-        if idiom_words and len(shared_words) == len(idiom_words):
-            message = f"meaning {entry.meaning!r} says the idiom {entry.idiom!r} again: {' '.join(shared_words)}"
+        if idiom_words and all(any(_same_word(word, own) for word in meaning_words) for own in idiom_words):
+            message = f"meaning {entry.meaning!r} says the idiom {entry.idiom!r} again: {' '.join(idiom_words)}"
             yield entry.concept, message
 
 
@@ -149,21 +141,17 @@ def templates(entries: Sequence[Entry], language: Language) -> Breaches:
 
 def names(entries: Sequence[Entry], language: Language) -> Breaches:
     """Yield names that too many examples use; a word with a capital in the middle of a sentence counts as a name."""
-    words_by_concept = {}
-    for entry in entries:
-        if entry.example is not None:
-            words_by_concept[entry.concept] = _WORD.findall(entry.example)
+    words_by_concept = {entry.concept: _WORD.findall(entry.example) for entry in entries if entry.example}
     capitals: set[str] = set()
-    for tokens in words_by_concept.values():
-        capitals.update(word for word in tokens[1:] if word[0].isupper() and len(word) > 1)
     uses: Counter[str] = Counter()
     for tokens in words_by_concept.values():
-        uses.update(set(tokens) & capitals)
+        capitals.update(word for word in tokens[1:] if word[0].isupper() and len(word) > 1)
+        uses.update(set(tokens))
     n_examples = len(words_by_concept)
-    for word, count in sorted(uses.items()):
-        if count > max(NAME_USES, NAME_SHARE * n_examples):
+    for word in sorted(capitals):
+        if uses[word] > max(NAME_USES, NAME_SHARE * n_examples):
             concept = next(concept for concept, tokens in words_by_concept.items() if word in tokens)
-            yield concept, f"the name {word!r} is in {count} of {n_examples} examples, more than {NAME_SHARE:.0%}"
+            yield concept, f"the name {word!r} is in {uses[word]} of {n_examples} examples, more than {NAME_SHARE:.0%}"
 
 
 def optional_texts(entries: Sequence[Entry], language: Language) -> Breaches:
@@ -187,48 +175,37 @@ def optional_texts(entries: Sequence[Entry], language: Language) -> Breaches:
                 yield entry.concept, f"literal_example {entry.literal_example!r} lacks {missing} of the idiom"
 
 
-RULES: tuple[Callable[[Sequence[Entry], Language], Breaches], ...] = (
-    lengths,
-    idiom_in_example,
-    whole_words,
-    circular_meaning,
-    idiom_in_meaning,
-    duplicates,
-    templates,
-    names,
-    optional_texts,
+RULES = (
+    *(lengths, idiom_in_example, whole_words, circular_meaning, idiom_in_meaning),
+    *(duplicates, templates, names, optional_texts),
 )
 
 
 def copied_examples(lexicon: Lexicon) -> Breaches:
-    """Yield concepts whose examples are translations of one sentence in several languages."""
+    """Yield concepts whose examples are translations of one sentence in several languages.
+
+    Idioms are left out of the comparison, because cognate idioms share their words anyway.
+    """
     for concept in sorted(lexicon.concepts):
-        examples: dict[str, list[str]] = {}
+        examples: dict[str, Counter[str]] = {}  # language code -> beginnings of the words
         copies = []
         for code in LANGUAGES:
             entry = lexicon.of(code).get(concept)
             if entry is None or not entry.example:
                 continue
-            stems = _example_stems(entry, code)
-            if any(_share_most_words(stems, other) for other in examples.values()):
-                copies.append(code)
+            text = entry.example
+            for span in reversed(entry.spans or ()):
+                text = text[: span.start] + text[span.end :]
+            stems = Counter(word[:_EXAMPLE_LETTERS] for word in skeleton(text, LANGUAGES[code]).split())
+            for other in examples.values():
+                shorter, longer = sorted((stems.total(), other.total()))
+                if shorter > 2 and (stems & other).total() >= COPIED_WORDS * longer:
+                    copies.append(code)
+                    break
             examples[code] = stems
         if len(examples) > 1 and len(copies) > COPIED_ENTRIES * len(examples):
             languages = ", ".join(copies)
             yield concept, f"{len(copies)} of {len(examples)} examples translate another word for word: {languages}"
-
-
-def _example_stems(entry: Entry, code: str) -> list[str]:
-    """Return the stems of an example without its idiom, because cognate idioms share their words anyway."""
-    text = entry.example or ""
-    for span in reversed(entry.spans or ()):
-        text = text[: span.start] + text[span.end :]
-    return [word[:_EXAMPLE_LETTERS] for word in skeleton(text, LANGUAGES[code]).split()]
-
-
-def _share_most_words(first: list[str], second: list[str]) -> bool:
-    n_shared = sum((Counter(first) & Counter(second)).values())
-    return min(len(first), len(second)) > 2 and n_shared >= COPIED_WORDS * max(len(first), len(second))
 
 
 def _missing_words(idiom: str, text: str, language: Language) -> list[str]:
@@ -246,9 +223,7 @@ def _missing_words(idiom: str, text: str, language: Language) -> list[str]:
 def _all_words(text: str, language: Language) -> list[str]:
     """Return the words of a text as they are spelt, the last one without an infinitive ending."""
     spelt = _WORD.findall(fold(text, language))
-    if spelt:
-        spelt[-1] = _without_infinitive(spelt[-1], language)
-    return spelt
+    return [*spelt[:-1], *(_without_infinitive(word, language) for word in spelt[-1:])]
 
 
 def _without_infinitive(word: str, language: Language) -> str:
@@ -260,12 +235,8 @@ def _without_infinitive(word: str, language: Language) -> str:
 
 def _content_words(text: str, language: Language) -> list[str]:
     """Return the words of a text without function words; infinitives are without their endings."""
-    content = []
-    for word in _WORD.findall(fold(text, language)):
-        if word in language.function_words:
-            continue
-        content.append(_without_infinitive(word, language))
-    return content
+    folded = _WORD.findall(fold(text, language))
+    return [_without_infinitive(word, language) for word in folded if word not in language.function_words]
 
 
 def _same_word(first: str, second: str) -> bool:

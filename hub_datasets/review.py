@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from turkic_idiom_tasks.concept_browser.parts import example_parts, json_for_script
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.lexicon.reviews import FIELDS, FORMAT, INITIALS, MOST_CHARACTERS
@@ -23,22 +21,14 @@ from turkic_idiom_tasks.splits import TEST, retrieval_split
 PAGE = Path(__file__).with_name("review.html")
 SEED = 1
 READ_STATUS = ("accepted", "read")  # of entries that a second reader found no fault with
-_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
-_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int = SEED) -> list[Entry]:
-    """Return the entries to review, the doubtful ones first.
+    """Return n entries to review, or all, the doubtful ones first.
 
     Test concepts of retrieval and the others have the same shares among the n entries as in the lexicon; of both kinds
     the entries with the most doubts are taken, and among equals a hash of seed and concept decides. So every reviewer
     gets the same entries in the same order, and a larger n only adds some.
-
-    Args:
-        lexicon: the entries.
-        language: code.
-        n: how many entries; all of them if there are fewer, or if it is None.
-        seed: of the order among equally doubtful entries.
 
     Raises:
         InputError: the lexicon has no entries in the language.
@@ -69,54 +59,43 @@ def doubts(entry: Entry) -> int:
 
 
 def review_page(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> str:
-    """Return the page as HTML.
+    """Return the page as HTML, with the entries in this order.
 
-    Args:
-        lexicon: where the entries are from.
-        language: code.
-        entries: in the order of the page.
+    Its content security policy allows its own style and script, and nothing from anywhere else.
     """
     html = PAGE.read_text("utf-8")
-    html = html.replace("@POLICY@", _policy(html))
-    return html.replace("@DATA@", json_for_script(_page_data(lexicon, language, entries)))
-
-
-def _page_data(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> dict[str, Any]:
-    record = LANGUAGES[language]
-    return {
+    hashes = {}
+    for name in ("style", "script"):
+        content = html.partition(f"<{name}>")[2].partition(f"</{name}>")[0]
+        digest = hashlib.sha256(content.encode("utf-8")).digest()
+        hashes[name] = f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+    policy = (
+        f"default-src 'none'; style-src {hashes['style']}; script-src {hashes['script']}; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    rows = []
+    for entry in entries:
+        pivot = lexicon.of(PIVOT).get(entry.concept) if language != PIVOT else None
+        rows.append(
+            {
+                "concept": entry.concept,
+                "gloss": lexicon.concepts[entry.concept].gloss,
+                "pivot": pivot.idiom if pivot is not None else None,
+                "idiom": entry.idiom,
+                "variants": entry.variants,
+                "meaning": entry.meaning,
+                "example": example_parts(entry),
+            }
+        )
+    data = {
         "format": FORMAT,
         "revision": lexicon.revision,
         "language": language,
-        "name": record.name,
-        "casing": PIVOT if record.dotless_i else "en",  # how a browser writes initials in capitals
+        "name": LANGUAGES[language].name,
+        "casing": PIVOT if LANGUAGES[language].dotless_i else "en",  # how a browser writes initials in capitals
         "fields": FIELDS,
         "initials": INITIALS,
         "most": MOST_CHARACTERS,
-        "entries": [_entry_data(lexicon, language, entry) for entry in entries],
+        "entries": rows,
     }
-
-
-def _entry_data(lexicon: Lexicon, language: str, entry: Entry) -> dict[str, Any]:
-    pivot = lexicon.of(PIVOT).get(entry.concept) if language != PIVOT else None
-    return {
-        "concept": entry.concept,
-        "gloss": lexicon.concepts[entry.concept].gloss,
-        "pivot": pivot.idiom if pivot is not None else None,
-        "idiom": entry.idiom,
-        "variants": entry.variants,
-        "meaning": entry.meaning,
-        "example": example_parts(entry),
-    }
-
-
-def _policy(html: str) -> str:
-    """Return a content security policy: the page's own style and script, and nothing from anywhere else."""
-    hashes = []
-    for pattern in (_STYLE, _SCRIPT):
-        match = pattern.search(html)
-        if match is None:
-            raise InputError(f"{PAGE}: is damaged; install turkic-idiom-tasks again")
-        digest = hashlib.sha256(match[1].encode("utf-8")).digest()
-        hashes.append(f"'sha256-{base64.b64encode(digest).decode('ascii')}'")
-    style, script = hashes
-    return f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
+    return html.replace("@POLICY@", policy).replace("@DATA@", json_for_script(data))

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError, display
@@ -22,54 +21,33 @@ from turkic_idiom_tasks.lexicon.load import Problem, read_review_file
 from turkic_idiom_tasks.lexicon.reviews import FIELDS, Review
 
 MOST_BYTES = 10 * 1024 * 1024  # of a file of reviews
+CHANGES = ADDED, REPLACED, UNCHANGED, OUTDATED = (
+    "reviews added",
+    "replaced",
+    "there already",
+    "older than those there",
+)
 _TIME_ZONES = timedelta(days=1)  # what a reviewer's date may be ahead of ours
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What new reviews change in a lexicon.
-
-    Attributes:
-        added: reviews of an entry that the reviewer had not reviewed.
-        replaced: reviews in the place of an earlier one by the same reviewer.
-        unchanged: reviews that the lexicon has already.
-        outdated: reviews that are older than the one that the lexicon has.
-    """
-
-    added: int
-    replaced: int
-    unchanged: int
-    outdated: int
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How far the reviewers of a language agree on one field.
-
-    Attributes:
-        language: code.
-        field: of `FIELDS`.
-        entries: how many have the verdicts of two reviewers or more who know the idiom.
-        share: of the pairs of verdicts on an entry that are the same, in [0, 1]; None without pairs.
-        alpha: see `krippendorff_alpha`.
-    """
+class Agreement(NamedTuple):
+    """How far the reviewers of a language agree on one of the `FIELDS`."""
 
     language: str
     field: str
-    entries: int
-    share: float | None
-    alpha: float | None
+    entries: int  # with the verdicts of two reviewers or more who know the idiom
+    share: float | None  # of the pairs of verdicts on an entry that are the same, in [0, 1]; None without pairs
+    alpha: float | None  # see `krippendorff_alpha`
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """Reviewers who know the idiom differ about one field of an entry; `reviewers` is by verdict, sorted."""
+class Disagreement(NamedTuple):
+    """Reviewers who know the idiom differ about one field of an entry."""
 
     language: str
     concept: str
     idiom: str
     field: str
-    reviewers: Mapping[str, Sequence[str]]
+    reviewers: Mapping[str, Sequence[str]]  # by verdict, sorted
 
 
 def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tuple[list[Review], list[Problem]]:
@@ -81,36 +59,47 @@ def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tup
             idiom.
         today: by our clock; reviews from the future are refused, because nothing newer could replace them.
     """
+
+    def check(review: Review) -> None:
+        entry = lexicon.of(review.language).get(review.concept)
+        if entry is None:
+            raise MalformedError(f"the lexicon has no entry {display(review.concept)} in {review.language}")
+        if entry.idiom != review.idiom:
+            raise MalformedError(
+                f"the idiom of {review.concept!r} reads {display(entry.idiom)} and was reviewed as "
+                f"{display(review.idiom)}; remove the line, and have the entry reviewed again"
+            )
+        if date.fromisoformat(review.date) > today + _TIME_ZONES:
+            raise MalformedError(f"field 'date': {review.date} is in the future; correct it")
+
     reviews: list[Review] = []
     problems: list[Problem] = []
     for path in paths:
         try:
-            file_reviews, file_problems = _read_file(path, lexicon, latest=today + _TIME_ZONES)
+            file_reviews, file_problems = read_review_file(path, limit=MOST_BYTES, check=check)
         except InputError as error:
             problems.append(Problem(path, 0, str(error).removeprefix(f"{path}: ")))
             continue
+        if not file_reviews and not file_problems:
+            problems.append(Problem(path, 0, "holds no reviews; export them from the page again"))
         reviews += file_reviews
         problems += file_problems
     return reviews, problems
 
 
-def count_changes(lexicon: Lexicon, reviews: Iterable[Review]) -> Changes:
-    """Return what reviews will change, before they are added to the lexicon."""
+def count_changes(lexicon: Lexicon, reviews: Iterable[Review]) -> Counter[str]:
+    """Return what reviews will change before they are added to the lexicon: one of `CHANGES` -> number of reviews."""
     present = {review.key: review for review in lexicon.reviews}
     counts: Counter[str] = Counter()
     for review in reviews:
         earlier = present.get(review.key)
-        if earlier is None:
-            counts["added"] += 1
-        elif review == earlier:
-            counts["unchanged"] += 1
-        elif review.date < earlier.date:
-            counts["outdated"] += 1
+        if earlier is not None and review.date < earlier.date:
+            counts[OUTDATED] += 1
             continue
-        else:
-            counts["replaced"] += 1
+        change = ADDED if earlier is None else REPLACED
+        counts[UNCHANGED if review == earlier else change] += 1
         present[review.key] = review
-    return Changes(counts["added"], counts["replaced"], counts["unchanged"], counts["outdated"])
+    return counts
 
 
 def agreements(lexicon: Lexicon) -> list[Agreement]:
@@ -143,12 +132,23 @@ def disagreements(lexicon: Lexicon) -> list[Disagreement]:
     return rows
 
 
-def pair_agreement(units: Iterable[Sequence[str]]) -> float | None:
-    """Return the share of pairs of values within a unit that are the same, in [0, 1]; None without pairs.
+def _verdicts_by_field(lexicon: Lexicon, language: str) -> dict[str, dict[str, dict[str, str]]]:
+    """Return field -> concept -> reviewer -> verdict, where two reviewers or more know the idiom."""
+    by_field: dict[str, dict[str, dict[str, str]]] = {field: {} for field in FIELDS}
+    for concept, reviews in lexicon.reviews_of(language).items():
+        known = [review for review in reviews if review.knows_idiom]
+        for field in FIELDS:
+            verdicts: dict[str, str] = {}
+            for review in known:
+                if field in review.verdicts:
+                    verdicts[review.reviewer] = review.verdicts[field]
+            if len(verdicts) > 1:
+                by_field[field][concept] = verdicts
+    return by_field
 
-    Args:
-        units: the values that the observers gave, of one unit after the other.
-    """
+
+def pair_agreement(units: Iterable[Sequence[str]]) -> float | None:
+    """Return the share of pairs of values within a unit that are the same, in [0, 1]; None without pairs."""
     n_pairs = n_same = 0
     for values in units:
         for first, second in combinations(values, 2):
@@ -162,13 +162,8 @@ def krippendorff_alpha(units: Iterable[Sequence[str]]) -> float | None:
 
     Computed as in K. Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability": alpha = 1 - D_o / D_e, where
     D_o is the share of unlike pairs within units, each unit of m values counted m times, and D_e that share among all
-    pairs of values, whatever their units. Values may be missing; units with fewer than two values do not count.
-
-    Args:
-        units: the values that the observers gave, of one unit after the other.
-
-    Returns:
-        alpha; None where it is undefined, because no unit has two values or all values are the same.
+    pairs of values, whatever their units. Values may be missing; units with fewer than two values do not count. None
+    where alpha is undefined, because no unit has two values or all values are the same.
     """
     totals: Counter[str] = Counter()
     unlike_within = 0.0  # unlike ordered pairs within units, each divided by the unit's number of values less one
@@ -185,40 +180,3 @@ def krippendorff_alpha(units: Iterable[Sequence[str]]) -> float | None:
     if not unlike_at_all:
         return None
     return 1 - (n - 1) * unlike_within / unlike_at_all
-
-
-def _read_file(path: Path, lexicon: Lexicon, *, latest: date) -> tuple[list[Review], list[Problem]]:
-    check = partial(_check_against, lexicon=lexicon, latest=latest)
-    reviews, problems = read_review_file(path, limit=MOST_BYTES, check=check)
-    if not reviews and not problems:
-        problems.append(Problem(path, 0, "holds no reviews; export them from the page again"))
-    return reviews, problems
-
-
-def _check_against(review: Review, *, lexicon: Lexicon, latest: date) -> None:
-    """Raise MalformedError if a review does not fit the entries, or is from the future."""
-    entry = lexicon.of(review.language).get(review.concept)
-    if entry is None:
-        raise MalformedError(f"the lexicon has no entry {display(review.concept)} in {review.language}")
-    if entry.idiom != review.idiom:
-        raise MalformedError(
-            f"the idiom of {review.concept!r} reads {display(entry.idiom)} and was reviewed as "
-            f"{display(review.idiom)}; "
-            "remove the line, and have the entry reviewed again"
-        )
-    if date.fromisoformat(review.date) > latest:
-        raise MalformedError(f"field 'date': {review.date} is in the future; correct it")
-
-
-def _verdicts_by_field(lexicon: Lexicon, language: str) -> dict[str, dict[str, dict[str, str]]]:
-    """Return field -> concept -> reviewer -> verdict, where two reviewers or more know the idiom."""
-    by_field: dict[str, dict[str, dict[str, str]]] = {field: {} for field in FIELDS}
-    for concept, reviews in lexicon.reviews_of(language).items():
-        for field in FIELDS:
-            verdicts: dict[str, str] = {}
-            for review in reviews:
-                if review.knows_idiom and field in review.verdicts:
-                    verdicts[review.reviewer] = review.verdicts[field]
-            if len(verdicts) > 1:
-                by_field[field][concept] = verdicts
-    return by_field

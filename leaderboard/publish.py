@@ -140,13 +140,13 @@ def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]
         except errors.EntryNotFoundError as error:
             raise InputError(
                 f"{source}: has no eval.yaml at {revision}, so it is not a registered benchmark; publish it with "
-                "turkic-idiom dataset publish"
+                "turkic-idiom dataset export --repo"
             ) from error
     try:
         return [task.id for task in _EvalFile.model_validate(read_yaml(Path(path))).tasks]
     except ValidationError as error:
         raise InputError(
-            f"{source}: its eval.yaml at {revision} names no tasks; publish it with turkic-idiom dataset publish"
+            f"{source}: its eval.yaml at {revision} names no tasks; publish it with turkic-idiom dataset export --repo"
         ) from error
 
 

@@ -8,20 +8,21 @@ dash, means that the language has no such idiom.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from hub_datasets.sources.source_rows import Reading, SourceRow
+from hub_datasets.sources.source_rows import SourceRow, readings_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.languages import LANGUAGES
 
 GLOSS = "gloss"
+FIELDS = ("idiom", "meaning", "example")
 _ALMOST = 0.85  # similarity of two names
 _NOTHING = re.compile(r"[\s\-\u2010-\u2015\u2212]*")
-_COLUMN = re.compile(r"(?P<name>.+?)(?:[-_ ](?P<field>idiom|meaning|example))?")
+_COLUMN = re.compile(rf"(?P<name>.+?)(?:[-_ ](?P<field>{'|'.join(FIELDS)}))?")
 
 
 def read(path: Path) -> Iterator[SourceRow]:
@@ -41,40 +42,30 @@ def read(path: Path) -> Iterator[SourceRow]:
             cell = record.cells[column]
             if not _NOTHING.fullmatch(cell):
                 texts.setdefault(code, {})[field] = cell
-        readings = {}
-        for code, fields in texts.items():
-            readings[code] = Reading(fields.get("idiom", ""), fields.get("meaning"), fields.get("example"))
-        gloss = record.cells.get(GLOSS, "")
-        problem = None if readings else "no idiom in any language"
-        yield SourceRow(record.line, readings, gloss=gloss, problem=problem)
-
-
-def _check_spelling(path: Path, column: str, codes: Collection[str]) -> None:
-    """Raise InputError if the name of a column that is not read is almost that of one that would be."""
-    known = [GLOSS, *codes]
-    for name in codes:
-        known += [f"{name}-{field}" for field in ("idiom", "meaning", "example")]
-    near = get_close_matches(column, known, n=1, cutoff=_ALMOST)
-    if near:
-        raise InputError(f"{path}:1: unknown column {display(column)} (nearest: {near[0]}); rename it, or remove it")
+        problem = None if texts else "no idiom in any language"
+        yield SourceRow(record.line, readings_of(texts), gloss=record.cells.get(GLOSS, ""), problem=problem)
 
 
 def _columns(path: Path, cells: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return column -> language code and field of the columns that hold texts of a language."""
+    """Return column -> language code and field of the columns that hold texts of a language.
+
+    A name that is almost one of them is an error, because its column would silently be missing.
+    """
     codes = {}
     for language in LANGUAGES.values():
         for name in (language.code, language.subset, language.script_code.lower(), language.name.lower()):
             codes[name] = language.code
+    known = [GLOSS, *codes, *(f"{name}-{field}" for name in codes for field in FIELDS)]
     columns = {}
     for column in cells:
         match = _COLUMN.fullmatch(column)
         if match is not None and match["name"] in codes:
             columns[column] = (codes[match["name"]], match["field"] or "idiom")
-        elif column != GLOSS:
-            _check_spelling(path, column, codes)
+        elif column != GLOSS and (near := get_close_matches(column, known, n=1, cutoff=_ALMOST)):
+            raise InputError(
+                f"{path}:1: unknown column {display(column)} (nearest: {near[0]}); rename it, or remove it"
+            )
     if not columns:
-        raise InputError(
-            f"{path}:1: no column of a language; name the columns {', '.join(LANGUAGES)}, found "
-            f"{display(', '.join(cells))[1:-1]}"
-        )
+        names = display(", ".join(cells))[1:-1]
+        raise InputError(f"{path}:1: no column of a language; name the columns {', '.join(LANGUAGES)}, found {names}")
     return columns

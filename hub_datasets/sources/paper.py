@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hub_datasets.cleaning import without_accents
-from hub_datasets.sources.source_rows import Note, Reading, SourceRow
+from hub_datasets.sources.source_rows import Note, SourceRow, readings_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_text
 from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json
@@ -36,27 +36,22 @@ def read(path: Path) -> Iterator[SourceRow]:
     Raises:
         InputError: the JSON is malformed (names file and line), or the whole file has no key of the release.
     """
-    rows = [source_row(number, item) for number, item in _items(path)]
-    if all(row.problem == NO_KEY for row in rows):
-        raise InputError(
-            f"{path}:{rows[0].line}: no key such as TR-Deyim, TR-Anlam, TR-Ornek; found "
-            f"{display(rows[0].value)[1:-1] or 'none'}; is --format the right one?"
-        )
-    yield from rows
-
-
-def _items(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield number and value of every line of JSONL, or of every item of a JSON list."""
     text = read_text(path)
     if text.lstrip().startswith("["):
-        items = _parse(path, 1, text)
+        items = list(enumerate(_parse(path, 1, text), start=1))
         if not items:
             raise InputError(f"{path}: the JSON list is empty; nothing to import")
-        yield from enumerate(items, start=1)
-        return
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield number, _parse(path, number, line)
+    else:
+        lines = enumerate(text.split("\n"), start=1)
+        items = [(number, _parse(path, number, line)) for number, line in lines if line.strip()]
+    rows = [source_row(number, item) for number, item in items]
+    if all(row.problem == NO_KEY for row in rows):
+        keys = display(rows[0].value)[1:-1] or "none"
+        raise InputError(
+            f"{path}:{rows[0].line}: no key such as TR-Deyim, TR-Anlam, TR-Ornek; found {keys}; is --format the right "
+            "one?"
+        )
+    yield from rows
 
 
 def _parse(path: Path, first_line: int, text: str) -> Any:
@@ -64,9 +59,8 @@ def _parse(path: Path, first_line: int, text: str) -> Any:
     try:
         return parse_json(text.encode("utf-8"), special_numbers=True)
     except MalformedError as error:
-        line = first_line
-        if isinstance(error.__cause__, json.JSONDecodeError):
-            line += error.__cause__.lineno - 1
+        cause = error.__cause__
+        line = first_line + (cause.lineno - 1 if isinstance(cause, json.JSONDecodeError) else 0)
         raise InputError(
             f"{path}:{line}: {error}; the file must have one JSON object on each line, or one JSON list"
         ) from error
@@ -80,9 +74,11 @@ def source_row(number: int, item: Any) -> SourceRow:
     notes: list[Note] = []
     has_key = False
     for key, value in item.items():
-        match = _KEY.fullmatch(_normalised(key))
+        name = without_accents(key.strip().replace("ı", "i")).lower()
+        name = re.sub(r"[\s_\-\u2010-\u2015]+", "-", name)
+        match = _KEY.fullmatch(name)
         if match is None:
-            near = get_close_matches(_normalised(key), _KNOWN, n=1, cutoff=_ALMOST)
+            near = get_close_matches(name, _KNOWN, n=1, cutoff=_ALMOST)
             if near:
                 notes.append(Note(f"unknown key {display(key)} not read (nearest: {near[0].upper()})", _as_text(value)))
             continue
@@ -95,30 +91,16 @@ def source_row(number: int, item: Any) -> SourceRow:
             notes.append(Note(f"{field} removed: not text", _as_text(value)))
     if not has_key:
         return SourceRow(number, problem=NO_KEY, value=", ".join(item)[:_SHOWN])
-    if not fields:
-        return SourceRow(number, problem="no idiom in any language", notes=tuple(notes))
-    readings = {}
-    for code, texts in fields.items():
-        readings[code] = Reading(texts.get("idiom", ""), texts.get("meaning"), texts.get("example"))
-    return SourceRow(number, readings, notes=tuple(notes))
-
-
-def _normalised(key: str) -> str:
-    """Return a key in small ASCII letters, with hyphens between its parts."""
-    letters = without_accents(key.strip().replace("ı", "i"))
-    return re.sub(r"[\s_\-\u2010-\u2015]+", "-", letters.lower())
+    problem = None if fields else "no idiom in any language"
+    return SourceRow(number, readings_of(fields), problem=problem, notes=tuple(notes))
 
 
 def _text(value: Any) -> str | None:
     """Return the text of a field, or the first text of a list; None if there is none."""
-    if isinstance(value, list):
-        for item in value:
-            if isinstance(item, str) and not _means_nothing(item):
-                return item
-        return None
-    if not isinstance(value, str) or _means_nothing(value):
-        return None
-    return value
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, str) and not _means_nothing(item):
+            return item
+    return None
 
 
 def _means_nothing(value: Any) -> bool:
@@ -126,7 +108,7 @@ def _means_nothing(value: Any) -> bool:
     if isinstance(value, float):
         return value != value
     if isinstance(value, list):
-        return all(_means_nothing(item) for item in value)
+        return all(map(_means_nothing, value))
     return value is None or (isinstance(value, str) and _NOTHING.fullmatch(value) is not None)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """A repair or removal in a row, for the report."""
 
     what: str
@@ -26,23 +26,20 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """One meaning as a source gives it, or a row that the reader could not use.
+    """One meaning as a source gives it, or a row that the reader could not use."""
 
-    Attributes:
-        line: line of the file on which the record begins (for a JSON list: number of the item), from 1. A record with
-            several senses gives several rows of the same line.
-        readings: language code -> reading.
-        gloss: the meaning in English; empty if the source has none.
-        problem: why the whole row cannot be used; None if it can.
-        merged: why the row is a part of another entry; None if it is an entry of its own.
-        value: the text that `problem` or `merged` refers to.
-        notes: repairs.
-    """
-
-    line: int
-    readings: Mapping[str, Reading] = field(default_factory=dict)
-    gloss: str = ""
-    problem: str | None = None
-    merged: str | None = None
-    value: str = ""
+    line: int  # on which the record begins (in a JSON list: number of the item), from 1; its senses share it
+    readings: Mapping[str, Reading] = field(default_factory=dict)  # by language code
+    gloss: str = ""  # the meaning in English, if the source has it
+    problem: str | None = None  # why the whole row cannot be used
+    merged: str | None = None  # why the row is a part of another entry
+    value: str = ""  # the text that `problem` or `merged` refers to
     notes: tuple[Note, ...] = ()
+
+
+def readings_of(fields: Mapping[str, Mapping[str, str]]) -> dict[str, Reading]:
+    """Return language code -> reading of a row whose fields (idiom, meaning, example) are given by language."""
+    readings = {}
+    for code, texts in fields.items():
+        readings[code] = Reading(texts.get("idiom", ""), texts.get("meaning"), texts.get("example"))
+    return readings

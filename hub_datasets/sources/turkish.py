@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from hub_datasets.sources.source_rows import Note, Reading, SourceRow
 from turkic_idiom_tasks.annotation.notation import has_unmatched_brackets, resolve_forms
-from turkic_idiom_tasks.io.csv_files import Record, read_table
+from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import clean, lower
 
@@ -38,8 +38,7 @@ _REFERENCE = re.compile(r"^(?:bk\.|bkz\.|343\s|→)", re.IGNORECASE)
 _HOMONYM = re.compile(r"\s+(?:\(?[IVX]+\)?|\d+)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Sense:
+class Sense(NamedTuple):
     """One sense of an idiom in the dump of the dictionary."""
 
     meaning: str | None
@@ -53,46 +52,34 @@ def read_kevser(path: Path) -> Iterator[SourceRow]:
         InputError: the file is not such a table.
     """
     records = list(read_table(path, KEVSER_COLUMNS))
-    meanings = set()
-    initials = []
-    for record in records:
-        if record.cells is not None:
-            meanings.add(_compared(record.cells[_MEANING]))
-        initials.append(_compared(record.cells[_IDIOM])[:1] if record.cells is not None else "")
+    meanings = {_compared(record.cells[_MEANING]) for record in records if record.cells is not None}
+    initials = [_compared(record.cells[_IDIOM])[:1] if record.cells is not None else "" for record in records]
     for number, record in enumerate(records):
         if record.cells is None:
             yield SourceRow(record.line, problem=record.problem, value=record.value)
             continue
         idiom = record.cells[_IDIOM]
-        if idiom.strip() and _compared(idiom) in meanings and _is_out_of_order(initials, number):
+        # The list is alphabetical: a row that begins with another letter than its neighbours, and whose text is the
+        # meaning of another row, is a definition in the column of idioms.
+        neighbours = ["", *initials, ""][number : number + 3 : 2]
+        if idiom.strip() and _compared(idiom) in meanings and initials[number] not in neighbours:
             yield SourceRow(record.line, problem="idiom is the meaning of another row", value=idiom)
         else:
-            yield _kevser_row(record)
+            yield _kevser_row(record.line, record.cells)
 
 
-def _is_out_of_order(initials: Sequence[str], number: int) -> bool:
-    """Return whether a row begins with another letter than its neighbours in the alphabetical list.
-
-    Such a row is probably a definition in the column of idioms.
-    """
-    before = initials[number - 1] if number > 0 else ""
-    after = initials[number + 1] if number + 1 < len(initials) else ""
-    return initials[number] not in (before, after)
-
-
-def _kevser_row(record: Record) -> SourceRow:
-    cells = record.cells or {}
+def _kevser_row(line: int, cells: Mapping[str, str]) -> SourceRow:
     idiom = cells[_IDIOM]
     forms = resolve_forms(small_initial(idiom))
     if has_unmatched_brackets(forms.citation):
-        return SourceRow(record.line, problem="idiom has unmatched brackets", value=idiom)
+        return SourceRow(line, problem="idiom has unmatched brackets", value=idiom)
     variants = tuple(form for form in forms.variants if not has_unmatched_brackets(form))
     meaning = small_initial(cells[_MEANING].strip().removesuffix("."))
     notes: tuple[Note, ...] = ()
     if re.search(r"[(/]", idiom):
         notes = (Note("parentheses or slashes in the idiom resolved", idiom),)
     reading = Reading(forms.citation, meaning, None, variants)
-    return SourceRow(record.line, {"tr": reading}, clean(cells[_GLOSS], _TURKISH), notes=notes)
+    return SourceRow(line, {"tr": reading}, clean(cells[_GLOSS], _TURKISH), notes=notes)
 
 
 def small_initial(text: str) -> str:
@@ -117,12 +104,22 @@ def read_tdk(path: Path) -> Iterator[SourceRow]:
         if record.cells is None:
             yield SourceRow(record.line, problem=record.problem, value=record.value)
             continue
-        kind = record.cells["turu2"].strip()
-        headword = record.cells["sozum"]
+        kind, headword = record.cells["turu2"].strip(), record.cells["sozum"]
         if lower(kind, _TURKISH) != _KIND:
             yield SourceRow(record.line, problem="not an idiom", value=f"{headword} ({kind or 'no turu2'})")
-        else:
-            yield from _tdk_rows(record.line, headword, record.cells["anlami"])
+            continue
+        headword = _HOMONYM.sub("", _plain(html.unescape(headword)))
+        forms = resolve_forms(headword)
+        if has_unmatched_brackets(forms.citation):
+            yield SourceRow(record.line, problem="idiom has unmatched brackets", value=headword)
+            continue
+        for meaning, example in split_senses(record.cells["anlami"]):
+            notes: tuple[Note, ...] = ()
+            if meaning and _REFERENCE.match(meaning):
+                notes = (Note("meaning removed: only a reference to another idiom", meaning),)
+                meaning = None
+            reading = Reading(forms.citation, meaning, example, forms.variants)
+            yield SourceRow(record.line, {"tr": reading}, notes=notes)
 
 
 def split_senses(markup: str) -> list[Sense]:
@@ -138,25 +135,7 @@ def split_senses(markup: str) -> list[Sense]:
         elif _TAG.sub("", text[: match.start()]).strip():
             continue  # there is text before the first number, so it is not the number of a sense
         begins.append(match.end())
-    senses = []
-    for begin, end in zip(begins or [0], [*ends, len(text)], strict=True):
-        senses.append(_sense(text[begin:end]))
-    return senses
-
-
-def _tdk_rows(line: int, headword: str, markup: str) -> Iterator[SourceRow]:
-    headword = _HOMONYM.sub("", _plain(html.unescape(headword)))
-    forms = resolve_forms(headword)
-    if has_unmatched_brackets(forms.citation):
-        yield SourceRow(line, problem="idiom has unmatched brackets", value=headword)
-        return
-    for sense in split_senses(markup):
-        notes: tuple[Note, ...] = ()
-        meaning = sense.meaning
-        if meaning and _REFERENCE.match(meaning):
-            notes = (Note("meaning removed: only a reference to another idiom", meaning),)
-            meaning = None
-        yield SourceRow(line, {"tr": Reading(forms.citation, meaning, sense.example, forms.variants)}, notes=notes)
+    return [_sense(text[begin:end]) for begin, end in zip(begins or [0], [*ends, len(text)], strict=True)]
 
 
 def _sense(markup: str) -> Sense:
@@ -167,8 +146,8 @@ def _sense(markup: str) -> Sense:
     for match in _ITALIC.finditer(markup):
         example = example or _plain(match[2]).strip('"“”«» ')
     italic = _ITALIC.search(markup)
-    definition = markup[: italic.start()] if italic else markup
-    meaning = _plain(definition).strip(" :;,-–").removesuffix(".").strip('"“ ')
+    meaning = _plain(markup[: italic.start()] if italic else markup)
+    meaning = meaning.strip(" :;,-–").removesuffix(".").strip('"“ ')
     return Sense(meaning or None, example or None)
 
 

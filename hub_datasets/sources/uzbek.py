@@ -18,9 +18,9 @@ Because of the capitals it is not known which words are names, so every headword
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from hub_datasets.cleaning import latinised
 from hub_datasets.sources.source_rows import Note, Reading, SourceRow
@@ -29,7 +29,7 @@ from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import clean, lower
 
-COLUMNS = ("idiom", "meaning_uz", "variants", "example_uz")
+COLUMNS = ("idiom", "meaning_uz", "example_uz", "variants")
 _UZBEK = LANGUAGES["uz"]
 _CUT_LENGTH = 598  # the extraction kept 600 characters of an example
 _SHORT_WORD = 5  # letters; such a headword is a part of a torn one (``ETMOQ``), compounds are longer
@@ -62,16 +62,15 @@ _NEGATED = re.compile(r"ma(?:s|slik|di|y|ydi|gan)?$")
 _SENTENCE_END = re.compile(r"[.!?…]+[»\"”]?(?=\s)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Raw:
-    """A row of the table before it is cleaned."""
+class _Raw(NamedTuple):
+    """A row of the table without soft hyphens and letters of other scripts, before it is cleaned."""
 
     line: int
     headword: str
     meaning: str
     example: str
     variants: str
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...]
 
 
 def read(path: Path) -> Iterator[SourceRow]:
@@ -84,26 +83,22 @@ def read(path: Path) -> Iterator[SourceRow]:
     for record in read_table(path, COLUMNS):
         if record.cells is None:
             yield SourceRow(record.line, problem=record.problem, value=record.value)
-        else:
-            raws.append(_raw(record.line, record.cells))
+            continue
+        cells = [record.cells[column].replace("\u00ad", "").strip() for column in COLUMNS]
+        headword, meaning, example, variants = map(latinised, cells)
+        changed = [cell for cell in cells if latinised(cell) != cell]
+        notes = tuple(Note("look-alike letters of another script replaced", cell) for cell in changed)
+        raws.append(_Raw(record.line, headword, meaning, example, variants, notes))
     for item in _joined(raws):
         yield item if isinstance(item, SourceRow) else _source_row(item)
 
 
-def _raw(line: int, cells: Mapping[str, str]) -> _Raw:
-    """Return a row of the table without soft hyphens and letters of other scripts."""
-    notes = []
-    texts = {}
-    for column in ("idiom", "meaning_uz", "example_uz", "variants"):
-        text = cells[column].replace("\u00ad", "").strip()
-        texts[column] = latinised(text)
-        if texts[column] != text:
-            notes.append(Note("look-alike letters of another script replaced", text))
-    return _Raw(line, texts["idiom"], texts["meaning_uz"], texts["example_uz"], texts["variants"], tuple(notes))
-
-
 def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
     """Yield the rows; rows over which a headword with an alternative was split are joined."""
+
+    def merged(raw: _Raw) -> SourceRow:
+        return SourceRow(raw.line, merged="part of a torn headword, joined with the next row", value=raw.headword)
+
     position = 0
     while position < len(raws):
         first = raws[position]
@@ -114,9 +109,9 @@ def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
         following = raws[position]
         last_part = following.headword
         headword = f"{first.headword.rstrip(' (')} (yoki {last_part}"
-        yield _merged(first)
+        yield merged(first)
         if following.meaning == ")" and not following.example and position + 1 < len(raws):
-            yield _merged(following)  # the alternative ends here; the rest of the headword is in the next row
+            yield merged(following)  # the alternative ends here; the rest of the headword is in the next row
             position += 1
             following = raws[position]
             headword += ")"
@@ -127,7 +122,7 @@ def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
         while position < len(raws) and raws[position].headword == last_part:  # the other senses
             row = raws[position]
             note = Note("headword joined with its torn-off alternative", headword)
-            yield replace(row, headword=headword, meaning=row.meaning.lstrip(") "), notes=(*row.notes, note))
+            yield row._replace(headword=headword, meaning=row.meaning.lstrip(") "), notes=(*row.notes, note))
             position += 1
 
 
@@ -139,14 +134,18 @@ def _is_torn(raw: _Raw, following: _Raw) -> bool:
     return closes and following.headword != raw.headword
 
 
-def _merged(raw: _Raw) -> SourceRow:
-    return SourceRow(raw.line, merged="part of a torn headword, joined with the next row", value=raw.headword)
-
-
 def _source_row(raw: _Raw) -> SourceRow:
     headword = _plain_headword(raw.headword)
-    forms = resolve_forms(lower(clean(headword, _UZBEK), _UZBEK))
-    problem = "idiom is cut off" if headword.endswith("-") else _headword_problem(forms.citation)
+    citation, variants = resolve_forms(lower(clean(headword, _UZBEK), _UZBEK))
+    problem = ""
+    if headword.endswith("-"):
+        problem = "idiom is cut off"
+    elif has_unmatched_brackets(citation):
+        problem = "idiom has unmatched brackets"
+    elif ".." in citation:
+        problem = "idiom has a gap"
+    elif citation and " " not in citation and len(citation) <= _SHORT_WORD:
+        problem = "idiom is one short word"
     if problem:
         return SourceRow(raw.line, problem=problem, value=raw.headword, notes=raw.notes)
     notes = list(raw.notes)
@@ -156,20 +155,10 @@ def _source_row(raw: _Raw) -> SourceRow:
         notes.append(Note("numbers, dashes or a transcription removed from the idiom", raw.headword))
     if re.search(r"[(\[/]", headword):
         notes.append(Note("optional letters or alternatives in the idiom resolved", raw.headword))
-    variants = [form for form in forms.variants if not has_unmatched_brackets(form)]
-    variants += _listed_variants(raw.variants, forms.citation, notes)
-    reading = Reading(forms.citation, meaning, example, tuple(dict.fromkeys(variants)))
+    forms = [form for form in variants if not has_unmatched_brackets(form)]
+    forms += _listed_variants(raw.variants, citation, notes)
+    reading = Reading(citation, meaning, example, tuple(dict.fromkeys(forms)))
     return SourceRow(raw.line, {"uz": reading}, notes=tuple(notes))
-
-
-def _headword_problem(citation: str) -> str:
-    if has_unmatched_brackets(citation):
-        return "idiom has unmatched brackets"
-    if ".." in citation:
-        return "idiom has a gap"
-    if citation and " " not in citation and len(citation) <= _SHORT_WORD:
-        return "idiom is one short word"
-    return ""
 
 
 def _plain_headword(text: str) -> str:
@@ -268,7 +257,7 @@ def _listed_variants(cell: str, citation: str, notes: list[Note]) -> list[str]:
         if not part:
             continue
         form = resolve_forms(lower(clean(_plain_headword(part), _UZBEK), _UZBEK)).citation
-        if not _is_variant(form, citation) or _FRAGMENT.search(part):
+        if _FRAGMENT.search(part) or not _is_variant(form, citation):
             notes.append(Note("variant removed: incomplete or of another idiom", part))
         elif form != citation:
             variants.append(form)

@@ -1,7 +1,9 @@
+from functools import partial
+
 import pytest
 
 from hub_datasets.hub_export import hub_layout
-from hub_datasets.importing import FORMATS, import_source
+from hub_datasets.importing import import_source
 from tests.hub_server import TOKEN, running_hub
 from tests.warm_commands import WarmCommands
 from turkic_idiom_tasks.cli import main
@@ -66,11 +68,11 @@ def _warm(session_online):
 
 
 @pytest.fixture
-def online_dataset(_warm, hub, tmp_path):
-    """A function that runs `turkic-idiom dataset` with the Hub's real clients; the token is never in the output."""
+def online(_warm, hub, tmp_path):
+    """A function that runs `turkic-idiom` with the Hub's real clients; the token is never in the output."""
 
     def run(*arguments, **environment):
-        done = _warm.run("dataset", *arguments, cwd=tmp_path, **environment)
+        done = _warm.run(*arguments, cwd=tmp_path, **environment)
         assert TOKEN not in done.stdout + done.stderr
         assert "Traceback" not in done.stderr
         return done
@@ -78,7 +80,12 @@ def online_dataset(_warm, hub, tmp_path):
     return run
 
 
+@pytest.fixture
+def online_dataset(online):
+    return partial(online, "dataset")
+
+
 @pytest.fixture(scope="session")
 def uzbek_import(outside_data):
     """The Uzbek dictionary as a lexicon, imported once."""
-    return import_source(FORMATS["uz-idioms"], outside_data / "uz-idioms" / "uzbek_idioms.csv")
+    return import_source("uz-idioms", outside_data / "uz-idioms" / "uzbek_idioms.csv")

@@ -5,17 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
-from functools import partial
 from io import BytesIO, TextIOWrapper
 
 import pytest
 
-from hub_datasets.dodiom import FORMAT as DODIOM
 from hub_datasets.import_report import REPORT_FILE
 from hub_datasets.importing import FORMATS
-from tests.killing import all_at_once, every_kill
+from tests.killing import every_kill
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.cli.dataset import Dictionary, SourceFormat
+from turkic_idiom_tasks.cli.dataset import SourceFormat
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.io.files import MANIFEST
 from turkic_idiom_tasks.io.reading import printable
@@ -42,8 +40,7 @@ def visible(folder):
 
 
 def test_the_formats_of_the_command_line_are_those_of_the_importer():
-    assert [name.value for name in Dictionary] == list(FORMATS)
-    assert [name.value for name in SourceFormat] == [*FORMATS, DODIOM]
+    assert [name.value for name in SourceFormat] == list(FORMATS)
 
 
 def test_import_prints_the_result_on_stdout_and_the_account_on_stderr(source, tmp_path, dataset):
@@ -57,20 +54,17 @@ def test_import_prints_the_result_on_stdout_and_the_account_on_stderr(source, tm
     assert json.loads((out / REPORT_FILE).read_text())["readings"] == 2
 
 
-def test_import_refuses_a_full_directory_before_it_reads_the_source(tmp_path, dataset):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "tr.jsonl").write_text("")
-    code, _, stderr = dataset("import", "--format", "kevser", tmp_path / "absent", "--out", tmp_path / "out")
-    assert code == 1
-    assert "not empty (holds 'tr.jsonl')" in stderr
-    assert "add --overwrite" in stderr
-
-
-def test_a_failed_import_leaves_no_directory(tmp_path, dataset):
-    code, _, stderr = dataset("import", "--format", "kevser", tmp_path / "absent", "--out", tmp_path / "out")
-    assert code == 1
-    assert "no such file" in stderr
-    assert not (tmp_path / "out").exists()
+def test_a_refused_import_writes_nothing(tmp_path, dataset):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "tr.jsonl").write_text("")
+    for out, message in [
+        ("full", "not empty (holds 'tr.jsonl'); choose another --out, or add --over"),
+        ("new", "no such"),
+    ]:
+        code, _, stderr = dataset("import", "--format", "kevser", tmp_path / "absent", "--out", tmp_path / out)
+        assert code == 1
+        assert message in stderr
+    assert not (tmp_path / "new").exists()
 
 
 def test_check_counts_or_lists_every_problem(source, tmp_path, dataset):
@@ -101,11 +95,13 @@ def test_export_says_what_it_left_out(source, tmp_path, dataset):
     [
         ("import", "--format", "xml", "file", "--out", "out"),
         ("import", "--format", "kevser", "file"),
-        ("attest", "--format", "dodiom", "file"),
+        ("stats", "--attest", "xml", "file"),
         ("annotate", "--evaluate", "dodiom"),
         ("annotate", "--lang", "tr", "--in", ".", "--out", "out"),
         ("export",),
-        ("publish", "--yes"),
+        ("export", "--out", "out", "--repo", "org/name"),
+        ("show",),
+        ("show", "fly-into-a-rage", "--out", "page.html"),
         ("nothing",),
     ],
 )
@@ -113,28 +109,29 @@ def test_wrong_usage_is_exit_code_2(dataset, arguments):
     assert dataset(*arguments)[0] == 2
 
 
-def test_stats_attest_show_browse_and_card(source, tmp_path, dataset):
+def test_stats_and_their_forms(source, tmp_path, dataset):
     lexicon = tmp_path / "lexicon"
     write_lexicon(lexicon, [Concept("a", "to ignore")], {"tr": [Entry("a", "göz yummak", "aldırmamak")]})
-    code, stdout, _ = dataset("stats", lexicon, "--json")
+    code, stdout, _ = dataset("stats", lexicon, "--format", "json")
     assert (code, json.loads(stdout)["languages"]["tr"]["entries"]) == (0, 1)
-    arguments = ("attest", "--format", "kevser", source, lexicon)
-    assert dataset(*arguments)[1] == (
-        "tr: 1 of 1 idioms are listed (100.0%), another 0 with their verb in another form (together 100.0%)\n"
+    assert dataset("stats", lexicon, "--format", "card")[1].startswith("# Idioms of Turkish (`tr`)\n")
+    assert dataset("stats", "--attest", "kevser", source, lexicon)[1].startswith(
+        "tr: 1 of 1 idioms are listed (100.0%), another 0 with their verb in another form (together 100.0%)"
     )
     write_lexicon(tmp_path / "other", [Concept("a", "")], {"tr": [Entry("a", "el açmak", "dilenmek")]})
-    assert dataset("attest", "--format", "kevser", source, tmp_path / "other", "--list")[1].endswith("  el açmak\ta\n")
+    assert dataset("stats", "--attest", "kevser", source, tmp_path / "other")[1].endswith("\n  el açmak\ta\n")
     write_lexicon(tmp_path / "uzbek", [Concept("a", "")], {"uz": [Entry("a", "bosh egmoq", "m")]})
-    assert "has no entries in tr" in dataset("attest", "--format", "kevser", source, tmp_path / "uzbek")[2]
-    assert dataset("show", "a", lexicon)[1].startswith("a: to ignore\n\nTurkish (tr): göz yummak\n")
-    assert dataset("show", "b\u202e", lexicon)[2].endswith(
-        "no concept 'b\\u202e'; turkic-idiom dataset browse lists them\n"
-    )
-    page = tmp_path / "page.html"
-    assert dataset("browse", lexicon, "--out", page) == (0, f"{page}: 1 concepts\n", "")
-    assert dataset("browse", lexicon, "--out", page)[0] == 1
-    assert dataset("browse", lexicon, "--out", page, "--overwrite")[0] == 0
-    assert dataset("card", lexicon)[1].startswith("# Idioms of Turkish (`tr`)\n")
+    assert "has no entries in tr" in dataset("stats", "--attest", "kevser", source, tmp_path / "uzbek")[2]
+
+
+def test_show_prints_a_concept_or_writes_the_page_of_all(tmp_path, dataset):
+    lexicon, page = tmp_path / "lexicon", tmp_path / "page.html"
+    write_lexicon(lexicon, [Concept("a", "to ignore")], {"tr": [Entry("a", "göz yummak", "aldırmamak")]})
+    assert dataset("show", "a", "--data", lexicon)[1].startswith("a: to ignore\n\nTurkish (tr): göz yummak\n")
+    assert "no concept 'b\\u202e'; turkic-idiom dataset show --out" in dataset("show", "b\u202e", "--data", lexicon)[2]
+    assert dataset("show", "--out", page, "--data", lexicon) == (0, f"{page}: 1 concepts\n", "")
+    code, _, stderr = dataset("show", "--out", page, "--data", lexicon)
+    assert (code, "exists; choose another --out, or remove it" in stderr) == (1, True)
 
 
 # every table fits the terminal
@@ -184,7 +181,7 @@ def test_texts_go_to_terminals_without_their_letters(wide_lexicon, tmp_path, mon
         terminal = TextIOWrapper(raw, encoding=encoding)
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stdout", terminal)
-            assert main(["dataset", "show", "a", str(tmp_path / "lexicon")]) == 0
+            assert main(["dataset", "show", "a", "--data", str(tmp_path / "lexicon")]) == 0
             assert main(["dataset", "stats", str(wide_lexicon)]) == 0
         terminal.flush()
         assert b"a: to bow" in raw.getvalue()
@@ -199,7 +196,7 @@ def test_names_of_folders_never_act_on_the_terminal(source, tmp_path, dataset):
         ("import", "--format", "kevser", source, "--out", lexicon),
         ("annotate", "--in", lexicon, "--out", annotated),
         ("export", lexicon, "--out", exported),
-        ("browse", lexicon, "--out", strange / "page.html"),
+        ("show", "--data", lexicon, "--out", strange / "page.html"),
     ):
         code, stdout, stderr = dataset(*arguments)
         assert code == 0
@@ -276,35 +273,3 @@ def test_a_killed_command_leaves_the_old_or_the_new_and_goes_on(killed_command, 
         assert visible(folder()) == whole
     assert is_whole == sorted(is_whole)
     assert len(set(is_whole)) == 2
-
-
-@pytest.mark.parametrize("name", ["import", "annotate", "export"])
-def test_two_writers_at_once_leave_one_of_the_two(tmp_path, source, capsys, name):
-    """Four processes, three times each, of two contents; every one ends well, and no file is mixed in."""
-    write_lexicon(tmp_path / "one", [Concept(TEST, "")], turkish("görmezden gelmek"))
-    both = turkish("aldırmamak") | {"az": [Entry(TEST, "göz yummaq", "m")]}
-    write_lexicon(tmp_path / "two", [Concept(TEST, "")], both)
-    one, two = str(tmp_path / "one"), str(tmp_path / "two")
-    commands = {
-        "import": (["import", "--format", "kevser", str(source), "--overwrite"], ["annotate", "--in", one]),
-        "annotate": (["annotate", "--in", one, "--overwrite"], ["annotate", "--in", two]),
-        "export": (["export", one], ["export", two]),
-    }[name]
-    if name != "export":
-        commands[1].append("--overwrite")
-    expected = []
-    for number, arguments in enumerate(commands):
-        assert main(["dataset", *arguments, "--out", str(tmp_path / f"whole {number}")]) == 0
-        expected.append(visible(tmp_path / f"whole {number}"))
-
-    def write(arguments):
-        for _ in range(3):
-            assert main(["dataset", *arguments, "--out", str(tmp_path / "out")]) == 0
-
-    assert all_at_once([partial(write, commands[number % 2]) for number in range(4)]) == [0, 0, 0, 0]
-    if name == "export":
-        open_dataset(str(tmp_path / "out"))
-    else:
-        load_lexicon(tmp_path / "out")
-    assert visible(tmp_path / "out") in expected
-    assert not list((tmp_path / "out").rglob(".tmp-*"))

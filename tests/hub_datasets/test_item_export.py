@@ -87,7 +87,7 @@ def test_stock_inspect_reads_and_scores_it_from_the_hub(
     online_dataset, hub, session_online, command, item_lexicon, item_data, tmp_path
 ):
     inspect_log = pytest.importorskip("inspect_ai.log", reason="pip install 'turkic-idiom-tasks[inspect]'")
-    arguments = ("publish", item_lexicon, "--kind", "language-models", "--repo", REPO, "--yes")
+    arguments = ("export", item_lexicon, "--kind", "language-models", "--repo", REPO, "--yes")
     published = online_dataset(*arguments)
     assert published.returncode == 0, published.stderr
     assert published.stdout.endswith(f"inspect eval hf/{REPO}@{hub.repository(REPO).main} --model MODEL\n")
@@ -119,7 +119,7 @@ def test_euroeval_reads_it_from_the_hub(online_dataset, hub, session_online, ite
     """EuroEval needs Python 3.12, so another interpreter runs it; see `EUROEVAL`."""
     if EUROEVAL not in os.environ:
         pytest.skip(f"no {EUROEVAL}, an interpreter with EuroEval")
-    arguments = ("publish", item_lexicon, "--kind", "language-models", "--repo", REPO, "--yes")
+    arguments = ("export", item_lexicon, "--kind", "language-models", "--repo", REPO, "--yes")
     assert online_dataset(*arguments).returncode == 0
     run = subprocess.run(
         [os.environ[EUROEVAL], str(Path(__file__).with_name("euroeval_reads.py")), REPO, str(tmp_path / "cache")],

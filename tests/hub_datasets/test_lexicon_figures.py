@@ -3,8 +3,8 @@ import json
 import pytest
 
 from hub_datasets.browse import show
-from hub_datasets.cards import Readings, lexicon_card, read_readings
-from hub_datasets.lexicon_figures import attest, language_figures, markdown, to_json
+from hub_datasets.cards import READINGS, lexicon_card
+from hub_datasets.lexicon_figures import attest, figures_table, language_figures, markdown_table, to_json
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
@@ -34,14 +34,12 @@ def lexicon(tmp_path):
 
 def test_figures_of_a_small_lexicon(lexicon):
     turkish, uzbek = language_figures(lexicon)["tr"], language_figures(lexicon)["uz"]
-    assert turkish.test_queries == sum(retrieval_split(concept) == "test" for concept in lexicon.of("tr"))
-    assert (turkish.entries, turkish.examples, turkish.literal_triples, turkish.discontinuous) == (2, 2, 1, 1)
-    assert turkish.not_citation_form == 2
-    assert turkish.paired is None
-    assert (uzbek.paired, uzbek.without_shared_stem) == (2, 0.5)  # göz and koʻz are one word
-    assert turkish.status == {"accepted": 1, "not read": 1}
+    assert turkish["test_queries"] == sum(retrieval_split(concept) == "test" for concept in lexicon.of("tr"))
+    expected = {"entries": 2, "examples": 2, "literal_triples": 1, "discontinuous": 1, "not_citation_form": 2}
+    assert turkish | expected | {"paired": None, "status": {"accepted": 1, "not read": 1}} == turkish
+    assert (uzbek["paired"], uzbek["without_shared_stem"]) == (2, 0.5)  # göz and koʻz are one word
     assert json.dumps(to_json(lexicon))
-    assert "| without shared stem | – | 50.0% |" in markdown(lexicon)
+    assert "| without shared stem | – | 50.0% |" in markdown_table(figures_table(lexicon))
 
 
 @pytest.mark.parametrize(
@@ -63,11 +61,9 @@ def test_which_idioms_share_a_content_word(turkish, other, code, shared):
 
 def test_attested_forms_variants_and_inflections(lexicon):
     dictionary = {"uz": [Entry("x", "koʻzini yummoq", "m"), Entry("y", "tepa sochi tikka boʻldi", "m")]}
-    found = attest(lexicon, dictionary, "uz")
-    assert found.listed == ("turn-a-blind-eye",)
-    assert found.inflected == ("cross",)
-    assert (found.share, found.share_with_inflected) == (0.5, 1.0)
-    assert attest(lexicon, {"uz": [Entry("x", "bosh egmoq", "m")]}, "uz").absent == ("cross", "turn-a-blind-eye")
+    assert attest(lexicon, dictionary, "uz") == {"listed": ["turn-a-blind-eye"], "inflected": ["cross"], "absent": []}
+    other = {"uz": [Entry("x", "bosh egmoq", "m")]}
+    assert attest(lexicon, other, "uz")["absent"] == ["cross", "turn-a-blind-eye"]
 
 
 def test_show_marks_the_idiom_and_names_near_concepts(lexicon):
@@ -78,33 +74,30 @@ def test_show_marks_the_idiom_and_names_near_concepts(lexicon):
         show(lexicon, "turn-blind-eye")
     with pytest.raises(InputError, match=r"near it: cross$"):
         show(lexicon, "tepa sochi tikka boʻlmoq")
-    with pytest.raises(InputError, match="no concept 'x'; turkic-idiom dataset browse lists them"):
+    with pytest.raises(InputError, match="no concept 'x'; turkic-idiom dataset show --out"):
         show(lexicon, "x")
 
 
 def test_the_card_beside_the_bundled_lexicon_is_up_to_date(bundled):
     committed = (BUNDLED / "README.md").read_text("utf-8")
-    assert committed == lexicon_card(bundled, read_readings(BUNDLED)), (
-        "run: turkic-idiom dataset card > lexicon/data/README.md"
-    )
+    assert committed == lexicon_card(bundled), "run: turkic-idiom dataset stats --format card > lexicon/data/README.md"
 
 
 def test_the_readings_account_for_the_entries_of_the_bundled_lexicon(bundled):
-    for code, row in read_readings(BUNDLED).by_language.items():
+    for code, row in json.loads((BUNDLED / READINGS).read_text("utf-8"))["by_language"].items():
         entries = bundled.of(code).values()
         assert sum(entry.status == "read" for entry in entries) == row["entries read"] - row["merged or dropped"], code
         assert sum(entry.literal_paraphrase is not None for entry in entries) == row["literal triples kept"], code
 
 
 def test_a_lexicon_of_somebody_else_is_not_said_to_be_ours(lexicon):
-    text = lexicon_card(lexicon, Readings())
+    text = lexicon_card(lexicon)
     assert "language model" not in text
     assert "CC BY" not in text
     assert "| entries | 2 |" in text
 
 
-def test_a_damaged_account_of_the_readings_is_named(bundled, tmp_path):
-    assert "No account of the readings" in lexicon_card(bundled, read_readings(tmp_path))
+def test_a_damaged_account_of_the_readings_is_named(lexicon, tmp_path):
     for text, message in [
         ("{", "malformed JSON"),
         ("[]", "damaged"),
@@ -115,9 +108,9 @@ def test_a_damaged_account_of_the_readings_is_named(bundled, tmp_path):
         ('{"note": ["a"]}', r"damaged \('note'"),
         ('{"note": "a", "note": "b"}', "appears twice"),
     ]:
-        (tmp_path / "readings.json").write_text(text)
+        (tmp_path / "lexicon" / READINGS).write_text(text)
         with pytest.raises(InputError, match=rf"readings\.json: .*{message}"):
-            read_readings(tmp_path)
+            lexicon_card(lexicon)
 
 
 def test_strange_statuses_and_glosses_are_shown_escaped(tmp_path):
@@ -125,7 +118,7 @@ def test_strange_statuses_and_glosses_are_shown_escaped(tmp_path):
     concepts = [Concept("a", "to see")]
     write_lexicon(tmp_path / "lexicon", concepts, {"tr": [Entry("a", "göz", "m", status=status)]})
     lexicon = load_lexicon(tmp_path / "lexicon")
-    for text in (show(lexicon, "a"), markdown(lexicon), lexicon_card(lexicon, Readings())):
+    for text in (show(lexicon, "a"), markdown_table(figures_table(lexicon)), lexicon_card(lexicon)):
         assert "\u202e" not in text
-    assert all(line.count("|") == 3 for line in markdown(lexicon).splitlines())
+    assert all(line.count("|") == 3 for line in markdown_table(figures_table(lexicon)).splitlines())
     assert json.dumps(to_json(lexicon))

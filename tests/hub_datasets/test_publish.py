@@ -1,4 +1,4 @@
-"""Publishing and pulling with the unmodified clients against a Hub on the loopback interface."""
+"""Publishing, and reading back, with the unmodified clients against a Hub on the loopback interface."""
 
 import json
 import os
@@ -56,7 +56,7 @@ def sent(hub):
 
 
 def test_without_yes_only_the_plan_is_shown(online_dataset, hub, lexicon):
-    done = online_dataset("publish", lexicon, "--repo", REPO, "--version", "v1.0.0")
+    done = online_dataset("export", lexicon, "--repo", REPO, "--version", "v1.0.0")
     assert done.returncode == 0, done.stderr
     contents = hub_layout(load_lexicon(lexicon)).contents
     for path, content in contents.items():
@@ -70,7 +70,7 @@ def test_without_yes_only_the_plan_is_shown(online_dataset, hub, lexicon):
 
 
 def test_one_commit_and_a_tag_and_the_second_time_nothing(online_dataset, hub, lexicon, tmp_path):
-    arguments = ("publish", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes")
+    arguments = ("export", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes")
     first = online_dataset(*arguments)
     assert first.returncode == 0, first.stderr
     repository = hub.repository(REPO)
@@ -89,20 +89,20 @@ def test_one_commit_and_a_tag_and_the_second_time_nothing(online_dataset, hub, l
 
 
 def test_new_data_is_a_new_commit_that_deletes_nothing(online_dataset, hub, lexicon, tmp_path):
-    assert online_dataset("publish", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes").returncode == 0
+    assert online_dataset("export", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes").returncode == 0
     repository = hub.repository(REPO)
     first = repository.main
     before = repository.files | {"data/lexicon-az/notes.txt": b"of somebody else"}
     repository.main = repository.add(before, "notes")
     smaller = write(tmp_path / "smaller", ("tr",), meaning="başka bir anlam")
     requests = len(hub.requests)
-    refused = online_dataset("publish", smaller, "--repo", REPO, "--version", "v1.0.0", "--yes")
+    refused = online_dataset("export", smaller, "--repo", REPO, "--version", "v1.0.0", "--yes")
     assert error(refused).endswith(
         f"dataset {REPO}: the tag v1.0.0 is there already with other content (commit {first}), and tags are never "
         "moved; publish with another --version"
     )
     assert not any("/commit/" in request or "/tag/" in request for request in hub.requests[requests:])
-    done = online_dataset("publish", smaller, "--repo", REPO, "--version", "v1.1.0", "--yes")
+    done = online_dataset("export", smaller, "--repo", REPO, "--version", "v1.1.0", "--yes")
     assert done.returncode == 0, done.stderr
     plan = {line.split(" B  ")[1]: line.split()[0] for line in done.stdout.splitlines() if " B  " in line}
     assert plan["data/lexicon-tr/test.parquet"] == "changed"
@@ -111,14 +111,16 @@ def test_new_data_is_a_new_commit_that_deletes_nothing(online_dataset, hub, lexi
     assert set(repository.files) == set(before)
     assert repository.files["data/lexicon-az/test.parquet"] == before["data/lexicon-az/test.parquet"]
     assert repository.tags == {"v1.0.0": first, "v1.1.0": repository.main}
+    (tmp_path / "downloaded").mkdir()
+    for path, content in repository.files.items():
+        (tmp_path / "downloaded" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "downloaded" / path).write_bytes(content)
     # what was left there is no part of the dataset any more
-    assert online_dataset("pull", f"{REPO}@v1.1.0", "--out", "pulled").returncode == 0
-    assert not (tmp_path / "pulled" / "data" / "lexicon-az").exists()
-    assert list(open_dataset(str(tmp_path / "pulled")).lexicon.entries) == ["tr"]
+    assert list(open_dataset(str(tmp_path / "downloaded")).lexicon.entries) == ["tr"]
 
 
 def test_who_may_not_write_is_told_what_to_do(online_dataset, hub, lexicon):
-    arguments = ("publish", lexicon, "--repo", REPO, "--yes")
+    arguments = ("export", lexicon, "--repo", REPO, "--yes")
     asks = f"dataset {REPO}: the Hub asks for a valid token (401); log in with `hf auth login`, or set HF_TOKEN"
     assert error(online_dataset(*arguments, HF_TOKEN="")).endswith(asks)
     assert error(online_dataset(*arguments, HF_TOKEN="hf_expired")).endswith(asks)
@@ -141,7 +143,7 @@ def test_who_may_not_write_is_told_what_to_do(online_dataset, hub, lexicon):
 )
 def test_a_commit_that_fails_is_made_by_the_next_run(online_dataset, hub, lexicon, answer, message):
     hub.order("POST", "/commit/main", answer)
-    arguments = ("publish", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes")
+    arguments = ("export", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes")
     assert f"dataset {REPO}: {message}" in error(online_dataset(*arguments))
     repository = hub.repository(REPO)
     assert len(repository.commits) == 1
@@ -155,7 +157,7 @@ def test_a_commit_that_fails_is_made_by_the_next_run(online_dataset, hub, lexico
 
 def test_a_commit_whose_answer_was_lost_is_not_made_twice(online_dataset, hub, lexicon):
     hub.order("POST", "/commit/main", LOSE_ANSWER)
-    arguments = ("publish", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes")
+    arguments = ("export", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes")
     assert "the connection to the Hub broke" in error(online_dataset(*arguments))
     repository = hub.repository(REPO)
     assert len(repository.commits) == 2
@@ -173,7 +175,7 @@ def test_a_commit_of_somebody_else_meanwhile_is_not_overwritten(online_dataset, 
         repository.main = repository.add({"README.md": b"of somebody else"}, "theirs")
 
     hub.order("POST", "/preupload/", somebody_commits)
-    done = online_dataset("publish", lexicon, "--repo", REPO, "--yes")
+    done = online_dataset("export", lexicon, "--repo", REPO, "--yes")
     assert "somebody else changed it meanwhile (412); run the same command again" in error(done)
     assert repository.files == {"README.md": b"of somebody else"}
 
@@ -182,7 +184,7 @@ def test_a_commit_of_somebody_else_meanwhile_is_not_overwritten(online_dataset, 
 def test_an_upload_that_is_cut_and_killed_is_completed_by_the_next_run(online_dataset, hub, lexicon, session_online):
     hub.order("PUT", "/_lfs/", CUT, times=1000)
     script = Path(sys.executable).parent / "turkic-idiom"
-    arguments = ["dataset", "publish", str(lexicon), "--repo", REPO, "--version", "v1.0.0", "--yes"]
+    arguments = ["dataset", "export", str(lexicon), "--repo", REPO, "--version", "v1.0.0", "--yes"]
     process = subprocess.Popen(
         [script, *arguments], env=os.environ | session_online, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -213,72 +215,46 @@ def test_an_upload_that_is_cut_and_killed_is_completed_by_the_next_run(online_da
     ],
 )
 def test_wrong_names_are_refused_before_anything_is_asked(online_dataset, hub, lexicon, arguments, message):
-    done = online_dataset("publish", lexicon, *arguments, "--yes")
+    done = online_dataset("export", lexicon, *arguments, "--yes")
     assert done.returncode == 2
     assert message in done.stderr
     assert hub.requests == []
 
 
 def test_without_the_network_a_publish_says_so(command, lexicon, session_online):
-    arguments = ("turkic-idiom", "dataset", "publish", lexicon, "--repo", REPO)
+    arguments = ("turkic-idiom", "dataset", "export", lexicon, "--repo", REPO)
     broken = command(*arguments, **session_online | {"HF_ENDPOINT": "http://127.0.0.1:9"})
     assert "the connection to the Hub broke (ConnectError)" in error(broken)
 
 
 @pytest.mark.long
-def test_pull_writes_a_directory_that_is_data(online_dataset, hub, lexicon, tmp_path):
-    assert online_dataset("publish", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes").returncode == 0
+def test_what_the_stock_client_downloads_is_data(online_dataset, command, hub, session_online, lexicon, tmp_path):
+    assert online_dataset("export", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes").returncode == 0
     pinned = hub.repository(REPO).main
     changed = write(tmp_path / "changed", ("tr", "az"), meaning="başka bir anlam")
-    assert online_dataset("publish", changed, "--repo", REPO, "--yes").returncode == 0
+    assert online_dataset("export", changed, "--repo", REPO, "--yes").returncode == 0
     for revision in ("v1.0.0", pinned):
-        done = online_dataset("pull", f"{REPO}@{revision}", "--out", revision)
+        arguments = ("download", REPO, "--repo-type", "dataset", "--revision", revision, "--local-dir", revision)
+        done = command("hf", *arguments, **session_online)
         assert done.returncode == 0, done.stderr
-        n_files = len(hub.repository(REPO).files) - 1  # without .gitattributes
-        assert done.stdout == f"{revision}: {n_files} files, commit {pinned}\n"
         dataset = open_dataset(str(tmp_path / revision))
         assert dataset.retrieval("T2", "tur").documents == {f"tur:{TEST}": "bir anlam"}
         assert dataset.sentences("tr")["test"][0].tags == ("B-IDIOM", "I-IDIOM", "O")
-    assert online_dataset("pull", REPO).returncode == 0
-    pulled = tmp_path / "turkic-idioms"
-    assert open_dataset(str(pulled)).retrieval("T2", "tur").documents == {f"tur:{TEST}": "başka bir anlam"}
-    assert online_dataset("pull", REPO).returncode == 0  # again into the same directory
-    (pulled / "README.md").write_text("edited")
-    assert "README.md: was changed since it was written" in error(online_dataset("pull", REPO))
-    for name in (f"{REPO}@v9.0.0", f"{REPO}@{'0' * 40}", "org/absent"):
-        assert f"{name}: cannot be read from the Hub: not there" in error(
-            online_dataset("pull", name, "--out", "other")
-        )
-    assert not (tmp_path / "other").exists()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "../../snapshots/*/secret.jsonl",
-        "../../../datasets--org--private/**/secret.jsonl",
-        "/etc/hosts.jsonl",
-        "a/../../b",
-    ],
-)
-def test_a_readme_on_the_hub_reaches_nothing_else(online_dataset, hub, tmp_path, path):
-    """Another dataset of the cache is the prey."""
-    private = hub.repositories["dataset", "org/private"] = Repository("org/private")
+def test_data_on_the_hub_that_cannot_be_read(online, hub):
+    """Another dataset of the cache is the prey of the README; none of it is there to be downloaded first."""
+    repository = hub.repositories["dataset", REPO] = Repository(REPO)
     block = "---\nconfigs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    path: "
-    private.main = private.add({"README.md": f"{block}secret.jsonl\n---\n".encode(), "secret.jsonl": b"{}\n"})
-    assert online_dataset("pull", "org/private", "--out", "mine").returncode == 0
-    repository = hub.repositories["dataset", REPO] = Repository(REPO)
+    path = "../../../datasets--org--private/**/secret.jsonl"
     repository.main = repository.add({"README.md": f"{block}'{path}'\n---\n".encode(), "x.jsonl": b"{}\n"})
-    assert "is not one inside the folder" in error(online_dataset("pull", REPO, "--out", "theirs"))
-    assert not (tmp_path / "theirs").exists()
-
-
-def test_pull_of_something_else_is_refused(online_dataset, hub, tmp_path):
-    repository = hub.repositories["dataset", REPO] = Repository(REPO)
-    repository.main = repository.add({"README.md": b"nothing declared", "a.parquet": b""})
-    assert f"{REPO}: no dataset in the Hub layout" in error(online_dataset("pull", REPO))
-    assert not (tmp_path / "turkic-idioms").exists()
-    assert online_dataset("pull", "turkic-idioms").returncode == 2
+    for name, message in [
+        (REPO, "is not one inside the folder"),
+        (f"{REPO}@v9.0.0", f"{REPO}@v9.0.0: cannot be read from the Hub: not there"),
+        (f"{REPO}@{'0' * 40}", "cannot be read from the Hub: not there"),
+        ("org/absent", "org/absent: cannot be read from the Hub: not there"),
+    ]:
+        assert message in error(online("list", "--data", name))
 
 
 READ_BACK = """
@@ -321,7 +297,7 @@ def excerpt(bundled, tmp_path):
 
 def test_what_is_published_is_what_the_lexicon_holds(online_dataset, command, hub, session_online, excerpt, tmp_path):
     """Read back by our own reader and by `datasets`: every query, document, judgement, sentence, tag and entry."""
-    assert online_dataset("publish", excerpt.source, "--repo", REPO, "--yes").returncode == 0
+    assert online_dataset("export", excerpt.source, "--repo", REPO, "--yes").returncode == 0
     commit = hub.repository(REPO).main
     script = tmp_path / "read_back.py"
     script.write_text(READ_BACK)

@@ -1,4 +1,4 @@
-"""`turkic-idiom dataset review apply`: files from outside, agreement by hand arithmetic, what is written."""
+"""`turkic-idiom dataset review FILES`: files from outside, agreement by hand arithmetic, what is written."""
 
 import json
 from dataclasses import replace
@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hub_datasets.browse import page
-from hub_datasets.cards import Readings, lexicon_card
+from hub_datasets.cards import lexicon_card
 from hub_datasets.lexicon_figures import language_figures
 from hub_datasets.verdicts import (
     MOST_BYTES,
@@ -65,39 +65,29 @@ def write(path, *rows):
 # agreement
 
 
-def test_alpha_of_the_papers_binary_example():
-    """Two observers, ten units, no value missing (Krippendorff 2011, section A)."""
-    meg = "0100000010"
-    owen = "1110010000"
-    # Unlike in units 1, 3, 6 and 9: 4 * 2 ordered pairs of 20 values, D_o = 8/20. There are 14 zeros and 6 ones:
-    # D_e = 2 * 14 * 6 / (20 * 19) = 168/380. alpha = 1 - (8/20) * (380/168) = 1 - 152/168 = 16/168.
-    units = [list(pair) for pair in zip(meg, owen, strict=True)]
-    assert krippendorff_alpha(units) == pytest.approx(16 / 168)
-    assert round(krippendorff_alpha(units), 3) == 0.095  # as printed there
-    assert pair_agreement(units) == pytest.approx(6 / 10)
-
-
-def test_alpha_of_the_papers_nominal_example():
-    """Two observers, twelve units, five categories (section B)."""
-    ben = "aabbdcccedda"
-    gerry = "babbbccceddd"
-    # Unlike in units 1, 5 and 12: D_o = 6/24. Of 24 values a 4, b 6, c 6, d 6, e 2:
-    # D_e = 1 - (4*3 + 6*5 + 6*5 + 6*5 + 2*1) / (24*23) = 1 - 104/552 = 448/552.
-    # alpha = 1 - (1/4) * (552/448) = 310/448.
-    units = [list(pair) for pair in zip(ben, gerry, strict=True)]
-    assert krippendorff_alpha(units) == pytest.approx(310 / 448)
-    assert round(krippendorff_alpha(units), 3) == 0.692
-
-
-def test_alpha_of_the_papers_example_with_missing_values():
-    """Four observers, twelve units, values missing (section C)."""
-    observers = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
+@pytest.mark.parametrize(
+    ("observers", "alpha", "printed"),
+    [
+        # Section A: two observers, ten units, no value missing. Unlike in units 1, 3, 6 and 9: 4 * 2 ordered pairs of
+        # 20 values, D_o = 8/20. There are 14 zeros and 6 ones: D_e = 2 * 14 * 6 / (20 * 19) = 168/380.
+        # alpha = 1 - (8/20) * (380/168) = 1 - 152/168.
+        (("0100000010", "1110010000"), 16 / 168, 0.095),
+        # Section B: two observers, twelve units, five categories. Unlike in units 1, 5 and 12: D_o = 6/24. Of 24 values
+        # a 4, b 6, c 6, d 6, e 2: D_e = 1 - (4*3 + 6*5 + 6*5 + 6*5 + 2*1) / (24*23) = 448/552.
+        # alpha = 1 - (1/4) * (552/448).
+        (("aabbdcccedda", "babbbccceddd"), 310 / 448, 0.692),
+        # Section C: four observers, twelve units, values missing. The last unit has one value and does not count;
+        # n = 40. Unlike ordered pairs by (values - 1): unit 2 has 2 3 2 2, 6/3; unit 6 has 1 2 3 4, 12/3; unit 8 has
+        # 1 1 2 1, 6/3: D_o = 8/40. Of 40 values 1: 9, 2: 13, 3: 10, 4: 5, 5: 3:
+        # D_e = 1 - (72 + 156 + 90 + 20 + 6) / (40*39) = 1216/1560. alpha = 1 - (8/40) * (1560/1216) = 1 - 312/1216.
+        (("123321412...", "1233224125.3", ".3332342251.", "12332441251."), 904 / 1216, 0.743),
+    ],
+)
+def test_alpha_of_the_papers_examples(observers, alpha, printed):
+    """Krippendorff 2011, sections A to C; the last column is what is printed there."""
     units = [[value for value in unit if value != "."] for unit in zip(*observers, strict=True)]
-    # The last unit has one value and does not count; n = 40. Unlike ordered pairs by (values - 1): unit 2 has 2 3 2 2,
-    # 6/3; unit 6 has 1 2 3 4, 12/3; unit 8 has 1 1 2 1, 6/3: D_o = 8/40. Of 40 values 1: 9, 2: 13, 3: 10, 4: 5, 5: 3:
-    # D_e = 1 - (72 + 156 + 90 + 20 + 6) / (40*39) = 1216/1560. alpha = 1 - (8/40) * (1560/1216) = 1 - 312/1216.
-    assert krippendorff_alpha(units) == pytest.approx(904 / 1216)
-    assert round(krippendorff_alpha(units), 3) == 0.743
+    assert krippendorff_alpha(units) == pytest.approx(alpha)
+    assert round(krippendorff_alpha(units), 3) == printed
 
 
 @pytest.mark.parametrize("units", [[], [["ok"]], [["ok", "ok"], ["ok", "ok", "ok"]], [["ok", "ok"], ["wrong"]]])
@@ -111,6 +101,7 @@ def test_alpha_is_one_for_perfect_agreement_and_below_zero_for_perfect_disagreem
     assert krippendorff_alpha([["ok", "wrong"], ["wrong", "ok"]]) == pytest.approx(-0.5)
     assert pair_agreement([["ok", "wrong"], ["wrong", "ok"]]) == 0
     assert pair_agreement([["ok"], []]) is None
+    assert pair_agreement([["ok", "ok"], ["ok", "wrong"]]) == 1 / 2
     assert pair_agreement([["ok", "ok", "wrong"]]) == pytest.approx(1 / 3)
 
 
@@ -133,7 +124,7 @@ def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
         row("a", "CD"), row("b", "CD", verdicts=wrong("example")), row("c", "CD"),
         row("a", "EF", verdicts=wrong("meaning", "example")),
     )  # fmt: skip
-    code, stdout, _ = dataset("review", "apply", file, "--data", directory)
+    code, stdout, _ = dataset("review", file, "--data", directory)
     assert code == 0
     lexicon = load_lexicon(directory)
     by_field = {one.field: one for one in agreements(lexicon)}
@@ -164,9 +155,9 @@ def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
 def test_verdicts_are_written_sorted_and_the_newest_of_a_reviewer_wins(directory, tmp_path, dataset):
     before = load_lexicon(directory).revision
     first = write(tmp_path / "one.jsonl", row("b", comment="çox yaxşı"), row("a", day="2026-02-03"))
-    assert dataset("review", "apply", first, "--data", directory)[0] == 0
+    assert dataset("review", first, "--data", directory)[0] == 0
     second = write(tmp_path / "two.jsonl", row("a", comment="older"), row("b", day="2026-02-02"), row("c", "CD"))
-    code, stdout, _ = dataset("review", "apply", second, first, "--data", directory)
+    code, stdout, _ = dataset("review", second, first, "--data", directory)
     assert code == 0
     assert "1 reviews added, 1 replaced, 1 there already, 2 older than those there" in stdout
     written = [json.loads(line) for line in (directory / REVIEWS_FILE).read_text("utf-8").splitlines()]
@@ -177,12 +168,12 @@ def test_verdicts_are_written_sorted_and_the_newest_of_a_reviewer_wins(directory
 
 def test_stats_card_and_browser_page_state_the_share(directory, tmp_path, dataset):
     file = write(tmp_path / "all.jsonl", row("a"), row("b", verdicts=UNKNOWN))
-    assert language_figures(load_lexicon(directory))["az"].reviewed_by_native_speakers == 0
-    dataset("review", "apply", file, "--data", directory)
+    assert language_figures(load_lexicon(directory))["az"]["reviewed_by_native_speakers"] == 0
+    dataset("review", file, "--data", directory)
     stats = [line.split() for line in dataset("stats", directory)[1].splitlines()]
     assert ["reviewed", "by", "native", "speakers", "33.3%"] in stats  # 1 of 3; who does not know b did not review it
-    assert "| reviewed by native speakers | 33.3% |" in dataset("card", directory)[1]
-    assert json.loads(dataset("stats", directory, "--json")[1])["languages"]["az"][
+    assert "| reviewed by native speakers | 33.3% |" in dataset("stats", directory, "--format", "card")[1]
+    assert json.loads(dataset("stats", directory, "--format", "json")[1])["languages"]["az"][
         "reviewed_by_native_speakers"
     ] == pytest.approx(1 / 3)
 
@@ -190,14 +181,14 @@ def test_stats_card_and_browser_page_state_the_share(directory, tmp_path, datase
 def test_the_bundled_lexicon_is_said_to_be_reviewed_once_it_is(bundled):
     concept, entry = next(iter(bundled.of("az").items()))
     reviewed = replace(bundled, reviews=[parse_review(row(concept, idiom=entry.idiom))], source=str(BUNDLED))
-    for text in (page, lambda lexicon: lexicon_card(lexicon, Readings())):
+    for text in (page, lexicon_card):
         assert "reviewed by native speakers" in text(bundled)
         assert "not yet" in text(bundled)
         assert "not yet" not in text(reviewed).split("## Known weaknesses")[0].split("<form")[0]
 
 
 def test_annotating_and_importing_keep_the_reviews(directory, tmp_path, dataset):
-    dataset("review", "apply", write(tmp_path / "one.jsonl", row("a")), "--data", directory)
+    dataset("review", write(tmp_path / "one.jsonl", row("a")), "--data", directory)
     assert dataset("annotate", "--in", directory, "--out", tmp_path / "spans")[0] == 0
     assert load_lexicon(tmp_path / "spans").reviewed("az") == {"a"}
     source = tmp_path / "kevser.csv"
@@ -236,7 +227,7 @@ def test_a_fault_is_named_with_file_and_line_and_nothing_is_written(directory, t
     assert text.startswith(f"{bad}:2: ")
     assert message in text
     if "future" not in message:
-        code, stdout, stderr = dataset("review", "apply", good, bad, "--data", directory)
+        code, stdout, stderr = dataset("review", good, bad, "--data", directory)
         assert (code, stdout) == (1, "")
         assert stderr.splitlines()[0] == printable(text)
     assert not (directory / REVIEWS_FILE).exists()
@@ -245,7 +236,7 @@ def test_a_fault_is_named_with_file_and_line_and_nothing_is_written(directory, t
 def test_every_fault_of_every_file_is_listed_up_to_a_limit(directory, tmp_path, dataset):
     many = write(tmp_path / "many.jsonl", *("{" for _ in range(70)))
     empty = write(tmp_path / "empty.jsonl")
-    code, _, stderr = dataset("review", "apply", many, empty, tmp_path / "absent", "--data", directory)
+    code, _, stderr = dataset("review", many, empty, tmp_path / "absent", "--data", directory)
     assert code == 1
     lines = stderr.splitlines()
     assert sum(line.startswith(f"{many}:") for line in lines) == 51

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from turkic_idiom_tasks.annotation.forms import MOST_WORDS, Form, idiom_forms, joined_forms
-from turkic_idiom_tasks.annotation.matching import Candidate, Match, Token, best_match, find_candidates
+from turkic_idiom_tasks.annotation.matching import Candidate, Match, Search, Token, find_candidates
 from turkic_idiom_tasks.annotation.stems import normalise
 from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
 from turkic_idiom_tasks.dataset.sentences import words
@@ -59,41 +59,41 @@ def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterabl
         tokens.append(Token(form, form[:1].isalnum(), text[0].islower() or text in _SENTENCE_ENDS))
     if not any(token.is_word for token in tokens):
         return Annotation(dropped=EMPTY)
-    occurrences = _occurrences(forms, tokens, language.code, joined=False)
-    has_all_words = occurrences.has_all_words
-    if not occurrences.words:
+    taken, has_all_words = _occurrences(forms, tokens, language.code, joined=False)
+    if not taken:
+        # Words written together are looked for last: they give many more forms, which seldom are there.
         forms_with_joined_words: list[Form] = []
         for text in texts:
             forms_with_joined_words += joined_forms(text, language.code)
-        occurrences = _occurrences(forms_with_joined_words, tokens, language.code, joined=True)
-    if not occurrences.words:
+        taken, _ = _occurrences(forms_with_joined_words, tokens, language.code, joined=True)
+    if not taken:
         return Annotation(dropped=UNCERTAIN if has_all_words else NOT_FOUND)
-    taken = _with_hyphened(occurrences.words, tokens, MORPHOLOGIES[language.code].hyphened)
-    return Annotation(_spans(sentence, places, taken, _HYPHENS | _SIGNS.intersection("".join(texts))))
+    numbers = _with_hyphened(taken, tokens, MORPHOLOGIES[language.code].hyphened)
+    bridged = _HYPHENS | _SIGNS.intersection("".join(texts))
+    spans: list[Span] = []
+    for number in numbers:
+        place = places[number]
+        between = sentence[spans[-1].end : place.start] if spans else ""
+        if spans and all(sign.isspace() or sign in bridged for sign in between):
+            spans[-1] = Span(spans[-1].start, place.end)
+        else:
+            spans.append(place)
+    return Annotation(tuple(spans))
 
 
-@dataclass(frozen=True, slots=True)
-class _Occurrences:
-    """Numbers of the words of every occurrence, and whether the sentence has all words of at least one form."""
+def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, joined: bool) -> tuple[set[int], bool]:
+    """Return the numbers of the words of every occurrence, and whether the sentence has all words of a form.
 
-    words: frozenset[int]
-    has_all_words: bool
-
-
-def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, joined: bool) -> _Occurrences:
-    """Return the occurrences of the cheapest forms in each part of the sentence between full stops."""
+    In each part of the sentence between full stops the cheapest forms are looked for.
+    """
     matches: list[Match] = []
     present: list[set[int]] = [set() for _ in forms]  # for each form the numbers of its words that the sentence has
     for start, end in _sentences(tokens):
         part = tokens[start:end]
         candidates = []
         for form, numbers in zip(forms, present, strict=True):
-            form_candidates = []
-            for number, word in enumerate(form):
-                word_candidates = find_candidates(word, part, code, joined=joined)
-                form_candidates.append(word_candidates)
-                if word_candidates:
-                    numbers.add(number)
+            form_candidates = [find_candidates(word, part, code, joined=joined) for word in form]
+            numbers.update(number for number, options in enumerate(form_candidates) if options)
             candidates.append(form_candidates)
         for match in _matches_in(forms, part, candidates, MORPHOLOGIES[code].particles):
             matches.append(Match(tuple(number + start for number in match.words), match.cost))
@@ -106,7 +106,7 @@ def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, j
     for form, numbers in zip(forms, present, strict=True):
         if all(word.optional or number in numbers for number, word in enumerate(form)):
             has_all_words = True
-    return _Occurrences(frozenset(kept), has_all_words)
+    return kept, has_all_words
 
 
 def _matches_in(
@@ -121,7 +121,7 @@ def _matches_in(
     while len(matches) < _MOST_OCCURRENCES:
         best = None
         for form, form_candidates in zip(forms, candidates, strict=True):
-            match = best_match(form, tokens, form_candidates, particles, taken)
+            match = Search(form, tokens, form_candidates, particles, taken).best_match()
             if match is not None and (best is None or _preference(match) < _preference(best)):
                 best = match
         if best is None or (matches and best.cost > HIGHEST_FURTHER_COST):
@@ -147,7 +147,7 @@ def _sentences(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     return [*sentences, (start, len(tokens))]
 
 
-def _with_hyphened(taken: frozenset[int], tokens: Sequence[Token], particles: frozenset[str]) -> list[int]:
+def _with_hyphened(taken: set[int], tokens: Sequence[Token], particles: frozenset[str]) -> list[int]:
     """Return the numbers of the words taken, in order, and of the words that a hyphen joins to them.
 
     Such a word is a particle, or the same word again, which makes a doubled converb (`süzülə-süzülə`).
@@ -159,16 +159,3 @@ def _with_hyphened(taken: frozenset[int], tokens: Sequence[Token], particles: fr
             if joined in particles or joined == tokens[number].form:
                 numbers.add(number + 2)
     return sorted(numbers)
-
-
-def _spans(sentence: str, places: Sequence[Span], numbers: Sequence[int], bridged: frozenset[str]) -> tuple[Span, ...]:
-    """Return words as spans; neighbours with only white space and `bridged` signs between them are one span."""
-    spans: list[Span] = []
-    for number in numbers:
-        place = places[number]
-        between = sentence[spans[-1].end : place.start] if spans else ""
-        if spans and all(sign.isspace() or sign in bridged for sign in between):
-            spans[-1] = Span(spans[-1].start, place.end)
-        else:
-            spans.append(place)
-    return tuple(spans)

@@ -13,40 +13,28 @@ from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 
 VOICELESS_COST = 1.0  # the sentence has the verb without the voice suffix of the idiom (`açılmak`, `açmak`)
-_CLEAR_VERB = 3  # letters
-_CLEAR_SUFFIXES = 2
-_NEGATIONS = ("ma", "me", "mə")
 MOST_WORDS = 20
 _MOST_FORMS = 8
+_CLEAR_VERB = 3  # letters of a verb, or more letters of its suffixes: shorter ones make `boş` a form of `bo-`
+_CLEAR_SUFFIXES = 2
+_NEGATIONS = ("ma", "me", "mə")
 _GROUP = re.compile(r"\s*\(([^()]*)\)")
 _OR = re.compile(r"^\s*(?:veya|ya da|yahut|yoki|yoxud|və ya|ýa-da|ya|osa|yaki)\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdiomWord:
-    """A word of an idiom.
+    """A word of an idiom."""
 
-    Attributes:
-        form: the word, normalised.
-        stems: stems that it may be a form of, with costs; see `stems.stems`.
-        optional: whether a sentence may leave it out at a small cost.
-        light: whether it is a light verb.
-        is_verb: whether it is a verb in its citation form, all forms of which cost the same.
-        is_verbal: whether it is a verb in its citation form, or may be a finite verb.
-        being: whether it is the verb that means to be.
-        pronoun: whether it is a pronoun that another may replace.
-        is_strict: whether a misspelling of it is no match.
-    """
-
-    form: str
-    stems: Stems
-    optional: bool
-    light: bool
-    is_verb: bool
-    is_verbal: bool
-    being: bool
-    pronoun: bool
-    is_strict: bool = False
+    form: str  # normalised
+    stems: Stems  # that it may be a form of
+    optional: bool  # a sentence may leave it out at a small cost
+    light: bool  # a light verb
+    is_verb: bool  # a verb in its citation form, all forms of which cost the same
+    is_verbal: bool  # a verb in its citation form, or perhaps a finite verb
+    being: bool  # the verb that means to be
+    pronoun: bool  # one that another may replace
+    is_strict: bool = False  # a misspelling of it is no match
 
 
 Form = tuple[IdiomWord, ...]
@@ -64,26 +52,28 @@ def idiom_forms(idiom: str, code: str) -> tuple[Form, ...]:
         variants += resolved.variants
     distinct: dict[tuple[str, ...], None] = {}
     for text in (*citations, *variants):
-        tokens = tuple(_tokens(text, language))
+        tokens = [normalise(span.of(text), language) for span in words(text)]
+        tokens = [token for token in tokens if any(map(str.isalnum, token))]
         if 0 < len(tokens) <= MOST_WORDS:
-            distinct[tokens] = None
+            distinct[tuple(tokens)] = None
     return tuple(_form(tokens, language) for tokens in list(distinct)[:_MOST_FORMS])
 
 
 @lru_cache(maxsize=1 << 12)
 def joined_forms(idiom: str, code: str) -> tuple[Form, ...]:
     """Return `idiom_forms` and, for each, those with two neighbours written as one word (`başkaldırmak`)."""
-    language = LANGUAGES[code]
-    forms = idiom_forms(idiom, code)
-    with_joined = list(forms)
-    for form in forms:
+    forms = list(idiom_forms(idiom, code))
+    for form in list(forms):
         tokens = [word.form for word in form]
         for number in range(len(tokens) - 1):
             joined = (*tokens[:number], tokens[number] + tokens[number + 1], *tokens[number + 2 :])
-            words_of_form = list(_form(joined, language))
-            words_of_form[number] = _strict(words_of_form[number], len(tokens[number]) + 1)
-            with_joined.append(tuple(words_of_form))
-    return tuple(with_joined)
+            form_words = list(_form(joined, LANGUAGES[code]))
+            word = form_words[number]
+            # only stems that reach into the second word count, or any form of the first one would be a match
+            reaching = {stem: cost for stem, cost in word.stems.items() if len(stem) - 2 > len(tokens[number]) + 1}
+            form_words[number] = replace(word, stems=reaching, is_strict=True)
+            forms.append(tuple(form_words))
+    return tuple(forms)
 
 
 def _readings(idiom: str) -> list[str]:
@@ -100,14 +90,14 @@ def _readings(idiom: str) -> list[str]:
         content = _OR.sub("", group[1])
         is_marked = content != group[1]  # as an alternative, by ``veya``, ``yoki``
         for part in re.split(r"[,;/]", content):
-            words_of_part = part.split()
-            if not words_of_part:
+            part_words = part.split()
+            if not part_words:
                 continue
             if not is_marked:
-                added.append(" ".join([*before, *words_of_part]) + after)
-            if is_marked or (len(words_of_part) == 1 and _end_alike(before[-1], words_of_part[0])):
-                kept = before[: max(0, len(before) - len(words_of_part))]
-                exchanged.append(" ".join([*kept, *words_of_part]) + after)
+                added.append(" ".join([*before, *part_words]) + after)
+            if is_marked or (len(part_words) == 1 and _end_alike(before[-1], part_words[0])):
+                kept = before[: max(0, len(before) - len(part_words))]
+                exchanged.append(" ".join([*kept, *part_words]) + after)
     return [idiom, *added, *exchanged]
 
 
@@ -117,15 +107,6 @@ def _end_alike(first: str, second: str) -> bool:
         if first[-1] in vowels and second[-1] in vowels:
             return True
     return first[-1] == second[-1]
-
-
-def _tokens(text: str, language: Language) -> list[str]:
-    tokens = []
-    for span in words(text):
-        token = normalise(span.of(text), language)
-        if any(letter.isalnum() for letter in token):
-            tokens.append(token)
-    return tokens
 
 
 def _form(tokens: tuple[str, ...], language: Language) -> Form:
@@ -156,11 +137,19 @@ def _word(tokens: tuple[str, ...], number: int, language: Language) -> IdiomWord
     )
 
 
+def _root(token: str, language: Language) -> str | None:
+    """Return the stem of a verb in citation form, or None for any other word."""
+    table = MORPHOLOGIES[language.code]
+    for ending in (*table.infinitives, *language.infinitives):
+        root = token.removesuffix(normalise(ending, language))
+        if root != token and (len(root) >= 2 or root in table.irregular):
+            return root
+    return None
+
+
 def _citation_stems(root: str, code: str) -> Stems:
     """Return the stems of a verb in citation form; leaving out voice suffixes costs, leaving out negation does not."""
-    costs = {}
-    for stem in without_voice(root, code):
-        costs[f"v:{stem}"] = VOICELESS_COST
+    costs = {f"v:{stem}": VOICELESS_COST for stem in without_voice(root, code)}
     costs[f"v:{root}"] = 0.0
     if root[-2:] in _NEGATIONS and len(root) > 3:
         costs[f"v:{root[:-2]}"] = 0.0
@@ -173,27 +162,7 @@ def _word_stems(token: str, code: str, n_words: int) -> Stems:
         return {f"n:{token}": 0.0}
     costs = {}
     for stem, cost in stems(token, code).items():
-        if stem[0] == "n" or _is_form_of(stem[2:], token):
+        n_letters = len(stem) - 2
+        if stem[0] == "n" or n_letters >= _CLEAR_VERB or len(token) - n_letters >= _CLEAR_SUFFIXES:
             costs[stem] = cost
     return costs
-
-
-def _is_form_of(verb: str, token: str) -> bool:
-    """Return whether the verb or its suffixes are long enough for a word to be a form of it (`boş` is not of `bo-`)."""
-    return len(verb) >= _CLEAR_VERB or len(token) - len(verb) >= _CLEAR_SUFFIXES
-
-
-def _strict(word: IdiomWord, shortest: int) -> IdiomWord:
-    """Return a word that joins two words: only stems that reach into the second word count, and no misspelling."""
-    costs = {stem: cost for stem, cost in word.stems.items() if len(stem) - 2 > shortest}
-    return replace(word, stems=costs, is_strict=True)
-
-
-def _root(token: str, language: Language) -> str | None:
-    """Return the stem of a verb in citation form, or None for any other word."""
-    for ending in (*MORPHOLOGIES[language.code].infinitives, *language.infinitives):
-        ending = normalise(ending, language)
-        root = token.removesuffix(ending)
-        if root != token and (len(root) >= 2 or root in MORPHOLOGIES[language.code].irregular):
-            return root
-    return None

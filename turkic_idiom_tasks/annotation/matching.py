@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
 from turkic_idiom_tasks.annotation.forms import VOICELESS_COST, IdiomWord
-from turkic_idiom_tasks.annotation.stems import Stems, plain, stems
+from turkic_idiom_tasks.annotation.stems import plain, stems
 from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
 
 INFLECTED = 0.25  # the same stem with other suffixes
@@ -39,31 +40,22 @@ _MOST_STEPS = 5000  # of one search; only idioms that repeat one word reach this
 _IMPOSSIBLE = 99.0
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word of the sentence.
+class Token(NamedTuple):
+    """A word or a sign of the sentence."""
 
-    Attributes:
-        form: the normalised word.
-        is_word: whether it is a word rather than a punctuation mark.
-        begins_small: whether it begins with a small letter, so that no sentence begins with it.
-    """
-
-    form: str
-    is_word: bool
-    begins_small: bool
+    form: str  # normalised
+    is_word: bool  # rather than a punctuation mark
+    begins_small: bool  # so that no sentence begins with it
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """Numbers of the words that match an idiom, in order, and the cost of the match."""
 
     words: tuple[int, ...]
     cost: float
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """Words `first` to `last` of the sentence, nearly always a single word, as a match for a word of the idiom."""
 
     cost: float
@@ -91,11 +83,9 @@ def word_cost(word: IdiomWord, token: str, code: str) -> float | None:
         return EXCHANGED
     if word.pronoun and any(f"n:{pronoun}" in token_stems for pronoun in table.pronouns):
         return EXCHANGED
-    return None if exchangeable or word.is_strict else _loose_cost(word, token, token_stems)
-
-
-def _loose_cost(word: IdiomWord, token: str, token_stems: Stems) -> float | None:
-    """Return the cost of the levels below equal stems: plain letters, inclusion, a misspelling."""
+    if exchangeable or word.is_strict:
+        return None
+    # The levels below equal stems: plain letters, inclusion, a misspelling.
     word_stems = [stem for stem, cost in word.stems.items() if not cost and len(stem) - 2 >= SHORTEST_PLAIN]
     is_plain = token.replace("ı", "i") == plain(token)
     if is_plain and not set(map(plain, word_stems)).isdisjoint(map(plain, token_stems)):
@@ -111,105 +101,67 @@ def _loose_cost(word: IdiomWord, token: str, token_stems: Stems) -> float | None
 
 
 def find_candidates(word: IdiomWord, tokens: Sequence[Token], code: str, *, joined: bool = False) -> list[Candidate]:
-    """Return the words of a sentence that can be a word of the idiom.
-
-    Args:
-        word: the word of the idiom.
-        tokens: the words and signs of the sentence.
-        code: code of the language.
-        joined: whether two words of the sentence may stand for the word if they form it together.
-    """
+    """Return the words of a sentence that can be a word of the idiom; with `joined` also two words that form it."""
     candidates = []
     for number, token in enumerate(tokens):
-        cost = word_cost(word, token.form, code) if token.is_word else None
+        if not token.is_word:
+            continue
+        cost = word_cost(word, token.form, code)
         if cost is not None:
             candidates.append(Candidate(cost, number, number))
-            continue
-        last = _next_word(tokens, number) if joined else None
-        if last is not None:
-            cost = word_cost(word, token.form + tokens[last].form, code)
-            if cost is not None and cost < PLAIN_LETTERS:
-                candidates.append(Candidate(cost, number, last))
+        elif joined:
+            last = number + 1  # the word that follows directly, or after a hyphen
+            if last < len(tokens) and tokens[last].form == "-":
+                last += 1
+            if last < len(tokens) and tokens[last].is_word:
+                cost = word_cost(word, token.form + tokens[last].form, code)
+                if cost is not None and cost < PLAIN_LETTERS:
+                    candidates.append(Candidate(cost, number, last))
     return sorted(candidates, key=lambda candidate: candidate.cost)[:_MOST_CANDIDATES]
 
 
-def _next_word(tokens: Sequence[Token], number: int) -> int | None:
-    """Return the number of the word that follows a word directly, or after a hyphen; None if there is none."""
-    if not tokens[number].is_word:
-        return None
-    following = number + 1
-    if following < len(tokens) and tokens[following].form == "-":
-        following += 1
-    return following if following < len(tokens) and tokens[following].is_word else None
-
-
-def best_match(
-    form: Sequence[IdiomWord],
-    tokens: Sequence[Token],
-    candidates: Sequence[Sequence[Candidate]],
-    particles: frozenset[str],
-    taken: frozenset[int] = frozenset(),
-) -> Match | None:
-    """Return the cheapest arrangement of the words of a form, or None if all cost more than `HIGHEST_COST`.
-
-    Args:
-        form: the words of the idiom.
-        tokens: the words and signs of the sentence.
-        candidates: for each word of the idiom, from `find_candidates`.
-        particles: words that may stand between the words of an idiom at no cost.
-        taken: numbers of the words that belong to another occurrence.
-    """
-    for word, options in zip(form, candidates, strict=True):
-        if not options and not word.optional:
-            return None
-    return _Search(form, tokens, candidates, particles, taken).run()
-
-
-class _Search:
+@dataclass(slots=True)
+class Search:
     """Depth-first search through the candidates of each word, with the best cost so far as the bound."""
 
-    def __init__(
-        self,
-        form: Sequence[IdiomWord],
-        tokens: Sequence[Token],
-        candidates: Sequence[Sequence[Candidate]],
-        particles: frozenset[str],
-        taken: frozenset[int],
-    ) -> None:
-        self.form, self.tokens, self.candidates = form, tokens, candidates
-        self.particles, self.taken = particles, taken
-        self.best: tuple[Candidate, ...] = ()
-        self.bound = HIGHEST_COST + 1e-9
-        self.steps = 0
+    form: Sequence[IdiomWord]  # the words of the idiom
+    tokens: Sequence[Token]  # the words and signs of the sentence
+    candidates: Sequence[Sequence[Candidate]]  # for each word of the idiom, from `find_candidates`
+    particles: frozenset[str]  # words that may stand between the words of an idiom at no cost
+    taken: frozenset[int] = frozenset()  # numbers of the words that belong to another occurrence
+    _best: tuple[Candidate, ...] = ()
+    _bound: float = HIGHEST_COST + 1e-9
+    _steps: int = 0
 
-    def run(self) -> Match | None:
+    def best_match(self) -> Match | None:
+        """Return the cheapest arrangement of the words of the form, or None if all cost more than `HIGHEST_COST`."""
+        for word, options in zip(self.form, self.candidates, strict=True):
+            if not options and not word.optional:
+                return None
         self._extend(0, (), 0.0)
-        if not self.best:
+        if not self._best:
             return None
         numbers: set[int] = set()
-        for candidate in self.best:
+        for candidate in self._best:
             numbers.update(range(candidate.first, candidate.last + 1))
-        return Match(tuple(number for number in sorted(numbers) if self.tokens[number].is_word), self.bound)
+        return Match(tuple(number for number in sorted(numbers) if self.tokens[number].is_word), self._bound)
 
     def _extend(self, number: int, chosen: tuple[Candidate, ...], cost: float) -> None:
-        self.steps += 1
-        if cost >= self.bound or self.steps > _MOST_STEPS:
+        self._steps += 1
+        if cost >= self._bound or self._steps > _MOST_STEPS:
             return
         if number == len(self.form):
             if len(chosen) >= min(2, len(self.form)):
-                self.best, self.bound = chosen, cost
+                self._best, self._bound = chosen, cost
             return
         for candidate in self.candidates[number]:
-            if self._is_free(candidate, chosen):
+            if candidate.first in self.taken or candidate.last in self.taken:
+                continue
+            if all(candidate.last < other.first or other.last < candidate.first for other in chosen):
                 step = self._between(chosen[-1], candidate) if chosen else 0.0
                 self._extend(number + 1, (*chosen, candidate), cost + candidate.cost + step)
         if self.form[number].optional:
             self._extend(number + 1, chosen, cost + LEFT_OUT)
-
-    def _is_free(self, candidate: Candidate, chosen: tuple[Candidate, ...]) -> bool:
-        if candidate.first in self.taken or candidate.last in self.taken:
-            return False
-        return all(candidate.last < other.first or other.last < candidate.first for other in chosen)
 
     def _between(self, earlier: Candidate, later: Candidate) -> float:
         """Return the cost of the words between two neighbouring words of the idiom."""

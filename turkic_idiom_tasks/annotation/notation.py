@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _SLOT = re.compile(r"\s*[(\[][\s.…,?–-]*[)\]]")
 _REMARK = re.compile(r"\s*\([^()]*:[^()]*\)")
@@ -36,8 +36,7 @@ _EDGES = " \t.,;:=–—-"
 _MOST_FORMS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Forms:
+class Forms(NamedTuple):
     """Citation form and variants of a headword."""
 
     citation: str
@@ -52,11 +51,8 @@ def resolve_forms(headword: str) -> Forms:
         for form in forms:
             resolved += step(form)
         forms = resolved[:_MOST_FORMS]
-    tidied: dict[str, None] = {}
-    for form in forms:
-        text = _tidy(form)
-        if text:
-            tidied[text] = None
+    tidied = dict.fromkeys(map(_tidy, forms))
+    tidied.pop("", None)
     if not tidied:
         return Forms("", ())
     citation, *others = tidied
@@ -79,15 +75,12 @@ def are_alike(first: str, second: str) -> bool:
 
 
 def _pairs(text: str) -> list[str]:
-    """Return both sides of a dash that stands between two forms of one idiom."""
+    """Return both sides of a dash that stands between two forms of one idiom: they have a word in common."""
     sides = _PAIR.split(text)
     if len(sides) != 2 or "," in text or len(sides[0].split()) < 2:
         return [text]
-    return sides if _beginnings(sides[0]) & _beginnings(sides[1]) else [text]
-
-
-def _beginnings(text: str) -> set[str]:
-    return {word.casefold()[:3] for word in text.split() if len(word) > 2}
+    first, second = ({word.casefold()[:3] for word in side.split() if len(word) > 2} for side in sides)
+    return sides if first & second else [text]
 
 
 def _slashes(text: str) -> list[str]:
@@ -112,7 +105,7 @@ def _spaced_groups(text: str) -> list[str]:
     for group in _SPACED_GROUP.finditer(text):
         before = _SPACED_GROUP.sub("", text[: group.start()]).split()
         after = _SPACED_GROUP.sub("", text[group.end() :]).split()
-        for words in _alternatives(before, group[1], is_last=not after):
+        for words in _alternatives(before, group[1].strip(), is_last=not after):
             forms.append(" ".join([*words, *after]))
     return forms
 
@@ -121,12 +114,8 @@ def _alternatives(before: list[str], content: str, *, is_last: bool) -> list[lis
     """Return for each alternative in a parenthesis the words before it, with the alternative put in."""
     if not before:
         return []
-    content = content.strip()
-    parts = []
-    for part in re.split(r"[,;]", _MARKER.sub("", content)):
-        words = part.strip(" .…").split()
-        if words:
-            parts.append(words)
+    parts = [part.strip(" .…").split() for part in re.split(r"[,;]", _MARKER.sub("", content))]
+    parts = [words for words in parts if words]
     known = [word.casefold() for word in before]
     has_alternative = any(len(words) == 1 and are_alike(words[0], before[-1]) for words in parts)
     are_alternatives = has_alternative or bool(_MARKER.match(content))
@@ -144,24 +133,17 @@ def _alternatives(before: list[str], content: str, *, is_last: bool) -> list[lis
 
 def _square_brackets(text: str) -> list[str]:
     """Return the form without the letters in square brackets, then with them."""
-    if not _SQUARE.search(text):
-        return [text]
-    return [_SQUARE.sub("", text), _SQUARE.sub(r"\1\2", text)]
+    return [_SQUARE.sub("", text), _SQUARE.sub(r"\1\2", text)] if _SQUARE.search(text) else [text]
 
 
 def _attached(text: str) -> list[str]:
     """Return the form with its optional letters, then without them where the bare stem is a word."""
-    groups = list(_ATTACHED.finditer(text))
-    if not groups:
-        return [text]
     forms = [_ATTACHED.sub(r"\1", text)]
-    if all(_is_bare_stem(text[: group.start()], group[1]) for group in groups):
-        forms.append(_ATTACHED.sub("", text))
-    return forms
-
-
-def _is_bare_stem(before: str, ending: str) -> bool:
-    return not _VOWEL.match(ending.casefold()) or bool(_BARE_STEM.search(before.casefold()))
+    bare = []
+    for group in _ATTACHED.finditer(text):
+        begins_with_consonant = not _VOWEL.match(group[1].casefold())
+        bare.append(begins_with_consonant or bool(_BARE_STEM.search(text[: group.start()].casefold())))
+    return [*forms, _ATTACHED.sub("", text)] if bare and all(bare) else forms
 
 
 def _tidy(text: str) -> str:

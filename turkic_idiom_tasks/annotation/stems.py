@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -14,7 +15,7 @@ VOICE_COST = 0.5  # the form has a passive, causative or other voice suffix that
 _LINK = re.compile(r"\((.)\)")
 _DOT_ABOVE = "\u0307"  # str.lower puts it after an i of Turkish text
 _PLAIN = str.maketrans("ıöüşçğəňýžţ", "iouscgenyzt")
-_LONGEST = 60  # letters; a longer text is not a word
+_LONGEST = 60  # letters; a longer text is not a word, and stripping it would take quadratic time
 _SHORTEST_NOUN = 2
 _SHORTEST_VERB = 2
 
@@ -27,10 +28,9 @@ class _Chains:
 
     noun: re.Pattern[str]
     verb: re.Pattern[str]
-    voiced: re.Pattern[str]
+    voiced: re.Pattern[str]  # one voice suffix or more, then a verb's chain
     voices: re.Pattern[str]
     swallowing: re.Pattern[str] | None
-    restored: tuple[tuple[re.Pattern[str], str], ...]
 
 
 def normalise(text: str, language: Language) -> str:
@@ -54,10 +54,16 @@ def stems(word: str, code: str) -> Stems:
     """
     if len(word) > _LONGEST:
         return {f"n:{word}": 0.0}
+    spellings = [word]  # and the word with each lost sound restored
+    for pattern, replacement in MORPHOLOGIES[code].restored:
+        for match in re.finditer(pattern, word):
+            spellings.append(word[: match.start()] + match.expand(replacement) + word[match.end() :])
     costs: Stems = {}
-    for spelling in _spellings(word, code):
-        _add_nouns(costs, spelling, code)
-        _add_verbs(costs, spelling, code)
+    for spelling in spellings:
+        for stem in _noun_stems(spelling, code):
+            costs[f"n:{stem}"] = 0.0
+        for stem, cost in _verb_stems(spelling, code):
+            costs[f"v:{stem}"] = min(cost, costs.get(f"v:{stem}", cost))
     return costs
 
 
@@ -66,45 +72,39 @@ def without_voice(root: str, code: str) -> list[str]:
     table, voices = MORPHOLOGIES[code], _chains(code).voices
     roots = []
     for end in range(_SHORTEST_VERB, len(root)):
-        if voices.fullmatch(root, end) and _has_vowel(root[:end], table):
+        if voices.fullmatch(root, end) and table.has_vowel(root[:end]):
             roots.append(root[:end])
     return roots
 
 
-def _spellings(word: str, code: str) -> list[str]:
-    """Return a word, and the word with each lost sound restored."""
-    spellings = [word]
-    for pattern, replacement in _chains(code).restored:
-        for match in pattern.finditer(word):
-            spellings.append(word[: match.start()] + match.expand(replacement) + word[match.end() :])
-    return spellings
-
-
-def _add(costs: Stems, stem: str, cost: float) -> None:
-    if cost < costs.get(stem, 9.0):
-        costs[stem] = cost
-
-
-def _add_nouns(costs: Stems, word: str, code: str) -> None:
-    table, chains = MORPHOLOGIES[code], _chains(code)
-    _add(costs, f"n:{word}", 0.0)
+def _noun_stems(word: str, code: str) -> Iterator[str]:
+    table, chain = MORPHOLOGIES[code], _chains(code).noun
+    yield word
     for end in range(_SHORTEST_NOUN, len(word)):
         stem = word[:end]
-        if chains.noun.fullmatch(word, end) and _has_vowel(stem, table):
-            _add(costs, f"n:{stem}", 0.0)
-            if word[end] in table.vowels:
-                for original in _before_vowel(stem, table):
-                    _add(costs, f"n:{original}", 0.0)
+        if not (chain.fullmatch(word, end) and table.has_vowel(stem)):
+            continue
+        yield stem
+        if word[end] not in table.vowels:
+            continue
+        endings = [stem]  # before a vowel the last consonant may be softened, and the vowel before it dropped
+        if stem[-1] in table.softened:
+            endings.append(stem[:-1] + table.softened[stem[-1]])
+            yield endings[1]
+        if len(stem) > 2 and stem[-1] not in table.vowels and stem[-2] not in table.vowels:
+            for form in endings:
+                for vowel in table.high_vowels:
+                    yield form[:-1] + vowel + form[-1]
     if word in table.nouns:
-        _add(costs, f"n:{table.nouns[word]}", 0.0)
+        yield table.nouns[word]
 
 
-def _add_verbs(costs: Stems, word: str, code: str) -> None:
+def _verb_stems(word: str, code: str) -> Iterator[tuple[str, float]]:
     table, chains = MORPHOLOGIES[code], _chains(code)
     for end in range(1, len(word) + 1):
         stem = word[:end]
         lemma = table.irregular.get(stem)
-        if lemma is None and (end < _SHORTEST_VERB or not _has_vowel(stem, table)):
+        if lemma is None and (end < _SHORTEST_VERB or not table.has_vowel(stem)):
             continue
         if chains.verb.fullmatch(word, end):
             cost = 0.0
@@ -112,36 +112,20 @@ def _add_verbs(costs: Stems, word: str, code: str) -> None:
             cost = VOICE_COST
         else:
             continue
-        _add(costs, f"v:{stem}", cost)
-        if end < len(word) and word[end] in table.vowels and stem[-1] in table.softened and _is_long(stem, table):
-            _add(costs, f"v:{stem[:-1]}{table.softened[stem[-1]]}", cost)
+        yield stem, cost
+        if end < len(word) and word[end] in table.vowels and stem[-1] in table.softened and _may_soften(stem, table):
+            yield f"{stem[:-1]}{table.softened[stem[-1]]}", cost
         if lemma is not None:
-            _add(costs, f"v:{lemma}", cost)
+            yield lemma, cost
         if chains.swallowing and chains.swallowing.match(word, end):
-            for vowel in "ae":
-                _add(costs, f"v:{stem}{vowel}", cost)
+            yield f"{stem}a", cost
+            yield f"{stem}e", cost
 
 
-def _is_long(stem: str, table: Morphology) -> bool:
+def _may_soften(stem: str, table: Morphology) -> bool:
     """Return whether the last consonant of a verb stem can soften; short stems that do are `irregular`."""
     n_vowels = sum(letter in table.vowels for letter in stem)
     return stem[-2:-1] not in table.vowels or n_vowels > 1
-
-
-def _has_vowel(stem: str, table: Morphology) -> bool:
-    return any(letter in table.vowels for letter in stem)
-
-
-def _before_vowel(stem: str, table: Morphology) -> list[str]:
-    """Return the base forms of a stem before a vowel: with a hard last consonant, with its dropped vowel restored."""
-    forms = []
-    if stem[-1] in table.softened:
-        forms.append(stem[:-1] + table.softened[stem[-1]])
-    if len(stem) > 2 and stem[-1] not in table.vowels and stem[-2] not in table.vowels:
-        for form in (stem, *forms):
-            for vowel in table.high_vowels:
-                forms.append(form[:-1] + vowel + form[-1])
-    return forms
 
 
 @cache
@@ -164,27 +148,17 @@ def _chains(code: str) -> _Chains:
     ]
     verb = f"{_slot(table.aspects, table)}{{0,2}}(?:{'|'.join(endings)})?"
     voices = f"{_slot(table.voices, table)}{{1,3}}"
-    restored = []
-    for pattern, replacement in table.restored:
-        restored.append((re.compile(pattern), replacement))
     return _Chains(
         noun=re.compile(noun),
         verb=re.compile(verb),
         voiced=re.compile(voices + verb),
         voices=re.compile(voices),
         swallowing=re.compile(_slot(table.swallowing, table)) if table.swallowing else None,
-        restored=tuple(restored),
     )
 
 
 def _slot(suffixes: str, table: Morphology) -> str:
     """Return suffixes, separated by blanks in the notation of the tables, as one regular expression."""
-    expanded = [_expand(suffix, table) for suffix in suffixes.split()]
-    return f"(?:{'|'.join(expanded)})"
-
-
-def _expand(suffix: str, table: Morphology) -> str:
-    """Return a suffix in the notation of the tables as a regular expression."""
     after_vowel = f"(?<=[{table.vowels}])"
     after_consonant = f"(?<![{table.vowels}])"
 
@@ -194,7 +168,10 @@ def _expand(suffix: str, table: Morphology) -> str:
         here, nowhere = (after_consonant, after_vowel) if is_vowel else (after_vowel, after_consonant)
         return f"(?:{here}{letter}|{nowhere})"
 
-    pattern = ""
-    for letter in _LINK.sub(link, suffix):
-        pattern += f"[{table.classes[letter]}]" if letter in table.classes else letter
-    return pattern
+    patterns = []
+    for suffix in suffixes.split():
+        pattern = _LINK.sub(link, suffix)
+        for archiphoneme, letters in table.classes.items():
+            pattern = pattern.replace(archiphoneme, f"[{letters}]")
+        patterns.append(pattern)
+    return f"(?:{'|'.join(patterns)})"

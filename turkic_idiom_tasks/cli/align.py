@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import Progress
 
-from turkic_idiom_tasks.cli.dataset import Dictionary, dataset_app, print_rows
+from turkic_idiom_tasks.cli.dataset import SourceFormat, dataset_app, print_rows
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.io.reading import printable
 
@@ -39,11 +39,13 @@ def align(
     language: Annotated[str, typer.Option("--language", "-l", metavar="CODE", help="The language to align.")],
     file: Annotated[
         Path | None,
-        typer.Option("--in", metavar="FILE|LEXICON", help="Dictionary with definitions.  [--evaluate: the lexicon's]"),
+        typer.Option(
+            "--in", metavar="FILE|LEXICON", help="SourceFormat with definitions.  [--evaluate: the lexicon's]"
+        ),
     ] = None,
     format: Annotated[
-        Dictionary, typer.Option("--format", help="Format of the dictionary, as in dataset import.")
-    ] = Dictionary.columns,
+        SourceFormat, typer.Option("--format", help="Format of the dictionary, as in dataset import.")
+    ] = SourceFormat.columns,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="The lexicon with the new entries.")
     ] = None,

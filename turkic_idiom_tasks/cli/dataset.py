@@ -1,4 +1,4 @@
-"""``turkic-idiom dataset``: import, check, annotate, show and publish a lexicon."""
+"""``turkic-idiom dataset``: import, check, annotate, show, export and publish a lexicon."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -20,7 +21,6 @@ from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
-    from hub_datasets.hub_export import HubLayout
     from turkic_idiom_tasks.lexicon.entries import Lexicon
 
 dataset_app = typer.Typer(
@@ -32,18 +32,8 @@ dataset_app = typer.Typer(
 app.add_typer(dataset_app)
 
 
-class Dictionary(StrEnum):
-    """Formats of `hub_datasets.importing.FORMATS`, named here so that --help does not import that module."""
-
-    paper = "paper"
-    columns = "columns"
-    uz_idioms = "uz-idioms"
-    kevser = "kevser"
-    tdk = "tdk"
-
-
 class SourceFormat(StrEnum):
-    """All formats that can be imported: the dictionaries, and Dodiom's tagged sentences."""
+    """Formats of `hub_datasets.importing.FORMATS`, named here so that --help does not import that module."""
 
     paper = "paper"
     columns = "columns"
@@ -54,32 +44,23 @@ class SourceFormat(StrEnum):
 
 
 class Kind(StrEnum):
-    """What can be exported and published: the lexicon with the retrieval and span tasks, or the items."""
+    """What can be exported: the lexicon with the retrieval and span tasks, or the items."""
 
     lexicon = "lexicon"
     language_models = "language-models"
 
 
-Directory = Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Lexicon directory; default: the bundled one.")]
-Source = Annotated[Path, typer.Argument(metavar="FILE", show_default=False)]
-Licence = Annotated[
-    str | None,
-    typer.Option(
-        "--licence",
-        "--license",
-        metavar="ID",
-        help="For the README, as the Hub names it.  [default: cc-by-4.0 for the bundled lexicon, otherwise unknown]",
-    ),
-]
+class Output(StrEnum):
+    """Forms of the figures of a lexicon; the card is the README.md of its directory."""
+
+    table = "table"
+    json = "json"
+    card = "card"
 
 
-KindOption = Annotated[
-    Kind,
-    typer.Option(
-        "--kind",
-        help="lexicon: the entries with the retrieval and span tasks; language-models: the items, as Inspect and "
-        "EuroEval read them.",
-    ),
+Directory = Annotated[Path | None, typer.Argument(metavar="DIR", help="Lexicon directory; default: the bundled one.")]
+Data = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Lexicon directory.  [default: the bundled one]")
 ]
 
 
@@ -88,7 +69,7 @@ KindOption = Annotated[
     epilog="Example: turkic-idiom dataset import --format uz-idioms uzbek_idioms.csv --out uz-lexicon",
 )
 def import_(
-    file: Source,
+    file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
     format: Annotated[SourceFormat, typer.Option("--format", help="Format of the file.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New or empty, unless --overwrite.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the lexicon that DIR holds.")] = False,
@@ -100,33 +81,26 @@ def import_(
     dictionary; kevser: CSV of Turkish idioms; tdk: CSV dump with the columns soz_id, sozum, atara, anlami, anahtar,
     turu2, gosterim_tarihi; dodiom: CSV of Dodiom's Turkish sentences, whose gold words become spans.
     """
-    from hub_datasets.dodiom import import_dodiom
     from hub_datasets.import_report import REPORT_FILE
-    from hub_datasets.importing import find_format, import_source, write_import
+    from hub_datasets.importing import import_source, write_import
     from turkic_idiom_tasks.lexicon.load import check_target
 
     check_target(out, overwrite=overwrite)
-    is_dodiom = format is SourceFormat.dodiom
-    imported = import_dodiom(file) if is_dodiom else import_source(find_format(format), file)
+    imported = import_source(format, file)
     write_import(imported, out, overwrite=overwrite)
-    sys.stderr.write(f"{imported.report.summary()}\n")
-    print_rows(imported.report.reasons(), sys.stderr)
+    report = imported.report
+    sys.stderr.write(f"{report.summary()}\n")
+    print_rows(report.reasons(), sys.stderr)
     sys.stderr.write(printable(f"examples of each reason: {out / REPORT_FILE}\n"))
-    languages = ", ".join(f"{code} {count}" for code, count in imported.report.entries.items())
-    sys.stdout.write(printable(f"{out}: {len(imported.concepts)} concepts, entries: {languages}\n"))
+    languages = ", ".join(f"{code} {count}" for code, count in report.entries.items())
+    sys.stdout.write(printable(f"{out}: {report.concepts} concepts, entries: {languages}\n"))
 
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset annotate --lang tr --in rows.jsonl --out tagged.jsonl")
 def annotate(
     lang: Annotated[str | None, typer.Option("--lang", metavar="CODE", help="tr, az, tk, gag, uz.")] = None,
     file: Annotated[
-        Path | None,
-        typer.Option(
-            "--in",
-            metavar="FILE",
-            help="JSONL with the keys id, idiom, sentence; or a lexicon directory, whose entries get the spans of "
-            "their examples (without --lang).",
-        ),
+        Path | None, typer.Option("--in", metavar="FILE", help="JSONL; or a lexicon directory (without --lang).")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="JSONL, or lexicon directory, to write.")
@@ -134,49 +108,69 @@ def annotate(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")] = False,
     evaluate: Annotated[
         tuple[str, Path] | None,
-        typer.Option(
-            metavar="CORPUS FILE",
-            help="Instead: score the annotator on a corpus with gold words, as JSON; CORPUS: dodiom, with its "
-            "dataset_tr.csv.",
-        ),
+        typer.Option(metavar="CORPUS FILE", help="Instead: score the annotator on dodiom, with its dataset_tr.csv."),
     ] = None,
 ) -> None:
     """Find idioms in sentences and tag their words, or say why a row was dropped.
 
     Find the idiom of each row {id, idiom, sentence} in its sentence. The rows are written with tokens, ner_tags (O,
     B-IDIOM, I-IDIOM; every part of a discontinuous idiom begins with B) and spans (half-open code points), or with the
-    reason why they were dropped. A row may have variants, a list of other citation forms.
+    reason why they were dropped. A row may have variants, a list of other citation forms. The entries of a lexicon get
+    the spans of their examples.
     """
+    from hub_datasets.annotated_files import ANNOTATED, annotate_lexicon, annotate_rows
+    from turkic_idiom_tasks.languages import get_language
+
     if evaluate is not None:
         if lang or file or out:
             raise usage_error("--evaluate goes without --lang, --in and --out")
         _evaluate(*evaluate)
         return
-    if file and out and file.is_dir():
+    if file is None or out is None:
+        raise usage_error("--in or --out is missing; see: turkic-idiom dataset annotate --help")
+    if file.is_dir():
         if lang:
             raise usage_error(f"--lang {lang}: a lexicon is annotated in all its languages; leave it out")
-        _annotate_lexicon(file, out, overwrite=overwrite)
+        for code, counts in annotate_lexicon(file, out, overwrite=overwrite).items():
+            parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+            sys.stdout.write(printable(f"{out}: {code}: {parts}\n"))
         return
-    for option, value in (("--lang", lang), ("--in", file), ("--out", out)):
-        if not value:
-            raise usage_error(f"{option} is missing; see: turkic-idiom dataset annotate --help")
-    if lang and file and out:
-        _annotate_file(file, out, lang, overwrite=overwrite)
+    if lang is None:
+        raise usage_error("--lang is missing: the language of the rows")
+    progress = partial(
+        track, description="annotate", console=_console(sys.stderr), transient=True, disable=not sys.stderr.isatty()
+    )
+    outcomes = annotate_rows(file, out, get_language(lang), overwrite=overwrite, progress=progress)
+    n_rows, n_annotated = outcomes.total(), outcomes.pop(ANNOTATED, 0)
+    sys.stderr.write(f"{n_rows} rows = {n_annotated} annotated + {n_rows - n_annotated} dropped\n")
+    print_rows([("dropped", count, reason) for reason, count in outcomes.most_common()], sys.stderr)
+    sys.stdout.write(printable(f"{out}: {n_annotated} of {n_rows} rows annotated\n"))
+
+
+def _evaluate(corpus: str, file: Path) -> None:
+    from hub_datasets.siblings.dodiom import FORMAT, evaluate, read_dodiom
+
+    if corpus != FORMAT:
+        raise usage_error(f"--evaluate: unknown corpus {corpus!r}; known: {FORMAT}")
+    rows = read_dodiom(file)
+    n_composed = sum(row.was_composed for row in rows)
+    if n_composed:
+        sys.stderr.write(f"{n_composed} of {len(rows)} rows were not in NFC and have been composed\n")
+    sys.stdout.write(json.dumps(evaluate(rows)) + "\n")
 
 
 @dataset_app.command()
 def check(
     directory: Directory = None,
     format_only: Annotated[
-        bool,
-        typer.Option(
-            "--format-only",
-            help="Leave out the rules for good entries (lengths, circular meanings, duplicates, …), which imported "
-            "dictionaries seldom follow.",
-        ),
+        bool, typer.Option("--format-only", help="Leave out the rules for the content of good entries.")
     ] = False,
 ) -> None:
-    """Print every mistake in a lexicon directory as file:line: message."""
+    """Print every mistake in a lexicon directory as file:line: message.
+
+    The rules for good entries are about lengths, circular meanings, duplicates, …; imported dictionaries seldom follow
+    them.
+    """
     from hub_datasets.quality import content_problems
     from turkic_idiom_tasks.lexicon.load import BUNDLED, read_lexicon
 
@@ -189,227 +183,147 @@ def check(
     if problems:
         raise typer.Exit(1)
     for code, entries in lexicon.entries.items():
-        n_meanings = n_examples = n_spans = 0
-        for entry in entries.values():
-            n_meanings += entry.meaning is not None
-            n_examples += entry.example is not None
-            n_spans += entry.spans is not None
-        sys.stdout.write(
-            f"{code}: {len(entries)} entries, {n_meanings} with meaning, {n_examples} with example, "
-            f"{n_spans} with spans\n"
-        )
+        parts = []
+        for field, name in (("meaning", "meaning"), ("example", "example"), ("spans", "spans")):
+            parts.append(f"{sum(getattr(entry, field) is not None for entry in entries.values())} with {name}")
+        sys.stdout.write(f"{code}: {len(entries)} entries, {', '.join(parts)}\n")
 
 
-@dataset_app.command()
+@dataset_app.command(epilog="Example: turkic-idiom dataset stats --attest uz-idioms uzbek_idioms.csv")
 def stats(
     directory: Directory = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    format: Annotated[Output, typer.Option("--format", help="card: the README.md of the directory.")] = Output.table,
+    dictionary: Annotated[
+        tuple[SourceFormat, Path] | None,
+        typer.Option("--attest", metavar="FORMAT FILE", help="Instead: which idioms an outside dictionary lists."),
+    ] = None,
 ) -> None:
-    """Print sizes, spans, how many idioms share a word with the Turkish one, and how many entries were reviewed."""
+    """Print sizes, spans, how many idioms share a word with the Turkish one, and how many entries were reviewed.
+
+    With --attest, say how many idioms an outside dictionary lists, in a format of dataset import, and print the others.
+    """
+    from hub_datasets.cards import lexicon_card
     from hub_datasets.lexicon_figures import figures_table, to_json
 
     lexicon = _lexicon(directory)
-    if as_json:
+    if dictionary is not None:
+        _print_attestation(lexicon, *dictionary)
+    elif format is Output.json:
         sys.stdout.write(json.dumps(to_json(lexicon), indent=2) + "\n")
-        return
-    head, *rows = figures_table(lexicon)
-    print_rows(rows, sys.stdout, head=head)
+    elif format is Output.card:
+        sys.stdout.write(lexicon_card(lexicon))
+    else:
+        head, *rows = figures_table(lexicon)
+        print_rows(rows, sys.stdout, head=head)
 
 
-@dataset_app.command()
-def attest(
-    file: Source,
-    format: Annotated[Dictionary, typer.Option("--format", help="Format of the dictionary, as in dataset import.")],
-    directory: Directory = None,
-    list_absent: Annotated[bool, typer.Option("--list", help="Also print every idiom that is not listed.")] = False,
-) -> None:
-    """Say how many idioms an outside dictionary lists."""
-    from hub_datasets.importing import find_format, import_source
+def _print_attestation(lexicon: Lexicon, format: SourceFormat, file: Path) -> None:
+    from hub_datasets.importing import import_source
     from hub_datasets.lexicon_figures import attest
 
-    lexicon = _lexicon(directory)
-    entries = import_source(find_format(format), file).entries
-    languages = [code for code in entries if lexicon.of(code)]
+    dictionary = import_source(format, file).entries
+    languages = [code for code in dictionary if lexicon.of(code)]
     if not languages:
         raise InputError(
-            f"{lexicon.source}: has no entries in {', '.join(entries)}, the languages of {file}; choose another "
+            f"{lexicon.source}: has no entries in {', '.join(dictionary)}, the languages of {file}; choose another "
             "dictionary"
         )
     for language in languages:
-        attestation = attest(lexicon, entries, language)
+        concepts = attest(lexicon, dictionary, language)
+        n_listed, n_inflected = len(concepts["listed"]), len(concepts["inflected"])
+        total = n_listed + n_inflected + len(concepts["absent"])
         sys.stdout.write(
-            f"{language}: {len(attestation.listed)} of {attestation.total} idioms are listed "
-            f"({attestation.share:.1%}), another {len(attestation.inflected)} with their verb in another form "
-            f"(together {attestation.share_with_inflected:.1%})\n"
+            f"{language}: {n_listed} of {total} idioms are listed ({n_listed / total:.1%}), another {n_inflected} with "
+            f"their verb in another form (together {(n_listed + n_inflected) / total:.1%}); not listed:\n"
         )
-        if list_absent:
-            for concept in attestation.absent:
-                sys.stdout.write(f"  {lexicon.of(language)[concept].idiom}\t{concept}\n")
+        for concept in concepts["absent"]:
+            sys.stdout.write(f"  {lexicon.of(language)[concept].idiom}\t{concept}\n")
 
 
-@dataset_app.command()
+@dataset_app.command(epilog="Example: turkic-idiom dataset show fly-into-a-rage")
 def show(
-    concept: Annotated[str, typer.Argument(metavar="CONCEPT", help="Id, such as fly-into-a-rage.")],
-    directory: Directory = None,
+    concept: Annotated[str | None, typer.Argument(metavar="CONCEPT", help="Id, such as fly-into-a-rage.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the page of all concepts to a new file.")
+    ] = None,
+    data: Data = None,
 ) -> None:
-    """Print one concept in every language."""
-    from hub_datasets.browse import show
-
-    sys.stdout.write(show(_lexicon(directory), concept))
-
-
-@dataset_app.command()
-def browse(
-    directory: Directory = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE")] = Path("lexicon.html"),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")] = False,
-) -> None:
-    """Write a searchable HTML page of all concepts side by side."""
+    """Print one concept in every language, or write a searchable HTML page of all concepts side by side."""
     from hub_datasets.annotated_files import check_out
     from hub_datasets.browse import page
+    from hub_datasets.browse import show as show_concept
     from turkic_idiom_tasks.io.files import write_text
 
-    check_out(out, overwrite=overwrite)
-    lexicon = _lexicon(directory)
-    write_text(out, page(lexicon))
-    sys.stdout.write(printable(f"{out}: {len(lexicon.concepts)} concepts\n"))
+    if (concept is None) == (out is None):
+        raise usage_error("give a CONCEPT to print, or --out FILE for the page of all concepts")
+    if out is not None:
+        check_out(out)
+    lexicon = _lexicon(data)
+    if concept is not None:
+        sys.stdout.write(show_concept(lexicon, concept))
+    if out is not None:
+        write_text(out, page(lexicon))
+        sys.stdout.write(printable(f"{out}: {len(lexicon.concepts)} concepts\n"))
 
 
-@dataset_app.command()
-def card(directory: Directory = None) -> None:
-    """Print the card of a lexicon directory, its README.md."""
-    from hub_datasets.cards import lexicon_card, read_readings
-
-    lexicon = _lexicon(directory)
-    sys.stdout.write(lexicon_card(lexicon, read_readings(Path(lexicon.source))))
-
-
-@dataset_app.command()
+@dataset_app.command(
+    epilog="Example: turkic-idiom dataset export --repo my-org/turkic-idioms --version v1.0.0 --yes",
+)
 def export(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New, empty, or an earlier export.")],
     directory: Directory = None,
-    licence: Licence = None,
-    kind: KindOption = Kind.lexicon,
-) -> None:
-    """Write a lexicon, or the items for language models, as a dataset in the layout of the Hub."""
-    from hub_datasets.hub_export import export_hub_layout
-
-    layout = _layout(directory, kind, licence=licence)
-    export_hub_layout(layout, out)
-    _print_left_out(layout.left_out)
-    sys.stdout.write(printable(f"{out}: {len(layout.configs)} configs, {sum(layout.configs.values())} rows\n"))
-
-
-@dataset_app.command(
-    epilog="Example: turkic-idiom dataset publish --repo my-org/turkic-idioms --version v1.0.0 --yes",
-)
-def publish(
-    repo: Annotated[str, typer.Option("--repo", metavar="ORG/NAME", help="Created if there is none.")],
-    directory: Directory = None,
-    version: Annotated[
-        str | None,
-        typer.Option("--version", metavar="TAG", help="Tag for the commit, such as v1.0.0; tags are never moved."),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Publish; without it only the plan is shown.")] = False,
-    licence: Licence = None,
-    kind: KindOption = Kind.lexicon,
-) -> None:
-    """Publish a lexicon, or the items for language models, in a dataset repository on the Hub, as export writes it.
-
-    Show what would change in the repository and, with --yes, change it in one commit. Nothing in it is ever deleted:
-    files that are no longer part of the data are listed and stay there. The token is that of `hf auth login`, or
-    HF_TOKEN.
-    """
-    from hub_datasets.hub_export import publish_dataset
-
-    layout = _layout(directory, kind, licence=licence)
-    _print_left_out(layout.left_out)
-    published = publish_dataset(layout, repo, version=version, confirmed=yes, write=sys.stdout.write)
-    if published and kind is Kind.lexicon:
-        sys.stdout.write(f"{DATA_VARIABLE}={repo}@{published.commit}\n")
-    elif published:
-        sys.stdout.write(f"inspect eval hf/{repo}@{published.commit} --model MODEL\n")
-
-
-@dataset_app.command(
-    epilog="Example: turkic-idiom dataset pull my-org/turkic-idioms@v1.0.0 && turkic-idiom run -m MODEL --data "
-    "turkic-idioms",
-)
-def pull(
-    name: Annotated[
-        str,
-        typer.Argument(metavar="ORG/NAME[@REVISION]", help="Revision: a commit, tag or branch; main if none is given."),
-    ],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="New, empty, or an earlier export or pull.  [default: NAME]"),
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder: new, empty, or an earlier export.")
     ] = None,
+    repo: Annotated[
+        str | None, typer.Option("--repo", metavar="ORG/NAME", help="Repository on the Hub; created if there is none.")
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option("--version", metavar="TAG", help="Of the commit, as v1.0.0; tags are never moved.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Publish in --repo; without it only the plan is shown.")] = False,
+    licence: Annotated[
+        str | None, typer.Option("--licence", "--license", metavar="ID", help="For the README, as the Hub names it.")
+    ] = None,
+    kind: Annotated[Kind, typer.Option("--kind", help="The lexicon, or the items.")] = Kind.lexicon,
 ) -> None:
-    """Download a dataset in the Hub layout into a directory for --data."""
-    from hub_datasets.hub_export import pull_dataset
+    """Write a lexicon, or the items for language models, as a dataset in the layout of the Hub.
 
-    pulled = pull_dataset(name, out or Path(name.partition("@")[0].rpartition("/")[2]))
-    sys.stdout.write(printable(f"{pulled.directory}: {pulled.n_files} files, commit {pulled.commit}\n"))
+    Of a lexicon it has the entries with the retrieval and span tasks; of the kind language-models the items, as Inspect
+    and EuroEval read them. The licence is cc-by-4.0 for the bundled lexicon, otherwise unknown, unless it is given.
 
+    With --out it is written to a folder. With --repo, show what would change in the repository and, with --yes, change
+    it in one commit. Nothing in it is ever deleted: files that are no longer part of the data are listed and stay
+    there. The token is that of `hf auth login`, or HF_TOKEN.
+    """
+    from hub_datasets.hub_export import hub_layout
+    from hub_datasets.item_export import item_layout
+    from turkic_idiom_tasks.io.hub_upload import DATASET, Target, check_version, publish
 
-def _annotate_lexicon(source: Path, target: Path, *, overwrite: bool) -> None:
-    from hub_datasets.annotated_files import annotate_lexicon
-
-    outcomes = annotate_lexicon(source, target, overwrite=overwrite)
-    for code, counts in outcomes.items():
-        parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
-        sys.stdout.write(printable(f"{target}: {code}: {parts}\n"))
-
-
-def _annotate_file(file: Path, out: Path, lang: str, *, overwrite: bool) -> None:
-    from hub_datasets.annotated_files import Account, annotated_rows, check_out, read_rows, write_rows
-    from turkic_idiom_tasks.languages import get_language
-
-    language = get_language(lang)
-    if out.resolve() == file.resolve():
-        raise usage_error(f"{out}: is the file that is read; choose another --out")
-    check_out(out, overwrite=overwrite)
-    account = Account()
-    rows = track(
-        read_rows(file), "annotate", console=_console(sys.stderr), transient=True, disable=not sys.stderr.isatty()
-    )
-    write_rows(out, annotated_rows(rows, language, account))
-    sys.stderr.write(f"{account.summary()}\n")
-    print_rows([("dropped", count, reason) for reason, count in account.dropped.most_common()], sys.stderr)
-    sys.stdout.write(printable(f"{out}: {account.annotated} of {account.rows} rows annotated\n"))
-
-
-def _evaluate(corpus: str, file: Path) -> None:
-    from hub_datasets.dodiom import FORMAT, evaluate, read_dodiom
-
-    if corpus != FORMAT:
-        raise usage_error(f"--evaluate: unknown corpus {corpus!r}; known: {FORMAT}")
-    rows = read_dodiom(file)
-    n_composed = sum(row.was_composed for row in rows)
-    if n_composed:
-        sys.stderr.write(f"{n_composed} of {len(rows)} rows were not in NFC and have been composed\n")
-    sys.stdout.write(json.dumps(evaluate(rows).to_json()) + "\n")
+    if (out is None) == (repo is None):
+        raise usage_error("give either --out, for a folder, or --repo, for a repository on the Hub")
+    target = Target(repo, DATASET) if repo is not None else None
+    check_version(version)
+    make_layout = item_layout if kind is Kind.language_models else hub_layout
+    layout = make_layout(_lexicon(directory), licence=licence)
+    if layout.left_out:
+        sys.stderr.write(f"left out, because the lexicon has no data for them: {', '.join(layout.left_out)}\n")
+    if out is not None:
+        layout.write(out)
+        sys.stdout.write(printable(f"{out}: {len(layout.configs)} configs, {sum(layout.configs.values())} rows\n"))
+    if target is not None:
+        message = f"Publish {version}" if version else "Publish"
+        write = sys.stdout.write
+        published = publish(layout.contents, target, message=message, confirmed=yes, write=write, tag=version)
+        if published and kind is Kind.lexicon:
+            write(f"{DATA_VARIABLE}={repo}@{published.commit}\n")
+        elif published:
+            write(f"inspect eval hf/{repo}@{published.commit} --model MODEL\n")
 
 
 def _lexicon(directory: Path | None) -> Lexicon:
     from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 
     return load_lexicon(directory or BUNDLED)
-
-
-def _layout(directory: Path | None, kind: Kind, *, licence: str | None) -> HubLayout:
-    from hub_datasets.hub_export import hub_layout
-    from hub_datasets.item_export import item_layout
-
-    lexicon = _lexicon(directory)
-    if kind is Kind.language_models:
-        return item_layout(lexicon, licence=licence)
-    return hub_layout(lexicon, licence=licence)
-
-
-def _print_left_out(left_out: Sequence[str]) -> None:
-    if left_out:
-        sys.stderr.write(f"left out, because the lexicon has no data for them: {', '.join(left_out)}\n")
 
 
 def print_rows(rows: Iterable[Sequence[object]], file: TextIO, *, head: Sequence[str] = ()) -> None:

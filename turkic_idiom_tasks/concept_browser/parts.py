@@ -62,14 +62,18 @@ def browser_data(rows: Sequence[dict[str, Any]], *, subsets: dict[str, dict[str,
 
 
 def lexicon_rows(lexicon: Lexicon) -> list[dict[str, Any]]:
-    """Return a row for each concept of a lexicon, sorted by id: its gloss and its entries in each language."""
+    """Return a row for each concept of a lexicon, sorted by id: its gloss, and what is known of its entries."""
     rows = []
     for name in sorted(lexicon.concepts):
         row = bare_row(name, lexicon.concepts[name])
         for code in LANGUAGES:
             entry = lexicon.of(code).get(name)
-            if entry is not None:
-                row["entries"][code] = _entry_data(entry)
+            if entry is None:
+                continue
+            data: dict[str, Any] = {"idiom": entry.idiom, "variants": list(entry.variants) or None}
+            for field in TEXT_LABELS:
+                data[field] = example_parts(entry) if field == "example" else getattr(entry, field)
+            row["entries"][code] = {field: value for field, value in data.items() if value is not None}
         rows.append(row)
     return rows
 
@@ -100,15 +104,3 @@ def example_parts(entry: Entry) -> list[tuple[str, bool]] | None:
 def json_for_script(value: Any) -> str:
     """Return JSON that can stand in a script element, which no text can end."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _entry_data(entry: Entry) -> dict[str, Any]:
-    """Return the texts of an entry; what is not known is left out."""
-    data: dict[str, Any] = {"idiom": entry.idiom}
-    if entry.variants:
-        data["variants"] = list(entry.variants)
-    for field in TEXT_LABELS:
-        text = example_parts(entry) if field == "example" else getattr(entry, field)
-        if text is not None:
-            data[field] = text
-    return data

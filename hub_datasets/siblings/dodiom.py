@@ -1,0 +1,235 @@
+"""Import of the Turkish table of the Dodiom corpus, and evaluation of the annotator on it.
+
+Corpus: Eryiğit, Şentaş and Monti (2022), Gamified crowdsourcing for idiom corpora construction. Only the rows of the
+category ``idiom`` are used, and only these columns of them: the idiom, the sentence, its words, and the numbers of the
+gold words. The lemmas and the idiom's words are not read.
+
+In the imported lexicon every sentence is an entry, and the gold words are its spans. The sentences of an idiom are
+senses of one concept (``ayvayi-yemek``, ``ayvayi-yemek--2``, …), so that all of them are in one split. There are no
+meanings.
+"""
+
+from __future__ import annotations
+
+import ast
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hub_datasets.cleaning import clean_text, concept_stems, idiom_problem, sense_id
+from hub_datasets.import_report import CHANGED, DROPPED, Imported, ImportReport
+from turkic_idiom_tasks.annotation.annotate import annotate
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.csv_files import read_table
+from turkic_idiom_tasks.io.reading import display, first_unseen
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.orthography import clean, letters_outside
+from turkic_idiom_tasks.spans import Span
+
+FORMAT = "dodiom"
+COLUMNS = ("idiom", "submission", "category", "idiom_indices", "words")
+RANDOM_PAIRS = 5000
+SEED = 42
+COMPOSED = "text composed (it was not in NFC)"
+Annotator = Callable[[str, str], Sequence[Span]]
+_TURKISH = LANGUAGES["tr"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An idiomatic sentence; all texts are NFC."""
+
+    idiom: str  # citation form
+    sentence: str  # as it was submitted
+    places: tuple[Span | None, ...]  # of its words; None for a word that the corpus spells differently
+    gold: frozenset[int]  # numbers of the words that belong to the idiom
+    was_composed: bool = False  # whether the row was not in NFC in the table
+
+
+def read_dodiom(path: Path) -> list[Row]:
+    """Return the idiomatic rows of the Turkish table, in its order.
+
+    Raises:
+        InputError: the file is not such a table; names file, line and value.
+    """
+    rows = []
+    for record in read_table(path, COLUMNS):
+        place = f"{path}:{record.line}"
+        if record.cells is None:
+            value = display(record.value)[1:-1]
+            raise InputError(f"{place}: {record.problem} ({value}); is it Dodiom's dataset_tr.csv, unchanged?")
+        if record.cells["category"] == "idiom":
+            rows.append(_row(place, record.cells))
+    if len({row.idiom for row in rows}) < 2:
+        raise InputError(
+            f"{path}: fewer than two idioms in rows of the category 'idiom'; is it Dodiom's dataset_tr.csv?"
+        )
+    return rows
+
+
+def _row(place: str, cells: Mapping[str, str]) -> Row:
+    """Return a row; a word is searched for in the sentence after the word before it."""
+    words = _list(place, "words", cells["words"], str)
+    gold = _list(place, "idiom_indices", cells["idiom_indices"], int)
+    if not gold or not all(0 <= number < len(words) for number in gold):
+        raise InputError(
+            f"{place}: idiom_indices {display(cells['idiom_indices'])} are not numbers of its {len(words)} words; "
+            "restore the row"
+        )
+    texts = [cells["idiom"], cells["submission"], *words]
+    idiom, sentence, *composed_words = composed = [unicodedata.normalize("NFC", text) for text in texts]
+    places: list[Span | None] = []
+    end = 0
+    for word in composed_words:
+        start = sentence.find(word, end) if word else -1
+        end = start + len(word) if start >= 0 else end
+        places.append(Span(start, end) if start >= 0 else None)
+    return Row(idiom, sentence, tuple(places), frozenset(gold), was_composed=composed != texts)
+
+
+def _list(place: str, column: str, value: str, kind: type) -> list[Any]:
+    """Return the Python list in a cell, which is parsed without running any code."""
+    try:
+        items = ast.literal_eval(value)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        items = None
+    if not isinstance(items, list) or any(type(item) is not kind for item in items):
+        raise InputError(f"{place}: {column} {display(value)} is not a list of {kind.__name__}; restore the row")
+    return items
+
+
+def import_dodiom(path: Path) -> Imported:
+    """Return the lexicon of the idiomatic rows of the Turkish table.
+
+    Raises:
+        InputError: the file is not such a table; names file, line and value.
+    """
+    report = ImportReport(FORMAT, path)
+    kept: list[tuple[str, str, tuple[Span, ...]]] = []
+    sentences: set[str] = set()
+    for number, row in enumerate(read_dodiom(path), start=1):
+        report.lines.add(number)
+        idiom, sentence = clean_text(row.idiom, _TURKISH), clean(row.sentence, _TURKISH)
+        spans = gold_spans(row, sentence)
+        if row.was_composed:
+            report.add(CHANGED, COMPOSED, number, "tr", sentence)
+        reason = idiom_problem(idiom, _TURKISH) or _sentence_problem(sentence, spans)
+        if not reason and sentence in sentences:
+            reason = "sentence is there already"
+        if reason:
+            report.add(DROPPED, reason, number, "tr", sentence)
+        else:
+            sentences.add(sentence)
+            kept.append((idiom, sentence, spans))
+    stems = concept_stems(("tr", idiom) for idiom, _, _ in kept)
+    n_senses: Counter[str] = Counter()
+    concepts, entries = [], []
+    for idiom, sentence, spans in kept:
+        stem = stems["tr", idiom]
+        n_senses[stem] += 1
+        concept = sense_id(stem, n_senses[stem])
+        concepts.append(Concept(concept, ""))
+        entries.append(Entry(concept, idiom, None, sentence, spans, source=FORMAT))
+    report.readings, report.concepts, report.entries = len(report.lines), len(concepts), {"tr": len(entries)}
+    return Imported(concepts, {"tr": entries}, report)
+
+
+def _sentence_problem(sentence: str, spans: Sequence[Span]) -> str:
+    if not spans:
+        return "gold words are not in the sentence"
+    if letters_outside(sentence, _TURKISH):
+        return "letters outside the Turkish alphabet"
+    return "characters that cannot be seen" if first_unseen(sentence) else ""
+
+
+def gold_spans(row: Row, sentence: str) -> tuple[Span, ...]:
+    """Return the runs of gold words in the cleaned sentence of a row; empty if they cannot be found there."""
+    runs: list[Span] = []  # neighbouring gold words, in the sentence as it was submitted
+    previous = -2
+    for number in sorted(row.gold):
+        place = row.places[number]
+        if place is None:
+            return ()
+        if number == previous + 1:
+            runs[-1] = Span(runs[-1].start, place.end)
+        else:
+            runs.append(place)
+        previous = number
+    spans: list[Span] = []
+    end = 0
+    removed = len(row.sentence) - len(sentence)  # characters that cleaning removed, perhaps before a run
+    for run in runs:
+        text = clean(run.of(row.sentence), _TURKISH)
+        start = sentence.find(text, max(end, run.start - removed))
+        if start < 0:
+            return ()
+        end = start + len(text)
+        spans.append(Span(start, end))
+    return tuple(spans)
+
+
+def _annotate_turkish(idiom: str, sentence: str) -> Sequence[Span]:
+    return annotate(idiom, sentence, _TURKISH).spans
+
+
+def evaluate(
+    rows: Sequence[Row], annotator: Annotator = _annotate_turkish, *, pairs: int = RANDOM_PAIRS
+) -> dict[str, float]:
+    """Return the scores of an annotator on the rows, which must have at least two idioms; shares are in [0, 1].
+
+    exact: share of rows in which exactly the gold words are marked. token_f1: F1 of the words of all rows together.
+    coverage: share of rows in which something is marked. false_alarm: share of random pairs of a sentence and another
+    idiom in which something is marked. sentences_per_minute: on one core, with the analysis of the citation forms.
+    """
+    start = time.perf_counter()
+    marked = [annotator(row.idiom, row.sentence) for row in rows]
+    seconds = time.perf_counter() - start
+    n_exact = n_hits = n_gold = n_predicted = n_covered = 0
+    for row, spans in zip(rows, marked, strict=True):
+        predicted = covered(row, spans)
+        n_exact += row.gold == predicted
+        n_hits += len(row.gold & predicted)
+        n_gold += len(row.gold)
+        n_predicted += len(predicted)
+        n_covered += bool(spans)
+    n_alarms = 0
+    for idiom, sentence in random_pairs(rows, pairs):
+        n_alarms += bool(annotator(idiom, sentence))
+    return {
+        "rows": len(rows),
+        "exact": round(n_exact / len(rows), 4),
+        "token_f1": round(2 * n_hits / (n_gold + n_predicted), 4),
+        "coverage": round(n_covered / len(rows), 4),
+        "false_alarm": round(n_alarms / pairs, 4),
+        "random_pairs": pairs,
+        "sentences_per_minute": round(60 * len(rows) / seconds),
+    }
+
+
+def covered(row: Row, spans: Sequence[Span]) -> frozenset[int]:
+    """Return the numbers of the words of a row that overlap with spans of its sentence."""
+    numbers = set()
+    for number, place in enumerate(row.places):
+        for span in spans:
+            if place is not None and span.start < place.end and place.start < span.end:
+                numbers.add(number)
+    return frozenset(numbers)
+
+
+def random_pairs(rows: Sequence[Row], n_pairs: int) -> list[tuple[str, str]]:
+    """Return pairs of an idiom and a sentence submitted for another idiom, drawn with a fixed seed."""
+    generator = np.random.default_rng(SEED)
+    idioms = sorted({row.idiom for row in rows})
+    pairs = []
+    for number in generator.integers(len(rows), size=n_pairs):
+        row = rows[number]
+        others = [idiom for idiom in idioms if idiom != row.idiom]
+        pairs.append((others[generator.integers(len(others))], row.sentence))
+    return pairs
