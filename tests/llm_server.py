@@ -1,7 +1,7 @@
 """A server on the loopback interface that speaks OpenAI's protocol of chat completions, and behaves as a test orders.
 
-A test gives a function from the request to what happens: a text is the model's answer, and `Failure`, `Html`, `Cut` and
-`Slow` are what goes wrong. Answers are sent whole or streamed, as the client asks.
+A test gives a function from the request to what happens: a text is the model's answer, and `Failure`, `Html`, `Cut`,
+`Slow` and `Malformed` are what goes wrong. Answers are sent whole or streamed, as the client asks.
 """
 
 from __future__ import annotations
@@ -50,6 +50,13 @@ class Slow:
 
     seconds: float
     text: str
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """A response that `change` has changed."""
+
+    change: Callable[[dict], object]
 
 
 class LlmServer(ThreadingHTTPServer):
@@ -106,6 +113,10 @@ class Handler(BaseHTTPRequestHandler):
             self.fail(behaviour)
         elif isinstance(behaviour, Html):
             self.send(b"<!DOCTYPE html><html><body>Welcome</body></html>", "text/html", behaviour.status)
+        elif isinstance(behaviour, Malformed):
+            response = completion(body, "x")
+            behaviour.change(response)
+            self.send(json.dumps(response).encode(), "application/json")
         elif body.get("stream"):
             self.stream(behaviour)
         elif isinstance(behaviour, Cut):

@@ -207,7 +207,7 @@ def test_wrong_arguments(partly_aligned, dataset, tmp_path):
         (("-l", "uz", "--out", tmp_path / "out"), "--in is missing"),
         (("-l", "uz", "--evaluate", "--figure", "a.pdf"), "ends in .svg or .png"),
         (("-l", "gag", "--evaluate"), "has no meanings in gag"),
-        (("-l", "uz", "--evaluate", "--pooling", "mean"), "takes no --pooling"),
+        (("-l", "uz", "--evaluate", "--prefix", "query: "), "takes no --prefix"),
     ):
         code, _, err = dataset("align", lexicon, *arguments)
         assert (code, message in err) == (2, True), err

@@ -100,7 +100,6 @@ from turkic_idiom_tasks.cli import (  # noqa: E402, F401
     finetune,
     finetune_similarity,
     grid,
-    judge,
     leaderboard,
     lm,
     review,
