@@ -338,7 +338,7 @@ class LanguageModel:
             text = f"no connection ({cause.__cause__ or text}); is the server running, and is --base-url right?"
         elif isinstance(cause, AttributeError | LookupError | TypeError | ValidationError):
             text = f"a malformed response ({name}: {text})"
-        text = re.sub(r"\[/?bold\]", "", self._without_keys(text or name))  # markup in messages of Inspect
+        text = re.sub(r"\[/?(bold|blue)\]", "", self._without_keys(text or name))  # markup in messages of Inspect
         line = printable(" ".join(text.split()))
         return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
 

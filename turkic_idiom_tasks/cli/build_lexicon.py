@@ -1,4 +1,4 @@
-"""``turkic-idiom dataset enrich``, ``verify`` and ``judge``, and ``turkic-idiom judge``: language models at work."""
+"""``turkic-idiom dataset enrich``, ``verify`` and ``judge``, and ``turkic-idiom judge``: what language models do."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import sys
 from collections import Counter
@@ -173,8 +174,11 @@ def ask_models(
             model = LanguageModel(
                 name, answers, budget, settings, base_url=options.base_url, concurrency=options.concurrency
             )
-            with progress_bar(name) as progress:
-                replies[name] = model.ask(questions, progress=progress)
+            try:
+                with progress_bar(name) as progress:
+                    replies[name] = model.ask(questions, progress=progress)
+            finally:
+                gc.freeze()  # or Python would search all of Inspect for garbage before it ends, seconds after Ctrl-C
             n_unreadable = sum(reply.value is None for reply in replies[name])
             line = (
                 f"{name}: {len(questions)} questions, {model.n_sent} requests sent, {budget.tokens:,} tokens so far; "
