@@ -197,11 +197,7 @@ def precision_recall(problem: Problem, matches: Sequence[Match]) -> list[CurvePo
 
 
 def choose_threshold(points: Sequence[CurvePoint], precision: float) -> CurvePoint:
-    """Return the point with the lowest threshold whose precision is at least the one that is asked for.
-
-    Raises:
-        InputError: too little is known, or no threshold has this precision.
-    """
+    """Return the point with the lowest threshold whose precision is at least the one that is asked for."""
     enough = [point for point in points if point.n_known >= FEWEST_KNOWN]
     if not enough:
         raise InputError(

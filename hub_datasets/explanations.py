@@ -51,11 +51,7 @@ class _LmEvalSample(BaseModel):
 
 
 def read_explanations(places: Sequence[Path]) -> list[Case]:
-    """Return what is to be judged in some files, and in the sample files and logs of some folders.
-
-    Raises:
-        InputError: a place does not exist, holds nothing of the kind, is damaged, or has a question twice.
-    """
+    """Return what is to be judged in some files, and in the sample files and logs of some folders."""
     cases: dict[str, Case] = {}
     origins: dict[str, Path] = {}
     for path in _files(places):

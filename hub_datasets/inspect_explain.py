@@ -43,9 +43,6 @@ def explain(language: str = "", judges: str | list[str] = "", prompt: int | None
         language: code; by default every language of the data, which TURKIC_IDIOM_DATA names.
         judges: names of the models that judge, also with commas between them; by default that of the role ``grader``.
         prompt: version of the judge's prompt; by default the newest.
-
-    Raises:
-        InputError: the data is no lexicon, or has no test concept with a meaning in the language.
     """
     dataset = current_dataset()
     codes = [get_language(language).code] if language else list(LANGUAGES)
@@ -113,11 +110,7 @@ def explanation_judge(judges: str | list[str] = "", prompt: int | None = None) -
 
 
 def read_log(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the explanations in a log of Inspect, as lines for `turkic-idiom judge`.
-
-    Raises:
-        InputError: it is no log of the task `explain`, or is damaged.
-    """
+    """Yield the explanations in a log of Inspect, as lines for `turkic-idiom judge`."""
     try:
         log = read_eval_log(str(path))
     except Exception as error:  # zip, JSON and pydantic errors

@@ -159,13 +159,8 @@ class LanguageModel:
     def ask(self, questions: Sequence[Question], *, progress: Progress | None = None) -> list[Reply]:
         """Return the replies to questions, in their order; equal questions are sent once.
 
-        Args:
-            questions: the questions.
-            progress: called with the number of distinct questions that are done, and of all.
-
-        Raises:
-            InputError: the server cannot be used, does not answer any more, or the budget is used up; the answers so
-                far are in the file.
+        Progress is called with the number of distinct questions that are done, and of all. After an error the answers
+        so far are in the file.
         """
         keys = [answer_key(self.name, row.prompt, row.messages, self.settings) for row in questions]
         distinct = dict(zip(keys, questions, strict=True))
@@ -266,11 +261,7 @@ class LanguageModel:
         )
 
     def _connect(self) -> Model:
-        """Return the model of Inspect.
-
-        Raises:
-            InputError: its provider cannot be used: a package, key or address is missing or malformed.
-        """
+        """Return the model of Inspect, with its provider, key and address checked."""
         for variable, value in os.environ.items():
             if _KEY_VARIABLE.fullmatch(variable) and len(value.strip()) >= _SHORTEST_KEY:
                 os.environ[variable] = value.strip()  # no header can hold white space around a key
@@ -299,11 +290,7 @@ class LanguageModel:
         return model
 
     def _problem(self, error: Exception) -> str:
-        """Return why a request failed, in one line.
-
-        Raises:
-            InputError: every other question would meet the same error.
-        """
+        """Return why a request failed, in one line; raise an InputError if every other question would fail likewise."""
         assert self._model is not None
         cause, problem = _cause(error), self._line(error)
         status = getattr(error, "status_code", None)

@@ -107,11 +107,7 @@ class Budget:
     tokens: int = 0
 
     def take_request(self) -> None:
-        """Count a request that is about to be sent.
-
-        Raises:
-            InputError: nothing is left.
-        """
+        """Count a request that is about to be sent; raise an InputError if nothing is left."""
         if self.max_requests is not None and self.requests >= self.max_requests:
             raise InputError(f"--max-requests {self.max_requests} are used up; {GO_ON}")
         if self.max_tokens is not None and self.tokens >= self.max_tokens:
@@ -140,11 +136,7 @@ class AnswerFile:
         return self._answers.get(key)
 
     def add(self, answer: Answer) -> None:
-        """Append an answer to the file; it is there when this returns, whatever happens to the process next.
-
-        Raises:
-            InputError: the file cannot be written.
-        """
+        """Append an answer to the file; it is there when this returns, whatever happens to the process next."""
         start = "\n" if self._is_cut else ""
         data = f"{start}{json.dumps(answer.model_dump(), ensure_ascii=False)}\n".encode()
         try:

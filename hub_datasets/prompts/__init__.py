@@ -62,11 +62,7 @@ def versions(name: str) -> list[int]:
 
 @cache
 def load_prompt(name: str, version: int | None = None) -> Prompt:
-    """Return a version of a prompt, the newest one by default.
-
-    Raises:
-        InputError: there is no such version; the message lists those that there are.
-    """
+    """Return a version of a prompt, the newest one by default."""
     known = versions(name)
     chosen = known[-1] if version is None else version
     if chosen not in known:

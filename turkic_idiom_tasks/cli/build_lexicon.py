@@ -246,12 +246,7 @@ def _judge(
 ) -> list[Judged]:
     """Ask the models about the cases, write and print their verdicts, and return them; empty in a dry run.
 
-    Args:
-        cases: what is judged.
-        models: the panel.
-        options: how it is asked.
-        verdicts: the file that is written.
-        paper: prompt whose published shares are printed beside them; empty prints none.
+    The shares that the paper published for a prompt are printed beside them.
     """
     from hub_datasets.judge import PAPER_SHARES, QUALITIES, Judged, quality_shares, vote_of, votes_by_case
     from hub_datasets.verdicts import krippendorff_alpha, pair_agreement

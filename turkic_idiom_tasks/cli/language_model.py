@@ -135,11 +135,7 @@ class _Price(BaseModel):
 def ask_models(
     models: Sequence[str], questions: Sequence[Question], options: ModelOptions
 ) -> dict[str, list[Reply]] | None:
-    """Return model -> replies to the questions, in their order; None in a dry run, which prints what they would cost.
-
-    Raises:
-        InputError: an option or the file of prices is wrong, the cache is in use, or a model cannot be asked.
-    """
+    """Return model -> replies to the questions, in order; None in a dry run, which prints what they would cost."""
     from hub_datasets.questions import Budget, estimate, open_answers
 
     settings = _settings(options.values or ())
@@ -209,11 +205,7 @@ def chosen_languages(languages: Iterable[str] | None, known: Mapping[str, object
 
 
 def report_caught(caught: Sequence[tuple[str, bool]], *, min_caught: float | None) -> None:
-    """Print how many planted errors were caught, by kind.
-
-    Raises:
-        InputError: fewer than `min_caught` were.
-    """
+    """Print how many planted errors were caught, by kind; raise an InputError if these are too few."""
     if not caught:
         return
     n_planted = Counter(kind for kind, _ in caught)

@@ -20,11 +20,7 @@ log = logging.getLogger("turkic_idiom_tasks")
 
 
 def load(language: str, **_metadata: Any) -> DatasetDict:
-    """Return the questions about the test concepts of a language, and say how their answers are judged.
-
-    Raises:
-        InputError: the data is no lexicon, has no test concept with a meaning in the language, or cannot be used.
-    """
+    """Return the questions about the test concepts of a language, and say how their answers are judged."""
     show_input_errors_as_one_line()
     dataset = current_dataset()
     rows = explanations(dataset.lexicon, language)

@@ -25,9 +25,6 @@ def encode_glosses(
         texts: for each gloss language code -> text, which are read in a row.
         prefix: text before each gloss, such as ``query: `` for E5.
         progress: called with the number of distinct texts that are done, and of all.
-
-    Raises:
-        InputError: the model cannot be loaded, is no transformer, or has a pooling that is none of the five.
     """
     with quiet_libraries():
         loaded = resolve_model(model)
