@@ -101,7 +101,6 @@ from turkic_idiom_tasks.cli import (  # noqa: E402, F401
     finetune_idiomaticity,
     finetune_similarity,
     grid,
-    judge,
     leaderboard,
     lm,
     review,
