@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from turkic_idiom_tasks.metrics.ranking import score_rankings
-from turkic_idiom_tasks.results.predictions import MAX_FAULTS, SPANS, Rankings, Tags, read_lines, to_lines
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags, to_lines
+from turkic_idiom_tasks.results.reader import MAX_FAULTS, read_lines
 from turkic_idiom_tasks.results.scored import score_subset
 
 KEY = ("T1", "tur-azj")

@@ -18,10 +18,10 @@ from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.report.compare import compare_results
 from turkic_idiom_tasks.report.run_frame import scores_frame
-from turkic_idiom_tasks.results.predictions import read_lines, to_lines
+from turkic_idiom_tasks.results.predictions import Similarities, to_lines
+from turkic_idiom_tasks.results.reader import read_lines
 from turkic_idiom_tasks.results.record import read_record
 from turkic_idiom_tasks.results.scored import score_record, score_subset
-from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.runs.run import make_options, run_models
 from turkic_idiom_tasks.tasks.retrieval.ranking import rank_by_task
 from turkic_idiom_tasks.tasks.similarity.pair_similarities import similarities_by_pooling

@@ -11,8 +11,8 @@ from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, mean
 from turkic_idiom_tasks.metrics.similarity import character_overlap
 from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO
+from turkic_idiom_tasks.results.predictions import Similarities
 from turkic_idiom_tasks.results.scored import score_subset
-from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.runs.run import ModelRun
 
 SIMILARITY_NAMES = tuple(task.name for task in SIMILARITY_TASKS.values())

@@ -18,17 +18,16 @@ from turkic_idiom_tasks.results import inspect_files, lm_eval_files, mteb_files
 from turkic_idiom_tasks.results.model_predictions import (
     ALL,
     FEW_SHOT,
+    KNOWN_REGIMES,
     OTHER,
     TOKEN_CLASSIFIER,
     ModelPredictions,
     StatedScores,
     describe_encoder,
-    known_regime,
-    known_revision,
     regime_of_untuned,
 )
-from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, Predictions, SubsetKey
-from turkic_idiom_tasks.results.record import SUFFIX, Header, read_header, read_record, without_variants
+from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, SubsetKey
+from turkic_idiom_tasks.results.record import SUFFIX, Training, read_header, read_record, without_variants
 
 
 def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPredictions]:
@@ -51,11 +50,9 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
             results.append(mteb_files.read_predictions(path, metas, dataset))
         elif lm_eval_files.SAMPLES.fullmatch(path.name):
             results.append(lm_eval_files.read_samples(path, dataset))
-        elif lm_eval_files.ITEM_SAMPLES.fullmatch(path.name):
-            results.append(lm_eval_files.read_item_samples(path, dataset))
         elif path.name.endswith(inspect_files.SUFFIX):
-            of_log = inspect_files.read_log(path, dataset)
-            results += [of_log] if of_log else []
+            from_log = inspect_files.read_log(path, dataset)
+            results += [from_log] if from_log else []
     if not results:
         raise InputError(
             f"{', '.join(map(str, places))}: nothing to submit; expected *{SUFFIX} of turkic-idiom run, finetune or "
@@ -89,10 +86,7 @@ def find_scores(place: Path) -> list[StatedScores]:
 
 
 def _all_files(places: Sequence[Path]) -> list[Path]:
-    """Return the files that places are or hold, in order, each once.
-
-    Hidden files and folders are skipped, and the results that `without_variants` leaves out.
-    """
+    """Return the files that places are or hold, each once, without hidden ones and what `without_variants` drops."""
     files: dict[Path, None] = {}
     for place in places:
         if not place.exists():
@@ -113,59 +107,47 @@ def _from_record(path: Path, dataset: Dataset) -> Iterator[ModelPredictions]:
     if any(row.task in OTHER_DATA_TASKS for row in read_header(path).subsets):
         return
     record = read_record(path, dataset)
-    for key, predictions in record.predictions.items():
+    header = record.header
+    training, pooling = header.training, header.settings.get("pooling")
+    # `run` states the longest text, and pools otherwise only under another name; the grid does not
+    is_native = pooling in (None, NATIVE) or "max_length" in header.settings
+    for key, prediction in record.predictions.items():
+        described = replace(
+            describe_encoder(
+                path,
+                header.model.name,
+                header.model.revision,
+                {key: prediction},
+                pooling=pooling,
+                is_native=is_native,
+            ),
+            n_parameters=header.model.n_parameters,
+            versions=header.versions,
+        )
         if key[0] == SPANS:
-            yield from _of_classifier(path, record.header, {key: predictions})
-        else:
-            yield _of_ranker(path, record.header, {key: predictions})
+            yield from _of_classifier(replace(described, name=header.model.name, pooling=None), training)
+            continue
+        regime = regime_of_untuned(header.model.name)
+        if training is not None:
+            regime = training.regime if training.regime in KNOWN_REGIMES else OTHER
+        seed = None if training is None else training.seed
+        yield replace(described, regime=regime, seed=seed, throughput=header.throughput)
 
 
-def _of_ranker(path: Path, header: Header, predictions: Predictions) -> ModelPredictions:
-    training = header.training
-    pooling = header.settings.get("pooling")
-    return replace(
-        describe_encoder(
-            path,
-            header.model.name,
-            header.model.revision,
-            predictions,
-            pooling=pooling,
-            # `run` states the longest text, and pools otherwise only under another name; the grid does not
-            is_native=pooling in (None, NATIVE) or "max_length" in header.settings,
-        ),
-        n_parameters=header.model.n_parameters,
-        regime=regime_of_untuned(header.model.name) if training is None else known_regime(training.regime),
-        seed=None if training is None else training.seed,
-        versions=header.versions,
-        throughput=header.throughput,
-    )
-
-
-def _of_classifier(path: Path, header: Header, predictions: Predictions) -> Iterator[ModelPredictions]:
+def _of_classifier(tags: ModelPredictions, training: Training | None) -> Iterator[ModelPredictions]:
     """Yield the tags of a token classifier, once for each regime that they stand for.
 
     Tags in the language that was trained on are yielded twice: for the checkpoint as it is (0 examples of other
     languages), and as one of a set of checkpoints each of which was trained on all sentences of its own language.
     """
-    ((_, language),) = predictions
-    training = header.training
-    described = ModelPredictions(
-        path=path,
-        predictions=predictions,
-        name=header.model.name,
-        revision=known_revision(header.model.revision),
-        n_parameters=header.model.n_parameters,
-        type=TOKEN_CLASSIFIER,
-        is_classifier=True,
-        versions=header.versions,
-    )
+    described = replace(tags, type=TOKEN_CLASSIFIER, is_classifier=True)
     if training is None:
         yield described
         return
+    ((_, language),) = tags.predictions
     untouched = TR_ONLY if training.language in (None, PIVOT) else OTHER
     is_source = language == (training.language or PIVOT)
-    sizes = (0, ALL) if is_source else (training.size,)
-    for size in sizes:
+    for size in (0, ALL) if is_source else (training.size,):
         if size == 0 or size is None:
             yield replace(described, regime=untouched, few_shot=size, seed=training.seed)
         elif size == ALL:
@@ -192,13 +174,5 @@ def _scores_of_record(path: Path) -> Iterator[StatedScores]:
             scores = header.scores(row.task, row.subset)
             if "ndcg" not in scores:
                 raise InputError(f"{path}: states no ndcg of {row.task}, {row.subset}; compute it again")
-            floor = scores.get("ndcg_floor")
-            yield StatedScores(
-                path=path,
-                model=header.model.name,
-                task=row.task,
-                subset=row.subset,
-                data_revision=header.data.revision,
-                main=scores["ndcg"],
-                floor=floor,
-            )
+            revision, floor = header.data.revision, scores.get("ndcg_floor")
+            yield StatedScores(path, header.model.name, row.task, row.subset, revision, scores["ndcg"], floor)

@@ -37,35 +37,19 @@ _LOCAL = "local/"  # what the name of a checkpoint in a folder begins with
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelPredictions:
-    """Predictions of one model, and what is known about it; None means not known.
-
-    Attributes:
-        path: the file.
-        predictions: (task, subset) -> rankings, tags, answers or similarities of the data in use.
-        name: name of the model, without its pooling.
-        revision: revision of the model.
-        n_parameters: number of parameters of the model.
-        type: one of `MODEL_TYPES`.
-        regime: one of `KNOWN_REGIMES`, the supervision by idioms that the model had.
-        pooling: one of `POOLINGS`.
-        few_shot: number of examples of the target language that the model saw.
-        seed: seed of the training.
-        is_classifier: whether a token classifier made the predictions; it has other weights than an encoder for
-            retrieval that was tuned from the same model.
-        versions: package -> version.
-        throughput: speed of the encoder.
-    """
+    """Predictions of one model, and what is known about it; None means not known."""
 
     path: Path
-    predictions: Predictions
-    name: str
+    predictions: Predictions  # of the data in use
+    name: str  # without the pooling
     revision: str | None = None
     n_parameters: int | None = None
-    type: str | None = None
-    regime: str | None = None
-    pooling: str | None = None
-    few_shot: int | None = None
-    seed: int | None = None
+    type: str | None = None  # one of `MODEL_TYPES`
+    regime: str | None = None  # one of `KNOWN_REGIMES`, the supervision by idioms that the model had
+    pooling: str | None = None  # one of `POOLINGS`
+    few_shot: int | None = None  # number of examples of the target language that the model saw
+    seed: int | None = None  # of the training
+    # A token classifier has other weights than an encoder for retrieval that was tuned from the same model.
     is_classifier: bool = False
     versions: Mapping[str, str] = field(default_factory=dict)
     throughput: Throughput | None = None
@@ -73,25 +57,15 @@ class ModelPredictions:
 
 @dataclass(frozen=True, slots=True)
 class StatedScores:
-    """Scores of one subset as a finished result states them.
-
-    Attributes:
-        path: the file.
-        model: name of the model; None if the result does not state it.
-        task: short name.
-        subset: ``tur-azj``.
-        data_revision: revision of the data that was scored.
-        main: the main score.
-        floor: main score of a random ranking; None if it is not stated.
-    """
+    """Scores of one subset as a finished result states them."""
 
     path: Path
-    model: str | None
-    task: str
+    model: str | None  # None if the result does not name it
+    task: str  # short name
     subset: str
-    data_revision: str
+    data_revision: str  # of the data that was scored
     main: float
-    floor: float | None
+    floor: float | None  # main score of a random ranking, if it is stated
 
 
 def describe_encoder(
@@ -116,23 +90,15 @@ def describe_encoder(
     match = POOLED_NAME.fullmatch(name)
     base = match["base"] if match else name
     named_pooling = match["pooling"] if match else pooling
-    known_pooling = named_pooling if isinstance(named_pooling, str) and named_pooling in POOLINGS else None
     model_type = ENCODER if match or not is_native else SENTENCE_ENCODER
-    if base.startswith(_BASELINES):
-        model_type = BASELINE
     return ModelPredictions(
         path=path,
         predictions=predictions,
         name=base,
-        revision=known_revision(revision),
-        type=model_type,
-        pooling=known_pooling,
+        revision=None if revision in ("", NO_REVISION) else revision,
+        type=BASELINE if base.startswith(_BASELINES) else model_type,
+        pooling=named_pooling if isinstance(named_pooling, str) and named_pooling in POOLINGS else None,
     )
-
-
-def known_revision(revision: str | None) -> str | None:
-    """Return a revision, or None if the results only say that there is none."""
-    return None if revision in (None, "", NO_REVISION) else revision
 
 
 def regime_of_untuned(name: str) -> str | None:
@@ -145,11 +111,6 @@ def regime_of_language_model(name: str, *, shots: int) -> str | None:
     if shots:
         return FEW_SHOT
     return None if is_local(name) else PRETRAINED
-
-
-def known_regime(regime: str) -> str:
-    """Return a regime as the leaderboard names it."""
-    return regime if regime in KNOWN_REGIMES else OTHER
 
 
 def check_data(path: Path, revision: str, dataset: Dataset) -> None:

@@ -24,7 +24,7 @@ from turkic_idiom_tasks.harnesses.mteb_loading import resolve_model
 from turkic_idiom_tasks.harnesses.mteb_results import model_revision
 from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES
 from turkic_idiom_tasks.metrics.bootstrap import Floats
-from turkic_idiom_tasks.results.predictions import Prediction
+from turkic_idiom_tasks.results.predictions import Prediction, Similarities
 from turkic_idiom_tasks.results.record import (
     DataName,
     Header,
@@ -35,7 +35,6 @@ from turkic_idiom_tasks.results.record import (
     subset_scores,
 )
 from turkic_idiom_tasks.results.scored import score_subset
-from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.runs.cells import Cell, Finish, Result, Work, pinned_commit
 from turkic_idiom_tasks.runs.similarity_cells import SimilarityPart
 from turkic_idiom_tasks.tasks.similarity.pair_similarities import SENTENCE, similarities_by_pooling

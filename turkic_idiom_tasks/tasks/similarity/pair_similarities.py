@@ -8,7 +8,7 @@ import numpy as np
 
 from turkic_idiom_tasks.dataset.similarity import SentencePairs
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
-from turkic_idiom_tasks.results.similarities import Similarities
+from turkic_idiom_tasks.results.predictions import Similarities
 
 SENTENCE = "sentence"  # role of a text, besides those of retrieval
 
