@@ -21,7 +21,8 @@ from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.metrics.bootstrap import Interval
 from turkic_idiom_tasks.metrics.comparison import Comparison
-from turkic_idiom_tasks.report.compare import Report, Row, compare_results, to_json, verdict
+from turkic_idiom_tasks.report.compare import Report, Row, compare_results, comparison_frame, verdict
+from turkic_idiom_tasks.report.frame import to_json
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
 from turkic_idiom_tasks.results.record import (
     SUFFIX,
@@ -182,7 +183,7 @@ def test_the_table_begins_with_a_verdict_and_fits_the_width(runs, dataset, width
     assert f"B: {GOOD}" in lines
     assert max(map(len, lines)) <= width
     assert "fewer than 30 concepts" in text.getvalue()
-    for row in json.loads(to_json(report)):
+    for row in json.loads(to_json(comparison_frame(report))):
         short = row["task"].removeprefix("TurkicIdiom")
         place = next(n for n, line in enumerate(lines) if line.split()[:2] == [short, row["subset"]])
         shown = "\n".join(lines[place : place + (1 if width >= WIDE else 2)])  # the interval stands below

@@ -26,7 +26,7 @@ from turkic_idiom_tasks.cli.finetune import (
     tuned_folder,
 )
 from turkic_idiom_tasks.cli.options import Revision, TrustRemoteCode
-from turkic_idiom_tasks.cli.similarity_output import UNDEFINED, score_text, similarity_cells, similarity_table
+from turkic_idiom_tasks.cli.output import UNDEFINED, score_text, similarity_cells, similarity_table
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable

@@ -85,17 +85,11 @@ class LinePoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chart:
-    """A chart.
-
-    Attributes:
-        title: title above the chart.
-        description: text for readers who do not see the chart: what is drawn, and how to read it.
-        spec: Vega-Lite specification.
-    """
+    """A chart and its words."""
 
     title: str
-    description: str
-    spec: Mapping[str, Any]
+    description: str  # for readers who do not see the chart: what is drawn, and how to read it
+    spec: Mapping[str, Any]  # Vega-Lite
 
     def svg(self) -> str:
         """Return an SVG element without scripts, references or ids; the same chart always gives the same bytes."""
@@ -114,25 +108,16 @@ class Chart:
 
 
 def write_chart(chart: Chart, folder: Path, name: str) -> Path:
-    """Write ``<name>.svg`` and ``<name>.vl.json``, and return the SVG file.
-
-    Raises:
-        InputError: the folder cannot be written to.
-    """
+    """Write ``<name>.svg`` and ``<name>.vl.json``, and return the SVG file."""
     write_text(folder / f"{name}.svg", chart.svg())
     write_json(folder / f"{name}.vl.json", dict(chart.spec))
     return folder / f"{name}.svg"
 
 
 def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
-    """Draw differences by row and column, each with its number; white is 0, orange above, blue below.
-
-    Raises:
-        ValueError: no tiles.
-    """
+    """Draw differences by row and column, each with its number; white is 0, orange above, blue below."""
     rows, columns = _order(tiles, "row"), _order(tiles, "column")
-    known = [abs(tile.value) for tile in tiles if tile.value is not None]
-    bound = max(known, default=0.0) or 1.0
+    bound = max((abs(tile.value) for tile in tiles if tile.value is not None), default=0.0) or 1.0
     lines = f"({json.dumps({row: _lines(row) for row in rows})})"
     row_axis = _labels_only()
     row_axis.labelExpr = f"{lines}[datum.label]"
@@ -166,13 +151,10 @@ def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str
 
     Args:
         bars: the bars.
-        title: title of the chart.
-        description: description of the chart.
+        title: see `Chart`.
+        description: see `Chart`.
         axis: title of the axis of the values.
         floor: score of a random system, drawn as a dashed line.
-
-    Raises:
-        ValueError: no bars.
     """
     groups, series = _order(bars, "group"), _order(bars, "series")
     place = {
@@ -200,22 +182,16 @@ def curves(
     """Draw curves over an ordered but not metric `x`, in panels side by side.
 
     Args:
-        points: the points.
-        title: title of the chart.
-        description: description of the chart.
+        points: the points, whose values are in [0, 1].
+        title: see `Chart`.
+        description: see `Chart`.
         x_axis: title of the axis of `x`.
-        y_axis: title of the axis of the values, which are in [0, 1].
+        y_axis: title of the axis of the values.
         panels_in_row: number of panels side by side; 1 fits a phone.
-
-    Raises:
-        ValueError: no points.
     """
     series, panels = _order(points, "series"), _order(points, "panel")
     legend = _legend(series)
-    rows = []
-    for point in points:
-        rows.append(asdict(point) | {"dash": series.index(point.series)})
-    data = alt.Data(values=rows)
+    data = alt.Data(values=[asdict(point) | {"dash": series.index(point.series)} for point in points])
     base = alt.Chart().encode(
         x=alt.X("x:O", sort=_order(points, "x"), title=x_axis, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("value:Q", title=y_axis, scale=alt.Scale(domain=[0, 1])),
@@ -236,18 +212,7 @@ def curves(
 
 
 def lines(points: Sequence[LinePoint], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
-    """Draw lines through points in their order, such as precision over recall.
-
-    Args:
-        points: the points.
-        title: title of the chart.
-        description: description of the chart.
-        x_axis: title of the axis of `x`.
-        y_axis: title of the axis of `y`.
-
-    Raises:
-        ValueError: no points.
-    """
+    """Draw lines through points in their order, such as precision over recall."""
     series = _order(points, "series")
     scale = alt.Scale(domain=[0, 1])
     rows = []

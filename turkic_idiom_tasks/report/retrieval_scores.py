@@ -15,42 +15,33 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from turkic_idiom_tasks.dataset.retrieval import SUBSETS
+from turkic_idiom_tasks.dataset.retrieval import SUBSETS, target_language
 from turkic_idiom_tasks.encoders.names import MONOLINGUAL, PAPER_ENCODERS, POOLINGS, PRETRAINED, TR_ONLY
 from turkic_idiom_tasks.languages import PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval, Stratum, resample
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare
-from turkic_idiom_tasks.report.frame import MEASURES, UNTUNED_KEPT, language_of
+from turkic_idiom_tasks.report.frame import MEASURES, N_SEEDS, UNTUNED_KEPT
 
 KEY = ["task", "model", "regime", "pooling"]
-N_SEEDS, N_UNTUNED, N_QUERIES = "seeds", "untuned", "queries"
+N_UNTUNED, N_QUERIES, UNTUNED = "untuned", "queries", "untuned kept"
 
 Key = tuple[str, str, str, str]  # task, model, regime, pooling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RetrievalScores:
-    """Finished retrieval cells of a grid; see `summarise`.
+    """Finished retrieval cells of a grid; see `summarise`."""
 
-    Attributes:
-        models: the paper's models in its order, then others.
-        poolings: poolings of the grid, in the project's order.
-        regimes: regimes of the grid.
-        subsets: task -> the subsets of the means; a task without subsets is left out.
-        means: (task, model, regime, pooling, subset) -> mean over seeds of each measure, number of seeds, and number of
-            seeds that ended with the untuned weights.
-        macro: (task, model, regime, pooling) -> mean over languages of each measure, number of queries and seeds, and
-            the languages whose training ended with the untuned weights; only if no language is missing.
-        queries: (task, model, regime, pooling, subset) -> query, concept and mean over seeds of its nDCG.
-    """
-
-    models: tuple[str, ...]
-    poolings: tuple[str, ...]
+    models: tuple[str, ...]  # the paper's models in its order, then others
+    poolings: tuple[str, ...]  # in the project's order
     regimes: frozenset[str]
-    subsets: Mapping[str, tuple[str, ...]]
+    subsets: Mapping[str, tuple[str, ...]]  # task -> the subsets of the means; a task without subsets is left out
+    # (*Key, subset) -> means over seeds of each measure, number of seeds, and of those that ended with untuned weights
     means: pd.DataFrame
+    # Key -> means over languages, numbers of queries and seeds, and the languages whose training ended with the
+    # untuned weights; only if no language is missing
     macro: pd.DataFrame
-    queries: pd.DataFrame
+    queries: pd.DataFrame  # (*Key, subset) -> query, concept and mean over seeds of its nDCG
 
     def find(self, key: Key) -> Key | None:
         """Return the key if there are scores in all languages, otherwise None."""
@@ -58,47 +49,39 @@ class RetrievalScores:
 
     def best(self, task: str, model: str, regime: str) -> Key | None:
         """Return the key of the pooling with the highest mean nDCG on the test queries, the first among equal ones."""
-        known_keys = []
-        for pooling in self.poolings:
-            key = self.find((task, model, regime, pooling))
-            if key is not None:
-                known_keys.append(key)
+        keys = [(task, model, regime, pooling) for pooling in self.poolings]
+        known_keys = [key for key in keys if key in self.macro.index]
         return max(known_keys, key=lambda key: float(self.macro.at[key, "ndcg"]), default=None)
 
-    def value(self, key: Key | None, column: str) -> Any:
-        """Return a figure of `macro`; None if the key is None."""
-        return None if key is None else self.macro.at[key, column]
+    def figures(self, key: Key | None) -> dict[str, Any]:
+        """Return all figures of `macro` by column; none if the key is None."""
+        return {} if key is None else dict(self.macro.loc[key])
 
     def interval(self, key: Key) -> Interval:
         """Return the bootstrap interval of the mean nDCG, which resamples whole concepts."""
-        strata = {}
-        for subset in self.subsets[key[0]]:
-            rows = self._rows(key, subset)
-            strata[subset] = Stratum(rows["concept"].tolist(), _sums(rows["ndcg"]))
-        return resample(strata).interval()
+        return resample(self._strata(key)).interval()
 
     def against(self, key: Key, other: Key) -> Comparison:
         """Return a comparison with `key` as the second system, on the same queries; concepts stay whole."""
+        before, after = self._strata(other), self._strata(key)
         pairs = {}
-        for subset in self.subsets[key[0]]:
-            before, after = self._rows(other, subset), self._rows(key, subset)
-            pairs[subset] = Paired(after["concept"].tolist(), _sums(before["ndcg"]), _sums(after["ndcg"]))
+        for subset, stratum in after.items():
+            pairs[subset] = Paired(stratum.concepts, before[subset].sums, stratum.sums)
         return compare(pairs)
 
     def query_by_query(self, key: Key, other: Key) -> Comparison:
         """Return a comparison of single queries, with the queries of all languages as one sample, as in the paper."""
         names: list[str] = []
-        sums_before, sums_after = [], []
         for subset in self.subsets[key[0]]:
-            before, after = self._rows(other, subset), self._rows(key, subset)
-            names += [f"{subset}/{query}" for query in after["query"]]
-            sums_before.append(_sums(before["ndcg"]))
-            sums_after.append(_sums(after["ndcg"]))
-        return compare({"all": Paired(names, np.concatenate(sums_before), np.concatenate(sums_after))})
+            names += [f"{subset}/{query}" for query in self.queries.loc[[(*key, subset)]]["query"]]
+        before, after = (
+            np.concatenate([stratum.sums for stratum in self._strata(system).values()]) for system in (other, key)
+        )
+        return compare({"all": Paired(names, before, after)})
 
     def languages(self, task: str) -> list[str]:
         """Return the codes of the languages of the documents of a task."""
-        return [language_of(task, subset) for subset in self.subsets.get(task, ())]
+        return [target_language(task, subset).code for subset in self.subsets.get(task, ())]
 
     def has_all_languages(self, task: str) -> bool:
         """Return whether means of a task are over the paper's languages, so that they can be compared with it."""
@@ -110,12 +93,17 @@ class RetrievalScores:
         for subset in self.subsets.get(task, ()):
             sizes = self.means.xs((task, subset), level=("task", "subset"))["n_queries"]
             if (sizes < SMALL_N).any():
-                small.append(language_of(task, subset))
+                small.append(target_language(task, subset).code)
         return small
 
-    def _rows(self, key: Key, subset: str) -> pd.DataFrame:
-        """Return the queries of a subset, in the order of their ids."""
-        return self.queries.loc[[(*key, subset)]]
+    def _strata(self, key: Key) -> dict[str, Stratum]:
+        """Return subset -> its queries, in the order of their ids; each adds its nDCG and 1 to the mean."""
+        strata = {}
+        for subset in self.subsets[key[0]]:
+            rows = self.queries.loc[[(*key, subset)]]
+            ndcg = rows["ndcg"].to_numpy(dtype=np.float64)
+            strata[subset] = Stratum(rows["concept"].tolist(), np.stack([ndcg, np.ones(len(ndcg))], axis=1))
+        return strata
 
 
 def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection[str]) -> RetrievalScores:
@@ -127,10 +115,15 @@ def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection
         languages: codes of the languages of the means, as far as the data has them.
     """
     scores = scores[scores["task"].isin(SUBSETS)]
-    subsets = _complete_subsets(scores, languages)
+    tested = scores[scores["regime"].isin([PRETRAINED, TR_ONLY])]
+    pairs = set(zip(tested["task"], tested["subset"], strict=True))
+    subsets = {}
+    for task, names in SUBSETS.items():
+        known = [name for name in names if (task, name) in pairs and target_language(task, name).code in languages]
+        if known:
+            subsets[task] = tuple(known)
     means = _means_over_seeds(_with_stand_in(scores))
     averaged = _with_stand_in(queries).groupby([*KEY, "subset", "query", "concept"], sort=True)["ndcg"].mean()
-    by_query = averaged.reset_index(["query", "concept"])
     return RetrievalScores(
         models=tuple(sorted(scores["model"].unique(), key=lambda name: _place(name, PAPER_ENCODERS))),
         poolings=tuple(sorted(scores["pooling"].unique(), key=lambda name: _place(name, POOLINGS))),
@@ -138,33 +131,20 @@ def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection
         subsets=subsets,
         means=means,
         macro=_means_over_languages(means, subsets),
-        queries=by_query,
+        queries=averaged.reset_index(["query", "concept"]),
     )
-
-
-def _complete_subsets(scores: pd.DataFrame, languages: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return task -> subsets of these languages on which pretrained or tr-only encoders were tested."""
-    tested = scores[scores["regime"].isin([PRETRAINED, TR_ONLY])]
-    pairs = set(zip(tested["task"], tested["subset"], strict=True))
-    complete = {}
-    for task, names in SUBSETS.items():
-        known = [name for name in names if (task, name) in pairs and language_of(task, name) in languages]
-        if known:
-            complete[task] = tuple(known)
-    return complete
 
 
 def _with_stand_in(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with the tr-only scores of Turkish repeated as monolingual scores."""
     pairs = frame[["task", "subset"]].drop_duplicates().itertuples(index=False)
-    turkish = [(task, subset) for task, subset in pairs if language_of(task, subset) == PIVOT]
+    turkish = [(task, subset) for task, subset in pairs if target_language(task, subset).code == PIVOT]
     is_turkish = pd.MultiIndex.from_frame(frame[["task", "subset"]]).isin(turkish)
     stand_in = frame[(frame["regime"] == TR_ONLY) & is_turkish].assign(regime=MONOLINGUAL)
     return pd.concat([frame, stand_in], ignore_index=True)
 
 
 def _means_over_seeds(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return (task, model, regime, pooling, subset) -> measures, number of seeds, number that kept untuned weights."""
     groups = scores.groupby([*KEY, "subset", "measure"])["value"]
     means = groups.mean().unstack("measure")
     means[N_SEEDS] = groups.size().unstack("measure")["ndcg"]
@@ -175,19 +155,18 @@ def _means_over_seeds(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
-    """Return (task, model, regime, pooling) -> measures, queries, seeds, untuned; only keys with all subsets."""
     rows: dict[Any, dict[str, Any]] = {}
     for key, key_means in means.groupby(level=KEY):
         task, regime = key[0], key[2]
-        wanted = subsets.get(task, ())
+        wanted = list(subsets.get(task, ()))
         by_subset = key_means.droplevel(KEY)
         if not wanted or not set(wanted) <= set(by_subset.index):
             continue
-        by_subset = by_subset.loc[list(wanted)]
+        by_subset = by_subset.loc[wanted]
         row: dict[str, Any] = by_subset[list(MEASURES)].mean().to_dict()
         row[N_QUERIES] = int(by_subset["n_queries"].sum())
         row[N_SEEDS] = int(by_subset[N_SEEDS].min())
-        row["untuned kept"] = None if regime == PRETRAINED else _untuned(task, by_subset)
+        row[UNTUNED] = None if regime == PRETRAINED else _untuned(task, by_subset)
         rows[key] = row
     index = pd.MultiIndex.from_tuples(rows, names=KEY) if rows else pd.MultiIndex.from_arrays([[]] * 4, names=KEY)
     return pd.DataFrame(list(rows.values()), index=index)
@@ -199,14 +178,8 @@ def _untuned(task: str, by_subset: pd.DataFrame) -> str:
     for subset, n_untuned, n_seeds in zip(by_subset.index, by_subset[N_UNTUNED], by_subset[N_SEEDS], strict=True):
         if n_untuned:
             share = f" {int(n_untuned)}/{int(n_seeds)}" if n_untuned < n_seeds else ""
-            kept.append(language_of(task, subset) + share)
+            kept.append(target_language(task, subset).code + share)
     return ", ".join(kept) or "none"
-
-
-def _sums(ndcg: pd.Series) -> Any:
-    """Return (queries, 2) float64: each query adds its nDCG to the numerator and 1 to the denominator."""
-    values = ndcg.to_numpy(dtype=np.float64)
-    return np.stack([values, np.ones(len(values))], axis=1)
 
 
 def _place(name: str, order: Iterable[str]) -> tuple[int, str]:

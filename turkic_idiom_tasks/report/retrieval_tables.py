@@ -6,7 +6,6 @@ the same here, and their notes say that such figures are optimistic. The table o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,9 +14,9 @@ from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, PRETRA
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval
 from turkic_idiom_tasks.metrics.comparison import Comparison, holm
 from turkic_idiom_tasks.report.charts import Bar, Chart, grouped_bars
-from turkic_idiom_tasks.report.frame import IDENTITY, MEASURES, UNTUNED_KEPT, widen
-from turkic_idiom_tasks.report.published import PublishedTable, paper, published_tables
-from turkic_idiom_tasks.report.retrieval_scores import Key, RetrievalScores
+from turkic_idiom_tasks.report.frame import IDENTITY, MEASURES, N_SEEDS, SIZES, UNTUNED_KEPT, widen
+from turkic_idiom_tasks.report.published import Figure, paper, published_tables
+from turkic_idiom_tasks.report.retrieval_scores import N_QUERIES, UNTUNED, RetrievalScores
 from turkic_idiom_tasks.report.tables import Table, make_frame, short_names
 
 CROSS_LINGUAL_REGIMES = (PRETRAINED, TR_ONLY, CROSS_LINGUAL)
@@ -43,7 +42,8 @@ _NOTE = (
     "weights were better on the development queries."
 )
 _SHORT = "may be too short"
-_EXTENT = ("queries", "seeds", "untuned kept")
+_COUNTS = (N_QUERIES, N_SEEDS)
+_EXTENT = (*_COUNTS, UNTUNED)
 _P_VALUES = ("p wilcox", "Holm wilcox", "p pratt", "Holm pratt", "p by concept", "paper p")
 
 
@@ -77,66 +77,76 @@ def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
 def _regimes_table(summary: RetrievalScores, task: str) -> Table:
     """Return the paper's Figure 2 or 3 as a table, with a row per model and regime."""
     name, _, regimes = FIGURES[task]
-    published = published_tables()[f"retrieval_{task.lower()}"]
-    rows = []
+    table = f"retrieval_{task.lower()}"
+    rows: list[dict[str, Any]] = []
     for model in summary.models if task in summary.subsets else ():
         untuned = summary.best(task, model, PRETRAINED)
-        paper_figures = _paper_figures(published, model, summary, task)
+        paper_figures = _paper_figures(summary, task, table, model)
         for regime in regimes:
             if regime not in summary.regimes:
                 continue
+            row = {"model": model, "regime": regime, "paper nDCG": paper_figures[regime]}
             key = summary.best(task, model, regime)
-            before = None if regime == PRETRAINED else untuned
-            interval = None if key is None else summary.interval(key)
-            change = None if key is None or before is None else summary.against(key, before)
-            figures = [*_scored(summary, key, interval), *_difference(change), _unreliable(interval, change)]
-            rows.append([model, regime, *figures, *_values(summary, key, _EXTENT), paper_figures[regime]])
-    columns = ["model", "regime", "pooling", "nDCG", "low", "high", "floor", "corrected"]
+            if key is not None:
+                interval = summary.interval(key)
+                row |= summary.figures(key) | {"pooling": key[3], "low": interval.low, "high": interval.high}
+                change = None if regime == PRETRAINED or untuned is None else summary.against(key, untuned)
+                if change is not None:
+                    row |= _difference(change, ("difference to pretrained", "difference low", "difference high"))
+                row[_SHORT] = _short(interval, change)
+            rows.append(row)
+    columns = ["model", "regime", "pooling", "ndcg", "low", "high", "ndcg_floor", "ndcg_corrected"]
     columns += ["difference to pretrained", "difference low", "difference high", _SHORT, *_EXTENT, "paper nDCG"]
-    note = f"{_NOTE}{_small(summary, task)} Paper: {paper()}, {published.source}."
-    return Table(name, _title(summary, task), make_frame(rows, columns, counts=_EXTENT[:2]), note)
+    frame = make_frame(rows, columns, counts=_COUNTS)
+    frame = frame.rename(columns={"ndcg": "nDCG", "ndcg_floor": "floor", "ndcg_corrected": "corrected"})
+    note = f"{_NOTE}{_small(summary, task)} Paper: {paper()}, {published_tables()[table].source}."
+    return Table(name, _title(summary, task), frame, note)
 
 
 def _monolingual_table(summary: RetrievalScores) -> Table:
     """Return the paper's Table 5."""
     published = published_tables()["retrieval_t2"]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for model in summary.models if "T2" in summary.subsets else ():
-        before = summary.best("T2", model, PRETRAINED)
-        after = summary.best("T2", model, MONOLINGUAL)
-        row: list[Any] = [model]
-        for key in (before, after):
-            row += [summary.value(key, "ndcg"), None if key is None else key[3]]
-        change = None if before is None or after is None else summary.against(after, before)
-        row += [*_difference(change), _unreliable(None, change)]
-        row += _values(summary, before or after, ("ndcg_floor", "queries"))
-        row += _values(summary, after, _EXTENT[1:])
-        rows.append(row + list(_paper_figures(published, model, summary, "T2").values()))
+        row: dict[str, Any] = {"model": model}
+        for name, figure in _paper_figures(summary, "T2", "retrieval_t2", model).items():
+            row[f"paper {name}"] = figure
+        before, after = (summary.best("T2", model, regime) for regime in MONOLINGUAL_REGIMES)
+        for regime, key in zip(MONOLINGUAL_REGIMES, (before, after), strict=True):
+            if key is not None:
+                row |= {regime: summary.figures(key)["ndcg"], f"{regime} pooling": key[3]}
+        known, tuned = summary.figures(before or after), summary.figures(after)
+        row |= {"floor": known.get("ndcg_floor"), N_QUERIES: known.get(N_QUERIES)}
+        row |= {N_SEEDS: tuned.get(N_SEEDS), UNTUNED: tuned.get(UNTUNED)}
+        if before is not None and after is not None:
+            change = summary.against(after, before)
+            row |= _difference(change, ("difference", "low", "high")) | {_SHORT: _short(None, change)}
+        rows.append(row)
     columns = ["model", "pretrained", "pretrained pooling", "monolingual", "monolingual pooling"]
     columns += ["difference", "low", "high", _SHORT, "floor", *_EXTENT]
     columns += [f"paper {name}" for name in published.columns]
     note = f"Turkish is trained as tr-only. {_NOTE}{_small(summary, 'T2')} Paper: {paper()}, {published.source}."
-    return Table("table5_t2", _title(summary, "T2"), make_frame(rows, columns, counts=_EXTENT[:2]), note)
+    return Table("table5_t2", _title(summary, "T2"), make_frame(rows, columns, counts=_COUNTS), note)
 
 
 def _significance_table(summary: RetrievalScores) -> Table:
     """Return the paper's Table 6: monolingual training against none, for each model and pooling."""
-    published = published_tables()["retrieval_t2_p"]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for model in summary.models if "T2" in summary.subsets else ():
+        paper_figures = _paper_figures(summary, "T2", "retrieval_t2_p", model)
         for pooling in summary.poolings:
             before = summary.find(("T2", model, PRETRAINED, pooling))
             after = summary.find(("T2", model, MONOLINGUAL, pooling))
-            tests = None
-            concept_test: list[Any] = [None, None]
+            row = {"model": model, "pooling": pooling, "paper p": paper_figures.get(pooling)}
+            row[UNTUNED] = summary.figures(after).get(UNTUNED)
             if before is not None and after is not None:
-                tests = summary.query_by_query(after, before)
-                by_concept = summary.against(after, before)
-                concept_test = [by_concept.n_concepts, by_concept.p]
-            paper_p = _paper_figures(published, model, summary, "T2").get(pooling)
-            rows.append([model, pooling, *_tests(tests), *concept_test, summary.value(after, _EXTENT[2]), paper_p])
+                tests, by_concept = summary.query_by_query(after, before), summary.against(after, before)
+                row |= {"queries": tests.n, "p wilcox": tests.p_wilcox, "p pratt": tests.p_pratt}
+                row |= {"effect": tests.effect, "wins": tests.wins, "ties": tests.ties, "losses": tests.losses}
+                row |= {"concepts": by_concept.n_concepts, "p by concept": by_concept.p}
+            rows.append(row)
     columns = ["model", "pooling", "queries", "p wilcox", "p pratt", "effect", "wins", "ties", "losses"]
-    columns += ["concepts", "p by concept", "untuned kept", "paper p"]
+    columns += ["concepts", "p by concept", UNTUNED, "paper p"]
     frame = make_frame(rows, columns, counts=("queries", "wins", "ties", "losses", "concepts"))
     for name, column in (("Holm wilcox", "p wilcox"), ("Holm pratt", "p pratt")):
         adjusted = holm([None if pd.isna(p) else float(p) for p in frame[column]])
@@ -147,62 +157,58 @@ def _significance_table(summary: RetrievalScores) -> Table:
         "ranked (pratt); Holm's correction within the table. effect: rank-biserial correlation, positive if training "
         "helps; wins: queries that it helps. Queries of one concept in several languages are not independent, so these "
         "p are too small; `p by concept` is a sign-flip test that keeps concepts whole and gives all languages the "
-        f"same weight. No test with fewer than {SMALL_N}. Paper: {published.source}."
+        f"same weight. No test with fewer than {SMALL_N}. Paper: {published_tables()['retrieval_t2_p'].source}."
     )
     return Table("table6_t2_p", title, frame, note, _P_VALUES)
 
 
 def _poolings_table(summary: RetrievalScores) -> Table:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for model in summary.models:
         for task in summary.subsets:
             for regime in REGIMES_OF[task]:
-                if regime not in summary.regimes:
-                    continue
-                for pooling in summary.poolings:
+                for pooling in summary.poolings if regime in summary.regimes else ():
+                    row = {"model": model, "task": task, "regime": regime, "pooling": pooling}
                     key = summary.find((task, model, regime, pooling))
-                    rows.append([model, task, regime, pooling, *_values(summary, key, (*MEASURES, *_EXTENT))])
+                    rows.append(row | summary.figures(key))
     columns = ["model", "task", "regime", "pooling", *MEASURES, *_EXTENT]
-    return Table("poolings", "Every pooling, averaged over languages", make_frame(rows, columns, counts=_EXTENT[:2]))
+    return Table("poolings", "Every pooling, averaged over languages", make_frame(rows, columns, counts=_COUNTS))
 
 
 def _cells_table(scores: pd.DataFrame) -> Table:
     """Return a row for every subset of every cell."""
     keys = [*IDENTITY[:-1], "task", "subset"]
-    counts = ["n_queries", "n_documents"]
     frame = widen(scores[scores["task"].isin(FIGURES)], keys)
     kept = frame[UNTUNED_KEPT].map({1.0: "yes", 0.0: "no"}) if UNTUNED_KEPT in frame else None
-    frame = frame[[*keys, *MEASURES, *counts]].astype(dict.fromkeys(counts, "Int64"))
-    frame["untuned kept"] = kept
-    return Table("retrieval_cells", "Every retrieval cell", frame)
+    frame = frame[[*keys, *MEASURES, *SIZES]].astype(dict.fromkeys(SIZES, "Int64"))
+    return Table("retrieval_cells", "Every retrieval cell", frame.assign(**{UNTUNED: kept}))
 
 
 def _bars(summary: RetrievalScores, task: str) -> Chart | None:
     """Return a group of bars for each model, the best one first, with a bar per regime; None without any score."""
     regimes = [regime for regime in FIGURES[task][2] if regime in summary.regimes]
     highest: dict[str, float] = {}
-    for model in summary.models:
+    bars_of: dict[str, list[Bar]] = {}
+    for model, name in short_names(summary.models).items():
+        bars_of[model] = []
         for regime in regimes:
             key = summary.best(task, model, regime)
-            if key is not None:
-                highest[model] = max(summary.value(key, "ndcg"), highest.get(model, 0.0))
+            if key is None:
+                bars_of[model].append(Bar(name, regime, None))
+                continue
+            value, interval = float(summary.figures(key)["ndcg"]), summary.interval(key)
+            bars_of[model].append(Bar(name, regime, value, low=interval.low, high=interval.high))
+            highest[model] = max(value, highest.get(model, 0.0))
     if not highest:
         return None
     models = sorted(highest, key=lambda model: -highest[model])
-    names = short_names(summary.models)
-    bars = []
-    for model in models:
-        for regime in regimes:
-            key = summary.best(task, model, regime)
-            interval = None if key is None else summary.interval(key)
-            low, high = (None, None) if interval is None else (interval.low, interval.high)
-            bars.append(Bar(names[model], regime, summary.value(key, "ndcg"), low=low, high=high))
     floor = float(summary.macro.xs(task, level="task")["ndcg_floor"].iloc[0])
     description = (
         f"Bars of nDCG with 95% intervals for {len(models)} models, best first: {', '.join(regimes)}. Each bar has "
         "the best pooling on the test queries, an optimistic choice. "
         f"A random ranking scores {floor:.3f}."
     )
+    bars = [bar for model in models for bar in bars_of[model]]
     return grouped_bars(bars, title=_title(summary, task), description=description, axis="nDCG", floor=floor)
 
 
@@ -210,31 +216,17 @@ def _title(summary: RetrievalScores, task: str) -> str:
     return f"{task}, {FIGURES[task][1]}: nDCG over {', '.join(summary.languages(task))}"
 
 
-def _paper_figures(published: PublishedTable, model: str, summary: RetrievalScores, task: str) -> dict[str, Any]:
+def _paper_figures(summary: RetrievalScores, task: str, table: str, model: str) -> dict[str, Figure]:
     """Return column -> figure of a model in the paper; all are None if our means are over other languages."""
-    return dict(published.of(model if summary.has_all_languages(task) else ""))
+    return published_tables()[table].of(model if summary.has_all_languages(task) else "")
 
 
-def _values(summary: RetrievalScores, key: Key | None, columns: Sequence[str]) -> list[Any]:
-    return [summary.value(key, column) for column in columns]
+def _difference(comparison: Comparison, names: tuple[str, str, str]) -> dict[str, Any]:
+    values = (comparison.difference, comparison.interval.low, comparison.interval.high)
+    return dict(zip(names, values, strict=True))
 
 
-def _scored(summary: RetrievalScores, key: Key | None, interval: Interval | None) -> list[Any]:
-    """Return pooling, nDCG, its interval, floor and corrected nDCG."""
-    if key is None or interval is None:
-        return [None] * 6
-    figures = _values(summary, key, ("ndcg_floor", "ndcg_corrected"))
-    return [key[3], summary.value(key, "ndcg"), interval.low, interval.high, *figures]
-
-
-def _difference(comparison: Comparison | None) -> list[Any]:
-    """Return the difference and its interval."""
-    if comparison is None:
-        return [None] * 3
-    return [comparison.difference, comparison.interval.low, comparison.interval.high]
-
-
-def _unreliable(interval: Interval | None, comparison: Comparison | None) -> str | None:
+def _short(interval: Interval | None, comparison: Comparison | None) -> str | None:
     """Return the names of the intervals of a row that depend on few concepts."""
     names = []
     if interval is not None and not interval.is_reliable:
@@ -242,14 +234,6 @@ def _unreliable(interval: Interval | None, comparison: Comparison | None) -> str
     if comparison is not None and not comparison.interval.is_reliable:
         names.append("difference")
     return ", ".join(names) or None
-
-
-def _tests(comparison: Comparison | None) -> list[Any]:
-    """Return queries, p-values, effect, wins, ties, losses."""
-    if comparison is None:
-        return [None] * 7
-    counts = [comparison.wins, comparison.ties, comparison.losses]
-    return [comparison.n, comparison.p_wilcox, comparison.p_pratt, comparison.effect, *counts]
 
 
 def _small(summary: RetrievalScores, task: str) -> str:
