@@ -84,20 +84,19 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
         tasks: T1, T2, T3, T4, full names, or ``spans``; empty for all.
 
     Raises:
-        InputError: the results cannot be read, are of different data, or one has tasks or subsets that the other lacks.
+        InputError: the results cannot be read, are of other data, or one has tasks or subsets that the other lacks.
     """
     wanted = {_compared_task(name) for name in tasks}
     places = (first, second)
     by_size = first.is_dir() and second.is_dir()
-    headers = [_find_headers(place, wanted) for place in places]
-    revisions = [", ".join(sorted({header.data.revision[:12] for header in found.values()})) for found in headers]
-    if revisions[0] != revisions[1]:
-        both = " and ".join(revisions)
-        raise InputError(f"A and B were scored on different data (revisions {both}); run both again on the same data")
-    _check_same([_tasks_of(found.values(), wanted) for found in headers], places, "choose what both have with --task")
-    a, b = (_read_system(found, dataset, wanted, by_size=by_size) for found in headers)
-    names = [{", ".join(key) for key in system} for system in (a, b)]
-    _check_same(names, places, "compare two files with the same subsets")
+    a, b = (_read_system(place, dataset, wanted, by_size=by_size) for place in places)
+    for here, there, side in ((a, b, 0), (b, a, 1)):
+        only = sorted(here.keys() - there.keys())
+        if only:
+            raise InputError(
+                f"{', '.join(only[0])} is only in {SIDES[side]} ({places[side]}), not in {places[1 - side]}; run what "
+                "is missing, or choose what both have: a task with --task, or two files with the same subsets"
+            )
     pairs = {}
     remarks: dict[str, None] = {}
     for key in a:
@@ -155,77 +154,35 @@ def comparison_frame(report: Report) -> pd.DataFrame:
 
 
 def _compared_task(name: str) -> str:
-    """Return the short name of a task.
-
-    Raises:
-        InputError: there is no such task, or it is a similarity task.
-    """
+    """Return the short name of a task that can be compared."""
     for task in SIMILARITY_TASKS.values():
         if name.lower() in (task.name.lower(), task.short.lower()):
             raise usage_error(f"{name}: {_NO_PAIRED_TEST}")
     return SPANS if name.lower() == SPANS else find_task(name).short
 
 
-def _find_headers(place: Path, wanted: Collection[str]) -> dict[Path, Header]:
-    """Return record -> header of the results of the wanted tasks, or of all tasks if none is wanted.
-
-    Raises:
-        InputError: there is no such result.
-    """
-    if not place.exists():
-        raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")
-    headers: dict[Path, Header] = {}
-    skipped: set[str] = set()
-    for path in find_records(place):
-        header = read_header(path)
-        not_compared = {row.task for row in header.subsets if row.task in _NOT_COMPARED}
-        skipped |= not_compared
-        if not not_compared:
-            headers[path] = header
-    chosen = {path: header for path, header in headers.items() if _tasks_of([header], wanted)}
-    if not chosen:
-        if skipped and not headers:
-            raise InputError(f"{place}: holds results of {', '.join(sorted(skipped))} only; {_NO_PAIRED_TEST}")
-        known = ", ".join(sorted(_tasks_of(headers.values(), ()))) or "no subset at all"
-        raise InputError(f"{place}: no result of {', '.join(sorted(wanted))}; it has {known}")
-    return chosen
-
-
-def _tasks_of(headers: Collection[Header], wanted: Collection[str]) -> set[str]:
-    tasks: set[str] = set()
-    for header in headers:
-        tasks.update(row.task for row in header.subsets if not wanted or row.task in wanted)
-    return tasks
-
-
-def _check_same(names: Sequence[set[str]], places: Sequence[Path], advice: str) -> None:
-    """Raise InputError if only one of the two has a task, or a subset of a task."""
-    for here, there in ((0, 1), (1, 0)):
-        only = sorted(names[here] - names[there])
-        if only:
-            raise InputError(
-                f"{only[0]} is only in {SIDES[here]} ({places[here]}), not in {places[there]}; run what is missing, or "
-                f"{advice}"
-            )
-
-
-def _read_system(
-    headers: Collection[Path], dataset: Dataset, wanted: Collection[str], *, by_size: bool
-) -> dict[SubsetKey, _System]:
+def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_size: bool) -> dict[SubsetKey, _System]:
     """Return (task, subset) -> the scores of one system.
 
     Args:
-        headers: the records.
+        place: record or folder.
         dataset: the data that was scored.
         wanted: short names of tasks; empty for all.
         by_size: whether span results with different numbers of training sentences are different tasks.
 
     Raises:
-        InputError: a record is damaged, cut, of other data, or does not give the scores that it states; or two records
-            of one subset differ in more than the seed.
+        InputError: there is no result of these tasks; a record is damaged, cut, of other data, or does not give the
+            scores that it states; or two records of one subset differ in more than the seed.
     """
+    if not place.exists():
+        raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")
     results: dict[SubsetKey, list[tuple[Record, ScoredSubset]]] = {}
-    for path in headers:
+    known: set[str] = set()
+    for path in find_records(place):
+        tasks = {row.task for row in read_header(path).subsets}
+        known |= tasks
+        if tasks & {*_NOT_COMPARED} or (wanted and not tasks & {*wanted}):
+            continue
         record = read_record(path, dataset)
         for scored in score_record(record):
             if wanted and scored.task not in wanted:
@@ -235,12 +192,17 @@ def _read_system(
             if task == SPANS and by_size and record.header.training is not None:
                 task = f"{SPANS}-{record.header.training.size}"
             results.setdefault((task, scored.subset), []).append((record, scored))
+    if not results:
+        names = ", ".join(sorted(known)) or "no subset at all"
+        if known and known <= {*_NOT_COMPARED}:
+            raise InputError(f"{place}: holds results of {names} only; {_NO_PAIRED_TEST}")
+        raise InputError(f"{place}: no result of {', '.join(sorted(wanted)) or 'a task'}; it has {names}")
 
-    def place(key: SubsetKey) -> tuple[tuple[int, int], str]:
+    def order(key: SubsetKey) -> tuple[tuple[int, int], str]:
         _, scored = results[key][0]
         return usual_order((scored.task, scored.subset)), key[0]
 
-    return {key: _mean_over_seeds(results[key], key) for key in sorted(results, key=place)}
+    return {key: _mean_over_seeds(results[key], key) for key in sorted(results, key=order)}
 
 
 def _check_exact(record: Record, scored: ScoredSubset) -> None:

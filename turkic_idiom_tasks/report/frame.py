@@ -98,7 +98,7 @@ def score_frame(headers: Iterable[Header]) -> pd.DataFrame:
         for subset in header.subsets:
             for measure, value in {**subset.scores, **extra}.items():
                 rows.append([*identity, subset.task, subset.subset, measure, value])
-    return _typed(pd.DataFrame(rows, columns=SCORE_COLUMNS), "value")
+    return _frame(rows, SCORE_COLUMNS)
 
 
 def query_frame(records: Iterable[Record]) -> pd.DataFrame:
@@ -107,16 +107,15 @@ def query_frame(records: Iterable[Record]) -> pd.DataFrame:
     Raises:
         InputError: the rankings of a record do not give the scores that it states.
     """
-    frames = []
+    rows: list[list[Any]] = []
     for record in records:
-        identity = dict(zip(IDENTITY, _identity(record.header), strict=True))
+        identity = _identity(record.header)
         for scored in score_record(record):
             if scored.task in TASKS:
-                columns = {"query": scored.items, "concept": scored.concepts, "ndcg": scored.sums[:, 0]}
-                frames.append(pd.DataFrame({**identity, "task": scored.task, "subset": scored.subset, **columns}))
-    if not frames:
-        return _typed(pd.DataFrame(columns=QUERY_COLUMNS), "ndcg")
-    return _typed(pd.concat(frames, ignore_index=True)[QUERY_COLUMNS], "ndcg")
+                place = [*identity, scored.task, scored.subset]
+                for query in zip(scored.items, scored.concepts, scored.sums[:, 0].tolist(), strict=True):
+                    rows.append([*place, *query])
+    return _frame(rows, QUERY_COLUMNS)
 
 
 def widen(scores: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -258,10 +257,6 @@ def _identity(header: Header) -> list[Any]:
     return [header.model.name, training.regime, training.language, training.seed, pooling, size]
 
 
-def _typed(frame: pd.DataFrame, value: str) -> pd.DataFrame:
-    """Return the frame with fixed column types, which do not depend on missing values."""
-    types = dict.fromkeys(frame.columns, "object") | {"seed": "Int64", value: "float64"}
-    frame = frame.astype(types)
-    texts = [column for column in frame.columns if types[column] == "object"]
-    frame[texts] = frame[texts].where(frame[texts].notna(), None)
-    return frame
+def _frame(rows: list[list[Any]], columns: list[str]) -> pd.DataFrame:
+    """Return rows as a frame whose column types do not depend on missing values; the last column holds the figures."""
+    return pd.DataFrame(rows, columns=columns, dtype="object").astype({"seed": "Int64", columns[-1]: "float64"})

@@ -16,8 +16,7 @@ from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.report.charts import Chart, write_chart
 from turkic_idiom_tasks.report.frame import query_frame, score_frame, to_csv
-from turkic_idiom_tasks.report.retrieval_scores import summarise
-from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables
+from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables, summarise
 from turkic_idiom_tasks.report.similarity_tables import idiomaticity_tables, similarity_tables
 from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
 from turkic_idiom_tasks.report.tables import Table, write_tables

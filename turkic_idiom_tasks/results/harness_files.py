@@ -24,18 +24,13 @@ from turkic_idiom_tasks.results.model_predictions import (
     ModelPredictions,
     StatedScores,
     describe_encoder,
-    regime_of_untuned,
 )
 from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, SubsetKey
 from turkic_idiom_tasks.results.record import SUFFIX, Training, read_header, read_record, without_variants
 
 
 def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPredictions]:
-    """Return every prediction in some files and folders that can be submitted.
-
-    Args:
-        places: files, or folders that are searched at any depth.
-        dataset: the data that was predicted.
+    """Return every prediction of the data in some files and folders that can be submitted.
 
     Raises:
         InputError: a place does not exist, there are no predictions in any, or a file is damaged or of other data.
@@ -74,14 +69,19 @@ def find_scores(place: Path) -> list[StatedScores]:
     files = _all_files([place])
     scores: list[StatedScores] = []
     for path in files:
-        if path.name.endswith(SUFFIX):
-            scores.extend(_scores_of_record(path))
+        header = read_header(path) if path.name.endswith(SUFFIX) else None
+        for row in header.subsets if header else ():
+            stated = row.scores.get("ndcg")
+            if row.task in TASKS and stated is None:
+                raise InputError(f"{path}: states no ndcg of {row.task}, {row.subset}; compute it again")
+            if header is not None and row.task in TASKS and stated is not None:
+                about = (path, header.model.name, row.task, row.subset, header.data.revision)
+                scores.append(StatedScores(*about, stated, row.scores.get("ndcg_floor")))
     of_records = {(score.path.parent, score.task, score.subset) for score in scores}
     for path in files:
-        if path.name in mteb_files.SCORE_FILES:
-            for score in mteb_files.read_scores(path):
-                if (path.parent, score.task, score.subset) not in of_records:
-                    scores.append(score)
+        for score in mteb_files.read_scores(path) if path.name in mteb_files.SCORE_FILES else ():
+            if (path.parent, score.task, score.subset) not in of_records:
+                scores.append(score)
     return scores
 
 
@@ -91,15 +91,12 @@ def _all_files(places: Sequence[Path]) -> list[Path]:
     for place in places:
         if not place.exists():
             raise usage_error(f"{place}: no such file or folder; give the folder that a run has written")
-        if place.is_file():
-            files[place] = None
-            continue
-        of_place = []
-        for path in sorted(place.rglob("*")):
-            is_hidden = any(part.startswith(".") for part in path.relative_to(place).parts)
-            if path.is_file() and not is_hidden:
-                of_place.append(path)
-        files |= dict.fromkeys(without_variants(of_place))
+        found = [place]
+        if place.is_dir():
+            inner = sorted(path for path in place.rglob("*") if path.is_file())
+            seen = [path for path in inner if not any(part.startswith(".") for part in path.relative_to(place).parts)]
+            found = without_variants(seen)
+        files |= dict.fromkeys(found)
     return list(files)
 
 
@@ -112,26 +109,19 @@ def _from_record(path: Path, dataset: Dataset) -> Iterator[ModelPredictions]:
     # `run` states the longest text, and pools otherwise only under another name; the grid does not
     is_native = pooling in (None, NATIVE) or "max_length" in header.settings
     for key, prediction in record.predictions.items():
-        described = replace(
-            describe_encoder(
-                path,
-                header.model.name,
-                header.model.revision,
-                {key: prediction},
-                pooling=pooling,
-                is_native=is_native,
-            ),
+        model = replace(
+            describe_encoder(path, header.model.name, header.model.revision, pooling=pooling, is_native=is_native),
+            predictions={key: prediction},
             n_parameters=header.model.n_parameters,
             versions=header.versions,
         )
         if key[0] == SPANS:
-            yield from _of_classifier(replace(described, name=header.model.name, pooling=None), training)
-            continue
-        regime = regime_of_untuned(header.model.name)
-        if training is not None:
+            yield from _of_classifier(replace(model, name=header.model.name, pooling=None), training)
+        elif training is None:
+            yield replace(model, throughput=header.throughput)
+        else:
             regime = training.regime if training.regime in KNOWN_REGIMES else OTHER
-        seed = None if training is None else training.seed
-        yield replace(described, regime=regime, seed=seed, throughput=header.throughput)
+            yield replace(model, regime=regime, seed=training.seed, throughput=header.throughput)
 
 
 def _of_classifier(tags: ModelPredictions, training: Training | None) -> Iterator[ModelPredictions]:
@@ -140,7 +130,7 @@ def _of_classifier(tags: ModelPredictions, training: Training | None) -> Iterato
     Tags in the language that was trained on are yielded twice: for the checkpoint as it is (0 examples of other
     languages), and as one of a set of checkpoints each of which was trained on all sentences of its own language.
     """
-    described = replace(tags, type=TOKEN_CLASSIFIER, is_classifier=True)
+    described = replace(tags, type=TOKEN_CLASSIFIER, is_classifier=True, regime=None)
     if training is None:
         yield described
         return
@@ -165,14 +155,3 @@ def _is_lone_source(item: ModelPredictions, results: Sequence[ModelPredictions])
         if (other.name, other.seed, other.regime) == (item.name, item.seed, CROSS_LINGUAL):
             languages.update(other.predictions)
     return languages == set(item.predictions)
-
-
-def _scores_of_record(path: Path) -> Iterator[StatedScores]:
-    header = read_header(path)
-    for row in header.subsets:
-        if row.task in TASKS:
-            scores = header.scores(row.task, row.subset)
-            if "ndcg" not in scores:
-                raise InputError(f"{path}: states no ndcg of {row.task}, {row.subset}; compute it again")
-            revision, floor = header.data.revision, scores.get("ndcg_floor")
-            yield StatedScores(path, header.model.name, row.task, row.subset, revision, scores["ndcg"], floor)

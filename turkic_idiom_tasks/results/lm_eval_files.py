@@ -6,16 +6,16 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import read_json, read_json_lines
 from turkic_idiom_tasks.results.item_answers import GENERATION, ITEM_TASKS, LOGLIKELIHOOD
 from turkic_idiom_tasks.results.model_predictions import (
-    LENIENT,
     LLM,
     TOKEN_CLASSIFIER,
+    HarnessFile,
     ModelPredictions,
     check_data,
     regime_of_language_model,
@@ -33,23 +33,17 @@ SAMPLES = re.compile(
 STRICT, FLEXIBLE, LIKELIEST = "strict", "flexible", "none"  # filters: the reading of a response that a sample holds
 
 
-class _Config(BaseModel):
-    model_config = LENIENT
-
+class _Config(HarnessFile):
     model: str
     model_sha: str | None = None
     model_num_parameters: int | None = None
 
 
-class _Task(BaseModel):
-    model_config = LENIENT
-
-    metadata: dict[str, JsonValue] = {}
+class _Task(HarnessFile):
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class _Results(BaseModel):
-    model_config = LENIENT
-
+class _Results(HarnessFile):
     model_name: str
     lm_eval_version: str
     transformers_version: str | None = None
@@ -58,24 +52,18 @@ class _Results(BaseModel):
     n_shot: Annotated[dict[str, int], Field(alias="n-shot")]
 
 
-class _Document(BaseModel):
-    model_config = LENIENT
-
+class _Document(HarnessFile):
     id: str = ""
 
 
-class _Answer(BaseModel):
-    model_config = LENIENT
-
+class _Answer(HarnessFile):
     item: str
     prompt: str
     answer: int | str | None
 
 
-class _Sample(BaseModel):
+class _Sample(HarnessFile):
     """A line of samples; under the name of each metric stands what it is computed from."""
-
-    model_config = LENIENT
 
     filter: str
     doc: _Document = _Document()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
@@ -29,7 +29,6 @@ KNOWN_REGIMES = (*REGIMES, FEW_SHOT, OTHER)
 
 ALL: Literal["all"] = "all"  # the size of a sample that holds every training sentence
 
-LENIENT = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())  # files of the harnesses have more fields
 _Model = TypeVar("_Model", bound=BaseModel)
 _BASELINES = ("turkic-idiom/", "mteb/baseline-")
 _LOCAL = "local/"  # what the name of a checkpoint in a folder begins with
@@ -68,22 +67,21 @@ class StatedScores:
     floor: float | None  # main score of a random ranking, if it is stated
 
 
+class HarnessFile(BaseModel):
+    """Part of a file that a harness has written, which has more fields than are read."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())
+
+
 def describe_encoder(
-    path: Path,
-    name: str,
-    revision: str | None,
-    predictions: Predictions,
-    *,
-    pooling: JsonValue = None,
-    is_native: bool = True,
+    path: Path, name: str, revision: str | None, *, pooling: object = None, is_native: bool = True
 ) -> ModelPredictions:
-    """Return predictions with what the name of an encoder says about it.
+    """Return what the name of an untuned encoder says about it, without predictions.
 
     Args:
         path: the file.
         name: as results name the model, with or without ``(pooling=mean)``.
         revision: as results state it.
-        predictions: rankings.
         pooling: as results state it.
         is_native: whether the model was scored with its own pooling, rather than one that the user chose.
     """
@@ -93,11 +91,12 @@ def describe_encoder(
     model_type = ENCODER if match or not is_native else SENTENCE_ENCODER
     return ModelPredictions(
         path=path,
-        predictions=predictions,
+        predictions={},
         name=base,
         revision=None if revision in ("", NO_REVISION) else revision,
         type=BASELINE if base.startswith(_BASELINES) else model_type,
-        pooling=named_pooling if isinstance(named_pooling, str) and named_pooling in POOLINGS else None,
+        regime=regime_of_untuned(name),
+        pooling=str(named_pooling) if named_pooling in POOLINGS else None,
     )
 
 
@@ -114,11 +113,7 @@ def regime_of_language_model(name: str, *, shots: int) -> str | None:
 
 
 def check_data(path: Path, revision: str, dataset: Dataset) -> None:
-    """Check that predictions are of the data in use.
-
-    Raises:
-        InputError: they are of other data; names both revisions.
-    """
+    """Raise InputError with both revisions if predictions are not of the data in use."""
     if revision != dataset.revision:
         raise InputError(
             f"{path}: predictions for other data (revision {display(revision[:12])}; the data in use, {dataset.path}, "
@@ -127,11 +122,7 @@ def check_data(path: Path, revision: str, dataset: Dataset) -> None:
 
 
 def validated(model: type[_Model], value: Any, path: Path) -> _Model:
-    """Return a value from a file as a pydantic model.
-
-    Raises:
-        InputError: the value does not fit the model; names the file and the field.
-    """
+    """Return a value from a file as a pydantic model, or raise InputError with the file and the field."""
     try:
         return model.model_validate(value)
     except ValidationError as error:

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalTask, find_task
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, read_json, read_json_lines
 from turkic_idiom_tasks.results.model_predictions import (
-    LENIENT,
+    HarnessFile,
     ModelPredictions,
     StatedScores,
     check_data,
     describe_encoder,
-    regime_of_untuned,
     validated,
 )
 from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey
@@ -31,6 +30,7 @@ PREDICTIONS_SUFFIX = "_predictions.json"
 PREDICTION_FILES = {f"{task.name}{PREDICTIONS_SUFFIX}": task for task in TASKS.values()}
 SCORE_FILES = {f"{task.name}.json": task for task in TASKS.values()}
 
+_File = TypeVar("_File", bound=HarnessFile)
 _Similarities = TypeAdapter(dict[str, dict[str, float]])  # query -> document -> similarity
 
 
@@ -39,41 +39,31 @@ def _count(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class _Model(BaseModel):
-    model_config = LENIENT
-
+class _Model(HarnessFile):
     name: str
     revision: str | None
     n_parameters: Annotated[int | None, BeforeValidator(_count)] = None
 
 
-class _Score(BaseModel):
-    model_config = LENIENT
-
+class _Score(HarnessFile):
     hf_subset: str
     main_score: float
     ndcg_floor: float | None = None
 
 
-class _Result(BaseModel):
-    model_config = LENIENT
-
+class _Result(HarnessFile):
     task_name: str
     dataset_revision: str
     mteb_version: str
-    scores: dict[str, list[dict[str, Any]]]
+    scores: dict[str, list[_Score]]
 
 
-class _PredictionsHeader(BaseModel):
-    model_config = LENIENT
-
+class _PredictionsHeader(HarnessFile):
     model_name: str
     revision: str | None
 
 
-class _Run(BaseModel):
-    model_config = LENIENT
-
+class _Run(HarnessFile):
     task: str
     version: dict[str, str | None]
 
@@ -99,7 +89,7 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]]
     for meta_path in metas.get((header.model_name, str(header.revision)), ()):
         result_path = meta_path.with_name(f"{task.name}.json")
         if result_path.is_file():
-            results[meta_path] = validated(_Result, read_json(result_path, special_numbers=True), result_path)
+            results[meta_path] = _read(_Result, result_path)
     if not results:
         raise InputError(
             f"{path}: does not say which data it is of; name the --output-folder of the same mteb run too, which holds "
@@ -117,12 +107,9 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]]
     for subset, splits in content.items():
         predictions[task.short, subset] = _rankings(splits, task, subset, dataset=dataset, path=path)
     versions = {"mteb": result.mteb_version} | _last_versions(meta_path.with_name("run_settings.jsonl"), task.name)
-    return replace(
-        describe_encoder(path, header.model_name, header.revision, predictions),
-        n_parameters=_read_model(meta_path).n_parameters,
-        regime=regime_of_untuned(header.model_name),
-        versions=versions,
-    )
+    described = describe_encoder(path, header.model_name, header.revision)
+    n_parameters = _read(_Model, meta_path).n_parameters
+    return replace(described, predictions=predictions, n_parameters=n_parameters, versions=versions)
 
 
 def _rankings(splits: Any, task: RetrievalTask, subset: str, *, dataset: Dataset, path: Path) -> Rankings:
@@ -156,18 +143,18 @@ def _rankings(splits: Any, task: RetrievalTask, subset: str, *, dataset: Dataset
     return replace(rankings, n_listed=n_listed if is_cut else None)
 
 
+def _read(model: type[_File], path: Path) -> _File:
+    return validated(model, read_json(path, special_numbers=True), path)
+
+
 def model_metas(files: Sequence[Path]) -> dict[tuple[str, str], list[Path]]:
     """Return (name, revision) -> every ``model_meta.json`` that mteb has written beside results."""
     metas: dict[tuple[str, str], list[Path]] = {}
     for path in files:
         if path.name == MODEL_META:
-            meta = _read_model(path)
+            meta = _read(_Model, path)
             metas.setdefault((meta.name, str(meta.revision)), []).append(path)
     return metas
-
-
-def _read_model(path: Path) -> _Model:
-    return validated(_Model, read_json(path, special_numbers=True), path)
 
 
 def _last_versions(path: Path, task: str) -> dict[str, str]:
@@ -183,17 +170,10 @@ def _last_versions(path: Path, task: str) -> dict[str, str]:
 
 
 def read_scores(path: Path) -> Iterator[StatedScores]:
-    """Yield the scores of one of the `SCORE_FILES`; the ``model_meta.json`` beside it names the model.
-
-    Raises:
-        InputError: one of the two is damaged.
-    """
-    result = validated(_Result, read_json(path, special_numbers=True), path)
+    """Yield the scores of one of the `SCORE_FILES`; the ``model_meta.json`` beside it names the model."""
+    result = _read(_Result, path)
     meta_path = path.with_name(MODEL_META)
-    model = _read_model(meta_path).name if meta_path.is_file() else None
+    model = _read(_Model, meta_path).name if meta_path.is_file() else None
     for row in result.scores.get(TEST, []):
-        score = validated(_Score, row, path)
-        task = find_task(result.task_name).short
-        yield StatedScores(
-            path, model, task, score.hf_subset, result.dataset_revision, score.main_score, score.ndcg_floor
-        )
+        about = (path, model, find_task(result.task_name).short, row.hf_subset, result.dataset_revision)
+        yield StatedScores(*about, row.main_score, row.ndcg_floor)

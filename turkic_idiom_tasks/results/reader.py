@@ -6,9 +6,8 @@ Nothing in a file is trusted: every id must be known, every item must be there o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,12 @@ import numpy as np
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, Pool
 from turkic_idiom_tasks.dataset.sentences import TestSentences
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, SentencePairs
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json
 from turkic_idiom_tasks.results.item_answers import (
     ITEM_TASKS,
     METHODS,
-    Answer,
     ItemAnswers,
     TestItems,
     answer_fault,
@@ -56,6 +54,8 @@ _LINE_KEYS: tuple[set[str], ...] = (
     {"item", "answer"},
     {"pair", "similarity"},
 )
+_NOUNS: dict[type, str] = {Pool: "query", TestSentences: "sentence", TestItems: "item", SentencePairs: "pair"}
+_Data = Pool | TestSentences | TestItems | SentencePairs
 _Place = tuple[int, int]  # documents above, documents at the same place
 
 
@@ -78,10 +78,10 @@ def read_lines(
     default_task: str | None = None,
     max_line: int | None = None,
 ) -> tuple[dict[SubsetKey, Prediction], list[Fault]]:
-    """Return the predictions of a file's lines, and everything that is wrong with them.
+    """Return the predictions of the data in an untrusted file's lines, and everything that is wrong with them.
 
     Args:
-        lines: lines in the format of `predictions.to_lines`, from an untrusted file.
+        lines: lines in the format of `predictions.to_lines`.
         dataset: the data that was predicted.
         first_line: number of the first line, for the faults.
         default_task: the one task of the file, as in submissions; None if every head line names its task.
@@ -132,8 +132,7 @@ def read_answers(
     Args:
         path: the log.
         key: task and subset.
-        answers: id of a test sentence -> its tags as letters, or id of an item -> position of the chosen option, or
-            text in the open cloze; None if the answer could not be read.
+        answers: id of a test sentence -> its tags as letters, or id of an item -> see `item_answers.Answer`.
         dataset: the data that was asked.
         prompt: variant of the prompt; only for items.
         method: one of `METHODS`; only for items.
@@ -166,13 +165,8 @@ def _begin_section(
     if not isinstance(task, str) or task not in _TASKS:
         raise MalformedError(f"the task {display(task)} is unknown; known: {', '.join(_TASKS)}")
     subset_key = "language" if default_task == SPANS else "subset"
-    expected = {subset_key}
-    if task in SUBSETS:
-        expected.add("documents")
-    elif task in ITEM_TASKS:
-        expected |= {"prompt", "method"}
-    if default_task is None:
-        expected.add("task")
+    extra = {"documents"} if task in SUBSETS else {"prompt", "method"} if task in ITEM_TASKS else set()
+    expected = {subset_key, *extra, *(() if default_task else ("task",))}
     if set(head) != expected:
         names = ", ".join(sorted(expected))
         raise MalformedError(f"the head of a {task} subset has the keys {names}, not {display(sorted(head))}")
@@ -195,46 +189,23 @@ def _begin_section(
 
 def _open_section(dataset: Dataset, task: str, subset: object, *, prompt: object, method: object) -> _Section | None:
     """Return an empty section; None if the data do not have the subset."""
+    data: _Data | None = None
     if not isinstance(subset, str):
         return None
-    place = f"{task}, {subset}"
     if task in ITEM_TASKS:  # the items of one subset are made alone, because to make those of all takes a while
-        items = find_items(dataset, task, subset)
-        if items is None:
-            return None
+        data = find_items(dataset, task, subset)
         for what, value, known in (("prompt", prompt, tuple(VARIANTS)), ("method", method, METHODS)):
-            if value not in known:
+            if data is not None and value not in known:
                 raise MalformedError(f"the {what} {display(value)} is unknown; known: {', '.join(known)}")
-        asked = (str(prompt), str(method))
-        return _Section(
-            "item",
-            place,
-            items.row,
-            partial(_read_answer, items),
-            lambda values: ItemAnswers(items, tuple(values), *asked),
-        )
-    if subset not in _data_subsets(dataset, task):
+    elif subset not in _data_subsets(dataset, task):
         return None
-    if task == SPANS:
-        sentences = dataset.test_sentences(subset)
-        return _Section(
-            "sentence",
-            place,
-            sentences.row,
-            partial(_read_tags, sentences),
-            lambda values: Tags(sentences, tuple(values)),
-        )
-    if task in SIMILARITY_TASKS:
-        pairs = dataset.pairs(task, subset)
-        return _Section(
-            "pair",
-            place,
-            pairs.row,
-            _read_similarity,
-            lambda values: Similarities(task, pairs, np.array(values, float)),
-        )
-    pool = dataset.pool(task, subset)
-    return _Section("query", place, pool.row, partial(_read_ranking, pool), partial(_build_rankings, pool))
+    elif task == SPANS:
+        data = dataset.test_sentences(subset)
+    elif task in SIMILARITY_TASKS:
+        data = dataset.pairs(task, subset)
+    else:
+        data = dataset.pool(task, subset)
+    return None if data is None else _Section(task, subset, data, str(prompt), str(method))
 
 
 def _data_subsets(dataset: Dataset, task: str) -> tuple[str, ...]:
@@ -245,72 +216,70 @@ def _data_subsets(dataset: Dataset, task: str) -> tuple[str, ...]:
     return item_subsets(dataset, task) if task in ITEM_TASKS else dataset.subsets(task)
 
 
-@dataclass(slots=True, eq=False)
 class _Section:
     """The lines of one subset: each item of the data once."""
 
-    noun: str  # what an item is called; also the key of its id
-    place: str  # task and subset, for messages
-    row: Mapping[str, int]  # id -> position
-    read: Callable[[int, Mapping[str, Any]], Any]  # position and line -> value; raises MalformedError
-    build: Callable[[list[Any]], Prediction]  # takes the values in the order of the items
-    values: dict[int, Any] = field(default_factory=dict)
+    def __init__(self, task: str, subset: str, data: _Data, prompt: str, method: str) -> None:
+        self.noun = _NOUNS[type(data)]
+        self.row: Mapping[str, int] = data.row  # id -> position
+        self._place = f"{task}, {subset}"
+        self._task, self._data, self._prompt, self._method = task, data, prompt, method
+        self._values: dict[int, Any] = {}
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Read one line.
-
-        Raises:
-            MalformedError: the item is unknown or repeated, or the value does not fit it.
-        """
+        """Read one line; raise MalformedError if its item is unknown or repeated, or its value does not fit."""
         name = line.get(self.noun)
         position = self.row.get(name) if isinstance(name, str) else None
         if position is None:
-            raise MalformedError(f"{self.place} has no {self.noun} {display(name)}")
-        if position in self.values:
+            raise MalformedError(f"{self._place} has no {self.noun} {display(name)}")
+        if position in self._values:
             raise MalformedError(f"{self.noun} {display(name)} appears twice")
-        self.values[position] = None  # so that an item with a wrong value is not reported as missing too
+        self._values[position] = None  # so that an item with a wrong value is not reported as missing too
         try:
-            self.values[position] = self.read(position, line)
+            self._values[position] = self._read(position, line)
         except MalformedError as error:
             raise MalformedError(f"{self.noun} {display(name)}: {error}") from error
 
     def missing(self) -> list[str]:
         """Return the ids of the items without a line."""
-        return [name for name, position in self.row.items() if position not in self.values]
+        return [name for name, position in self.row.items() if position not in self._values]
 
     def prediction(self) -> Prediction:
         """Return what was read, once nothing is missing."""
-        return self.build([self.values[position] for position in range(len(self.row))])
+        values = [self._values[position] for position in range(len(self.row))]
+        if isinstance(self._data, TestSentences):
+            return Tags(self._data, tuple(values))
+        if isinstance(self._data, TestItems):
+            return ItemAnswers(self._data, tuple(values), self._prompt, self._method)
+        if isinstance(self._data, SentencePairs):
+            return Similarities(self._task, self._data, np.array(values, dtype=np.float64))
+        return _rankings(self._data, values)
+
+    def _read(self, position: int, line: Mapping[str, Any]) -> Any:
+        """Return the value of a line; raise MalformedError if it does not fit the item."""
+        if isinstance(self._data, Pool):
+            return _read_ranking(self._data, position, line.get("ranking"), line.get("beyond", []))
+        if isinstance(self._data, TestItems):
+            answer = line.get("answer")
+            fault = answer_fault(self._data.rows[position], answer, is_open=self._task == CLOZE_OPEN)
+            if fault:
+                raise MalformedError(fault)
+            return answer
+        if isinstance(self._data, TestSentences):
+            tags, n_words = line.get("tags"), len(self._data.rows[position].tokens)
+            if not isinstance(tags, str) or len(tags) != n_words or not set(tags) <= set(TAG_LETTERS):
+                raise MalformedError(f"needs {n_words} of the letters O, B, I, not {display(tags)}")
+            return tags
+        value = line.get("similarity")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too.
+        if value is None or not is_number or not -_LARGEST <= value <= _LARGEST:
+            raise MalformedError(f"needs a similarity from -1 to 1, not {display(value)}")
+        return float(value)
 
 
-def _read_tags(sentences: TestSentences, position: int, line: Mapping[str, Any]) -> str:
-    tags = line.get("tags")
-    n_words = len(sentences.rows[position].tokens)
-    if not isinstance(tags, str) or len(tags) != n_words or not set(tags) <= set(TAG_LETTERS):
-        raise MalformedError(f"needs {n_words} of the letters O, B, I, not {display(tags)}")
-    return tags
-
-
-def _read_answer(items: TestItems, position: int, line: Mapping[str, Any]) -> Answer:
-    answer: Answer = line.get("answer")
-    fault = answer_fault(items.rows[position], answer, is_open=items.task == CLOZE_OPEN)
-    if fault:
-        raise MalformedError(fault)
-    return answer
-
-
-def _read_similarity(_: int, line: Mapping[str, Any]) -> float:
-    value = line.get("similarity")
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too.
-    if value is None or not is_number or not -_LARGEST <= value <= _LARGEST:
-        raise MalformedError(f"needs a similarity from -1 to 1, not {display(value)}")
-    return float(value)
-
-
-def _read_ranking(pool: Pool, row: int, line: Mapping[str, Any]) -> tuple[Ints, int, dict[int, _Place]]:
+def _read_ranking(pool: Pool, row: int, ranking: Any, beyond: Any) -> tuple[Ints, int, dict[int, _Place]]:
     """Return (N,) documents above each document, the number of listed ones, and the places in ``beyond``."""
-    ranking = line.get("ranking")
     if not isinstance(ranking, list) or not ranking:
         raise MalformedError(f"the ranking must be a list of positions, not {display(ranking)}")
     groups = [group if isinstance(group, list) else [group] for group in ranking]
@@ -329,7 +298,7 @@ def _read_ranking(pool: Pool, row: int, line: Mapping[str, Any]) -> tuple[Ints, 
     above = np.full(n_documents, n_listed, dtype=np.int32)
     above[positions] = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
     hidden = set(pool.relevant[row]) - set(positions)
-    return above, n_listed, _read_beyond(line.get("beyond", []), hidden, n_listed=n_listed, n_documents=n_documents)
+    return above, n_listed, _read_beyond(beyond, hidden, n_listed=n_listed, n_documents=n_documents)
 
 
 def _read_beyond(rows: Any, hidden: set[int], *, n_listed: int, n_documents: int) -> dict[int, _Place]:
@@ -359,7 +328,7 @@ def _read_beyond(rows: Any, hidden: set[int], *, n_listed: int, n_documents: int
     return places
 
 
-def _build_rankings(pool: Pool, rows: list[tuple[Ints, int, dict[int, _Place]]]) -> Rankings:
+def _rankings(pool: Pool, rows: list[tuple[Ints, int, dict[int, _Place]]]) -> Rankings:
     n_listed = np.array([n for _, n, _ in rows], dtype=np.int32)
     is_cut = bool((n_listed < len(pool.documents)).any())
     beyond: dict[tuple[int, int], _Place] = {}
