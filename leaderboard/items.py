@@ -15,9 +15,8 @@ from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.item_answers import ItemAnswers
-from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.results.predictions import SPANS, Similarities
 from turkic_idiom_tasks.results.scored import ScoredSubset
-from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.tasks.items.prompts import option_texts
 
 N_HARDEST = 3  # of each subset

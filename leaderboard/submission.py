@@ -28,15 +28,8 @@ from turkic_idiom_tasks.io.reading import MalformedError, display, is_unseen, pa
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES
-from turkic_idiom_tasks.results.predictions import (
-    ALL_TASK_NAMES,
-    MAX_DEPTH,
-    Prediction,
-    Predictions,
-    SubsetKey,
-    read_lines,
-    to_lines,
-)
+from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, Prediction, Predictions, SubsetKey, to_lines
+from turkic_idiom_tasks.results.reader import MAX_DEPTH, read_lines
 
 FORMAT = 1
 METADATA_FILE = "submission.json"

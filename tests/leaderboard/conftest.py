@@ -22,9 +22,8 @@ from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
-from turkic_idiom_tasks.results.item_answers import GENERATION, find_items, make_answers
-from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
-from turkic_idiom_tasks.results.similarities import Similarities
+from turkic_idiom_tasks.results.item_answers import GENERATION, ItemAnswers, find_items
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Similarities, Tags
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split, span_split
 from turkic_idiom_tasks.tasks.items.item_types import MEANING
@@ -127,8 +126,8 @@ def answers_content(answers_metadata, answers_dataset):
     predictions = {(STS, "tur"): Similarities(STS, pairs, similarities)}
     for task, answer in ((MEANING, 0), (CLOZE_OPEN, "göz yummak")):
         items = find_items(answers_dataset, task, "tr")
-        answers = {number: answer for number in range(len(items.rows)) if number % 3}
-        predictions[task, "tr"] = make_answers(items, answers, prompt="en1", method=GENERATION)
+        answers = tuple(answer if number % 3 else None for number in range(len(items.rows)))
+        predictions[task, "tr"] = ItemAnswers(items, answers, "en1", GENERATION)
     return submission_files(answers_metadata, predictions)
 
 

@@ -13,7 +13,7 @@ from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.harness_files import find_predictions
-from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets, make_answers
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
 from turkic_idiom_tasks.tasks.items.scoring import score_items, score_open_cloze
 
 DATE = "2026-11-22T10-00-00.000001"
@@ -52,8 +52,8 @@ def answers_of(data, choose, tasks=ITEM_TASKS):
     for task in tasks:
         for subset in item_subsets(data, task):
             items = find_items(data, task, subset)
-            chosen = {row: choose(item, task == "cloze_open") for row, item in enumerate(items.rows)}
-            predictions[task, subset] = make_answers(items, chosen, prompt="en1", method="generation")
+            chosen = tuple(choose(item, task == "cloze_open") for item in items.rows)
+            predictions[task, subset] = ItemAnswers(items, chosen, "en1", "generation")
     return predictions
 
 
@@ -189,7 +189,7 @@ def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
             lambda rows: [rows[0] | {"accuracy": rows[0]["accuracy"] | {"answer": 9}}, *rows[1:]],
             "position of an option",
         ),
-        (lambda rows: [rows[0] | {"accuracy": rows[0]["accuracy"] | {"item": "x"}}, *rows[1:]], "no answer to an item"),
+        (lambda rows: [rows[0] | {"accuracy": rows[0]["accuracy"] | {"item": "x"}}, *rows[1:]], "has no item 'x'"),
         (lambda rows: [row | {"accuracy": row["accuracy"] | {"prompt": "mine"}} for row in rows], "known prompt"),
         (lambda rows: [], "known prompt"),
     ],

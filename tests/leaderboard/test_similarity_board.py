@@ -17,7 +17,7 @@ from tests.leaderboard.conftest import make_submission, submission_files
 from turkic_idiom_tasks.dataset.similarity import CORRECT, GENERAL
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.similarity import resampled_spearman, spearman, target_similarities
-from turkic_idiom_tasks.results.similarities import Similarities
+from turkic_idiom_tasks.results.predictions import Similarities
 
 KEY = ("STS", "tur")
 

@@ -21,7 +21,8 @@ from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError, parse_json, read_file, unpack_gzip
 from turkic_idiom_tasks.results import TOP_K
-from turkic_idiom_tasks.results.predictions import MAX_DEPTH, MAX_FAULTS, Rankings
+from turkic_idiom_tasks.results.predictions import Rankings
+from turkic_idiom_tasks.results.reader import MAX_DEPTH, MAX_FAULTS
 from turkic_idiom_tasks.results.scored import score_subset
 
 SCRIPT = "<script>alert(1)</script>"
@@ -210,7 +211,7 @@ HOSTILE = {
         lambda s: s.rows(lambda rows: [compact(row) for row in [*rows[:3], *rows[2:]]]),
         [":4: query 'tur:", "appears twice"],
     ),
-    "an unknown query": (lambda s: s.row(2, query=SCRIPT), [":3: tur-azj has no query '<script>"]),
+    "an unknown query": (lambda s: s.row(2, query=SCRIPT), [":3: T1, tur-azj has no query '<script>"]),
     "a query that is no text": (lambda s: s.row(2, query={"a": 1}), ["has no query {'a': 1}"]),
     "a query of another subset": (lambda s: s.row(2, query="azj:c1"), ["tur-azj has no query 'azj:c1'"]),
     "rankings without a head": (lambda s: s.rows(lambda rows: rows[1:]), [":1: a prediction before the head line"]),
@@ -243,7 +244,7 @@ HOSTILE = {
     "tags too few": (lambda s: s.row(1, SPANS, tags="O"), [":2: sentence 'c", "needs 6 of the letters", "not 'O'"]),
     "other letters": (lambda s: s.row(1, SPANS, tags="OXOOOO"), ["not 'OXOOOO'"]),
     "tags in a list": (lambda s: s.row(1, SPANS, tags=["O"] * 5), ["needs 6 of the letters"]),
-    "an unknown sentence": (lambda s: s.row(1, SPANS, sentence="nobody"), ["has no test sentence 'nobody'"]),
+    "an unknown sentence": (lambda s: s.row(1, SPANS, sentence="nobody"), ["has no sentence 'nobody'"]),
     "a sentence twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]], SPANS), [":3: sentence 'c", "twice"]),
     "a sentence dropped": (lambda s: s.rows(without_query, SPANS), ["spans, tr: 1 predictions are missing"]),
     "tags without a head": (lambda s: s.rows(lambda rows: rows[1:], SPANS), [":1: a prediction before the head line"]),

@@ -16,8 +16,9 @@ from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError, parse_json
-from turkic_idiom_tasks.results.predictions import MAX_FAULTS, SPANS
-from turkic_idiom_tasks.results.predictions import read_lines as read_predictions
+from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.results.reader import MAX_FAULTS
+from turkic_idiom_tasks.results.reader import read_lines as read_predictions
 from turkic_idiom_tasks.tasks.items.item_types import MEANING
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -297,7 +297,7 @@ def test_the_commands_say_what_is_missing_what_was_packed_and_what_is_wrong(
     printed = capsys.readouterr().out
     assert printed.startswith(f"{folder}: ok\n")
     for line in (2, 3):
-        assert f"{bad / 'T1.jsonl.gz'}:{line}: tur-azj has no query 'xxx:" in printed
+        assert f"{bad / 'T1.jsonl.gz'}:{line}: T1, tur-azj has no query 'xxx:" in printed
     table = [line for line in printed.splitlines() if str(tmp_path) not in line]
     assert max(map(len, table)) <= columns
     assert "…" not in printed
@@ -432,10 +432,10 @@ def test_samples_in_lm_evals_format(packed, lm_eval_folder, submission_dataset):
     path = lm_eval_folder / "samples_turkic_idiom_span_az_2026.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:-2]))
-    with pytest.raises(InputError, match=r"1 of the 8 test sentences have no answer, .* --limit"):
+    with pytest.raises(InputError, match=r"1 of the 8 sentences of spans, az have no answer, .* --limit"):
         packed(lm_eval_folder, name="my/cut")
     path.write_text(lines[0].replace("OB", "XB"))
-    with pytest.raises(InputError, match=r"test sentences have no answer|do not fit"):
+    with pytest.raises(InputError, match=r"sentences of spans, az have no answer|of the letters O, B, I"):
         packed(lm_eval_folder, name="my/cut")
     path.with_name("results_2026.json").unlink()
     with pytest.raises(InputError, match=r"no results_2026\.json beside it"):

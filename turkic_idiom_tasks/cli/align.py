@@ -195,12 +195,12 @@ def _print_evaluation(problem: Problem, points: Sequence[CurvePoint], *, model: 
 
 def _write_figure(points: Sequence[CurvePoint], path: Path, *, model: str, language: str) -> None:
     from turkic_idiom_tasks.io.files import write_bytes, write_text
-    from turkic_idiom_tasks.report.charts import LinePoint, lines
+    from turkic_idiom_tasks.report.charts import line
 
     if not points:
         raise usage_error("--figure: nothing is known of this alignment, so there is no curve")
-    chart = lines(
-        [LinePoint(printable(model), point.recall, point.precision) for point in points],
+    chart = line(
+        [(point.recall, point.precision) for point in points],
         title=f"Alignment of {language}: precision and recall",
         description=f"Precision over recall of the pairs that {printable(model)} aligns, from the highest cosine on.",
         x_axis="recall",

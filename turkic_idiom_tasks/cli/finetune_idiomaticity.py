@@ -15,7 +15,7 @@ from rich.table import Table
 
 from turkic_idiom_tasks.cli.finetune import Model, Seeds, finetune_app, with_settings
 from turkic_idiom_tasks.cli.options import Revision, TrustRemoteCode
-from turkic_idiom_tasks.cli.similarity_output import score_text
+from turkic_idiom_tasks.cli.output import score_text
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE

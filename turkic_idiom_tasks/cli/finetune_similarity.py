@@ -22,7 +22,7 @@ from turkic_idiom_tasks.cli.finetune import (
     with_settings,
 )
 from turkic_idiom_tasks.cli.options import Revision, TrustRemoteCode
-from turkic_idiom_tasks.cli.similarity_output import UNDEFINED, similarity_cells, similarity_table
+from turkic_idiom_tasks.cli.output import UNDEFINED, similarity_cells, similarity_table
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable

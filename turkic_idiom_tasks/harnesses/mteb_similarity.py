@@ -21,8 +21,8 @@ from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.hook import extend_late
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
+from turkic_idiom_tasks.results.predictions import Similarities
 from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_subset
-from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.splits import TEST
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_SOURCE, astitch_dataset
 from turkic_idiom_tasks.tasks.siblings.chengyu import CHENGYU_SUBSET, chengyu_dataset

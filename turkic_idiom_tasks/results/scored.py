@@ -17,9 +17,16 @@ from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.metrics.similarity import resampled_spearman, similarity_scores
 from turkic_idiom_tasks.metrics.spans import span_f1_sums, word_scores
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers
-from turkic_idiom_tasks.results.predictions import SPANS, Prediction, Predictions, Rankings, SubsetKey, Tags
+from turkic_idiom_tasks.results.predictions import (
+    SPANS,
+    Prediction,
+    Predictions,
+    Rankings,
+    Similarities,
+    SubsetKey,
+    Tags,
+)
 from turkic_idiom_tasks.results.record import Record
-from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
 MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", "T4": "ndcg", SPANS: "span_f1"}

@@ -19,10 +19,9 @@ from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.harnesses.mteb_loading import DOCUMENT, QUERY, SENTENCE, LoadedModel, resolve_model
-from turkic_idiom_tasks.results.predictions import Prediction, Rankings, SubsetKey
+from turkic_idiom_tasks.results.predictions import Prediction, Rankings, Similarities, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Throughput, build_record
 from turkic_idiom_tasks.results.scored import score_all
-from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.runs.cells import pinned_commit
 
 Prompts = Mapping[str, Mapping[str, str]]  # task -> role -> prompt before the texts; what is missing has none
