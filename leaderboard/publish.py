@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.files import finish_commit
+from turkic_idiom_tasks.io.files import restore_folder
 from turkic_idiom_tasks.io.hub_client import hub_errors
 from turkic_idiom_tasks.io.hub_upload import (
     DATASET,
@@ -71,7 +71,7 @@ def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callabl
     Raises:
         InputError: the folder is not a site, or the Hub refused or could not be reached.
     """
-    finish_commit(site)
+    restore_folder(site)
     if not (site / "index.html").is_file():
         raise InputError(f"{site}: no index.html in it; build the site first: turkic-idiom leaderboard build")
     files = {**folder_files(site), "README.md": SPACE_README.encode()}

@@ -48,6 +48,9 @@ ENTRY = {
 }
 
 
+BINARY = "field 'score': relevance is binary here, write 1 or 0; found"
+
+
 def message_of(call):
     """Return the message of the error that a call raises: one line, nothing that acts on a terminal."""
     with pytest.raises(InputError) as caught:
@@ -98,27 +101,39 @@ def test_ids_that_are_numbers_are_the_texts_that_say_them(retrieval):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"corpus": [*CORPUS, {"id": "d1", "text": "öbür"}]}, "T2-tur-corpus: the id 'd1' appears twice"),
-        ({"queries": [*QUERIES, QUERIES[0]]}, "T2-tur-queries: the id 'q1' appears twice"),
-        ({"corpus": [*CORPUS, {"id": "d4", "text": None}]}, "T2-tur-corpus, id 'd4': the text is None"),
-        ({"corpus": [*CORPUS, {"id": "d4", "text": "  "}]}, "T2-tur-corpus, id 'd4': the text is '  '"),
-        ({"corpus": [*CORPUS, {"id": None, "text": "a"}]}, "T2-tur-corpus: the id None is neither a text nor"),
-        ({"queries": [{"id": 1.5, "text": "a"}]}, "T2-tur-queries: the id 1.5 is neither a text nor"),
-        ({"queries": [{"id": "q1", "text": 7}]}, "T2-tur-queries, id 'q1': the text is 7"),
-        ({"queries": [{"id": "q1", "text": ["a", "b"]}]}, "T2-tur-queries, id 'q1': the text is ['a', 'b']"),
-        ({"qrels": [QRELS[0] | {"score": 3}, QRELS[1]]}, "document 'd1': the score is 3; relevance is binary here"),
-        ({"qrels": [QRELS[0] | {"score": 0.5}, QRELS[1] | {"score": 1.0}]}, "the score is 0.5; relevance is binary"),
-        ({"qrels": [QRELS[0] | {"score": -1}]}, "the score is -1"),
-        ({"qrels": [QRELS[0] | {"score": None}]}, "the score is None"),
-        ({"qrels": [QRELS[0] | {"score": "1"}]}, "the score is '1'"),
-        ({"qrels": [QRELS[0] | {"score": True}]}, "the score is True"),
-        ({"qrels": [*QRELS, QRELS[0] | {"score": 0}]}, "query 'q1', document 'd1': judged twice"),
+        ({"corpus": [*CORPUS, {"id": "d1", "text": "öbür"}]}, "T2-tur-corpus, split test, id 'd1': appears twice"),
+        ({"queries": [*QUERIES, QUERIES[0]]}, "T2-tur-queries, split test, id 'q1': appears twice"),
+        (
+            {"corpus": [*CORPUS, {"id": "d4", "text": None}]},
+            "T2-tur-corpus, split test, id 'd4': field 'text': Input should be a valid string; found None",
+        ),
+        ({"corpus": [*CORPUS, {"id": "d4", "text": "  "}]}, "id 'd4': field 'text': is empty; found '  '"),
+        (
+            {"corpus": [*CORPUS, {"id": None, "text": "a"}]},
+            "T2-tur-corpus, split test, id None: field 'id': is neither a text nor a whole number; found None",
+        ),
+        (
+            {"queries": [{"id": 1.5, "text": "a"}]},
+            "T2-tur-queries, split test, id 1.5: field 'id': is neither a text nor",
+        ),
+        ({"queries": [{"id": "q1", "text": 7}]}, "id 'q1': field 'text': Input should be a valid string; found 7"),
+        (
+            {"queries": [{"id": "q1", "text": ["a", "b"]}]},
+            "field 'text': Input should be a valid string; found ['a', 'b']",
+        ),
+        ({"qrels": [QRELS[0] | {"score": 3}, QRELS[1]]}, f"query-id 'q1': {BINARY} 3"),
+        ({"qrels": [QRELS[0] | {"score": 0.5}, QRELS[1] | {"score": 1.0}]}, f"{BINARY} 0.5"),
+        ({"qrels": [QRELS[0] | {"score": -1}]}, f"{BINARY} -1"),
+        ({"qrels": [QRELS[0] | {"score": None}]}, f"{BINARY} None"),
+        ({"qrels": [QRELS[0] | {"score": "1"}]}, f"{BINARY} '1'"),
+        ({"qrels": [QRELS[0] | {"score": True}]}, f"{BINARY} True"),
+        ({"qrels": [*QRELS, QRELS[0] | {"score": 0}]}, "query-id 'q1': the document 'd1' is judged twice"),
         ({"qrels": [*QRELS, QRELS[0] | {"corpus-id": "d9"}]}, "query 'q1' names the document 'd9', which is not in"),
         ({"qrels": [*QRELS, QRELS[0] | {"query-id": "q9"}]}, "qrels name the query 'q9', which is not among"),
         ({"qrels": QRELS[:1]}, "query 'q2' has no relevant document"),
         ({"qrels": [QRELS[0], QRELS[1] | {"score": 0}]}, "query 'q2' has no relevant document"),
         ({"queries": [{"id": "q1", "query": "a"}]}, "config T2-tur-queries lacks the columns ['text']"),
-        ({"corpus": [{"id": "d\u202e1", "text": None}]}, "id 'd\\u202e1': the text is None"),
+        ({"corpus": [{"id": "d\u202e1", "text": None}]}, "id 'd\\u202e1': field 'text': Input should be"),
     ],
 )
 def test_retrieval_data_that_cannot_be_right_is_refused(retrieval, kind, changes, message):
@@ -132,16 +147,22 @@ def test_retrieval_data_that_cannot_be_right_is_refused(retrieval, kind, changes
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([QRELS[0], QRELS[1], QRELS[0]], "query 'q1', document 'd1': judged twice"),
-        ([QRELS[0], QRELS[1], QRELS[0] | {"score": 0}], "query 'q1', document 'd1': judged twice"),
-        ([QRELS[0], QRELS[1] | {"score": 2}], "document 'd2': the score is 2; relevance is binary"),
-        ([QRELS[0], QRELS[1] | {"score": None}], "document 'd2': the score is None"),
+        ([QRELS[0], QRELS[1], QRELS[0]], "query-id 'q1': the document 'd1' is judged twice"),
+        ([QRELS[0], QRELS[1], QRELS[0] | {"score": 0}], "query-id 'q1': the document 'd1' is judged twice"),
+        ([QRELS[0], QRELS[1] | {"score": 2}], f"query-id 'q2': {BINARY} 2"),
+        ([QRELS[0], QRELS[1] | {"score": None}], f"query-id 'q2': {BINARY} None"),
         (QRELS[:1], "query 'q2' has no relevant document"),
         ([*QRELS, QRELS[0] | {"query-id": "q9"}], "qrels name the query 'q9'"),
         ([*QRELS, QRELS[0] | {"corpus-id": "d9"}], "names the document 'd9'"),
         ([*QRELS, QRELS[0] | {"corpus-id": "d3"}], "has the document 'd3' in its strict qrels only; add it"),
-        ([QRELS[0], QRELS[1] | {"query-id": None}], "the id None is neither a text nor"),
-        ([QRELS[0] | {"corpus-id": ["d1"]}, QRELS[1] | {"corpus-id": ["d2"]}], "the id ['d1'] is neither a text"),
+        (
+            [QRELS[0], QRELS[1] | {"query-id": None}],
+            "field 'query-id': is neither a text nor a whole number; found None",
+        ),
+        (
+            [QRELS[0] | {"corpus-id": ["d1"]}, QRELS[1] | {"corpus-id": ["d2"]}],
+            "field 'corpus-id': is neither a text nor a whole number; found ['d1']",
+        ),
         ([{"query-id": "q1", "score": 1}], "lacks the columns ['corpus-id']"),
     ],
 )
@@ -225,26 +246,26 @@ def test_text_that_is_not_nfc_is_composed(hub_layout):
     ("change", "named"),
     [
         ({"ner_tags": [0, 1, 2]}, ["as many tokens as ner_tags", "4 and 3"]),
-        ({"tokens": [], "ner_tags": []}, ["at least one", "0 and 0"]),
-        ({"tokens": None}, ["as many tokens as ner_tags", "0 and 4"]),
-        ({"ner_tags": None}, ["as many tokens as ner_tags", "4 and 0"]),
-        ({"ner_tags": [0, 1, 3, 0]}, ["ner_tags has 3", "O, B-IDIOM, I-IDIOM"]),
-        ({"ner_tags": [0, 1, -100, 0]}, ["ner_tags has -100"]),
-        ({"ner_tags": ["O", "B", "I", "O"]}, ["ner_tags has 'B'"]),
-        ({"ner_tags": ["O", "b-idiom", "I-IDIOM", "O"]}, ["ner_tags has 'b-idiom'"]),
-        ({"ner_tags": [0, 1, 1.5, 0]}, ["ner_tags has 1.5"]),
-        ({"ner_tags": [0, 1, None, 0]}, ["ner_tags", "None"]),
+        ({"tokens": [], "ner_tags": []}, ["field 'tokens': Tuple should have at least 1 item"]),
+        ({"tokens": None}, ["field 'tokens'", "None"]),
+        ({"ner_tags": None}, ["field 'ner_tags'", "None"]),
+        ({"ner_tags": [0, 1, 3, 0]}, ["field 'ner_tags.2': use O, B-IDIOM, I-IDIOM or their numbers", "found 3"]),
+        ({"ner_tags": [0, 1, -100, 0]}, ["field 'ner_tags.2'", "-100"]),
+        ({"ner_tags": ["O", "B", "I", "O"]}, ["field 'ner_tags.1'", "'B'"]),
+        ({"ner_tags": ["O", "b-idiom", "I-IDIOM", "O"]}, ["field 'ner_tags.1'", "'b-idiom'"]),
+        ({"ner_tags": [0, 1, 1.5, 0]}, ["field 'ner_tags.2'", "1.5"]),
+        ({"ner_tags": [0, 1, None, 0]}, ["field 'ner_tags.2'", "None"]),
         ({"tokens": ["Buna", "göz", "yumdum", "."]}, ["token 'yumdum'", "'Buna göz yumdu.'"]),
         ({"tokens": ["göz", "Buna", "yumdu", "."]}, ["token 'Buna'"]),
         ({"tokens": ["Buna", "göz", "", "."]}, ["token ''"]),
-        ({"tokens": ["Buna", "göz", None, "."]}, ["token None"]),
-        ({"tokens": [77, 2, 3, 4]}, ["77"]),
-        ({"ner_tags": 5}, ["ner_tags", "5"]),
-        ({"sentence": ""}, ["sentence must be a text", "''"]),
-        ({"sentence": None}, ["sentence must be a text", "None"]),
-        ({"idiom": None}, ["idiom must be a text", "None"]),
-        ({"idiom": 7}, ["idiom must be a text", "7"]),
-        ({"idiom": {"a": 1}}, ["idiom must be a text", "{'a': 1}"]),
+        ({"tokens": ["Buna", "göz", None, "."]}, ["field 'tokens.2'", "None"]),
+        ({"tokens": [77, 2, 3, 4]}, ["field 'tokens.0'", "77"]),
+        ({"ner_tags": 5}, ["field 'ner_tags'", "5"]),
+        ({"sentence": ""}, ["field 'sentence': is empty"]),
+        ({"sentence": None}, ["field 'sentence'", "None"]),
+        ({"idiom": None}, ["field 'idiom'", "None"]),
+        ({"idiom": 7}, ["field 'idiom'", "7"]),
+        ({"idiom": {"a": 1}}, ["field 'idiom'", "{'a': 1}"]),
     ],
 )
 def test_malformed_rows_name_id_and_value(hub_layout, kind, change, named):
@@ -264,7 +285,7 @@ def test_rows_of_different_kinds_in_one_file_are_each_named(hub_layout):
     sentences = open_dataset(str(hub_layout({"test": rows}))).sentences("tr")["test"]
     assert [row.id for row in sentences] == ["s1", "2"]
     folder = hub_layout({"test": [*rows, ROW | {"id": "s3", "sentence": ["a"]}]}, name="broken")
-    assert "id 's3': sentence must be a text" in message_of(lambda: open_dataset(str(folder)).sentences("tr"))
+    assert "id 's3': field 'sentence'" in message_of(lambda: open_dataset(str(folder)).sentences("tr"))
 
 
 OTHER = ROW | {"id": "s2", "sentence": "Ona göz yumdu.", "tokens": ["Ona", "göz", "yumdu", "."]}
@@ -273,12 +294,12 @@ OTHER = ROW | {"id": "s2", "sentence": "Ona göz yumdu.", "tokens": ["Ona", "gö
 @pytest.mark.parametrize(
     ("splits", "message"),
     [
-        ({"test": [ROW, ROW]}, "split test: the id 's1' appears twice"),
-        ({"train": [ROW], "test": [ROW]}, "split test, id 's1': is in the split train too"),
-        ({"validation": [ROW], "test": [ROW]}, "split test, id 's1': is in the split validation too"),
+        ({"test": [ROW, ROW]}, "split test, id 's1': stands in the split test already"),
+        ({"train": [ROW], "test": [ROW]}, "split test, id 's1': stands in the split train already"),
+        ({"validation": [ROW], "test": [ROW]}, "split test, id 's1': stands in the split validation already"),
         (
             {"train": [ROW], "validation": [ROW], "test": [OTHER]},
-            "split validation, id 's1': is in the split train",
+            "split validation, id 's1': stands in the split train already",
         ),
         ({"train": [ROW], "test": [ROW | {"id": "s2"}]}, "id 's2': its idiom and sentence are in the split train"),
     ],
@@ -341,15 +362,15 @@ def test_entries_are_read_with_what_they_have(hub_layout):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"concept": None}, "concept None: field 'concept' is null"),
-        ({"idiom": 7}, "field 'idiom' must be text, found 7"),
-        ({"meaning": ["a"]}, "field 'meaning' must be text, found ['a']"),
+        ({"concept": None}, "concept None: field 'concept': Input should be a valid string; found None"),
+        ({"idiom": 7}, "field 'idiom': Input should be a valid string; found 7"),
+        ({"meaning": ["a"]}, "field 'meaning': Input should be a valid string; found ['a']"),
         ({"spans": [[5, 99]]}, "span [5, 99] is not inside the example"),
-        ({"spans": [[5]]}, "field 'spans' must be a list of [start, end] offsets"),
-        ({"gloss": 7}, "must be text, found 7"),
+        ({"spans": [[5]]}, "field 'spans': must be a list of [start, end] offsets"),
+        ({"gloss": 7}, "field 'gloss': Input should be a valid string; found 7"),
         ({"status": '{"a": 1, "a": 2}'}, "field 'status': the key 'a' appears twice"),
-        ({"status": 7}, "field 'status' must be text or an object"),
-        ({"idiom": "göz\u202e yummak"}, "idiom has U+202E"),
+        ({"status": 7}, "field 'status': must be text or an object"),
+        ({"idiom": "göz\u202e yummak"}, "field 'idiom': has U+202E"),
     ],
 )
 def test_malformed_entries_are_named(hub_layout, kind, change, message):
@@ -357,7 +378,7 @@ def test_malformed_entries_are_named(hub_layout, kind, change, message):
     write_config(folder, "lexicon-tr", {"test": [ENTRY | change]}, kind=kind)
     dataset = open_dataset(str(folder))
     text = message_of(lambda: dataset.lexicon)
-    assert text.startswith(f"{folder}, config lexicon-tr, concept ")
+    assert text.startswith(f"{folder}, config lexicon-tr, split test, concept ")
     assert message in text
 
 
@@ -373,12 +394,12 @@ JUDGED = {"first": "b", "second": "turn-a-blind-eye", "judgement": "same"}
             [JUDGED, {"first": "turn-a-blind-eye", "second": "b", "judgement": "near"}],
             "'b' and 'turn-a-blind-eye' are judged twice; remove one",
         ),
-        ([JUDGED | {"first": "turn-a-blind-eye"}], "concept 'turn-a-blind-eye' is paired with itself"),
+        ([JUDGED | {"first": "turn-a-blind-eye"}], "a concept is paired with itself"),
         ([JUDGED | {"first": "x\u202e"}], "concept 'x\\u202e' is not in the lexicon; add it"),
-        ([JUDGED | {"first": None}], "must be a list of two concept ids, found [None, 'turn-a-blind-eye']"),
-        ([JUDGED | {"judgement": "equal"}], "judgement 'equal' must be one of same, near"),
-        ([JUDGED | {"judgement": ["same"]}], "judgement ['same'] must be one of"),
-        ([JUDGED | {"judgement": None}], "judgement None must be one of"),
+        ([JUDGED | {"first": None}], "field 'concepts.0': Input should be a valid string; found None"),
+        ([JUDGED | {"judgement": "equal"}], "field 'judgement': must be one of same, near; found 'equal'"),
+        ([JUDGED | {"judgement": ["same"]}], "field 'judgement': Input should be a valid string; found ['same']"),
+        ([JUDGED | {"judgement": None}], "field 'judgement': Input should be a valid string; found None"),
         ([{"first": "b", "second": "turn-a-blind-eye"}], "lacks the columns ['judgement']"),
     ],
 )
@@ -398,7 +419,7 @@ def test_entries_stand_once_and_are_needed_for_training(hub_layout):
     assert "holds test queries only (no config such as lexicon-tr)" in message_of(lambda: dataset.lexicon)
     write_config(folder, "lexicon-tr", {"test": [ENTRY, ENTRY]})
     twice = open_dataset(str(folder))
-    assert "concept 'turn-a-blind-eye' appears twice" in message_of(lambda: twice.lexicon)
+    assert "concept 'turn-a-blind-eye': appears twice" in message_of(lambda: twice.lexicon)
 
 
 # files and their README

@@ -16,7 +16,7 @@ from tests.killing import all_at_once, every_kill
 from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, LexiconDataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.files import commit_folder, finish_commit
+from turkic_idiom_tasks.io.files import commit_folder, restore_folder
 from turkic_idiom_tasks.lexicon.reviews import parse_review
 
 OUTSIDE = (
@@ -117,13 +117,13 @@ def test_a_build_that_was_killed_leaves_one_site_or_the_other_and_the_next_compl
         commit_folder(site, old_files, kind=KIND)
 
     n_kills = 0
-    for _ in every_kill(prepare, lambda: commit_folder(site, new_files, kind=KIND), below=site):
+    for _ in every_kill(prepare, lambda: commit_folder(site, new_files, kind=KIND), below=tmp_path):
         n_kills += 1
         if n_kills % 5 == 0:
             build_site(small_board, site)
             assert pages(site) == new
         else:
-            finish_commit(site)
+            restore_folder(site)
             assert pages(site) in (old, new)
     assert n_kills > 8
 
@@ -314,7 +314,7 @@ def test_ids_that_differ_in_case_alone_are_refused(small_board, tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_named(small_board, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="file: cannot be written"):
+    with pytest.raises(InputError, match="file: is a file where a folder is to be written"):
         build_site(small_board, tmp_path / "file")
 
 

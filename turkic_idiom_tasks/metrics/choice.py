@@ -46,21 +46,16 @@ def choice_scores(
         concepts: what is resampled.
         traps: for each item the trap type of each of its options, None for those that have none.
         seed: seed of the draws.
-
-    Raises:
-        ValueError: the sequences differ in length, or an answer is no position of an option.
     """
     _check(answers, gold=gold, concepts=concepts, traps=traps)
-    n_options = [len(types) for types in traps]
-    for number, (answer, count) in enumerate(zip(answers, n_options, strict=True)):
-        if answer is not None and not 0 <= answer < count:
-            raise ValueError(f"answer {answer} of item {number} is no position of its {count} options")
     right = [answer == position for answer, position in zip(answers, gold, strict=True)]
     wrong_types = []
-    for answer, is_right, types in zip(answers, right, traps, strict=True):
-        if answer is not None and not is_right:
+    for number, (answer, types) in enumerate(zip(answers, traps, strict=True)):
+        if answer is not None and not 0 <= answer < len(types):
+            raise ValueError(f"answer {answer} of item {number} is no position of its {len(types)} options")
+        if answer is not None and not right[number]:
             wrong_types.append(types[answer])
-    chance = _mean([1 / count for count in n_options])
+    chance = _mean([1 / len(types) for types in traps])
     accuracy = _mean(right)
     interval = _interval(right, concepts, seed=seed)
     scores = {
@@ -94,9 +89,6 @@ def pair_scores(
         concepts: what is resampled.
         is_figurative: whether the sentence uses the idiom figuratively.
         seed: seed of the draws.
-
-    Raises:
-        ValueError: the sequences differ in length, or a pair has two sentences of one sense.
     """
     _check(right, pairs=pairs, concepts=concepts, is_figurative=is_figurative)
     answers_of: dict[Hashable, dict[bool, bool]] = {}
@@ -137,9 +129,6 @@ def cloze_scores(
         unreadable: whether the answer could not be read; such an answer must count as wrong in the others.
         concepts: what is resampled.
         seed: seed of the draws.
-
-    Raises:
-        ValueError: the sequences differ in length, or an unreadable answer counts as right.
     """
     _check(exact, accepted=accepted, lemma=lemma, unreadable=unreadable, concepts=concepts)
     for number, is_unreadable in enumerate(unreadable):
