@@ -22,7 +22,8 @@ from turkic_idiom_tasks.results.item_answers import (
     task_and_subset,
 )
 from turkic_idiom_tasks.results.model_predictions import LLM, ModelPredictions, check_data, regime_of_language_model
-from turkic_idiom_tasks.results.predictions import SPANS, TAG_LETTERS, Prediction, SubsetKey, Tags
+from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey, Tags
+from turkic_idiom_tasks.spans import TAG_LETTERS
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
 from turkic_idiom_tasks.tasks.items.items import item_sets
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN

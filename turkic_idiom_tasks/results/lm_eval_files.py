@@ -34,7 +34,8 @@ from turkic_idiom_tasks.results.model_predictions import (
     regime_of_language_model,
     validated,
 )
-from turkic_idiom_tasks.results.predictions import SPANS, TAG_LETTERS, Tags
+from turkic_idiom_tasks.results.predictions import SPANS, Tags
+from turkic_idiom_tasks.spans import TAG_LETTERS
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 
 SAMPLES = re.compile(r"samples_turkic_idiom_span_(?P<language>[a-z]+)(?:_(?P<prompt>xml|native))?_(?P<date>.+)\.jsonl")

@@ -46,7 +46,7 @@ from turkic_idiom_tasks.results.item_answers import (
     item_subsets,
 )
 from turkic_idiom_tasks.results.similarities import Similarities, SimilaritySection, similarity_rows
-from turkic_idiom_tasks.spans import LABELS
+from turkic_idiom_tasks.spans import TAG_LETTERS
 
 SPANS = "spans"  # name of span detection among the tasks
 TASK_NAMES = (*SUBSETS, STS, SPANS)  # tasks of encoders and taggers; those of language models are `ITEM_TASKS`
@@ -57,7 +57,6 @@ RECORDED_TASKS = (*_READ_TASKS, IDIOMATICITY)  # what a record may hold
 OTHER_DATA_TASKS = (*(task for task in SIMILARITY_TASKS if task != STS), IDIOMATICITY)  # of data that has no edition
 MAX_DEPTH = 4  # brackets inside brackets in a line; the format needs three
 MAX_FAULTS = 20  # number of faults of a file that are named
-TAG_LETTERS = {label[0]: label for label in LABELS}  # letter of a tag -> tag
 
 Ints = npt.NDArray[np.int32]
 SubsetKey = tuple[str, str]  # task, subset
