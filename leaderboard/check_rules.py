@@ -25,8 +25,9 @@ from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.io.reading import BLANKS
 from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.results.item_answers import MAX_ANSWER, METHODS
-from turkic_idiom_tasks.results.predictions import SPANS, TAG_LETTERS
+from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import MAX_FAULTS
+from turkic_idiom_tasks.spans import TAG_LETTERS
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 
 RANKING, TAGS, ANSWERS, SIMILARITIES = "ranking", "tags", "answers", "similarities"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 OUTSIDE, BEGIN, INSIDE = LABELS = ("O", "B-IDIOM", "I-IDIOM")  # a tag's position here is its number in files and models
+TAG_LETTERS = {label[0]: label for label in LABELS}  # how records, samples and answers write tags: ``OOBIO``
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -36,7 +36,7 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Floats
 from turkic_idiom_tasks.metrics.ranking import RelevantPositions
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, all_item_subsets
-from turkic_idiom_tasks.spans import LABELS
+from turkic_idiom_tasks.spans import TAG_LETTERS
 
 SPANS = "spans"  # name of span detection among the tasks
 TASK_NAMES = (*SUBSETS, STS, SPANS)  # tasks of encoders and taggers; those of language models are `ITEM_TASKS`
@@ -44,7 +44,6 @@ ALL_TASK_NAMES = (*TASK_NAMES, *ITEM_TASKS)  # what a submission may hold
 IDIOMATICITY = "idiomaticity"  # its records state scores alone
 RECORDED_TASKS = (*SUBSETS, *SIMILARITY_TASKS, SPANS, IDIOMATICITY)  # what a record may hold
 OTHER_DATA_TASKS = (*(task for task in SIMILARITY_TASKS if task != STS), IDIOMATICITY)  # of data that has no edition
-TAG_LETTERS = {label[0]: label for label in LABELS}  # letter of a tag -> tag
 
 Ints = npt.NDArray[np.int32]
 SubsetKey = tuple[str, str]  # task, subset

@@ -32,7 +32,6 @@ from turkic_idiom_tasks.results.item_answers import (
 )
 from turkic_idiom_tasks.results.predictions import (
     SPANS,
-    TAG_LETTERS,
     Ints,
     Prediction,
     Rankings,
@@ -40,6 +39,7 @@ from turkic_idiom_tasks.results.predictions import (
     SubsetKey,
     Tags,
 )
+from turkic_idiom_tasks.spans import TAG_LETTERS
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 
 MAX_DEPTH = 4  # brackets inside brackets in a line; the format needs three
