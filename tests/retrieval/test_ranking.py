@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-import torch
 
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import POOLINGS, build_sentence_transformer
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.mteb_loading import resolve_model
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.results.scored import score_subset
-from turkic_idiom_tasks.runs.engine import predict
+from turkic_idiom_tasks.runs.engine import predict, score_encoder, score_untuned
 
 SUBSETS = [("T1", "tur-azj"), ("T1", "tur-uzn"), ("T2", "azj"), ("T3", "tur-azj")]
 E5_PROMPTS = {"T1": {"query": "query: ", "document": "passage: "}}
@@ -88,9 +87,23 @@ def test_a_text_alone_decides_nothing_of_its_neighbours(encoder, small_dataset):
     np.testing.assert_allclose(*ndcg, atol=1e-9)
 
 
-def test_vectors_that_are_not_finite_are_one_line(encoder, small_dataset):
-    with torch.no_grad():
-        encoder.model.embeddings.word_embeddings.weight[1] = float("nan")  # of the unknown word
-    with pytest.raises(InputError, match="is not finite") as caught:
-        list(rank(encoder, small_dataset))
-    assert "\n" not in str(caught.value)
+def test_an_untuned_model_is_encoded_once_for_its_own_pooling_and_the_others(minilm, small_dataset):
+    records = score_untuned(
+        str(minilm), small_dataset, SUBSETS, ["native", "mean", "max"], prompts=lambda loaded: loaded.prompts("T1"),
+        trust_remote_code=False,
+    )  # fmt: skip
+    assert [record.header.settings["pooling"] for record in records.values()] == ["native", "mean", "max"]
+    n_texts = len(distinct_texts(small_dataset, SUBSETS, {}))
+    assert {record.header.throughput.n_texts for record in records.values()} == {n_texts}
+    native, mean, largest = (record.header.subsets for record in records.values())
+    assert native == mean  # the pooling of MiniLM
+    assert native != largest
+
+
+def test_what_mteb_evaluates_has_the_scores_of_the_one_pass(minilm, small_dataset):
+    loaded = resolve_model(str(minilm), device="cpu")
+    scores = {}
+    for result in score_encoder(loaded, {"T1": small_dataset}, SUBSETS[:1], ["mean", None]):
+        scores[result.pooling] = score_subset(result.prediction).scores
+        assert (result.throughput is None, "map_at_10" in result.mteb_row) == ((result.pooling is None,) * 2)
+    assert scores[None] == pytest.approx(scores["mean"], abs=1e-6)

@@ -274,7 +274,9 @@ def test_status_and_tables_show_every_regime_and_a_mean_over_seeds(finished, dat
     place = [str(file), "--data", dataset.path, "--out", str(grid.folder)]
     monkeypatch.setenv("COLUMNS", "80")  # too narrow for the names of all regimes
     assert main(["grid", "status", *place]) == 0
-    assert capsys.readouterr().out.count("1/0/0") == len(REGIMES)
+    printed = capsys.readouterr().out
+    assert printed.count("1/0/0") == len(REGIMES)
+    assert max(map(len, printed.splitlines())) <= 80
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["grid", "status", *place]) == 0
     assert capsys.readouterr().out.splitlines()[1].split() == ["model", *REGIMES, "zero-shot"]
