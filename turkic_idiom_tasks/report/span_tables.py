@@ -81,7 +81,7 @@ def span_charts(scores: pd.DataFrame) -> dict[str, Chart]:
 def _means(scores: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each model, tested language (`subset`) and size: means over seeds."""
     keys = ["model", "language", "subset", "size"]
-    return average_seeds(widen(scores, [*keys, "seed"]), keys, main="span_f1")
+    return average_seeds(widen(scores, [*keys, "seed"]).drop(columns="seed"), keys, main="span_f1")
 
 
 def _source_table(means: pd.DataFrame, published: PublishedTable) -> Table:
