@@ -367,9 +367,9 @@ def test_predictions_in_mtebs_format(packed, mteb_folder, submission_dataset):
     good = json.loads(path.read_text())
     for change, message in (
         ({"tur-azj": {"test": {}}}, "there is no prediction for the query"),
-        ({"tur-azj": {"dev": {}}}, "holds no similarities of the test split"),
-        ({"tur-kaz": {"test": {}}}, "the data in use has no such subset"),
-        ({"mteb_model_meta": {"model_name": 1}}, r"damaged \('model_name'"),
+        ({"tur-azj": {"dev": {}}}, "there is no prediction for the query"),
+        ({"tur-kaz": {"test": {}}}, "the data in use has no subset 'tur-kaz'"),
+        ({"mteb_model_meta": {"model_name": 1}}, r"damaged \('mteb_model_meta.model_name'"),
     ):
         write_json(path, good | change)
         with pytest.raises(InputError, match=message):

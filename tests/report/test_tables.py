@@ -55,7 +55,7 @@ def frames(results):
 
 def tables_of(results, languages=tuple(LANGUAGES)):
     scores, queries = frames(results)
-    return retrieval_tables(summarise(scores, queries, languages), scores)
+    return retrieval_tables(summarise(scores, queries, languages))
 
 
 def charts_of(results):
@@ -172,17 +172,12 @@ def test_a_mean_needs_all_its_languages():
     assert (row["queries"], row["seeds"]) == ("6", "")
 
 
-def test_poolings_and_cells_have_everything():
+def test_poolings_have_everything():
     tables = read(by_hand())
     rows = {(r["task"], r["regime"], r["pooling"]): r for r in tables["poolings"]}
     assert numbers(rows["T1", "pretrained", "cls"], "ndcg", "mrr", "recall_at_1") == [0.35, 0.175, 0.25]
     assert rows["T1", "tr-only", "cls"]["ndcg"] == ""
     assert ("T2", "cross-lingual", "mean") not in rows  # there is no such training for Turkish
-    cells = tables["retrieval_cells"]
-    assert len(cells) == 2 * 5 + 2 * 5 + 2 + 2
-    kept = {(r["regime"], r["language"], r["seed"]): r["untuned kept"] for r in cells}
-    assert kept["pretrained", "", ""] == ""
-    assert (kept["tr-only", "", "42"], kept["tr-only", "", "43"]) == ("yes", "no")
 
 
 def tied(generator, n, *, gain):
@@ -257,8 +252,7 @@ def test_no_test_on_few_queries():
 
 def test_the_order_of_the_results_changes_nothing():
     for one, other in zip(tables_of(by_hand()), tables_of(by_hand()[::-1]), strict=True):
-        if one.name != "retrieval_cells":  # which lists the results
-            assert one.to_csv() == other.to_csv()
+        assert one.to_csv() == other.to_csv()
 
 
 def test_models_stand_as_in_the_paper_then_others():
@@ -303,7 +297,7 @@ def test_span_tables_average_seeds_and_stand_beside_the_paper(tmp_path):
     ]  # fmt: skip
     files = write_tables(span_tables(score_frame(headers)), tmp_path)
     assert [path.name for path in files] == [
-        "table2_source.md", "table3_zero_shot.md", "table4_few_shot.md", "learning_curves.md", "cells.md",
+        "table2_source.md", "table3_zero_shot.md", "table4_few_shot.md", "learning_curves.md",
     ]  # fmt: skip
     rows = {path.stem: list(csv.DictReader(path.open(encoding="utf-8"))) for path in tmp_path.glob("*.csv")}
     (turkish,) = rows["table2_source"]
@@ -316,8 +310,6 @@ def test_span_tables_average_seeds_and_stand_beside_the_paper(tmp_path):
     assert float(few["subword_f1"]) == pytest.approx(0.6)  # 10 sentences: (.5 + .7) / 2; all: (.9 + .1) / 2
     assert few["paper"] == "0.79"
     assert [row["training sentences"] for row in rows["learning_curves"]] == ["0", "10", "all"]
-    assert len(rows["cells"]) == 8
-    assert {row["best_epoch"] for row in rows["cells"]} == {"1"}
 
 
 def test_figures_of_the_span_grid():

@@ -88,6 +88,7 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
     """
     wanted = {_compared_task(name) for name in tasks}
     places = (first, second)
+    # two folders may hold span results of several sizes; of two files the user knows what they are
     by_size = first.is_dir() and second.is_dir()
     a, b = (_read_system(place, dataset, wanted, by_size=by_size) for place in places)
     for here, there, side in ((a, b, 0), (b, a, 1)):

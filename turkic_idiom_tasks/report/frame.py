@@ -73,7 +73,7 @@ class RunReport:
 
     frame: pd.DataFrame  # from `run_frame`
     baseline: pd.DataFrame  # rows of the same kind of `OVERLAP_BASELINE`, for every similarity task
-    overall: pd.DataFrame  # nDCG over all retrieval tasks with its interval: a row for each model, its name as index
+    overall: pd.DataFrame  # for each model nDCG over all retrieval tasks, with its interval
     left_out: dict[str, tuple[str, ...]]  # task -> its subsets that the data does not have
     folders: tuple[str, ...]  # where the results are
 
@@ -135,6 +135,7 @@ def average_seeds(cells: pd.DataFrame, keys: list[str], *, main: str) -> pd.Data
     """
     groups = cells.groupby(keys, sort=False, dropna=False)
     measures = [name for name in cells.columns if name not in keys and pd.api.types.is_numeric_dtype(cells[name])]
+    # a mean over only those seeds whose score is defined would look better than the system is
     means = groups[measures].agg(lambda values: values.mean(skipna=False))
     means[SPREAD] = groups[main].agg(lambda values: values.std(skipna=False))
     means[N_SEEDS] = groups.size()

@@ -27,7 +27,7 @@ from turkic_idiom_tasks.runs.retrieval import RETRIEVAL
 from turkic_idiom_tasks.runs.spans import SPAN, SpanCells
 
 TABLES = "tables"  # folder
-LONG_TABLES = ("retrieval_cells", "poolings", "cells", "learning_curves")  # for programs rather than for the screen
+LONG_TABLES = ("poolings", "learning_curves")  # for programs rather than for the screen
 SCORES = "scores.csv"  # every score of every cell
 
 
@@ -51,7 +51,7 @@ def write_grid_tables(grid: Grid) -> list[Path]:
     kinds = {cell.kind for cell in headers}
     if RETRIEVAL in kinds:
         summary = summarise(scores, _read_queries(grid), _trained_languages(grid.cells()))
-        tables += retrieval_tables(summary, scores)
+        tables += retrieval_tables(summary)
         charts |= retrieval_charts(summary)
     if SPAN in kinds:
         tables += span_tables(scores)
@@ -66,8 +66,9 @@ def write_grid_tables(grid: Grid) -> list[Path]:
 
 def write_span_tables(grid: Grid, part: SpanCells) -> list[Table]:
     """Write and return the tables of all results in a folder with the same training, also those of earlier runs."""
-    headers = [*grid.headers().values(), *_earlier_headers(grid, part)]
-    tables = [table for table in span_tables(score_frame(headers)) if len(table.frame)]
+    scores = score_frame([*grid.headers().values(), *_earlier_headers(grid, part)])
+    tables = [table for table in span_tables(scores) if len(table.frame)]
+    write_text(grid.folder / TABLES / SCORES, to_csv(scores))
     write_tables(tables, grid.folder / TABLES)
     return tables
 

@@ -24,7 +24,7 @@ from turkic_idiom_tasks.languages import PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval, Stratum, resample
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
 from turkic_idiom_tasks.report.charts import Bar, Chart, grouped_bars
-from turkic_idiom_tasks.report.frame import IDENTITY, MEASURES, N_SEEDS, SIZES, UNTUNED_KEPT, widen
+from turkic_idiom_tasks.report.frame import MEASURES, N_SEEDS, UNTUNED_KEPT
 from turkic_idiom_tasks.report.published import Figure, paper, published_tables
 from turkic_idiom_tasks.report.tables import Table, make_frame, short_names
 
@@ -191,20 +191,14 @@ def _place(name: str, order: Iterable[str]) -> tuple[int, str]:
     return (places.index(name) if name in places else len(places), name)
 
 
-def retrieval_tables(summary: RetrievalScores, scores: pd.DataFrame) -> list[Table]:
-    """Return every table of a retrieval grid.
-
-    Args:
-        summary: its means, from `summarise`.
-        scores: from `frame.score_frame`.
-    """
+def retrieval_tables(summary: RetrievalScores) -> list[Table]:
+    """Return every table of a retrieval grid."""
     return [
         _regimes_table(summary, "T1"),
         _monolingual_table(summary),
         _regimes_table(summary, "T3"),
         _significance_table(summary),
         _poolings_table(summary),
-        _cells_table(scores),
     ]
 
 
@@ -311,15 +305,6 @@ def _poolings_table(summary: RetrievalScores) -> Table:
                     )
     columns = ["model", "task", "regime", "pooling", *MEASURES, *_EXTENT]
     return Table("poolings", "Every pooling, averaged over languages", make_frame(rows, columns, counts=_COUNTS))
-
-
-def _cells_table(scores: pd.DataFrame) -> Table:
-    """Return a row for every subset of every cell."""
-    keys = [*IDENTITY[:-1], "task", "subset"]
-    frame = widen(scores[scores["task"].isin(FIGURES)], keys)
-    kept = frame[UNTUNED_KEPT].map({1.0: "yes", 0.0: "no"}) if UNTUNED_KEPT in frame else None
-    frame = frame[[*keys, *MEASURES, *SIZES]].astype(dict.fromkeys(SIZES, "Int64"))
-    return Table("retrieval_cells", "Every retrieval cell", frame.assign(**{UNTUNED: kept}))
 
 
 def _bars(summary: RetrievalScores, task: str) -> Chart | None:

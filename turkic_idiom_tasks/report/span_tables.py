@@ -15,7 +15,7 @@ import pandas as pd
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.report.charts import Chart, CurvePoint, Tile, curves, heat_map
-from turkic_idiom_tasks.report.frame import BEST_EPOCH, N_SEEDS, SPREAD, average_seeds, widen
+from turkic_idiom_tasks.report.frame import N_SEEDS, SPREAD, average_seeds, widen
 from turkic_idiom_tasks.report.published import PublishedTable, published_tables
 from turkic_idiom_tasks.report.tables import Table, make_frame, short_names
 from turkic_idiom_tasks.results.model_predictions import ALL
@@ -24,13 +24,15 @@ from turkic_idiom_tasks.results.predictions import SPANS
 F1_SCORES = ("subword_f1", "token_f1", "span_f1")
 CHART_SCORE = "subword_f1"  # most likely the paper's
 N_TEST = "n_sentences"
-# Measure -> heading, and after "paper" the heading of the paper's figure, and its column in the published table.
-_SOURCE_SCORES = {
-    "subword_precision": ("P", "precision"),
-    "subword_recall": ("R", "recall"),
-    "subword_f1": ("F1", "f1"),
-    "subword_accuracy": ("accuracy", "accuracy"),
+_HEADINGS = {
+    "subword_precision": "P",
+    "subword_recall": "R",
+    "subword_f1": "F1",
+    "subword_accuracy": "accuracy",
+    "token_f1": "token F1",
+    "span_f1": "span F1",
 }
+_PAPER_HEADINGS = {"precision": "paper P", "recall": "paper R", "f1": "paper F1", "accuracy": "paper accuracy"}
 
 
 def span_tables(scores: pd.DataFrame) -> list[Table]:
@@ -60,7 +62,6 @@ def span_tables(scores: pd.DataFrame) -> list[Table]:
             "curves show every size.",
         ),
         _learning_curves_table(means),
-        _cells_table(scores),
     ]
 
 
@@ -80,24 +81,20 @@ def span_charts(scores: pd.DataFrame) -> dict[str, Chart]:
 def _means(scores: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each model, tested language (`subset`) and size: means over seeds."""
     keys = ["model", "language", "subset", "size"]
-    return average_seeds(widen(scores, [*keys, "seed"]), keys, main="span_f1")
+    return average_seeds(widen(scores, [*keys, "seed"]).drop(columns="seed"), keys, main="span_f1")
 
 
 def _source_table(means: pd.DataFrame, published: PublishedTable) -> Table:
     """Return the paper's Table 2."""
-    own = means[means["subset"] == means["language"]].set_index("model")
-    rows = []
-    for model in means["model"].unique():
-        row: dict[str, Any] = {"model": model, N_SEEDS: 0} | (own.loc[model].to_dict() if model in own.index else {})
-        paper_figures = published.of(model)
-        for measure, (heading, paper_column) in _SOURCE_SCORES.items():
-            row |= {heading: row.get(measure), f"paper {heading}": paper_figures[paper_column]}
-        rows.append(row | {"token F1": row.get("token_f1"), "span F1": row.get("span_f1"), "n": row.get(N_TEST)})
-    headings = [heading for heading, _ in _SOURCE_SCORES.values()]
-    columns = ["model", N_SEEDS, *headings, "token F1", "span F1", SPREAD, "n", *(f"paper {name}" for name in headings)]
+    models = list(means["model"].unique())
+    own = means[means["subset"] == means["language"]].set_index("model").reindex(models).rename(columns=_HEADINGS)
+    paper = pd.DataFrame([published.of(model) for model in models], index=models, columns=list(_PAPER_HEADINGS))
+    frame = own.join(paper.rename(columns=_PAPER_HEADINGS)).rename_axis("model").reset_index()
+    columns = ["model", N_SEEDS, *_HEADINGS.values(), SPREAD, "n", *_PAPER_HEADINGS.values()]
     note = "P, R, F1 and accuracy over sub-words, as most likely in the paper, whose test sentences are others."
-    title = "Fine-tuned and tested on the source language"
-    return Table("table2_source", title, make_frame(rows, columns, counts=(N_SEEDS, "n")), note)
+    rows = frame.rename(columns={N_TEST: "n"}).to_dict("records")
+    table = make_frame(rows, columns, counts=(N_SEEDS, "n"))
+    return Table("table2_source", "Fine-tuned and tested on the source language", table, note)
 
 
 def _by_language(means: pd.DataFrame, published: PublishedTable, *, name: str, title: str, note: str) -> Table:
@@ -125,14 +122,6 @@ def _learning_curves_table(means: pd.DataFrame) -> Table:
     frame = make_frame(rows, ["model", "subset", "size", N_SEEDS, *F1_SCORES, SPREAD, N_TEST], counts=(N_SEEDS, N_TEST))
     headings = {"subset": "language", "size": "training sentences", N_TEST: "n"}
     return Table("learning_curves", "F1 by number of training sentences", frame.rename(columns=headings))
-
-
-def _cells_table(scores: pd.DataFrame) -> Table:
-    """Return a row for every cell."""
-    keys = ["model", "subset", "size", "seed"]
-    measures = [name for name in scores["measure"].unique() if name != BEST_EPOCH]
-    frame = widen(scores, keys).reindex(columns=[*keys, BEST_EPOCH, *measures]).astype({BEST_EPOCH: "Int64"})
-    return Table("cells", "Every span cell", frame.rename(columns={"subset": "language"}))
 
 
 def _gains(others: pd.DataFrame) -> Chart:

@@ -128,6 +128,7 @@ def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
 
 def _read_tags(path: Path, key: SubsetKey, dataset: Dataset) -> Prediction:
     tags = {}
+    # every response stands in the file once per filter
     for sample in _samples(path, filters=(STRICT,)):
         tags[sample.doc.id] = None if sample.span_f1 is None else sample.span_f1[2]
     return read_answers(path, key, tags, dataset)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from pydantic import BeforeValidator, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalTask, find_task
+from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, find_task
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, read_json, read_json_lines
 from turkic_idiom_tasks.results.model_predictions import (
@@ -30,19 +30,14 @@ PREDICTIONS_SUFFIX = "_predictions.json"
 PREDICTION_FILES = {f"{task.name}{PREDICTIONS_SUFFIX}": task for task in TASKS.values()}
 SCORE_FILES = {f"{task.name}.json": task for task in TASKS.values()}
 
-_File = TypeVar("_File", bound=HarnessFile)
-_Similarities = TypeAdapter(dict[str, dict[str, float]])  # query -> document -> similarity
-
-
-def _count(value: Any) -> Any:
-    """Return a number of parameters as a whole number; mteb sometimes writes 1.2e8."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+_File = TypeVar("_File", bound=BaseModel)
+_Similarities = dict[str, dict[str, float]]  # query -> document -> similarity
 
 
 class _Model(HarnessFile):
     name: str
     revision: str | None
-    n_parameters: Annotated[int | None, BeforeValidator(_count)] = None
+    n_parameters: int | None = None  # mteb sometimes writes 1.2e8, which pydantic reads as a whole number
 
 
 class _Score(HarnessFile):
@@ -63,6 +58,13 @@ class _PredictionsHeader(HarnessFile):
     revision: str | None
 
 
+class _Predictions(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    mteb_model_meta: _PredictionsHeader
+    __pydantic_extra__: dict[str, dict[str, _Similarities]]  # subset -> split -> similarities
+
+
 class _Run(HarnessFile):
     task: str
     version: dict[str, str | None]
@@ -81,10 +83,8 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]]
             distinguished from those of another run.
     """
     task = PREDICTION_FILES[path.name]
-    content = read_json(path, special_numbers=True)
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: not the predictions of a task; compute them again")
-    header = validated(_PredictionsHeader, content.pop("mteb_model_meta", None), path)
+    content = _read(_Predictions, path)
+    header = content.mteb_model_meta
     results: dict[Path, _Result] = {}
     for meta_path in metas.get((header.model_name, str(header.revision)), ()):
         result_path = meta_path.with_name(f"{task.name}.json")
@@ -104,24 +104,19 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]]
             )
     check_data(path, result.dataset_revision, dataset)
     predictions: dict[SubsetKey, Rankings] = {}
-    for subset, splits in content.items():
-        predictions[task.short, subset] = _rankings(splits, task, subset, dataset=dataset, path=path)
+    for subset, splits in content.__pydantic_extra__.items():
+        if subset not in dataset.subsets(task.short):
+            raise InputError(f"{path}: the data in use has no subset {display(subset)}; name the data with --data")
+        pool = dataset.pool(task.short, subset)
+        predictions[task.short, subset] = _rankings(splits.get(TEST, {}), pool, place=f"{path}, {subset}")
     versions = {"mteb": result.mteb_version} | _last_versions(meta_path.with_name("run_settings.jsonl"), task.name)
     described = describe_encoder(path, header.model_name, header.revision)
     n_parameters = _read(_Model, meta_path).n_parameters
     return replace(described, predictions=predictions, n_parameters=n_parameters, versions=versions)
 
 
-def _rankings(splits: Any, task: RetrievalTask, subset: str, *, dataset: Dataset, path: Path) -> Rankings:
+def _rankings(rows: _Similarities, pool: Pool, *, place: str) -> Rankings:
     """Return the rankings that mteb's similarities of one subset give."""
-    place = f"{path}, {subset}"
-    if subset not in dataset.subsets(task.short):
-        raise InputError(f"{place}: the data in use has no such subset; name the data that was scored with --data")
-    pool = dataset.pool(task.short, subset)
-    try:
-        rows = _Similarities.validate_python(splits[TEST] if isinstance(splits, dict) else None)
-    except (KeyError, ValidationError) as error:
-        raise InputError(f"{place}: holds no similarities of the {TEST} split; compute it again") from error
     similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)
     n_listed = np.empty(len(pool.queries), dtype=np.int32)
     for row, query in enumerate(pool.queries):
