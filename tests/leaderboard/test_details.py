@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import numpy as np
 import pytest
@@ -20,10 +19,9 @@ from leaderboard.figures import (
     score_by_size,
     score_by_throughput,
 )
-from leaderboard.scripts import DRAWS_FILE, comparison_files, comparison_json, concept_names, concept_sums
+from leaderboard.scripts import comparison_json, concept_sums
 from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored, scored_of
 from turkic_idiom_tasks.dataset.retrieval import queries_with_shared_stem
-from turkic_idiom_tasks.metrics.bootstrap import poisson_counts
 from turkic_idiom_tasks.results.predictions import SPANS
 
 
@@ -112,27 +110,6 @@ def test_values_per_item_are_in_the_order_of_the_items():
     assert [subset["key"] for subset in setup["subsets"]] == list(values) == list(concept_sums(submission))
     assert all(subset["concepts"] == [0, 1, 2] for subset in setup["subsets"])
     assert [subset["sizes"] for subset in setup["subsets"]] == [[1, 1, 1]] * 4 + [None] * 2
-
-
-def test_the_draws_of_the_page_are_those_of_the_resampler():
-    """Unpacked here as in the page: a pair in a character, or a mark and a character for each of two larger counts."""
-    board = board_of(data=make_data(40, languages=("tr", "az")))
-    pairs = comparison_json(board)["pairs"]
-    (content,) = (content for name, content in comparison_files(board) if name == DRAWS_FILE)
-    rows = json.loads(content.decode().removeprefix("turkicIdiomDraws(").removesuffix(");\n"))
-    counts = poisson_counts(concept_names(board.data))
-    assert counts.max() >= 8
-    for row, expected in zip(rows, counts, strict=True):
-        unpacked, place = [], 0
-        while place < len(row):
-            if row[place] == "~":
-                unpacked += [pairs.index(row[place + 1]), pairs.index(row[place + 2])]
-                place += 3
-            else:
-                unpacked += divmod(pairs.index(row[place]), 9)
-                place += 1
-        assert unpacked == expected.tolist()
-    assert any("~" in row for row in rows)
 
 
 def test_the_queries_of_t1_are_split_by_shared_stems():

@@ -8,10 +8,9 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.data import item_board_data
 from leaderboard.details import missed_items, trap_profiles
-from leaderboard.submission import Metadata, slug, submission_files
-from tests.leaderboard.conftest import Spoiler, faults_of, loaded, make_submission, scored
+from leaderboard.submission import slug, submission_files
+from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.harness_files import find_predictions
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
@@ -21,20 +20,14 @@ DATE = "2026-11-22T10-00-00.000001"
 
 
 @pytest.fixture(scope="module")
-def data(item_lexicon):
-    return open_dataset(str(item_lexicon))
+def data(answers_dataset):
+    return answers_dataset
 
 
 @pytest.fixture(scope="module")
-def metadata(data):
-    def make(name):
-        return Metadata(
-            name=name, revision=None, n_parameters=None, type="llm", regime="pretrained", training_data="unknown",
-            pooling=None, few_shot=0, dataset="some lexicon", dataset_revision=data.revision, versions={},
-            contact="@me",
-        )  # fmt: skip
-
-    return make
+def metadata(answers_metadata):
+    about = {"revision": None, "n_parameters": None, "type": "llm", "pooling": None, "few_shot": 0}
+    return lambda name: answers_metadata.model_copy(update=about | {"name": name})
 
 
 def gold(item, is_open):
@@ -61,11 +54,6 @@ def answers_of(data, choose, tasks=ITEM_TASKS):
 @pytest.fixture(scope="module")
 def gold_content(data, metadata):
     return submission_files(metadata("org/gold"), answers_of(data, gold))
-
-
-@pytest.fixture
-def folder(tmp_path, metadata, gold_content):
-    return make_submission(tmp_path / "submissions", metadata("org/gold"), gold_content)
 
 
 def write_lm_eval(folder, data, name, task, rows, *, few_shot=0):
@@ -114,30 +102,6 @@ def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(data, meta
         assert score.floor == {"usage": 0.5, "cloze_open": 0.0}.get(task, 0.25)
 
 
-@pytest.mark.parametrize(
-    ("line", "change", "message"),
-    [
-        (0, {"method": "luck"}, "the method 'luck' is unknown"),
-        (0, {"subset": "gag"}, "no meaning subset 'gag'; it has tr, az, uz"),
-        (1, {"answer": True}, "position of an option"),
-        (1, {"item": "meaning_tr/nothing"}, "no item 'meaning_tr/nothing'"),
-        (1, {"item": ["a"]}, "no item"),
-    ],
-)
-def test_a_wrong_line_is_named(data, folder, line, change, message):
-    Spoiler(folder).row(line, "meaning.jsonl.gz", **change)
-    fault = str(faults_of(folder, data)[0])
-    assert message in fault
-    assert f"meaning.jsonl.gz:{line + 1}" in fault
-
-
-def test_every_item_needs_one_answer(data, folder):
-    Spoiler(folder).rows(lambda rows: [*rows[:2], rows[1], *rows[3:]], "meaning.jsonl.gz")
-    twice, missing = map(str, faults_of(folder, data))
-    assert "appears twice" in twice
-    assert "predictions are missing" in missing
-
-
 def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
     items = find_items(data, "equivalent", "tr-uz").rows
     rows = []
@@ -170,24 +134,20 @@ def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("changes", "message"),
     [
-        (lambda rows: rows[1:], "have no answer"),
-        (
-            lambda rows: [rows[0] | {"accuracy": rows[0]["accuracy"] | {"answer": 9}}, *rows[1:]],
-            "position of an option",
-        ),
-        (
-            lambda rows: [rows[0] | {"accuracy": rows[0]["accuracy"] | {"item": "x"}}, *rows[1:]],
-            "no answer to an item|no item 'x'",
-        ),
-        (lambda rows: [row | {"accuracy": row["accuracy"] | {"prompt": "mine"}} for row in rows], "known prompt"),
-        (lambda rows: [], "known prompt"),
+        (None, "have no answer"),
+        ({"answer": 9}, "position of an option"),
+        ({"item": "x"}, "no answer to an item|no item 'x'"),
+        ({"prompt": "mine"}, "known prompt"),
     ],
 )
-def test_damaged_samples_are_refused(data, tmp_path, spoil, message):
-    rows = [sample(item, "meaning", item.gold) for item in find_items(data, "meaning", "tr").rows]
-    write_lm_eval(tmp_path / "a", data, "some/model", "turkic_idiom_meaning_tr_gen", spoil(rows))
+def test_damaged_samples_are_refused(data, tmp_path, changes, message):
+    first, *rows = [sample(item, "meaning", item.gold) for item in find_items(data, "meaning", "tr").rows]
+    if changes and "prompt" in changes:
+        rows = []
+    damaged = [] if changes is None else [first | {"accuracy": first["accuracy"] | changes}]
+    write_lm_eval(tmp_path / "a", data, "some/model", "turkic_idiom_meaning_tr_gen", [*damaged, *rows])
     with pytest.raises(InputError, match=message):
         find_predictions([tmp_path], data)
 

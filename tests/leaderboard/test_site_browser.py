@@ -299,13 +299,6 @@ def test_the_floor_stays_above_the_models_when_the_table_is_scrolled(open_page):
     assert on_top == [True, True, True]
 
 
-def test_column_heads_explain_themselves(open_page):
-    page = open_page("index-all.html")
-    head = page.locator("th[data-key=T1]")
-    assert head.inner_text().split("\n")[:2] == ["T1", "idiom → idiom"]
-    assert "Turkish idiom" in head.get_attribute("title")
-
-
 def test_two_to_four_pinned_models_lead_to_their_comparison(open_page):
     page = open_page("index.html")
     pins = page.locator(".pin")
@@ -405,23 +398,6 @@ def test_the_interval_below_a_score_is_not_cut(open_page, site, width):
             "all => all.map(cell => parseFloat(getComputedStyle(cell).paddingBottom))"
         )
         assert min(paddings) >= 8, name  # pixels from the text down to the lower end of the dot
-
-
-def test_a_long_name_of_an_older_submission_leaves_room_for_its_edition(open_page):
-    page = open_page("index-older-editions.html", **PHONE)
-    box = page.locator(".listed tbody td").first.bounding_box()
-    assert box["x"] + box["width"] <= 390
-
-
-def test_twelve_rows_are_visible_at_once(browser, crowded):
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    for name in ("index-all.html", "t1.html", "az-all.html"):
-        page.goto(f"{crowded.url}/{name}")
-        bottoms = page.locator(".board tbody tr").evaluate_all(
-            "all => all.map(row => row.getBoundingClientRect().bottom)"
-        )
-        assert bottoms[11] <= 900, name
-    page.close()
 
 
 def test_the_focus_never_hides_below_the_head_of_a_table(browser, crowded):

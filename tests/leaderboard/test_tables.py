@@ -234,18 +234,9 @@ def test_an_extra_task_has_a_column_and_does_not_count():
     assert list(tabs_in("az", data, alone)[RETRIEVAL_TAB].standings) == ["alone"]
 
 
-@pytest.mark.parametrize(
-    ("n", "name"),
-    [
-        (None, "not known"),
-        (0, "under 100M"),
-        (99_999_999, "under 100M"),
-        (100_000_000, "100M to 500M"),
-        (10**14, "2B and more"),
-    ],
-)
-def test_size_classes(n, name):
-    assert size_class(n) == name
+def test_size_classes():
+    sizes = {None: "not known", 0: "under 100M", 10**8 - 1: "under 100M", 10**8: "100M to 500M", 10**14: "2B and more"}
+    assert {n: size_class(n) for n in sizes} == sizes
 
 
 def notes_of(*named):
