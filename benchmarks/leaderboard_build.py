@@ -29,10 +29,9 @@ from typing import Any
 import numpy as np
 from common import parser, seconds
 
-from leaderboard.board import make_board
-from leaderboard.items import BoardData, SubsetItems, board_data
-from leaderboard.scores import ScoredSubmission, load_submissions
-from leaderboard.site import build_site
+from leaderboard.board import ScoredSubmission, load_submissions, make_board
+from leaderboard.data import BoardData, SubsetItems, board_data
+from leaderboard.site import write_site
 from leaderboard.submission import Metadata, slug, submission_files
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
@@ -113,7 +112,7 @@ def _make_up_score(subset: SubsetItems, skill: float, generator: np.random.Gener
 def measure(data: BoardData, n: int, folder: Path) -> dict[str, float | None]:
     """Return the figures of one size; the site is left in the folder."""
     submissions = make_up_submissions(data, n)
-    build_seconds = seconds(lambda: build_site(make_board(submissions, data), folder))
+    build_seconds = seconds(lambda: write_site(make_board(submissions, data), folder))
     page = ("index.html", "static/site.css", "static/table.js", "static/theme.js")
     return {
         "submissions": n,

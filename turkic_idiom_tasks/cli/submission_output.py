@@ -8,10 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from leaderboard.board import Board, make_board
-from leaderboard.items import board_data
-from leaderboard.language_models import KIND_LABELS, item_board_data
-from leaderboard.scores import EXTRA_TASKS, ScoredSubmission, corrected, extra_tasks, of_tasks
+from leaderboard.board import EXTRA_TASKS, Board, ScoredSubmission, corrected, extra_tasks, make_board, of_tasks
+from leaderboard.data import board_data, item_board_data
 from leaderboard.tables import TASK_LABELS, shown_score
 from turkic_idiom_tasks.cli.output import new_table, plain_console
 from turkic_idiom_tasks.dataset import Dataset
@@ -46,7 +44,7 @@ def _print_items(submission: ScoredSubmission, board: Board, console: Console) -
         n_items = sum(score.n for score in scores)
         n_unreadable = sum(score.scores["unreadable"] * score.n for score in scores)
         table.add_row(
-            KIND_LABELS[task],
+            TASK_LABELS[task],
             "-" if standing_of_task is None else _shown(standing_of_task.score, standing_of_task.interval, " "),
             _plain(sum(score.main for score in scores) / len(scores)),
             _plain(n_unreadable / n_items),
