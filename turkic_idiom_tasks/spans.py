@@ -42,10 +42,7 @@ def iob2_tags(spans: Sequence[Span], words: Sequence[Span]) -> list[str]:
     """Return the tag of every word: a word that a span touches is inside it, and every span begins with its own B.
 
     The fragments of a discontinuous idiom are spans of their own: a fragment that begins with I is not valid IOB2.
-
-    Args:
-        spans: in order, without overlaps.
-        words: of the same sentence, in order.
+    Spans and words are in order, spans without overlaps.
     """
     tags = [OUTSIDE] * len(words)
     for span in spans:

@@ -5,8 +5,6 @@ import signal
 from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from tests.killing import every_kill
 from turkic_idiom_tasks.errors import InputError
@@ -65,14 +63,12 @@ TEXT = "Input should be a valid string; found"
         ({"concept": "Göz Yummak"}, "field 'concept': must be lower-case letters, digits and hyphens; found 'Göz Y"),
         ({"idiom": "göz yummaq"}, "field 'idiom': has 'q' (U+0071), not in the Turkish alphabet; found 'göz yummaq'"),
         ({"meaning": "kör  olmak"}, "field 'meaning': is not normalised (NFC, single spaces); it should read 'kör ol"),
-        ({"meaning": "go\u0308z"}, "field 'meaning': is not normalised (NFC, single spaces); it should read 'göz'"),
         ({"spans": [[11, 99]]}, "field 'spans': span [11, 99] is not inside the example of 20 characters"),
         ({"spans": [[11, 19], [15, 19]]}, "field 'spans': span [15, 19] overlaps or precedes the one before it"),
         ({"spans": [[9, 19]]}, "field 'spans': span [9, 19] begins or ends with white space: ' göz yumma'"),
         ({"spans": [[-3, 2]]}, "field 'spans': span [-3, 2] is not inside the example"),
         ({"spans": [[1.5, 2]]}, f"{OFFSETS}, or null if the example is not annotated; found [[1.5, 2]]"),
         ({"spans": []}, OFFSETS),
-        ({"spans": {"start": 1}}, OFFSETS),
         ({"spans": [[True, 3]]}, OFFSETS),
         ({"spans": [[0, 10**12]]}, OFFSETS),
         ({"spans": [[1, 2, 3]]}, OFFSETS),
@@ -80,18 +76,13 @@ TEXT = "Input should be a valid string; found"
         ({"idom": "x"}, "unknown field 'idom'"),
         ({"variants": "göz kapamak"}, "field 'variants': Input should be a valid tuple; found 'göz kapamak'"),
         ({"variants": ["göz kapamak", None]}, f"field 'variants.1': {TEXT} None"),
-        ({"variants": {}}, "field 'variants': Input should be a valid tuple"),
         ({"variants": ["göz\u200b kapamak"]}, "field 'variants.0': is not normalised"),
         ({"collocation": 1}, "field 'collocation': Input should be a valid boolean; found 1"),
         ({"status": [1]}, "field 'status': must be text or an object; found [1]"),
-        ({"status": 0}, "field 'status': must be text or an object; found 0"),
-        ({"meaning": {"a": [1]}}, f"field 'meaning': {TEXT} {{'a': [1]}}"),
-        ({"source": ["tdk"]}, f"field 'source': {TEXT} ['tdk']"),
         # characters that cannot be seen, or turn the text around on a terminal, are never shown raw
         ({"idiom": "göz \u202eyummak"}, "field 'idiom': has U+202E, which cannot be seen; remove it; found 'göz \\u20"),
         ({"example": "Göz\x1b[2J yumma.", "spans": None}, "field 'example': has U+001B, which cannot be seen"),
         ({"meaning": "kör\u2800olmak"}, "field 'meaning': has U+2800, which cannot be seen"),
-        ({"meaning": "kör\ufe0f olmak"}, "field 'meaning': has U+FE0F, which cannot be seen"),
         ({"meaning": "kör\u3164olmak"}, "field 'meaning': has '\\u3164' (U+3164), not in the Turkish alphabet"),
         ({"source": "tdk\x07"}, "field 'source': has U+0007, which cannot be seen; remove it; found 'tdk\\x07'"),
         ({"status": "read\u2066"}, "field 'status': has U+2066, which cannot be seen"),
@@ -111,28 +102,14 @@ def test_every_mistake_of_a_line_is_named(tmp_path):
     assert named == ["field 'example' is missing", "field 'idiom'", "field 'meaning'", "unknown field 'idom'"]
 
 
-def test_malformed_lines(tmp_path):
-    directory = write(tmp_path / "lex", [TURKISH, "", '{"concept": ', "[1]"])
-    assert problems(directory) == [
-        "tr.jsonl:3: malformed JSON at column 13: Expecting value",
-        "tr.jsonl:4: expected a JSON object, found list",
-    ]
-    (directory / "tr.jsonl").write_bytes(b'{"concept": "\xff"}\n')
-    assert problems(directory) == ["tr.jsonl:1: not UTF-8 at byte 13; save the file as UTF-8"]
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("null", "expected a JSON object, found NoneType"),
-        ('{"concept": "a", "concept": "b"}', "the key 'concept' appears twice"),
+        ('{"concept": ', "malformed JSON at column 13"),
         ('{"status": NaN}', "NaN is no number that can be used"),
-        ('{"status": 1e999}', "'1e999' is too large a number"),
-        ('{"status": ' + "1" * 5000 + "}", "a number with thousands of digits"),
         ('{"status": ' + "[" * 5000, "brackets nested more than 32 deep"),
-        ('{"status": {"' + "a" * 500 + '\\ud800": 1}}', "half of a surrogate pair in the text"),
-        *((f'{{"{key}": "\\ud800"}}', "half of a surrogate pair") for key in ("idiom", "source", "status", "example")),
-        ('{"variants": ["\\udc00"]}', "half of a surrogate pair"),
+        ('{"idiom": "\\ud800"}', "half of a surrogate pair"),
     ],
 )
 @pytest.mark.parametrize("name", ["tr.jsonl", "concepts.jsonl"])
@@ -164,41 +141,6 @@ def test_mistakes_of_concepts_are_named(tmp_path):
         "field 'pos': must be one of verb, noun, adjective, adverb, clause; found 'word'",
         "field 'aliases.0': must be lower-case letters, digits and hyphens; found 'A'",
     ]
-
-
-STRANGE = st.recursive(
-    st.sampled_from([None, True, 0, -1, 1.5, 10**30, "", " ", "göz", "\u202e", "\ud800", "--", "\x00"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["concept", "a"]), inner, max_size=2),
-    max_leaves=5,
-)
-
-
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(
-    changes=st.dictionaries(st.sampled_from([*TURKISH, "variants", "status", "source", "x"]), STRANGE, max_size=3),
-    dropped=st.sets(st.sampled_from([*TURKISH]), max_size=1),
-    cut=st.integers(0, 200) | st.none(),
-    noise=st.binary(max_size=3),
-)
-@example(changes={}, dropped=set(), cut=200, noise=b"\n\x80")  # a whole line, and another one that is malformed
-def test_a_damaged_entry_is_read_right_or_named_in_one_line(tmp_path, changes, dropped, cut, noise):
-    row = {key: value for key, value in (TURKISH | changes).items() if key not in dropped}
-    line = json.dumps(row, ensure_ascii=True).encode()
-    if cut is not None:
-        line = line[:cut] + noise + line[cut + len(noise) :]
-    directory = tmp_path / "lex"
-    directory.mkdir(exist_ok=True)
-    (directory / "tr.jsonl").write_bytes(line + b"\n")
-    lexicon, found = read_lexicon(directory)
-    for problem in found:
-        assert str(problem).startswith(f"{directory / 'tr.jsonl'}:")
-        assert "\n" not in str(problem)
-        assert printable(str(problem)) == str(problem)
-    first_line = line.splitlines()[0] if line else b""
-    for entry in lexicon.of("tr").values():
-        assert json.loads(entry.to_json()) == {
-            key: value for key, value in json.loads(first_line).items() if value or key in TURKISH
-        }
 
 
 def test_duplicate_concept_names_both_lines(tmp_path):

@@ -17,16 +17,11 @@ T = TypeVar("T")
 
 
 class Dataset:
-    """Data of the tasks; a kind of data overrides what it has, and everything is read or built once.
-
-    Attributes:
-        path: what it was read from, as results name it.
-        revision: content hash, or commit on the Hub; 40 hexadecimal digits.
-    """
+    """Data of the tasks; a kind of data overrides what it has, and everything is read or built once."""
 
     def __init__(self, path: str, revision: str) -> None:
-        self.path = path
-        self.revision = revision
+        self.path = path  # what it was read from, as results name it
+        self.revision = revision  # content hash, or commit on the Hub; 40 hexadecimal digits
         self._made: dict[tuple[str, ...], Any] = {}
 
     def subsets(self, task: str) -> tuple[str, ...]:

@@ -57,9 +57,8 @@ class LexiconDataset(Dataset):
 def open_dataset(name: str = "") -> Dataset:
     """Open the data that a name stands for.
 
-    Args:
-        name: a lexicon directory, a local directory in the Hub layout, ``ORG/NAME`` or ``ORG/NAME@REVISION`` on the
-            Hub, or empty for the bundled lexicon.
+    It is a lexicon directory, a local directory in the Hub layout, ``ORG/NAME`` or ``ORG/NAME@REVISION`` on the Hub, or
+    empty for the bundled lexicon.
     """
     if not name:
         return LexiconDataset(load_lexicon(BUNDLED), BUNDLED_PATH)

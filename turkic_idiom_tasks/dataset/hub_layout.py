@@ -139,11 +139,7 @@ def _open_local(folder: Path) -> HubFiles | None:
 
 
 def download(name: str) -> HubFiles:
-    """Return a dataset from the Hub; a commit that was downloaded before needs no network.
-
-    Args:
-        name: ``ORG/NAME`` or ``ORG/NAME@REVISION``.
-    """
+    """Return the dataset ORG/NAME or ORG/NAME@REVISION; a commit that was downloaded before needs no network."""
     match = HUB_NAME.fullmatch(name)
     if not match:
         raise usage_error(f"{name!r}: a dataset on the Hub is named ORG/NAME or ORG/NAME@REVISION")
@@ -164,12 +160,8 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
     """Return config -> split -> files, as the YAML block of the folder's README.md declares them.
 
     Files of other formats are left out, and so are splits and configs with such files only. Without a README the
-    result is empty.
-
-    Args:
-        folder: of the README.
-        cache: where the Hub's client keeps the contents that the files of a downloaded folder are links to; None for
-            a folder of regular files.
+    result is empty. The cache is where the Hub's client keeps the contents that the files of a downloaded folder are
+    links to; None for a folder of regular files.
     """
     readme = folder / README
     if not readme.is_file():

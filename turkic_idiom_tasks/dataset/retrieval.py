@@ -62,32 +62,20 @@ class Pool:
     """One subset with its ids in a fixed order, so that a position stands for a query or document.
 
     Rankings are written as positions, and scores are computed from them.
-
-    Attributes:
-        task: short name.
-        subset: its name.
-        language: code of the language of the documents.
-        queries: (Q,) ids, sorted.
-        concepts: (Q,) the concept of each query; queries of one concept are resampled together.
-        documents: (N,) ids, sorted.
-        relevant: (Q,) for each query the positions of its relevant documents, sorted.
-        strictly_relevant: (Q,) the positions of those of its own concepts; equal to `relevant` if nothing was judged.
-        row: query id -> position.
-        column: document id -> position.
     """
 
     def __init__(self, task: str, subset: str, data: RetrievalData) -> None:
         self.task = task
         self.subset = subset
-        self.language = target_language(task, subset).code
-        self.queries = tuple(sorted(data.queries))
-        self.concepts = tuple(concept_of(query) for query in self.queries)
-        self.documents = tuple(sorted(data.documents))
+        self.language = target_language(task, subset).code  # of the documents
+        self.queries = tuple(sorted(data.queries))  # (Q,) ids
+        self.concepts = tuple(concept_of(query) for query in self.queries)  # what is resampled together
+        self.documents = tuple(sorted(data.documents))  # (N,) ids
         self.row = {query: position for position, query in enumerate(self.queries)}
         self.column = {document: position for position, document in enumerate(self.documents)}
         strict_qrels = data.qrels if data.strict_qrels is None else data.strict_qrels
-        self.relevant: list[list[int]] = []
-        self.strictly_relevant: list[list[int]] = []
+        self.relevant: list[list[int]] = []  # (Q,) positions of the relevant documents of each query, sorted
+        self.strictly_relevant: list[list[int]] = []  # of those of its own concepts
         for query in self.queries:
             self.relevant.append(sorted(self.column[document] for document in data.qrels[query]))
             self.strictly_relevant.append(sorted(self.column[document] for document in strict_qrels[query]))
@@ -124,12 +112,7 @@ def build_retrieval(
     mean the same as one of these. Entries marked as collocations are documents, but no queries. A concept whose entry
     in the target language needs support and has none (`lexicon.support`) is no test query.
 
-    Args:
-        lexicon: the entries.
-        task: short name, ``T1``.
-        subset: one of `SUBSETS[task]`.
-        split: ``test`` or ``development``.
-        with_unsupported: take concepts without support as test queries too, to count them.
+    With `with_unsupported` it is one too, to be counted.
     """
     if split not in (TEST, DEVELOPMENT):
         raise ValueError(f"queries come from the test or the development split, not from {split!r}")

@@ -61,23 +61,10 @@ class SentencePair:
 
 
 class SentencePairs:
-    """Pairs of one subset in a fixed order, so that a position stands for a pair.
-
-    Attributes:
-        subset: name of the subset, ``tur``.
-        rows: (P,) pairs.
-        gold: (P,) float64, NaN where the model's own similarity of another pair counts.
-        other: (P,) int64, position of that pair, or `NOWHERE`.
-        correct: (P,) int64, for an incorrect pair the position of the correct one of the same sentence, or `NOWHERE`.
-        is_idiom: (P,) bool, whether it is a correct or an incorrect pair.
-        is_scored: (P,) bool, False for reference pairs.
-        concepts: (P,) names.
-        row: id -> position.
-    """
+    """P pairs of one subset in a fixed order, so that a position stands for a pair; they must fit together."""
 
     def __init__(self, subset: str, rows: Sequence[SentencePair]) -> None:
-        """Check that the pairs fit together."""
-        self.subset = subset
+        self.subset = subset  # ``tur``
         self.rows = tuple(rows)
         self.row = {row.id: position for position, row in enumerate(self.rows)}
         for position, row in enumerate(self.rows):
@@ -97,9 +84,10 @@ class SentencePairs:
         correct_of = {row.sentence1: position for position, row in enumerate(self.rows) if row.kind == CORRECT}
         correct = [correct_of.get(row.sentence1, NOWHERE) if row.kind == INCORRECT else NOWHERE for row in self.rows]
         other = [NOWHERE if row.other is None else self.row[row.other] for row in self.rows]
+        # NaN where the model's own similarity of another pair counts, which stands at the position `other`.
         self.gold = np.array([np.nan if row.gold is None else row.gold for row in self.rows], dtype=np.float64)
         self.other = np.array(other, dtype=np.int64)
-        self.correct = np.array(correct, dtype=np.int64)
+        self.correct = np.array(correct, dtype=np.int64)  # for an incorrect pair: the correct one of the same sentence
         self.is_idiom: npt.NDArray[np.bool_] = np.array([row.kind in (CORRECT, INCORRECT) for row in self.rows], bool)
         self.is_scored: npt.NDArray[np.bool_] = np.array([row.kind != REFERENCE for row in self.rows], bool)
         self.concepts = tuple(row.concept for row in self.rows)

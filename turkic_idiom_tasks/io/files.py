@@ -111,11 +111,9 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
-    """Hold a lock, which the system releases when the process ends, even if it is killed.
+    """Hold a lock, which the system releases when the process ends, even if it is killed; its file is never removed.
 
-    Args:
-        path: the lock file; created when missing, and never removed.
-        busy: message of the error if another process holds the lock; None waits until it is free.
+    If another process holds it, wait until it is free, or raise an InputError with the message `busy`.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -133,12 +131,9 @@ def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder while the folder or one of its files is replaced; others wait until it is free.
-
-    The lock stands beside the folder, because the folder itself is replaced.
-    """
+    """Hold the lock of a folder while the folder or one of its files is replaced; others wait until it is free."""
     try:
-        with locked(_beside(folder, "lock")):
+        with locked(_beside(folder, "lock")):  # not in the folder, which is replaced itself
             _settle(folder)
             yield
     except OSError as error:
@@ -198,11 +193,7 @@ def restore_folder(folder: Path) -> None:
 def read_committed(folder: Path, read: Callable[[], Content]) -> Content:
     """Return what `read` returns for a folder, when all files that it read belong to the same commit.
 
-    If another process committed the folder meanwhile, `read` is called again.
-
-    Args:
-        folder: the folder; it need not have a manifest.
-        read: reads the files; may raise InputError or OSError.
+    If another process committed the folder meanwhile, `read` is called again. The folder need not have a manifest.
     """
     for _ in range(_MOST_READS):
         restore_folder(folder)
@@ -238,7 +229,10 @@ def _check_replaceable(folder: Path, files: Mapping[str, bytes], *, kind: str, o
     if manifest is not None and manifest.kind != kind:
         raise InputError(f"{folder}: holds a {manifest.kind}, not a {kind}; choose another folder with --out")
     for name in files:
-        path = _inside(folder, name)
+        try:
+            path = inner_path(folder, name)
+        except MalformedError as error:
+            raise InputError(f"{folder}: {error}; move it away, or choose another folder with --out") from error
         if path.is_dir():
             raise InputError(f"{path}: is a folder where a file is to be written; move it away")
         for parent in path.parents:
@@ -279,10 +273,8 @@ def _settle(folder: Path) -> None:
 def _carry_over(source: Path, target: Path, dropped: Collection[str]) -> None:
     """Link what others have in a folder into another one: files, links and empty folders, but no records of ours.
 
-    A hard link costs no space and keeps what somebody writes into the file meanwhile.
-
-    Raises:
-        OSError: a folder cannot be read, or what is in it could not be removed afterwards.
+    A hard link costs no space and keeps what somebody writes into the file meanwhile. A folder that cannot be read, or
+    whose files could not be removed afterwards, is an OSError.
     """
     for place, subfolders, names in os.walk(source, topdown=False, onerror=_raise):
         folder, new = Path(place), target / Path(place).relative_to(source)
@@ -350,13 +342,6 @@ def _has_digest(path: Path, digest: str) -> bool:
         return _digest(path.read_bytes()) == digest
     except OSError:
         return False
-
-
-def _inside(folder: Path, name: str) -> Path:
-    try:
-        return inner_path(folder, name)
-    except MalformedError as error:
-        raise InputError(f"{folder}: {error}; move it away, or choose another folder with --out") from error
 
 
 def _read_manifest(folder: Path) -> Manifest | None:

@@ -119,13 +119,9 @@ def check_version(version: str | None) -> None:
 
 
 def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole: bool = False) -> Plan:
-    """Return what publishing the files would do; nothing is sent.
+    """Return what publishing the files and setting a tag would do; nothing is sent.
 
-    Args:
-        files: the files that are published.
-        target: the repository.
-        tag: version to set as a tag.
-        is_whole: whether the repository is meant to hold these files only; the plan then also names all others.
+    If the repository is meant to hold these files only, the plan also names all others.
     """
     api = HfApi()
     tag_is_set = False
@@ -177,13 +173,7 @@ def publish(
 ) -> Published | None:
     """Show the plan and, if it is confirmed, create the repository, make at most one commit and set the tag.
 
-    Args:
-        files: all files that the repository is meant to hold.
-        target: the repository.
-        message: message of the commit.
-        confirmed: False is a dry run, which returns None.
-        write: takes the plan and the outcome as text.
-        tag: version to set as a tag.
+    The files are all that the repository is meant to hold. Without confirmation it is a dry run, which returns None.
     """
     plan = make_plan(files, target, tag=tag, is_whole=True)
     write(plan.text())
@@ -230,16 +220,13 @@ def _read_remote(target: Target, revision: str) -> tuple[str | None, dict[str, R
 
 
 def _compare(files: Files, remote: Mapping[str, RepoFile]) -> list[Change]:
-    """Return whether each file is added, changed or unchanged.
-
-    A large file on the Hub is known by its SHA-256, any other one by its git blob id.
-    """
+    """Return whether each file is added, changed or unchanged."""
     changes = []
     for path, content in files.items():
         operation = CommitOperationAdd(path, content)
         item = remote.get(path)
         state = ADDED
-        if item is not None and item.lfs is not None:
+        if item is not None and item.lfs is not None:  # a large file is known by its SHA-256, any other by its blob id
             is_same = operation.upload_info.sha256.hex() == item.lfs.sha256
             state = UNCHANGED if is_same else CHANGED
         elif item is not None:

@@ -278,12 +278,8 @@ def parse_row(
 ) -> tuple[T | None, list[str]]:
     """Return what a decoded JSON line states (None if anything is wrong), and everything that is wrong with it.
 
-    Args:
-        adapter: of what the line is meant to state.
-        row: the decoded line.
-        required: keys that must be there although the adapter has a default for them, because null is to be stated.
-        optional: keys where null is the same as no such key.
-        context: of the validators.
+    Required are keys that must be there although the adapter has a default for them, because null is to be stated; in
+    optional ones null is the same as no such key.
     """
     if not isinstance(row, dict):
         return None, [f"expected a JSON object, found {type(row).__name__}"]

@@ -136,12 +136,9 @@ def _read_lines(
 def read_review_file(
     path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], None] | None = None
 ) -> tuple[list[Review], list[Problem]]:
-    """Return the reviews of a file in its order, and everything that is wrong with it.
+    """Return the reviews of a file of JSON lines in its order, and everything that is wrong with it.
 
-    Args:
-        path: JSON lines, a review a line.
-        limit: bytes; a larger file is refused.
-        check: raises MalformedError if a review cannot be used.
+    `check` raises MalformedError if a review cannot be used.
     """
 
     def parse(row: Any) -> tuple[Review | None, list[str]]:
@@ -256,13 +253,13 @@ def write_lexicon(
     new entries are not counted.
 
     Args:
-        directory: created when missing.
+        directory: created when missing; an earlier lexicon in it is only replaced with `overwrite`.
         concepts: every concept that an entry names.
         entries: language code -> entries; languages without entries are not written.
         equivalents: as in `Lexicon`; without any, the file is not written.
         reviews: as in `Lexicon`; added to those that are kept.
         others: name -> content of further files of the directory, such as the report of an import.
-        overwrite: whether an earlier lexicon in the directory is replaced.
+        overwrite: whether to replace.
     """
     files: dict[str, bytes] = dict(others or {})
     for code, rows in entries.items():
@@ -283,10 +280,7 @@ def write_lexicon(
 def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) -> None:
     """Add reviews to a lexicon directory; of two by one reviewer on one entry, the newer one stays.
 
-    Args:
-        directory: a lexicon; only its reviews are written.
-        reviews: reviews that were checked against the entries.
-        revision: revision of the lexicon that they were checked against.
+    The reviews were checked against the entries of this revision of the lexicon.
     """
     with locked_folder(directory):
         if content_revision(directory) != revision:

@@ -96,11 +96,7 @@ _REVIEW = TypeAdapter(Review)
 
 
 def parse_review(row: Any) -> Review:
-    """Return the review in a decoded JSON line.
-
-    Raises:
-        MalformedError: it is not a review; names the first field that is wrong, and its value.
-    """
+    """Return the review in a decoded JSON line; a MalformedError names the first field that is wrong, and its value."""
     parsed = parse_row(_REVIEW, row)
     if parsed[0] is None:
         raise MalformedError(parsed[1][0])
@@ -110,12 +106,7 @@ def parse_review(row: Any) -> Review:
 def newest_reviews(reviews: Iterable[Review]) -> list[Review]:
     """Return the newest review of each language, concept and reviewer, sorted by the three.
 
-    Args:
-        reviews: in any order; of two with the same date, the one that comes later is taken.
+    Of two with the same date, the one that comes later is taken.
     """
-    newest: dict[tuple[str, str, str], Review] = {}
-    for review in reviews:
-        earlier = newest.get(review.key)
-        if earlier is None or review.date >= earlier.date:
-            newest[review.key] = review
+    newest = {review.key: review for review in sorted(reviews, key=lambda review: review.date)}
     return [newest[key] for key in sorted(newest)]

@@ -45,7 +45,7 @@ def choice_scores(
         answers: position of the chosen option; None if the answer could not be read.
         concepts: what is resampled.
         traps: for each item the trap type of each of its options, None for those that have none.
-        seed: seed of the draws.
+        seed: of the draws.
     """
     _check(answers, gold=gold, concepts=concepts, traps=traps)
     right = [answer == position for answer, position in zip(answers, gold, strict=True)]
@@ -83,12 +83,8 @@ def pair_scores(
     A pair counts only if both of its answers are right; a constant answer scores 0, random answers 1/4. A recall is the
     accuracy on the sentences of one sense.
 
-    Args:
-        right: whether each answer is right.
-        pairs: which pair each sentence belongs to; a pair has one sentence of each sense.
-        concepts: what is resampled.
-        is_figurative: whether the sentence uses the idiom figuratively.
-        seed: seed of the draws.
+    The sequences say of each sentence whether its answer is right, which pair it belongs to (a pair has one sentence of
+    each sense), what is resampled, and whether it uses the idiom figuratively.
     """
     _check(right, pairs=pairs, concepts=concepts, is_figurative=is_figurative)
     answers_of: dict[Hashable, dict[bool, bool]] = {}
@@ -122,13 +118,9 @@ def cloze_scores(
 ) -> dict[str, float]:
     """Return name -> score of answers to an open cloze, the names of `CLOZE_SCORES`.
 
-    Args:
-        exact: whether each answer is the form that was blanked out.
-        accepted: whether it is the idiom, or one that means the same, in any form.
-        lemma: whether it has the stems of the form that was blanked out.
-        unreadable: whether the answer could not be read; such an answer must count as wrong in the others.
-        concepts: what is resampled.
-        seed: seed of the draws.
+    The sequences say of each answer whether it is the form that was blanked out; whether it is the idiom, or one that
+    means the same, in any form; whether it has the stems of that form; whether it could not be read, and so must count
+    as wrong in the others; and what is resampled.
     """
     _check(exact, accepted=accepted, lemma=lemma, unreadable=unreadable, concepts=concepts)
     for number, is_unreadable in enumerate(unreadable):

@@ -90,11 +90,7 @@ def compare(strata: Mapping[str, Paired], *, seed: int = SEED) -> Comparison:
 
     The rank tests, wins and effect use each concept's part in the difference: for a single language its own
     difference, otherwise the weighted sum of its differences in the languages that have it. The same data and seed give
-    the same result in any order of items and languages.
-
-    Args:
-        strata: language (subset) -> the scores of both systems.
-        seed: seed of draws and exchanges.
+    the same result in any order of items and languages. The strata are language (subset) -> scores of both systems.
     """
     resampled = [resample_models(strata[language].strata(), seed=seed) for language in sorted(strata)]
     first, second = mean([pair[0] for pair in resampled]), mean([pair[1] for pair in resampled])

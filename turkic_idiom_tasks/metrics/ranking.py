@@ -64,10 +64,8 @@ def chance_corrected(score: float, floor: float) -> float:
 def find_positions(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RelevantPositions:
     """Return the positions of the relevant documents when documents are ranked by similarity.
 
-    Args:
-        similarities: (Q, N), higher is nearer; equal values tie; -inf for documents that were not retrieved, which all
-            tie at the end.
-        relevant: for each query the columns of its relevant documents, at least one, without repeats.
+    The similarities are (Q, N), higher is nearer; equal values tie, and so do documents that were not retrieved, whose
+    value is -inf. Relevant are at least one column for each query, without repeats.
     """
     if np.isnan(similarities).any():
         query = int(np.isnan(similarities).any(axis=1).argmax())

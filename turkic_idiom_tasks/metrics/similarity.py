@@ -69,18 +69,12 @@ def spearman(first: Floats, second: Floats) -> float:
 
 
 def weighted_spearman(first: Floats, second: Floats, weights: Floats) -> Floats:
-    """Return Spearman's correlation of N values under D weightings; a weight of 2 means that the pair occurs twice.
+    """Return (D,) Spearman's correlation of (N,) values under (N, D) weights; NaN where a side is constant.
+
+    A weight of 2 means that the pair occurs twice; none is negative.
 
     Ranks that run from 0 have the mean (W - 1) / 2 for a sum of weights W, and their squared deviations from it the sum
     (W^3 - sum of t^3) / 12, where t is the weight of each group of ties.
-
-    Args:
-        first: (N,) values.
-        second: (N,) values.
-        weights: (N, D), not negative.
-
-    Returns:
-        (D,) float64 in [-1, 1]; NaN where a side is constant.
     """
     first_ranks, first_cubes = _weighted_ranks(first, weights)
     second_ranks, second_cubes = _weighted_ranks(second, weights)
