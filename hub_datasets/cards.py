@@ -51,11 +51,7 @@ Files = dict[str, dict[str, DataFile]]  # config -> split -> file
 
 
 def lexicon_card(lexicon: Lexicon) -> str:
-    """Return the card of a lexicon as Markdown; the card of a lexicon other than the bundled one has only figures.
-
-    Raises:
-        InputError: the file with the results of the second reading is damaged.
-    """
+    """Return the card of a lexicon as Markdown; the card of a lexicon other than the bundled one has only figures."""
     readings, path = Readings(), Path(lexicon.source) / READINGS
     if path.is_file():
         try:

@@ -75,11 +75,7 @@ def import_source(source_format: str, path: Path) -> Imported:
 
 
 def write_import(imported: Imported, directory: Path, *, overwrite: bool = False) -> None:
-    """Write the lexicon and its report, all files at once.
-
-    Raises:
-        InputError: see `lexicon.load.check_target`; or the directory cannot be written to.
-    """
+    """Write the lexicon and its report, all files at once."""
     report = json.dumps(imported.report.to_json(), ensure_ascii=False, indent=2) + "\n"
     others = {REPORT_FILE: report.encode("utf-8")}
     write_lexicon(directory, imported.concepts, imported.entries, others=others, overwrite=overwrite)

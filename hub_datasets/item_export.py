@@ -52,11 +52,7 @@ _DESCRIPTION = (
 
 
 def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
-    """Return the items of a lexicon as a dataset, in memory; for the licence see `cards.dataset_card`.
-
-    Raises:
-        InputError: the lexicon has no test item at all.
-    """
+    """Return the items of a lexicon as a dataset, in memory; for the licence see `cards.dataset_card`."""
     files: Files = {}
     left_out = []
     dataset = LexiconDataset(lexicon)

@@ -29,9 +29,6 @@ def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int =
     Test concepts of retrieval and the others have the same shares among the n entries as in the lexicon; of both kinds
     the entries with the most doubts are taken, and among equals a hash of seed and concept decides. So every reviewer
     gets the same entries in the same order, and a larger n only adds some.
-
-    Raises:
-        InputError: the lexicon has no entries in the language.
     """
     entries = list(lexicon.of(language).values())
     if not entries:

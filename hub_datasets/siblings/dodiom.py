@@ -54,11 +54,7 @@ class Row:
 
 
 def read_dodiom(path: Path) -> list[Row]:
-    """Return the idiomatic rows of the Turkish table, in its order.
-
-    Raises:
-        InputError: the file is not such a table; names file, line and value.
-    """
+    """Return the idiomatic rows of the Turkish table, in its order."""
     rows = []
     for record in read_table(path, COLUMNS):
         place = f"{path}:{record.line}"
@@ -106,11 +102,7 @@ def _list(place: str, column: str, value: str, kind: type) -> list[Any]:
 
 
 def import_dodiom(path: Path) -> Imported:
-    """Return the lexicon of the idiomatic rows of the Turkish table.
-
-    Raises:
-        InputError: the file is not such a table; names file, line and value.
-    """
+    """Return the lexicon of the idiomatic rows of the Turkish table."""
     report = ImportReport(FORMAT, path)
     kept: list[tuple[str, str, tuple[Span, ...]]] = []
     sentences: set[str] = set()

@@ -26,11 +26,7 @@ _COLUMN = re.compile(rf"(?P<name>.+?)(?:[-_ ](?P<field>{'|'.join(FIELDS)}))?")
 
 
 def read(path: Path) -> Iterator[SourceRow]:
-    """Yield one row per concept.
-
-    Raises:
-        InputError: the file is no CSV table, or has no column of a language.
-    """
+    """Yield one row per concept."""
     columns: dict[str, tuple[str, str]] = {}
     for record in read_table(path, ()):
         if record.cells is None:
