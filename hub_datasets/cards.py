@@ -61,7 +61,10 @@ def lexicon_card(lexicon: Lexicon) -> str:
     account = "No account of the readings is kept with this lexicon."
     if readings.by_language:
         rows = [["second reading", *readings.by_language]]
-        for name in dict.fromkeys(name for counts in readings.by_language.values() for name in counts):
+        names: dict[str, None] = {}  # in the order of the file
+        for counts in readings.by_language.values():
+            names |= dict.fromkeys(counts)
+        for name in names:
             rows.append([name, *(str(counts.get(name, 0)) for counts in readings.by_language.values())])
         account = f"{markdown_table(rows)}\n{readings.note}".rstrip()
     template = _FOLDER / ("lexicon_card.md" if lexicon.source == str(BUNDLED) else "other_lexicon_card.md")

@@ -61,6 +61,7 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
         target = item_set.target if item_set.kind == EQUIVALENT else None
         for split in (TEST, TRAIN):
             items = build_items(dataset, item_set.kind, item_set.language, target, split=split)
+            # Examples without a question to ask are of no use, so a set needs test items first.
             if not items and split == TEST:
                 left_out.append(config)
                 break

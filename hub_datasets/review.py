@@ -36,6 +36,7 @@ def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int =
         raise usage_error(f"{lexicon.source}: has no entries in {language}; it has {known}")
 
     def rank(entry: Entry) -> tuple[int, str]:
+        # A hash, because with a random generator the place of an entry would depend on all the others.
         digest = hashlib.sha256(f"{seed}\n{language}\n{entry.concept}".encode()).hexdigest()
         return -doubts(entry), digest
 

@@ -79,6 +79,7 @@ def _row(place: str, cells: Mapping[str, str]) -> Row:
             f"{place}: idiom_indices {display(cells['idiom_indices'])} are not numbers of its {len(words)} words; "
             "restore the row"
         )
+    # Where the table is in NFD, idiom, sentence and words are composed alike, so that the words are still found.
     texts = [cells["idiom"], cells["submission"], *words]
     idiom, sentence, *composed_words = composed = [unicodedata.normalize("NFC", text) for text in texts]
     places: list[Span | None] = []
@@ -143,7 +144,8 @@ def _sentence_problem(sentence: str, spans: Sequence[Span]) -> str:
 
 def gold_spans(row: Row, sentence: str) -> tuple[Span, ...]:
     """Return the runs of gold words in the cleaned sentence of a row; empty if they cannot be found there."""
-    runs: list[Span] = []  # neighbouring gold words, in the sentence as it was submitted
+    # Neighbours are searched for together: between two words alone the cleaning may have changed white space.
+    runs: list[Span] = []  # of gold words, in the sentence as it was submitted
     previous = -2
     for number in sorted(row.gold):
         place = row.places[number]

@@ -51,7 +51,9 @@ def _columns(path: Path, cells: Mapping[str, str]) -> dict[str, tuple[str, str]]
     for language in LANGUAGES.values():
         for name in (language.code, language.subset, language.script_code.lower(), language.name.lower()):
             codes[name] = language.code
-    known = [GLOSS, *codes, *(f"{name}-{field}" for name in codes for field in FIELDS)]
+    known = [GLOSS, *codes]
+    for name in codes:
+        known += [f"{name}-{field}" for field in FIELDS]
     columns = {}
     for column in cells:
         match = _COLUMN.fullmatch(column)

@@ -100,6 +100,7 @@ def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, j
         for match in _matches_in(searches):
             matches.append(Match(tuple(number + start for number in match.words), match.cost))
     best = min(matches, key=_preference, default=None)
+    # A second occurrence is rarer than the words of an idiom by chance, so it must be more certain than the first.
     kept: set[int] = set()
     for match in matches:
         if match is best or match.cost <= HIGHEST_FURTHER_COST:
