@@ -57,11 +57,7 @@ class _Row(BaseModel):
 
 
 def check_out(path: Path, *, overwrite: bool | None = None) -> None:
-    """Check, before any work is done, that a file may be written; `overwrite` is None if a command cannot replace it.
-
-    Raises:
-        InputError: the file exists and is not to be replaced, or it is a directory.
-    """
+    """Check before any work is done that a file may be written; `overwrite` is None if a command cannot replace it."""
     if path.is_dir():
         raise InputError(f"{path}: is a directory; --out takes the name of a file")
     if path.exists() and not overwrite:
@@ -134,10 +130,6 @@ def annotate_lexicon(source: Path, target: Path, *, overwrite: bool = False) -> 
 
     Returns:
         language code -> outcome (`ANNOTATED`, `HAD_SPANS`, or the reason why there are no spans) -> number of entries.
-
-    Raises:
-        InputError: `source` is not a lexicon, or `target` is the same directory, or holds something that `overwrite`
-            does not cover.
     """
     if source.resolve() == target.resolve():
         raise InputError(f"{target}: is the lexicon that is read; choose another --out")

@@ -33,11 +33,7 @@ _INTRO = (
 
 
 def show(lexicon: Lexicon, concept: str) -> str:
-    """Return one concept in every language as text, with brackets around the idiom in the example.
-
-    Raises:
-        InputError: there is no such concept; names the nearest ones, and those of which the text is an idiom.
-    """
+    """Return one concept in every language as text, with brackets around the idiom in the example."""
     if concept not in lexicon.concepts:
         near = get_close_matches(concept, lexicon.concepts, n=3)
         for code in LANGUAGES:

@@ -51,11 +51,7 @@ Files = dict[str, dict[str, DataFile]]  # config -> split -> file
 
 
 def lexicon_card(lexicon: Lexicon) -> str:
-    """Return the card of a lexicon as Markdown; the card of a lexicon other than the bundled one has only figures.
-
-    Raises:
-        InputError: the file with the results of the second reading is damaged.
-    """
+    """Return the card of a lexicon as Markdown; the card of a lexicon other than the bundled one has only figures."""
     readings, path = Readings(), Path(lexicon.source) / READINGS
     if path.is_file():
         try:
@@ -65,7 +61,10 @@ def lexicon_card(lexicon: Lexicon) -> str:
     account = "No account of the readings is kept with this lexicon."
     if readings.by_language:
         rows = [["second reading", *readings.by_language]]
-        for name in dict.fromkeys(name for counts in readings.by_language.values() for name in counts):
+        names: dict[str, None] = {}  # in the order of the file
+        for counts in readings.by_language.values():
+            names |= dict.fromkeys(counts)
+        for name in names:
             rows.append([name, *(str(counts.get(name, 0)) for counts in readings.by_language.values())])
         account = f"{markdown_table(rows)}\n{readings.note}".rstrip()
     template = _FOLDER / ("lexicon_card.md" if lexicon.source == str(BUNDLED) else "other_lexicon_card.md")

@@ -58,6 +58,7 @@ def import_source(source_format: str, path: Path) -> Imported:
         readings = _usable_readings(row, report, keeps_bare_idioms=source_format in _ALIGNED)
         if not readings:
             continue
+        # The first language names the concept; `LANGUAGES` begins with Turkish.
         code, first = next(iter(readings.items()))
         own_senses = senses.setdefault((code, compared(first.idiom, LANGUAGES[code])), [])
         sense = _same_sense(own_senses, code, readings)
@@ -75,11 +76,7 @@ def import_source(source_format: str, path: Path) -> Imported:
 
 
 def write_import(imported: Imported, directory: Path, *, overwrite: bool = False) -> None:
-    """Write the lexicon and its report, all files at once.
-
-    Raises:
-        InputError: see `lexicon.load.check_target`; or the directory cannot be written to.
-    """
+    """Write the lexicon and its report, all files at once."""
     report = json.dumps(imported.report.to_json(), ensure_ascii=False, indent=2) + "\n"
     others = {REPORT_FILE: report.encode("utf-8")}
     write_lexicon(directory, imported.concepts, imported.entries, others=others, overwrite=overwrite)
@@ -147,6 +144,7 @@ def _merge(readings: dict[str, Reading], code: str, reading: Reading, line: int,
     else:
         reason = f"same idiom and meaning{', its example taken' if fills else ''}"
     report.add(MERGED, reason, line, code, reading.idiom)
+    # An example of another idiom would not show the one that the entry keeps, so it is not taken.
     forms = dict.fromkeys((*before.variants, *reading.variants, reading.idiom))
     readings[code] = replace(
         before,

@@ -52,11 +52,7 @@ _DESCRIPTION = (
 
 
 def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
-    """Return the items of a lexicon as a dataset, in memory; for the licence see `cards.dataset_card`.
-
-    Raises:
-        InputError: the lexicon has no test item at all.
-    """
+    """Return the items of a lexicon as a dataset, in memory; for the licence see `cards.dataset_card`."""
     files: Files = {}
     left_out = []
     dataset = LexiconDataset(lexicon)
@@ -65,6 +61,7 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
         target = item_set.target if item_set.kind == EQUIVALENT else None
         for split in (TEST, TRAIN):
             items = build_items(dataset, item_set.kind, item_set.language, target, split=split)
+            # Examples without a question to ask are of no use, so a set needs test items first.
             if not items and split == TEST:
                 left_out.append(config)
                 break

@@ -136,16 +136,16 @@ def attest(lexicon: Lexicon, dictionary: Mapping[str, Sequence[Entry]], language
     for headword in headwords:
         rest, _, last = headword.rpartition(" ")
         last_words.setdefault(rest, []).append(last)
-    found: dict[str, list[str]] = {"listed": [], "inflected": [], "absent": []}
+    concepts: dict[str, list[str]] = {"listed": [], "inflected": [], "absent": []}
     for concept, entry in sorted(lexicon.of(language).items()):
         forms = _folded_forms(entry, record)
         if forms & headwords:
-            found["listed"].append(concept)
+            concepts["listed"].append(concept)
         elif any(_is_inflected(form, last_words, record) for form in forms):
-            found["inflected"].append(concept)
+            concepts["inflected"].append(concept)
         else:
-            found["absent"].append(concept)
-    return found
+            concepts["absent"].append(concept)
+    return concepts
 
 
 def _folded_forms(entry: Entry, language: Language) -> set[str]:

@@ -88,7 +88,8 @@ def circular_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
     for entry in entries:
         meaning_words = _content_words(entry.meaning or "", language)
         idiom_words = _content_words(entry.idiom, language)
-        if idiom_words and all(any(_same_word(word, own) for word in meaning_words) for own in idiom_words):
+        shared_words = [own for own in idiom_words if any(_same_word(word, own) for word in meaning_words)]
+        if idiom_words and shared_words == idiom_words:
             message = f"meaning {entry.meaning!r} says the idiom {entry.idiom!r} again: {' '.join(idiom_words)}"
             yield entry.concept, message
 

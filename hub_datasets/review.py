@@ -29,9 +29,6 @@ def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int =
     Test concepts of retrieval and the others have the same shares among the n entries as in the lexicon; of both kinds
     the entries with the most doubts are taken, and among equals a hash of seed and concept decides. So every reviewer
     gets the same entries in the same order, and a larger n only adds some.
-
-    Raises:
-        InputError: the lexicon has no entries in the language.
     """
     entries = list(lexicon.of(language).values())
     if not entries:
@@ -39,6 +36,7 @@ def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int =
         raise usage_error(f"{lexicon.source}: has no entries in {language}; it has {known}")
 
     def rank(entry: Entry) -> tuple[int, str]:
+        # A hash, because with a random generator the place of an entry would depend on all the others.
         digest = hashlib.sha256(f"{seed}\n{language}\n{entry.concept}".encode()).hexdigest()
         return -doubts(entry), digest
 

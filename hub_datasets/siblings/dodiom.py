@@ -54,11 +54,7 @@ class Row:
 
 
 def read_dodiom(path: Path) -> list[Row]:
-    """Return the idiomatic rows of the Turkish table, in its order.
-
-    Raises:
-        InputError: the file is not such a table; names file, line and value.
-    """
+    """Return the idiomatic rows of the Turkish table, in its order."""
     rows = []
     for record in read_table(path, COLUMNS):
         place = f"{path}:{record.line}"
@@ -83,6 +79,7 @@ def _row(place: str, cells: Mapping[str, str]) -> Row:
             f"{place}: idiom_indices {display(cells['idiom_indices'])} are not numbers of its {len(words)} words; "
             "restore the row"
         )
+    # Where the table is in NFD, idiom, sentence and words are composed alike, so that the words are still found.
     texts = [cells["idiom"], cells["submission"], *words]
     idiom, sentence, *composed_words = composed = [unicodedata.normalize("NFC", text) for text in texts]
     places: list[Span | None] = []
@@ -106,11 +103,7 @@ def _list(place: str, column: str, value: str, kind: type) -> list[Any]:
 
 
 def import_dodiom(path: Path) -> Imported:
-    """Return the lexicon of the idiomatic rows of the Turkish table.
-
-    Raises:
-        InputError: the file is not such a table; names file, line and value.
-    """
+    """Return the lexicon of the idiomatic rows of the Turkish table."""
     report = ImportReport(FORMAT, path)
     kept: list[tuple[str, str, tuple[Span, ...]]] = []
     sentences: set[str] = set()
@@ -151,7 +144,8 @@ def _sentence_problem(sentence: str, spans: Sequence[Span]) -> str:
 
 def gold_spans(row: Row, sentence: str) -> tuple[Span, ...]:
     """Return the runs of gold words in the cleaned sentence of a row; empty if they cannot be found there."""
-    runs: list[Span] = []  # neighbouring gold words, in the sentence as it was submitted
+    # Neighbours are searched for together: between two words alone the cleaning may have changed white space.
+    runs: list[Span] = []  # of gold words, in the sentence as it was submitted
     previous = -2
     for number in sorted(row.gold):
         place = row.places[number]

@@ -26,11 +26,7 @@ _COLUMN = re.compile(rf"(?P<name>.+?)(?:[-_ ](?P<field>{'|'.join(FIELDS)}))?")
 
 
 def read(path: Path) -> Iterator[SourceRow]:
-    """Yield one row per concept.
-
-    Raises:
-        InputError: the file is no CSV table, or has no column of a language.
-    """
+    """Yield one row per concept."""
     columns: dict[str, tuple[str, str]] = {}
     for record in read_table(path, ()):
         if record.cells is None:
@@ -55,7 +51,9 @@ def _columns(path: Path, cells: Mapping[str, str]) -> dict[str, tuple[str, str]]
     for language in LANGUAGES.values():
         for name in (language.code, language.subset, language.script_code.lower(), language.name.lower()):
             codes[name] = language.code
-    known = [GLOSS, *codes, *(f"{name}-{field}" for name in codes for field in FIELDS)]
+    known = [GLOSS, *codes]
+    for name in codes:
+        known += [f"{name}-{field}" for field in FIELDS]
     columns = {}
     for column in cells:
         match = _COLUMN.fullmatch(column)

@@ -31,11 +31,7 @@ _SHOWN = 80  # characters of a value in the report
 
 
 def read(path: Path) -> Iterator[SourceRow]:
-    """Yield one row per concept.
-
-    Raises:
-        InputError: the JSON is malformed (names file and line), or the whole file has no key of the release.
-    """
+    """Yield one row per concept."""
     text = read_text(path)
     if text.lstrip().startswith("["):
         items = list(enumerate(_parse(path, 1, text), start=1))

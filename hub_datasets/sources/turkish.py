@@ -46,11 +46,7 @@ class Sense(NamedTuple):
 
 
 def read_kevser(path: Path) -> Iterator[SourceRow]:
-    """Yield one row per line of kevser-cansu's table.
-
-    Raises:
-        InputError: the file is not such a table.
-    """
+    """Yield one row per line of kevser-cansu's table."""
     records = list(read_table(path, KEVSER_COLUMNS))
     meanings = {_compared(record.cells[_MEANING]) for record in records if record.cells is not None}
     initials = [_compared(record.cells[_IDIOM])[:1] if record.cells is not None else "" for record in records]
@@ -95,11 +91,7 @@ def _compared(text: str) -> str:
 
 
 def read_tdk(path: Path) -> Iterator[SourceRow]:
-    """Yield one row for each sense of an idiom, and one with a problem for each row that is no idiom.
-
-    Raises:
-        InputError: the file is not such a table.
-    """
+    """Yield one row for each sense of an idiom, and one with a problem for each row that is no idiom."""
     for record in read_table(path, TDK_COLUMNS):
         if record.cells is None:
             yield SourceRow(record.line, problem=record.problem, value=record.value)

@@ -74,11 +74,7 @@ class _Raw(NamedTuple):
 
 
 def read(path: Path) -> Iterator[SourceRow]:
-    """Yield one row per sense.
-
-    Raises:
-        InputError: the file is not such a table.
-    """
+    """Yield one row per sense."""
     raws: list[_Raw] = []
     for record in read_table(path, COLUMNS):
         if record.cells is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from turkic_idiom_tasks.annotation.forms import MOST_WORDS, Form, idiom_forms, joined_forms
-from turkic_idiom_tasks.annotation.matching import Candidate, Match, Search, Token, find_candidates
+from turkic_idiom_tasks.annotation.matching import Match, Search, Token, find_candidates
 from turkic_idiom_tasks.annotation.stems import normalise
 from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
 from turkic_idiom_tasks.dataset.sentences import words
@@ -90,44 +90,40 @@ def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, j
     present: list[set[int]] = [set() for _ in forms]  # for each form the numbers of its words that the sentence has
     for start, end in _sentences(tokens):
         part = tokens[start:end]
-        candidates = []
+        searches = []
         for form, numbers in zip(forms, present, strict=True):
-            form_candidates = [find_candidates(word, part, code, joined=joined) for word in form]
-            numbers.update(number for number, options in enumerate(form_candidates) if options)
-            candidates.append(form_candidates)
-        for match in _matches_in(forms, part, candidates, MORPHOLOGIES[code].particles):
+            candidates = [find_candidates(word, part, code, joined=joined) for word in form]
+            numbers_here = {number for number, options in enumerate(candidates) if options}
+            numbers |= numbers_here
+            if _has_words(form, numbers_here):
+                searches.append(Search(form, part, candidates, MORPHOLOGIES[code].particles))
+        for match in _matches_in(searches):
             matches.append(Match(tuple(number + start for number in match.words), match.cost))
     best = min(matches, key=_preference, default=None)
+    # A second occurrence is rarer than the words of an idiom by chance, so it must be more certain than the first.
     kept: set[int] = set()
     for match in matches:
         if match is best or match.cost <= HIGHEST_FURTHER_COST:
             kept.update(match.words)
-    has_all_words = False
-    for form, numbers in zip(forms, present, strict=True):
-        if all(word.optional or number in numbers for number, word in enumerate(form)):
-            has_all_words = True
-    return kept, has_all_words
+    return kept, any(_has_words(form, numbers) for form, numbers in zip(forms, present, strict=True))
 
 
-def _matches_in(
-    forms: Sequence[Form],
-    tokens: Sequence[Token],
-    candidates: Sequence[Sequence[Sequence[Candidate]]],
-    particles: frozenset[str],
-) -> list[Match]:
-    """Return the best match, then the best one among the remaining words, and so on."""
+def _has_words(form: Form, numbers: set[int]) -> bool:
+    """Return whether all words of a form are there that a sentence may not leave out, by the numbers of those there."""
+    return all(word.optional or number in numbers for number, word in enumerate(form))
+
+
+def _matches_in(searches: Sequence[Search]) -> list[Match]:
+    """Return the best match of all forms, then the best one among the remaining words, and so on."""
     matches: list[Match] = []
-    taken: frozenset[int] = frozenset()
+    taken: set[int] = set()
     while len(matches) < _MOST_OCCURRENCES:
-        best = None
-        for form, form_candidates in zip(forms, candidates, strict=True):
-            match = Search(form, tokens, form_candidates, particles, taken).best_match()
-            if match is not None and (best is None or _preference(match) < _preference(best)):
-                best = match
+        best_matches = [search.best_match(taken) for search in searches]
+        best = min(filter(None, best_matches), key=_preference, default=None)
         if best is None or (matches and best.cost > HIGHEST_FURTHER_COST):
             break
         matches.append(best)
-        taken |= frozenset(best.words)
+        taken.update(best.words)
     return matches
 
 

@@ -7,7 +7,7 @@ costs more than `HIGHEST_COST` is not reliable.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -128,16 +128,17 @@ class Search:
     tokens: Sequence[Token]  # the words and signs of the sentence
     candidates: Sequence[Sequence[Candidate]]  # for each word of the idiom, from `find_candidates`
     particles: frozenset[str]  # words that may stand between the words of an idiom at no cost
-    taken: frozenset[int] = frozenset()  # numbers of the words that belong to another occurrence
+    _taken: Set[int] = frozenset()
     _best: tuple[Candidate, ...] = ()
-    _bound: float = HIGHEST_COST + 1e-9
+    _bound: float = 0.0
     _steps: int = 0
 
-    def best_match(self) -> Match | None:
-        """Return the cheapest arrangement of the words of the form, or None if all cost more than `HIGHEST_COST`."""
-        for word, options in zip(self.form, self.candidates, strict=True):
-            if not options and not word.optional:
-                return None
+    def best_match(self, taken: Set[int]) -> Match | None:
+        """Return the cheapest arrangement of the words of the form, or None if all cost more than `HIGHEST_COST`.
+
+        Words whose numbers are `taken` belong to another occurrence.
+        """
+        self._taken, self._best, self._bound, self._steps = taken, (), HIGHEST_COST + 1e-9, 0
         self._extend(0, (), 0.0)
         if not self._best:
             return None
@@ -155,7 +156,7 @@ class Search:
                 self._best, self._bound = chosen, cost
             return
         for candidate in self.candidates[number]:
-            if candidate.first in self.taken or candidate.last in self.taken:
+            if candidate.first in self._taken or candidate.last in self._taken:
                 continue
             if all(candidate.last < other.first or other.last < candidate.first for other in chosen):
                 step = self._between(chosen[-1], candidate) if chosen else 0.0

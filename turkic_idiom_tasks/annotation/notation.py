@@ -79,8 +79,11 @@ def _pairs(text: str) -> list[str]:
     sides = _PAIR.split(text)
     if len(sides) != 2 or "," in text or len(sides[0].split()) < 2:
         return [text]
-    first, second = ({word.casefold()[:3] for word in side.split() if len(word) > 2} for side in sides)
-    return sides if first & second else [text]
+    return sides if _beginnings(sides[0]) & _beginnings(sides[1]) else [text]
+
+
+def _beginnings(text: str) -> set[str]:
+    return {word.casefold()[:3] for word in text.split() if len(word) > 2}
 
 
 def _slashes(text: str) -> list[str]:

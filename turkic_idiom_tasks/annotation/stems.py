@@ -106,6 +106,7 @@ def _verb_stems(word: str, code: str) -> Iterator[tuple[str, float]]:
         lemma = table.irregular.get(stem)
         if lemma is None and (end < _SHORTEST_VERB or not table.has_vowel(stem)):
             continue
+        # The chain without a voice comes first: `açıldı` is a form of `açıl-` at no cost, of `aç-` at some.
         if chains.verb.fullmatch(word, end):
             cost = 0.0
         elif chains.voiced.fullmatch(word, end):
