@@ -14,7 +14,7 @@ from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.results.record import find_records, read_header
 from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
 from turkic_idiom_tasks.training.regimes import build_regime
-from turkic_idiom_tasks.training.retrieval import RetrievalEvaluator
+from turkic_idiom_tasks.training.retrieval import development_ndcg
 from turkic_idiom_tasks.training.trainee import load_trainee
 
 
@@ -64,7 +64,7 @@ def test_development_scores_are_the_scores_of_the_task(sentence_model, tmp_path)
     write_lexicon(tmp_path / "lexicon", [Concept(row.concept, "gloss") for row in rows], {"az": rows})
     trainee = load_trainee(str(sentence_model), task="T2")
     data = open_dataset(str(tmp_path / "lexicon")).retrieval("T2", "azj")
-    found = RetrievalEvaluator(trainee.model, {"az": data}, prompts=trainee.prompts)()
+    found = development_ndcg(trainee.model, {"az": data}, prompts=trainee.prompts)
     scored = task_score(sentence_model, tmp_path / "lexicon", tmp_path / "results")
     assert found["eval_score"] == pytest.approx(scored, abs=1e-6)
 
