@@ -51,10 +51,6 @@ def load_checkpoint(
         device: None lets sentence-transformers choose.
         dtype: dtype of the weights, also if the checkpoint was saved in another one.
         trust_remote_code: whether code that comes with the model may be executed.
-
-    Raises:
-        InputError: the model cannot be found, reached or loaded, its weights are pickled, or it needs code that may not
-            be executed.
     """
     check_dtype(dtype)
     is_folder = is_local(name_or_path)

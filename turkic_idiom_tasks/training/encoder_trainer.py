@@ -10,22 +10,12 @@ from typing import Any
 
 import torch
 from datasets import Dataset
-from sentence_transformers import (
-    SentenceTransformer,
-    SentenceTransformerTrainer,
-    SentenceTransformerTrainingArguments,
-)
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.training.config import EncoderSettings, n_processes
-from turkic_idiom_tasks.training.trainer import (
-    IS_FINITE,
-    KeepBest,
-    check_packages,
-    keep_to_bars,
-    trainer_arguments,
-)
+from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, check_packages, keep_to_bars, trainer_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +111,9 @@ def train_encoder(
 ) -> Tuned:
     """Train the weights of a model, and return it with those of the best evaluation; nothing is written.
 
-    Args:
-        model: its weights are changed.
-        rows: the training data, as the loss takes it.
-        evaluate: returns the scores of the weights that the model has now: the metrics ``eval_score``, by language
-            ``eval_score_CODE``, and `IS_FINITE`.
-        config: settings of the training.
-        loss: name of the loss.
-        score_name: name of the score, for texts.
-        make_loss: returns the loss of the trainer's model.
-        evaluations: number of evaluations, spread evenly over the steps; None evaluates after every epoch.
-        patience: evaluations without a new best score after which training stops; None never stops.
-        arguments: further arguments of the trainer.
+    `evaluate` returns the scores of the weights that the model has now: the metrics ``eval_score``, by language
+    ``eval_score_CODE``, and `IS_FINITE`. `evaluations` of them are spread over the steps; None evaluates after every
+    epoch. See `KeepBest` for the patience. `arguments` are further ones of the trainer.
     """
     check_packages("accelerate")
     if n_processes() > 1 and len(rows) < n_processes() * config.batch_size:  # rows that fill no batch are dropped
