@@ -28,7 +28,7 @@ from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
 from turkic_idiom_tasks.training.config import SimilarityConfig
 from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms
 from turkic_idiom_tasks.training.similarity import (
-    SimilarityEvaluator,
+    development_spearman,
     fine_tune_similarity,
     pair_similarities,
     regression_rows,
@@ -235,7 +235,7 @@ def test_simcse_teaches_what_the_idioms_mean(sentence_model, toy, monkeypatch):
     assert tuned.kept.score == max(score.score for score in tuned.history)
     assert len(tuned.history) == 9
     # the model that is returned has the weights that were scored
-    assert SimilarityEvaluator(tuned.model, data.development)()["eval_score"] == pytest.approx(
+    assert development_spearman(tuned.model, data.development)["eval_score"] == pytest.approx(
         tuned.kept.score, abs=1e-6
     )
 

@@ -49,9 +49,22 @@ def test_what_the_words_set(settings_of):
 
 
 @pytest.mark.parametrize(
-    ("assignment", "message"),
-    [("patience=0", "patience is 0"), ("patient=3", "patient is 3: .*not permitted"), ("patience", "patience is ''")],
+    ("words", "message"),
+    [
+        (["--epochs", "0"], "epochs is 0: .*greater than 0"),
+        (["--learning-rate", "0"], "learning_rate is 0"),
+        (["--learning-rate", "inf"], "learning_rate is inf: .*finite"),
+        (["--seed", str(2**32)], "seed is 4294967296"),
+        (["--loss", "hinge"], "loss is 'hinge': .*'mnrl' or 'cosine'"),
+        (["--set", "weight_decay=-0.1"], "weight_decay is -0.1"),
+        (["--set", "patience=many"], "patience is 'many'"),
+        (["--set", "patience"], "patience is ''"),
+        (["--set", "patient=3"], "patient is 3: .*not permitted"),
+        (["--cached", "--set", "gradient_checkpointing=true"], "choose one of them"),
+    ],
 )
-def test_a_setting_that_cannot_be_used(settings_of, assignment, message):
-    with pytest.raises(InputError, match=message):
-        settings_of("--set", assignment)
+def test_settings_that_cannot_be_used_are_one_line(settings_of, words, message):
+    with pytest.raises(InputError, match=message) as error:
+        settings_of(*words)
+    assert "\n" not in str(error.value)
+    assert error.value.exit_code == 2

@@ -177,8 +177,7 @@ def retrieval(
         ),
     ],
     language: Annotated[
-        str | None,
-        typer.Option("--language", metavar="LANG", help="Language of the meanings: tr, az, tk, gag or uz."),
+        str | None, typer.Option("--language", metavar="LANG", help="Language of the meanings: tr, az, tk, gag or uz.")
     ] = None,
     out: NewFolder = None,
     data: Data = "",

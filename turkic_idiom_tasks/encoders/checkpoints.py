@@ -28,9 +28,9 @@ OUR_MODULES = (  # the class of models with idiom tokens, now and as earlier ver
     "turkic_idiom_tasks.encoders.siblings.idiom_transformer.IdiomTokenTransformer",
     "turkic_idiom_tasks.encoders.idiom_transformer.IdiomTokenTransformer",
 )
-_CODELESS = ("Pooling", "WeightedLayerPooling", "Normalize", "Dense")  # they load no code, even if trusted
+_CODELESS = (".Pooling", ".WeightedLayerPooling", ".Normalize", ".Dense")  # they load no code, even if trusted
 # transformers itself insists on safetensors
-_WITHOUT_OWN_WEIGHTS = ("Transformer", "IdiomTokenTransformer", "Pooling", "Normalize")
+_WITHOUT_OWN_WEIGHTS = (".Transformer", ".IdiomTokenTransformer", ".Pooling", ".Normalize")
 _COMMIT = re.compile("[0-9a-f]{40}")
 _SAVE_AGAIN = "if you trust the model, load it and save it again with save_pretrained(), which writes safetensors"
 
@@ -51,10 +51,6 @@ def load_checkpoint(
         device: None lets sentence-transformers choose.
         dtype: dtype of the weights, also if the checkpoint was saved in another one.
         trust_remote_code: whether code that comes with the model may be executed.
-
-    Raises:
-        InputError: the model cannot be found, reached or loaded, its weights are pickled, or it needs code that may not
-            be executed.
     """
     check_dtype(dtype)
     is_folder = is_local(name_or_path)
@@ -191,22 +187,20 @@ def _has_our_module(modules: list[dict[str, Any]]) -> bool:
     """
     kinds = [str(module["type"]) for module in modules]
     others = [kind for kind in kinds if kind not in OUR_MODULES]
-    are_codeless = all(kind.startswith("sentence_transformers.") and _class_name(kind) in _CODELESS for kind in others)
+    are_codeless = all(kind.startswith("sentence_transformers.") and kind.endswith(_CODELESS) for kind in others)
     return len(others) < len(kinds) and are_codeless
 
 
 def _refuse_pickled_modules(name_or_path: str, modules: list[dict[str, Any]], place: dict[str, Any]) -> None:
     """Raise InputError if a module after the transformer, such as a Dense layer, has only pickled weights."""
     for module in modules:
-        folder, kind = str(module["path"]), _class_name(str(module["type"]))
-        if kind in _WITHOUT_OWN_WEIGHTS or load_file_path(name_or_path, "model.safetensors", folder, **place):
+        folder = str(module["path"])
+        if str(module["type"]).endswith(_WITHOUT_OWN_WEIGHTS) or load_file_path(
+            name_or_path, "model.safetensors", folder, **place
+        ):
             continue
         if load_file_path(name_or_path, "pytorch_model.bin", folder, **place):
             raise usage_error(
                 f"{name_or_path}: the weights of {folder} are a pickle (pytorch_model.bin), which can execute code and "
                 f"is never loaded; {_SAVE_AGAIN}"
             )
-
-
-def _class_name(kind: str) -> str:
-    return kind.rpartition(".")[2]

@@ -124,12 +124,7 @@ class PooledEncoder:
         return {pooling: of_distinct[rows] for pooling, of_distinct in vectors.items()}
 
     def _encode_distinct(
-        self,
-        texts: list[str],
-        poolings: Sequence[str],
-        *,
-        batch_size: int,
-        progress: Callable[[int, int], None] | None,
+        self, texts: list[str], poolings: Sequence[str], *, batch_size: int, progress: Callable[[int, int], None] | None
     ) -> dict[str, Vectors]:
         vectors = {pooling: np.zeros((len(texts), self.dimension), np.float32) for pooling in poolings}
         if not texts:  # which tokenizers refuse

@@ -6,6 +6,7 @@ for a model.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from huggingface_hub import ModelCard, ModelCardData
+from pydantic_core import to_json
 
 from turkic_idiom_tasks.encoders.checkpoints import quiet_loading
 from turkic_idiom_tasks.encoders.folders import is_local
@@ -136,13 +138,7 @@ def new_model(folder: Path) -> Iterator[Path]:
 
 def without_nan(value: Any) -> Any:
     """Return a value for JSON, in which None replaces NaN."""
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    if isinstance(value, Mapping):
-        return {key: without_nan(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(inner) for inner in value]
-    return value
+    return json.loads(to_json(value, inf_nan_mode="null"))
 
 
 def _shown(value: float | None, digits: int = 3) -> str:

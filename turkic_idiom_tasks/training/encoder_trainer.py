@@ -10,22 +10,12 @@ from typing import Any
 
 import torch
 from datasets import Dataset
-from sentence_transformers import (
-    SentenceTransformer,
-    SentenceTransformerTrainer,
-    SentenceTransformerTrainingArguments,
-)
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.training.config import EncoderSettings, n_processes
-from turkic_idiom_tasks.training.trainer import (
-    IS_FINITE,
-    KeepBest,
-    check_packages,
-    keep_to_bars,
-    trainer_arguments,
-)
+from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, check_packages, keep_to_bars, trainer_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +99,7 @@ class Tuned:
 def train_encoder(
     model: SentenceTransformer,
     rows: Dataset,
-    evaluator: SentenceEvaluator,
+    evaluate: Callable[[], dict[str, float]],
     *,
     config: EncoderSettings,
     loss: str,
@@ -121,18 +111,9 @@ def train_encoder(
 ) -> Tuned:
     """Train the weights of a model, and return it with those of the best evaluation; nothing is written.
 
-    Args:
-        model: its weights are changed.
-        rows: the training data, as the loss takes it.
-        evaluator: returns the scores of the weights that the model has now, in float32, as the metrics ``eval_score``,
-            by language ``eval_score_CODE``, and `IS_FINITE`.
-        config: settings of the training.
-        loss: name of the loss.
-        score_name: name of the score, for texts.
-        make_loss: returns the loss of the trainer's model.
-        evaluations: number of evaluations, spread evenly over the steps; None evaluates after every epoch.
-        patience: evaluations without a new best score after which training stops; None never stops.
-        arguments: further arguments of the trainer.
+    `evaluate` returns the scores of the weights that the model has now: the metrics ``eval_score``, by language
+    ``eval_score_CODE``, and `IS_FINITE`. `evaluations` of them are spread over the steps; None evaluates after every
+    epoch. See `KeepBest` for the patience. `arguments` are further ones of the trainer.
     """
     check_packages("accelerate")
     if n_processes() > 1 and len(rows) < n_processes() * config.batch_size:  # rows that fill no batch are dropped
@@ -141,7 +122,7 @@ def train_encoder(
             "processes; use fewer processes, or a smaller --batch-size"
         )
     best = KeepBest(model, "eval_score", evaluations=evaluations, patience=patience)
-    best.offer(evaluator(model) | {"epoch": 0, "step": 0})
+    best.offer(evaluate() | {"epoch": 0, "step": 0})
     if not best.history[0][IS_FINITE]:
         raise InputError("the untuned model's vectors hold NaN or infinity; try another --pooling or model")
     with tempfile.TemporaryDirectory(prefix="turkic-idiom-") as scratch:  # the trainer makes an empty folder in it
@@ -159,7 +140,7 @@ def train_encoder(
             ),
             train_dataset=rows,
             loss=make_loss,
-            evaluator=evaluator,
+            evaluator=_Evaluator(evaluate),
         )
         trainer.train()
         n_steps = trainer.state.global_step
@@ -185,6 +166,18 @@ def train_encoder(
         diverged_at=best.diverged_at,
         stopped_early=best.ran_out,
     )
+
+
+class _Evaluator(SentenceEvaluator):
+    """Scores the model that is trained, not the one that the trainer wraps; under torchrun one process alone does."""
+
+    def __init__(self, evaluate: Callable[[], dict[str, float]]) -> None:
+        super().__init__()
+        self._evaluate = evaluate
+
+    def __call__(self, *arguments: Any, **options: Any) -> dict[str, float]:
+        """Return the metrics of the weights that the model has now."""
+        return self._evaluate()
 
 
 class _EncoderTrainer(SentenceTransformerTrainer):

@@ -14,11 +14,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 from sentence_transformers.sentence_transformer.losses import (
     CachedMultipleNegativesRankingLoss,
     MultipleNegativesRankingLoss,
@@ -55,7 +53,7 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
     tuned = train_encoder(
         model,
         _training_rows(data, loss=loss, config=config),
-        RetrievalEvaluator(model, data.development, prompts=prompts),
+        partial(development_ndcg, model, data.development, prompts=prompts),
         config=config,
         loss=loss,
         score_name="nDCG",
@@ -71,53 +69,40 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
     return tuned
 
 
-class RetrievalEvaluator(SentenceEvaluator):
-    """Scores development queries as the task does: nDCG over the whole pool, with the expected value for ties.
+def development_ndcg(
+    model: SentenceTransformer, data: Mapping[str, RetrievalData], *, prompts: Mapping[str, str]
+) -> dict[str, float]:
+    """Return the mean nDCG of development queries by the language of their meanings, and the mean over languages.
 
-    The stock ``InformationRetrievalEvaluator`` orders tied documents by their ids, so it finds another nDCG where texts
-    repeat or vectors collapse.
+    As in the task it is that of the whole pool, with the expected value for ties. The stock
+    ``InformationRetrievalEvaluator`` orders tied documents by their ids, so it finds another nDCG where texts repeat or
+    vectors collapse.
     """
-
-    def __init__(
-        self, model: SentenceTransformer, data: Mapping[str, RetrievalData], *, prompts: Mapping[str, str]
-    ) -> None:
-        """Take the model that is scored, the queries by the language of their meanings, and the prompt of each role."""
-        super().__init__()
-        self._model = model
-        self._data = data
-        self._prompts = prompts
-
-    def __call__(self, model: Any = None, *arguments: Any, **options: Any) -> dict[str, float]:
-        """Return the mean nDCG of each language, and the mean over languages; the model given at first is scored."""
-        scores = {f"eval_score_{language}": self._ndcg(data) for language, data in self._data.items()}
-        mean = float(np.mean(list(scores.values())))
-        return {"eval_score": mean, IS_FINITE: float(math.isfinite(mean))} | scores
-
-    def _ndcg(self, data: RetrievalData) -> float:
-        queries = self._vectors(data.queries, "query")
-        documents = self._vectors(data.documents, "document")
-        if not (np.isfinite(queries).all() and np.isfinite(documents).all()):
-            return math.nan
-        if self._model.similarity_fn_name in ("cosine", "dot"):
-            similarities = queries @ documents.T
-        else:
-            similarities = np.asarray(self._model.similarity(queries, documents))
-        columns = {document: column for column, document in enumerate(data.documents)}
-        relevant = []
-        for query in data.queries:
-            relevant.append([columns[document] for document in data.qrels[query]])
-        return float(score_rankings(similarities, relevant).ndcg.mean())
-
-    def _vectors(self, texts: Mapping[str, str], role: str) -> npt.NDArray[np.floating]:
-        """Return the vectors of texts, (N, H) float32."""
-        vectors = self._model.encode(
-            list(texts.values()),
-            prompt=self._prompts[role],
-            batch_size=EVALUATION_BATCH,
-            normalize_embeddings=self._model.similarity_fn_name == "cosine",
-            show_progress_bar=False,
-        )
-        return np.asarray(vectors)
+    by_language = {}
+    for language, rows in data.items():
+        vectors = {}
+        for role, texts in (("query", rows.queries), ("document", rows.documents)):
+            encoded = model.encode(
+                list(texts.values()),
+                prompt=prompts[role],
+                batch_size=EVALUATION_BATCH,
+                normalize_embeddings=model.similarity_fn_name == "cosine",
+                show_progress_bar=False,
+            )
+            vectors[role] = np.asarray(encoded)  # (N, H) float32
+        by_language[f"eval_score_{language}"] = math.nan
+        if all(np.isfinite(of_role).all() for of_role in vectors.values()):
+            if model.similarity_fn_name in ("cosine", "dot"):
+                similarities = vectors["query"] @ vectors["document"].T
+            else:
+                similarities = np.asarray(model.similarity(vectors["query"], vectors["document"]))
+            columns = {document: column for column, document in enumerate(rows.documents)}
+            relevant = []
+            for query in rows.queries:
+                relevant.append([columns[document] for document in rows.qrels[query]])
+            by_language[f"eval_score_{language}"] = float(score_rankings(similarities, relevant).ndcg.mean())
+    mean = float(np.mean(list(by_language.values())))
+    return {"eval_score": mean, IS_FINITE: float(math.isfinite(mean))} | by_language
 
 
 class _CosineEmbeddingLoss(torch.nn.Module):

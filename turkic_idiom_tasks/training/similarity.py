@@ -22,7 +22,6 @@ import numpy as np
 import torch
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, MultipleNegativesRankingLoss
 from sentence_transformers.sentence_transformer.training_args import BatchSamplers
 
@@ -47,7 +46,7 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
     return train_encoder(
         model,
         _training_rows(model, data, config=config),
-        SimilarityEvaluator(model, data.development),
+        partial(development_spearman, model, data.development),
         config=config,
         loss=config.loss,
         score_name="Spearman",
@@ -58,26 +57,17 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
     )
 
 
-class SimilarityEvaluator(SentenceEvaluator):
-    """Scores development pairs as the task does its test pairs: Spearman's correlation over all of them.
+def development_spearman(model: SentenceTransformer, pairs: SentencePairs) -> dict[str, float]:
+    """Return Spearman's correlation over all development pairs; NaN if they are equally similar.
 
-    The stock ``EmbeddingSimilarityEvaluator`` takes fixed gold scores; here that of (E, E_i) is what the model itself
-    finds for (E_c, E_i), anew in each evaluation.
+    The stock ``EmbeddingSimilarityEvaluator`` takes fixed gold scores; here, as in the task, that of (E, E_i) is what
+    the model itself finds for (E_c, E_i), anew in each evaluation.
     """
-
-    def __init__(self, model: SentenceTransformer, pairs: SentencePairs) -> None:
-        """Take the model that is scored, and the pairs."""
-        super().__init__()
-        self._model = model
-        self._pairs = pairs
-
-    def __call__(self, model: Any = None, *arguments: Any, **options: Any) -> dict[str, float]:
-        """Return the correlation, NaN if all pairs are equally similar; the model given at first is scored."""
-        pairs, similarities = self._pairs, pair_similarities(self._model, self._pairs)
-        if not np.isfinite(similarities).all():
-            return {"eval_score": math.nan, IS_FINITE: 0.0}
-        targets = target_similarities(pairs, similarities)
-        return {"eval_score": spearman(targets[pairs.is_scored], similarities[pairs.is_scored]), IS_FINITE: 1.0}
+    similarities = pair_similarities(model, pairs)
+    if not np.isfinite(similarities).all():
+        return {"eval_score": math.nan, IS_FINITE: 0.0}
+    targets = target_similarities(pairs, similarities)
+    return {"eval_score": spearman(targets[pairs.is_scored], similarities[pairs.is_scored]), IS_FINITE: 1.0}
 
 
 def pair_similarities(model: SentenceTransformer, pairs: SentencePairs) -> Floats:

@@ -64,14 +64,9 @@ def fine_tune(
     config: SpanConfig,
     seed: int,
 ) -> FineTuned:
-    """Train a classifier's own weights on sentences; nothing is written.
+    """Train the weights of a classifier, untuned or tuned on another language; nothing is written.
 
-    Args:
-        classifier: untuned, or tuned on another language; its weights are changed.
-        train: sentences to learn from.
-        validation: sentences to choose the epoch by; may be empty.
-        config: settings of the training.
-        seed: seed of the order of the sentences and of dropout.
+    The validation sentences choose the epoch; there may be none. The seed is that of the order and of dropout.
     """
     if not train:
         raise InputError("no training sentence; choose a language or data with annotated examples in its train split")

@@ -155,13 +155,8 @@ def train_model(
 ) -> float:
     """Train a model of transformers, leave it with the weights of the best epoch, and return the mean training loss.
 
-    Args:
-        model: its weights are changed.
-        config: settings of the training.
-        seed: of the order of the data and of dropout.
-        name: of the model, for messages.
-        best: keeps the weights of the best epoch; None for a training without ``eval_dataset``.
-        options: of the stock ``Trainer``.
+    Without `best` there is no evaluation, and the last weights stay. The name is for messages; the options are those of
+    the stock ``Trainer``.
     """
     check_packages("accelerate")
     arguments = trainer_arguments(

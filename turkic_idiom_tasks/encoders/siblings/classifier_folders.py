@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.errors import InputError, usage_error
@@ -36,25 +37,13 @@ class ClassifierFolder:
         return folder_revision(self.folder)
 
 
-class _Config(BaseModel):
-    max_length: PositiveInt
-
-
-class _Settings(BaseModel):
-    inputs: list[str]
-    config: _Config
-    subtask: str = "A"
-
-
-class _Scores(BaseModel):
-    development_f1: float
-
-
 class _Record(BaseModel):
     """What is needed of the record that stands beside a classifier."""
 
-    settings: _Settings
-    scores: _Scores
+    inputs: Annotated[list[str], Field(validation_alias=AliasPath("settings", "inputs"))]
+    subtask: Annotated[str, Field(validation_alias=AliasPath("settings", "subtask"))] = "A"
+    max_length: Annotated[PositiveInt, Field(validation_alias=AliasPath("settings", "config", "max_length"))]
+    development_f1: Annotated[float, Field(validation_alias=AliasPath("scores", "development_f1"))]
 
 
 def best_classifier(folder: Path) -> ClassifierFolder:
@@ -78,12 +67,11 @@ def best_classifier(folder: Path) -> ClassifierFolder:
             f"idiomaticity classifier {folder}: no {IDIOMATICITY_RECORD} in it or its seed folders; train a classifier "
             "with turkic-idiom finetune idiomaticity"
         )
-    best = max(records, key=lambda place: records[place].scores.development_f1)
-    settings = records[best].settings
-    if "context" in settings.inputs or settings.subtask != "A":
+    best, record = max(records.items(), key=lambda item: item[1].development_f1)
+    if "context" in record.inputs or record.subtask != "A":
         raise usage_error(
             f"idiomaticity classifier {best}: it was trained on subtask B or with the sentences around; it must take a "
             "sentence and, at most, the idiom (--inputs idiom, --subtask A)"
         )
-    gives_idiom, max_length = "idiom" in settings.inputs, settings.config.max_length
-    return ClassifierFolder(best, ClassifierSettings(gives_idiom=gives_idiom, max_length=max_length))
+    settings = ClassifierSettings(gives_idiom="idiom" in record.inputs, max_length=record.max_length)
+    return ClassifierFolder(best, settings)

@@ -161,14 +161,9 @@ def add_idiom_tokens(
 ) -> IdiomTokenTransformer:
     """Let a model's vocabulary and embeddings grow by one token per idiom; return the new first module.
 
-    Args:
-        model: begins with a text transformer; is changed.
-        tokens: from `idiom_tokens.make_tokens`.
-        initial: vector of a new token: ``random``, from the distribution that the model's configuration states, or
-            ``mean``, the mean over the sub-words of the idiom.
-        seed: of random vectors.
-        classifier: decides which occurrences are replaced; None replaces all.
-        settings: how it is asked.
+    The initial vector of a token is ``random``, from the distribution that the model's configuration states, or
+    ``mean``, the mean over the sub-words of the idiom. A classifier decides which occurrences are replaced, and the
+    settings say how it is asked; without one all are.
     """
     transformer = backbone_of(model)
     if isinstance(transformer, IdiomTokenTransformer):

@@ -86,14 +86,7 @@ def train_stage(
 ) -> Stage:
     """Train a classifier's own weights on the rows of one stage; of equal epochs the one with the smallest loss counts.
 
-    Args:
-        classifier: from `load_classifier`; its weights are changed.
-        rows: what it learns from.
-        development: rows that decide which epoch is the best.
-        config: settings of the training.
-        seed: seed of the order of the rows and of dropout.
-        earlier: the stage with whose weights this one begins; None for those that the classifier has. They are kept if
-            every epoch is worse on the development rows.
+    It begins with the weights of the earlier stage, which are kept if every epoch is worse on the development rows.
     """
     model = classifier.model
     best = KeepBest(model, "eval_macro_f1", "eval_loss")

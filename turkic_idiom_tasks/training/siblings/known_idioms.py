@@ -23,11 +23,7 @@ def known_idioms(data: str | Dataset, triplets: TripletData, *, languages: Seque
 
     AStitchInLanguageModels, ChengyuSTS and a table name the idiom of each sentence, and that is its form. An idiom of a
     lexicon has its citation form, its tagged spans in the example, and what stands for it in the paraphrased example.
-
-    Args:
-        data: as of `triplets.build_triplets`.
-        triplets: what that function returned.
-        languages: as of that function.
+    `data` and `languages` are those of `build_triplets`, which returned the triplets.
     """
     if not isinstance(data, Dataset) and (data in (ASTITCH, CHENGYU) or Path(data).is_file()):
         names = [triplet.idiom for triplet in triplets.training]

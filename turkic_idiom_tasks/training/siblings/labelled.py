@@ -81,12 +81,11 @@ def build_labelled(
         subtask: ``A``, or ``B`` of AStitch.
         languages: ``eng`` (the default) or ``por`` of AStitch, or codes of a lexicon's languages.
     """
-    for name, known, option in ((setup, SETUPS, "setup"), (subtask, SUBTASKS, "subtask")):
-        if name not in known:
-            raise usage_error(f"--{option} {name}: choose one of {', '.join(known)}")
-    for name in inputs:
-        if name not in INPUTS:
-            raise usage_error(f"--inputs {name}: choose one of {', '.join(INPUTS)}")
+    chosen = {"setup": ([setup], SETUPS), "subtask": ([subtask], SUBTASKS), "inputs": (inputs, INPUTS)}
+    for option, (names, known) in chosen.items():
+        for name in names:
+            if name not in known:
+                raise usage_error(f"--{option} {name}: choose one of {', '.join(known)}")
     if subtask == "B" and tuple(inputs) != (IDIOM,):
         raise usage_error("--subtask B: a sentence and a meaning are given, nothing else; leave out --inputs")
     if data == ASTITCH:

@@ -42,15 +42,8 @@ def grow_encoder(
 ) -> dict[str, Any]:
     """Add the tokens to an encoder, train it on sentences with them, and return settings and outcome for a record.
 
-    Args:
-        trainee: from `trainee.load_trainee`; its model is changed.
-        tokens: from `idiom_tokens.make_tokens`.
-        data: of the training for similarity, in which the sentences with a replaced idiom are counted.
-        config: settings of the tokens.
-        classifier: folder of the classifier for ``select``.
-        sentences: for the masked-LM training; empty for none.
-        batch_size: of the masked-LM training.
-        seed: of random vectors and of the masked-LM training.
+    `data` is that of the training for similarity, in which the sentences with a replaced idiom are counted. The folder
+    of a classifier is for ``select``; without sentences there is no masked-LM training.
     """
     trained = None if classifier is None else best_classifier(classifier)
     module = add_idiom_tokens(
@@ -84,15 +77,8 @@ def pretrain_masked_lm(
 ) -> dict[str, float]:
     """Train the transformer of a model with idiom tokens to predict masked sub-words; nothing is written.
 
-    Args:
-        trainee: its weights are changed.
-        sentences: idioms in them are replaced as in all inputs of the model.
-        config: settings of the training.
-        batch_size: sentences per step and device.
-        seed: seed of the order, of the masks, of dropout, and of a head that the checkpoint does not have.
-
-    Returns:
-        ``n_sentences``, ``n_with_token`` (those in which an idiom was replaced) and ``loss``, the mean over all steps.
+    Idioms in the sentences are replaced as in all inputs of the model. Returned are ``n_sentences``, ``n_with_token``
+    (those in which an idiom was replaced) and ``loss``, the mean over all steps.
     """
     transformer = backbone_of(trainee.model)
     if not isinstance(transformer, IdiomTokenTransformer):
