@@ -104,7 +104,7 @@ def propose_scores(
     if not entries:
         raise InputError(
             f"{dataset}: its eval.yaml at {revision} registers none of {', '.join(sorted(scores_by_id))}; publish it "
-            "with turkic-idiom dataset publish"
+            "with turkic-idiom dataset export --repo"
         )
     content = str(yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True))
     files = {f".eval_results/{dataset.partition('/')[2]}.yaml": content.encode()}
