@@ -196,20 +196,30 @@ class LanguageModel:
         return replies
 
     async def _answer(self, question: Question, messages: Messages) -> Answer:
-        """Return the answer to a conversation, from the file or from the server.
+        """Return the answer to a conversation, from the file or from the server."""
+        key = answer_key(self.name, question.prompt, messages, self.settings)
+        known = self.answers.get(key)
+        if known is not None:
+            return known
+        if len(messages) > len(question.messages):
+            self.n_repaired += 1
+        answer = await self._sent(question, messages)
+        text = self._without_keys(answer.text)
+        answer = answer.model_copy(update={"key": key, "model": name_on_server(self.name), "text": text})
+        self.answers.add(answer)
+        self.budget.tokens += answer.prompt_tokens + answer.answer_tokens
+        return answer
 
-        A server that is busy or out of order is asked again. Inspect would do that too, but waits three seconds to half
-        an hour whatever the server asks for, and requests that it repeats could not be counted in the budget.
+    async def _sent(self, question: Question, messages: Messages) -> Answer:
+        """Return the answer of the server, which is asked again if it is busy or out of order.
+
+        Inspect would do that too, but waits three seconds to half an hour whatever the server asks for, and requests
+        that it repeats could not be counted in the budget.
 
         Raises:
             RefusedError: the server does not answer this question.
             InputError: it would not answer any other question either.
         """
-        key = answer_key(self.name, question.prompt, messages, self.settings)
-        known = self.answers.get(key)
-        if known is not None:
-            return known
-        self.n_repaired += len(messages) > len(question.messages)
         attempt = 0
         while True:
             if self._failure is not None:
@@ -220,28 +230,28 @@ class LanguageModel:
             config = self._config(question)
             try:
                 answer = await generate(self._model, question.prompt, messages, config)
-                break
             except Exception as error:  # whatever the client of a provider raises, or a malformed response makes
                 problem = self._problem(error)
                 if config.response_schema is not None and _SCHEMA.search(problem):
                     self._is_structured = False
                     continue
-                cause = _cause(error)
-                may_pass = isinstance(cause, CutError) or self._model.should_retry(cause)
+                may_pass = isinstance(error, CutError) or self._model.should_retry(_cause(error))
                 if attempt == self.settings.retries or not may_pass:
                     raise self._unanswered(problem) from error
-                stated = getattr(self._model.api.should_retry(cause), "retry_after", None)
-                if stated is not None and stated > LONGEST_WAIT:
-                    raise self._error(f"asks to wait {stated:.0f} seconds; run the same command again then") from error
-            with suppress(TimeoutError):  # an error that ends the run ends the wait
-                await asyncio.wait_for(self._has_failed.wait(), 2.0**attempt if stated is None else stated)
-            attempt += 1
-        self._n_unanswered = 0
-        text = self._without_keys(answer.text)
-        answer = answer.model_copy(update={"key": key, "model": name_on_server(self.name), "text": text})
-        self.answers.add(answer)
-        self.budget.tokens += answer.prompt_tokens + answer.answer_tokens
-        return answer
+                await self._pause(error, 2.0**attempt)
+                attempt += 1
+            else:
+                self._n_unanswered = 0
+                return answer
+
+    async def _pause(self, error: Exception, seconds: float) -> None:
+        """Wait as long as the server asks for, or else some seconds; an error that ends the run ends the wait."""
+        assert self._model is not None
+        stated = getattr(self._model.api.should_retry(_cause(error)), "retry_after", None)
+        if stated is not None and stated > LONGEST_WAIT:
+            raise self._error(f"asks to wait {stated:.0f} seconds; run the same command again then") from error
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._has_failed.wait(), seconds if stated is None else stated)
 
     def _config(self, question: Question) -> GenerateConfig:
         settings = self.settings
