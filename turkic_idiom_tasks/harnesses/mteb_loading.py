@@ -93,15 +93,10 @@ class LoadedModel:
         """Return whether `prompt` is what the model gets: a wrapper with an encode of its own may do otherwise."""
         return type(self.mteb_model) in _STOCK_LOADERS
 
-    @property
-    def native_pooling(self) -> str | None:
-        """Return which of our poolings its own modules compute; None if they compute something else."""
-        return None if self.encoder is None else native_pooling(self.encoder)
-
     def chosen_pooling(self, choice: str) -> str | None:
         """Return the pooling of a name from `POOLINGS` or `NATIVE`; None if only mteb can evaluate the model."""
         if choice == NATIVE:
-            return self.native_pooling
+            return None if self.encoder is None else native_pooling(self.encoder)
         if self.encoder is None:
             raise usage_error(
                 f"{self.meta.name}: not a transformer encoder, so the pooling {choice} does not apply; leave it out"

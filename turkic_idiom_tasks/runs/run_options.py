@@ -113,7 +113,13 @@ def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporte
     keys: list[SubsetKey] = []
     empty: list[str] = []
     for task in options.tasks:
-        languages = _languages_by_subset(datasets[task], task)
+        languages: dict[str, set[str]] = {}  # subset -> codes
+        if task in SIMILARITY_TASKS:
+            for subset in datasets[task].pair_subsets(task):
+                languages[subset] = {SIMILARITY_TASKS[task].languages[subset]}
+        else:
+            for subset in datasets[task].subsets(task):
+                languages[subset] = {language.code for language in TASKS[task].subsets[subset]}
         if not languages:
             empty.append(task)
         for subset, codes in languages.items():
@@ -131,11 +137,3 @@ def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporte
         f"no subset of {', '.join(options.tasks)} has the language {', '.join(options.languages)}; "
         "`turkic-idiom list` shows what the data holds"
     )
-
-
-def _languages_by_subset(dataset: Dataset, task: str) -> dict[str, set[str]]:
-    """Return subset -> codes of its languages, for the subsets of a task that the data has."""
-    if task in SIMILARITY_TASKS:
-        return {subset: {SIMILARITY_TASKS[task].languages[subset]} for subset in dataset.pair_subsets(task)}
-    subsets = TASKS[task].subsets
-    return {subset: {language.code for language in subsets[subset]} for subset in dataset.subsets(task)}
