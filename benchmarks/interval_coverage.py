@@ -18,8 +18,9 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,6 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import (
     LEVEL,
     SEED,
-    Interval,
     Resampled,
     Stratum,
     difference,
@@ -55,47 +55,21 @@ TINY = 1e-12
 MACRO_SHARES = (1.0, 0.95, 0.75, 0.33)  # of the concepts that a language has, as in the bundled lexicon
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
-    """Data sets of one size.
-
-    Attributes:
-        first: language -> (D, n, 2) sums of the first system; None for the interval of a single score.
-        second: language -> (D, n, 2) sums of the second system, or of the only one.
-    """
-
-    first: Mapping[str, Floats] | None
-    second: Mapping[str, Floats]
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """A population of concepts.
-
-    Attributes:
-        truth: the score or difference of the whole population.
-        sample: generator, concepts n, data sets D -> the data sets.
-    """
-
-    truth: float
-    sample: Callable[[np.random.Generator, int, int], Sample]
+# Language -> (D, n, 2) sums of D data sets with n concepts: of the first system (None for the interval of a single
+# score), and of the second or only one.
+Sample = tuple[Mapping[str, Floats] | None, Mapping[str, Floats]]
+# The score or difference of a whole population, and what draws from it: generator, concepts n, data sets D -> sample.
+Scenario = tuple[float, Callable[[np.random.Generator, int, int], Sample]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """The data sets of a sample, resampled: all that a method may use.
+    """The data sets of a sample, resampled: all that a method may use."""
 
-    Attributes:
-        score: (D,) of each data set.
-        draws: (D, R) the score under each draw.
-        influence: (D, C) of each concept, with the sum 0.
-        counts: (C, R) how often each draw holds each concept.
-    """
-
-    score: Floats
-    draws: Floats
-    influence: Floats
-    counts: Floats
+    score: Floats  # (D,) of each data set
+    draws: Floats  # (D, R) the score under each draw
+    influence: Floats  # (D, C) of each concept, with the sum 0
+    counts: Floats  # (C, R) how often each draw holds each concept
 
     @property
     def n_concepts(self) -> int:
@@ -108,33 +82,6 @@ class Batch:
         return np.asarray(np.sqrt((self.influence**2).sum(axis=1)))
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How one method does on one scenario and size.
-
-    Attributes:
-        scenario: its name.
-        n_concepts: of each data set.
-        method: its name.
-        coverage: share of the intervals that hold the truth.
-        above: share that lie above it.
-        below: share that lie below it.
-        width: mean width over that of the percentile interval.
-        flagged: share of intervals that are not `is_reliable`; only for the interval of the package.
-        coverage_unflagged: coverage of the others; None where there are fewer than 100.
-    """
-
-    scenario: str
-    n_concepts: int
-    method: str
-    coverage: float
-    above: float
-    below: float
-    width: float
-    flagged: float | None = None
-    coverage_unflagged: float | None = None
-
-
 def mean_sums(scores: Floats) -> Floats:
     """Return (..., 2) sums of items whose score is a mean."""
     return np.stack([scores, np.ones_like(scores)], axis=-1)
@@ -145,9 +92,9 @@ def difference_scenario(truth: float, gains: Callable[[np.random.Generator, tupl
 
     def sample(generator: np.random.Generator, n_concepts: int, n_datasets: int) -> Sample:
         second = gains(generator, (n_datasets, n_concepts))
-        return Sample({"all": mean_sums(np.zeros_like(second))}, {"all": mean_sums(second)})
+        return {"all": mean_sums(np.zeros_like(second))}, {"all": mean_sums(second)}
 
-    return Scenario(truth, sample)
+    return truth, sample
 
 
 def gaussian_gains(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
@@ -182,10 +129,10 @@ def span_scenario() -> Scenario:
             correct = generator.binomial(sentences, difficulty)
             predicted = correct + generator.binomial(sentences - correct, 0.7)
             systems.append(np.stack([2.0 * correct, 1.0 * predicted + sentences], axis=-1))
-        return Sample({"tr": systems[0]}, {"tr": systems[1]})
+        return {"tr": systems[0]}, {"tr": systems[1]}
 
     scores = [2 * share / (1 + share + 0.7 * (1 - share)) for share in shares]
-    return Scenario(scores[1] - scores[0], sample)
+    return scores[1] - scores[0], sample
 
 
 def macro_scenario() -> Scenario:
@@ -202,9 +149,9 @@ def macro_scenario() -> Scenario:
             gains = np.where(is_tie, 0.0, of_concept[:, :n_shared] + of_language)
             first[f"language {language}"] = mean_sums(np.zeros_like(gains))
             second[f"language {language}"] = mean_sums(gains)
-        return Sample(first, second)
+        return first, second
 
-    return Scenario(0.6 * (0.03 + 0.3 * 0.3), sample)
+    return 0.6 * (0.03 + 0.3 * 0.3), sample
 
 
 def high_f1_scenario() -> Scenario:
@@ -212,20 +159,16 @@ def high_f1_scenario() -> Scenario:
 
     def sample(generator: np.random.Generator, n_concepts: int, n_datasets: int) -> Sample:
         is_found = generator.random((n_datasets, n_concepts)) < 0.97
-        return Sample(None, {"tr": mean_sums(is_found.astype(np.float64))})
+        return None, {"tr": mean_sums(is_found.astype(np.float64))}
 
-    return Scenario(0.97, sample)
+    return 0.97, sample
 
 
 @cache
 def lexicon_ndcg(task: str, first: str, second: str, analyzer: str) -> Floats:
-    """Return (N,) the nDCG of every idiom of the bundled lexicon under TF-IDF of words or of letter n-grams.
+    """Return (N,) the nDCG of every idiom of the bundled lexicon under TF-IDF of words or of letters (``char_wb``).
 
-    Args:
-        task: T1 looks for the idiom of the same concept, T2 and T3 for its meaning.
-        first: code of the language of the queries.
-        second: code of the language of the documents.
-        analyzer: ``word`` or ``char_wb``.
+    T1 looks for the idiom of the same concept in the second language, T2 and T3 for its meaning.
     """
     lexicon = open_dataset().lexicon
     queries = []
@@ -248,9 +191,9 @@ def lexicon_scenario(task: str, first: str, second: str, *, single: bool = False
 
     def sample(generator: np.random.Generator, n_concepts: int, n_datasets: int) -> Sample:
         drawn = generator.integers(0, len(words), (n_datasets, n_concepts))
-        return Sample(None if single else {"all": mean_sums(words[drawn])}, {"all": mean_sums(letters[drawn])})
+        return None if single else {"all": mean_sums(words[drawn])}, {"all": mean_sums(letters[drawn])}
 
-    return Scenario(float(letters.mean() if single else (letters - words).mean()), sample)
+    return float(letters.mean() if single else (letters - words).mean()), sample
 
 
 SCENARIOS: dict[str, Callable[[], Scenario]] = {
@@ -371,19 +314,15 @@ CHOSEN = "bootstrap.py"
 
 def resample_sample(sample: Sample) -> list[Resampled]:
     """Return every data set of a sample as the package resamples it."""
-    second = _resample_system(sample.second)
-    if sample.first is None:
-        return second
-    pairs = zip(second, _resample_system(sample.first), strict=True)
-    return [difference(of_second, of_first) for of_second, of_first in pairs]
-
-
-def _resample_system(sums_by_language: Mapping[str, Floats]) -> list[Resampled]:
-    by_language = []
-    for sums in sums_by_language.values():
-        concepts = [f"concept {number}" for number in range(sums.shape[1])]
-        by_language.append(resample_models([Stratum(concepts, dataset) for dataset in sums]))
-    return [mean(parts) for parts in zip(*by_language, strict=True)]
+    systems = []
+    for sums_by_language in sample:
+        by_language = []
+        for sums in (sums_by_language or {}).values():
+            concepts = [f"concept {number}" for number in range(sums.shape[1])]
+            by_language.append(resample_models([Stratum(concepts, dataset) for dataset in sums]))
+        systems.append([mean(parts) for parts in zip(*by_language, strict=True)])
+    first, second = systems
+    return list(map(difference, second, first)) if first else second
 
 
 def to_batch(resampled: list[Resampled]) -> Batch:
@@ -399,75 +338,70 @@ def to_batch(resampled: list[Resampled]) -> Batch:
     )
 
 
-def measure(name: str, n_concepts: int, n_datasets: int) -> list[Coverage]:
-    """Return the coverage of every method on one scenario and size."""
-    scenario = SCENARIOS[name]()
+def measure(name: str, n_concepts: int, n_datasets: int) -> list[dict[str, Any]]:
+    """Return how every method does on one scenario and size.
+
+    Of the intervals, ``coverage``, ``above`` and ``below`` are the shares that hold the truth or lie above or below it,
+    and ``width`` is the mean width over that of the percentile interval. For the interval of the package, ``flagged``
+    is the share that is not reliable, and ``coverage_unflagged`` the coverage of the others if there are 100 of them.
+    """
+    truth, draw = SCENARIOS[name]()
     generator = np.random.default_rng([SEED, zlib.crc32(name.encode()), n_concepts])
     bounds: dict[str, list[Bounds]] = {method: [] for method in (CHOSEN, *METHODS)}
-    is_flagged: list[bool] = []
-    while len(is_flagged) < n_datasets:
-        sample = scenario.sample(generator, n_concepts, min(100, n_datasets - len(is_flagged)))
-        resampled = resample_sample(sample)
-        intervals: list[Interval] = [dataset.interval() for dataset in resampled]
-        is_flagged.extend(not interval.is_reliable for interval in intervals)
-        lows = np.array([interval.low for interval in intervals])
-        highs = np.array([interval.high for interval in intervals])
-        bounds[CHOSEN].append((lows, highs))
+    flags: list[bool] = []
+    while len(flags) < n_datasets:
+        resampled = resample_sample(draw(generator, n_concepts, min(100, n_datasets - len(flags))))
+        intervals = [dataset.interval() for dataset in resampled]
+        flags.extend(not interval.is_reliable for interval in intervals)
+        ends = np.array([(interval.low, interval.high) for interval in intervals])
+        bounds[CHOSEN].append((ends[:, 0], ends[:, 1]))
         batch = to_batch(resampled)
         has_spread = batch.spread > TINY
         for method, interval_of in METHODS.items():
             low, high = interval_of(batch)
             bounds[method].append((np.where(has_spread, low, batch.score), np.where(has_spread, high, batch.score)))
-    return _summarise(name, n_concepts, scenario.truth, bounds, np.array(is_flagged))
-
-
-def _summarise(
-    name: str,
-    n_concepts: int,
-    truth: float,
-    bounds: Mapping[str, list[Bounds]],
-    is_flagged: npt.NDArray[np.bool_],
-) -> list[Coverage]:
+    is_flagged = np.array(flags)
     joined = {}
     for method, batches in bounds.items():
         joined[method] = [np.concatenate(parts) for parts in zip(*batches, strict=True)]
     usual_width = float((joined["percentile"][1] - joined["percentile"][0]).mean())
     rows = []
     for method, (low, high) in joined.items():
-        is_above = low > truth + TINY
-        is_below = high < truth - TINY
+        is_above, is_below = low > truth + TINY, high < truth - TINY
         covers = ~is_above & ~is_below
-        row = {
+        row: dict[str, Any] = {
+            "scenario": name,
+            "n_concepts": n_concepts,
+            "method": method,
             "coverage": float(covers.mean()),
             "above": float(is_above.mean()),
             "below": float(is_below.mean()),
             "width": float((high - low).mean()) / usual_width,
+            "flagged": None,
+            "coverage_unflagged": None,
         }
         if method == CHOSEN:
             row["flagged"] = float(is_flagged.mean())
             if (~is_flagged).sum() >= 100:
                 row["coverage_unflagged"] = float(covers[~is_flagged].mean())
-        rows.append(Coverage(name, n_concepts, method, **row))
+        rows.append(row)
     return rows
 
 
-def show(rows: list[Coverage], n_datasets: int) -> None:
+def show(rows: list[dict[str, Any]], n_datasets: int) -> None:
     """Print a table with a line per scenario and size."""
     table = Table(title=f"coverage in % and relative width of 95% intervals, {n_datasets:,} data sets each")
     table.add_column("scenario")
-    table.add_column("C", justify="right")
-    for method in (CHOSEN, *METHODS):
-        table.add_column(method, justify="right")
-    table.add_column("unreliable", justify="right")
-    table.add_column("others", justify="right")
-    by_line: dict[tuple[str, int], list[Coverage]] = {}
-    for row in rows:
-        by_line.setdefault((row.scenario, row.n_concepts), []).append(row)
-    for (scenario, n_concepts), line in by_line.items():
-        figures = [f"{100 * row.coverage:.1f} {row.width:.2f}" for row in line]
+    for title in ("C", CHOSEN, *METHODS, "unreliable", "others"):
+        table.add_column(title, justify="right")
+    n_methods = len(METHODS) + 1
+    for start in range(0, len(rows), n_methods):
+        line = rows[start : start + n_methods]
+        figures = [f"{100 * row['coverage']:.1f} {row['width']:.2f}" for row in line]
         chosen = line[0]
-        others = "-" if chosen.coverage_unflagged is None else f"{100 * chosen.coverage_unflagged:.1f}"
-        table.add_row(scenario, str(n_concepts), *figures, f"{100 * (chosen.flagged or 0):.0f}", others)
+        others = "-" if chosen["coverage_unflagged"] is None else f"{100 * chosen['coverage_unflagged']:.1f}"
+        cells = (str(chosen["n_concepts"]), *figures, f"{100 * chosen['flagged']:.0f}", others)
+        table.add_row(chosen["scenario"], *cells)
     Console(width=180).print(table)
 
 
@@ -483,7 +417,7 @@ def main() -> None:
         for n_concepts in SIZES:
             rows.extend(measure(name, n_concepts, options.datasets))
     if options.json:
-        print(json.dumps([asdict(row) for row in rows], indent=1))
+        print(json.dumps(rows, indent=1))
     else:
         show(rows, options.datasets)
 

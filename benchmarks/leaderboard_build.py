@@ -18,7 +18,6 @@ T1 to T3 with 100 documents a query).
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import statistics
@@ -28,11 +27,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from common import parser, seconds
 
-from leaderboard.board import make_board
-from leaderboard.items import BoardData, SubsetItems, board_data
-from leaderboard.scores import ScoredSubmission, load_submissions
-from leaderboard.site import build_site
+from leaderboard.board import ScoredSubmission, load_submissions, make_board
+from leaderboard.data import BoardData, SubsetItems, board_data
+from leaderboard.site import write_site
 from leaderboard.submission import Metadata, slug, submission_files
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
@@ -113,15 +112,13 @@ def _make_up_score(subset: SubsetItems, skill: float, generator: np.random.Gener
 def measure(data: BoardData, n: int, folder: Path) -> dict[str, float | None]:
     """Return the figures of one size; the site is left in the folder."""
     submissions = make_up_submissions(data, n)
-    start = time.perf_counter()
-    written = build_site(make_board(submissions, data), folder)
-    seconds = time.perf_counter() - start
+    build_seconds = seconds(lambda: write_site(make_board(submissions, data), folder))
     page = ("index.html", "static/site.css", "static/table.js", "static/theme.js")
     return {
         "submissions": n,
-        "build_seconds": round(seconds, 2),
+        "build_seconds": round(build_seconds, 2),
         "page_kb": round(sum((folder / name).stat().st_size for name in page) / 1000, 1),
-        "site_mb": round(sum(path.stat().st_size for path in written) / 10**6, 1),
+        "site_mb": round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 10**6, 1),
     } | time_in_browser(folder)
 
 
@@ -143,7 +140,7 @@ def time_in_browser(folder: Path) -> dict[str, float | None]:
         for _ in range(LOADS):
             _time_page(page, folder, times)
         browser.close()
-    return {name: round(statistics.median(seconds), 3) for name, seconds in times.items()}
+    return {name: round(statistics.median(values), 3) for name, values in times.items()}
 
 
 def _time_page(page: Any, folder: Path, times: dict[str, list[float]]) -> None:
@@ -168,11 +165,7 @@ def _time_page(page: Any, folder: Path, times: dict[str, list[float]]) -> None:
 def rescore_seconds(dataset: Dataset, folder: Path) -> float:
     """Return the seconds to read and score a submission of every task, from its files."""
     _write_submission(dataset, folder)
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        list(load_submissions(folder, dataset))
-        times.append(time.perf_counter() - start)
+    times = [seconds(lambda: list(load_submissions(folder, dataset))) for _ in range(3)]
     return round(statistics.median(times), 2)
 
 
@@ -204,9 +197,7 @@ def _cut(rankings: Rankings) -> Rankings:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    options = parser.parse_args()
+    options = parser(__doc__).parse_args()
     dataset = open_dataset()
     data = board_data(dataset)
     with tempfile.TemporaryDirectory() as folder:

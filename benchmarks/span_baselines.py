@@ -41,11 +41,11 @@ def annotated(sentence: TaggedSentence, idioms: Sequence[str]) -> Prediction:
 
 def main() -> None:
     """Score the taggers and print a line of JSON for each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lang", default="tr")
-    parser.add_argument("--data", default="", help="as in turkic-idiom run")
-    parser.add_argument("--model", help="encoder for the untuned tagger")
-    options = parser.parse_args()
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--lang", default="tr")
+    arguments.add_argument("--data", default="", help="as in turkic-idiom run")
+    arguments.add_argument("--model", help="encoder for the untuned tagger")
+    options = arguments.parse_args()
     dataset = open_dataset(options.data)
     test = dataset.test_sentences(options.lang)
     known = sorted({sentence.idiom for sentence in dataset.sentences(options.lang)[TRAIN]})

@@ -13,7 +13,7 @@ is that of an entry of the lexicon: precision and recall are over these pairs, a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,33 +47,18 @@ class Candidate:
     entry: Entry
     gloss: str = ""
 
-    @property
-    def variants(self) -> tuple[str, ...]:
-        """All its citation forms."""
-        return (self.entry.idiom, *self.entry.variants)
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is to be aligned, and what is known of it.
+    """What is to be aligned, and what is known of it."""
 
-    Attributes:
-        language: code of the new language.
-        concepts: ids of the rows.
-        concept_texts: for each the meanings in the aligned languages, and the English gloss.
-        candidates: the columns.
-        candidate_texts: for each its definition, and the English gloss.
-        right: for each concept the columns that are known to be right; empty where nothing is known.
-        taken: columns whose idiom is known to belong to some concept.
-    """
-
-    language: str
-    concepts: Sequence[str]
-    concept_texts: Sequence[Texts]
-    candidates: Sequence[Candidate]
-    candidate_texts: Sequence[Texts]
-    right: Sequence[frozenset[int]]
-    taken: frozenset[int]
+    language: str  # code of the new language
+    concepts: Sequence[str]  # ids of the rows
+    concept_texts: Sequence[Texts]  # for each the meanings in the aligned languages, and the English gloss
+    candidates: Sequence[Candidate]  # the columns
+    candidate_texts: Sequence[Texts]  # for each its definition, and the English gloss
+    right: Sequence[frozenset[int]]  # for each concept the columns that are known to be right; empty if none is
+    taken: frozenset[int]  # columns whose idiom is known to belong to some concept
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,39 +76,24 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """Precision and recall of the matches from a threshold on.
+    """Precision and recall of the matches from a threshold on."""
 
-    Attributes:
-        threshold: lowest cosine of the matches.
-        precision: share of the known matches that are right, in [0, 1].
-        recall: share of the concepts with a known right candidate that got it, in [0, 1].
-        n_known: known matches from this threshold on.
-    """
-
-    threshold: float
-    precision: float
-    recall: float
-    n_known: int
+    threshold: float  # lowest cosine of the matches
+    precision: float  # share of the known matches that are right, in [0, 1]
+    recall: float  # share of the concepts with a known right candidate that got it, in [0, 1]
+    n_known: int  # known matches from this threshold on
 
 
 def read_candidates(path: Path, language: str, *, format_name: str) -> list[Candidate]:
-    """Return the entries of a dictionary that have a definition, from a lexicon directory or a file to import.
-
-    Raises:
-        InputError: it cannot be read, or has no definition in the language.
-    """
+    """Return the entries of a dictionary that have a definition, from a lexicon directory or a file to import."""
     if path.is_dir():
         lexicon = load_lexicon(path)
-        entries: Sequence[Entry] = list(lexicon.of(language).values())
-        glosses = {name: concept.gloss for name, concept in lexicon.concepts.items()}
+        entries, concepts = list(lexicon.of(language).values()), list(lexicon.concepts.values())
     else:
         imported = import_source(format_name, path)
-        entries = imported.entries.get(language, [])
-        glosses = {concept.id: concept.gloss for concept in imported.concepts}
-    candidates = []
-    for entry in entries:
-        if entry.meaning is not None:
-            candidates.append(Candidate(entry, glosses.get(entry.concept, "")))
+        entries, concepts = imported.entries.get(language, []), imported.concepts
+    glosses = {concept.id: concept.gloss for concept in concepts}
+    candidates = [Candidate(entry, glosses.get(entry.concept, "")) for entry in entries if entry.meaning is not None]
     if not candidates:
         raise InputError(f"{path}: has no definition in {language}; check --format and --language")
     return candidates
@@ -131,11 +101,7 @@ def read_candidates(path: Path, language: str, *, format_name: str) -> list[Cand
 
 def own_candidates(lexicon: Lexicon, language: str) -> list[Candidate]:
     """Return the entries of the lexicon itself in a language whose alignment is known, without English glosses."""
-    candidates = []
-    for _, entry in sorted(lexicon.of(language).items()):
-        if entry.meaning is not None:
-            candidates.append(Candidate(entry))
-    return candidates
+    return [Candidate(entry) for _, entry in sorted(lexicon.of(language).items()) if entry.meaning is not None]
 
 
 def build_problem(
@@ -143,16 +109,9 @@ def build_problem(
 ) -> Problem:
     """Return what is to be aligned: every concept that has a meaning in another language, and the candidates.
 
-    Args:
-        lexicon: with the concepts.
-        language: code of the language that counts as new: its own entries are used to know what is right, and their
-            meanings are not shown.
-        candidates: the dictionary.
-        hide_half: whether half of the concepts are left out, chosen by a hash, so that half of the candidates have no
-            right concept, as in a dictionary that has much more than the lexicon.
-
-    Raises:
-        InputError: no concept has a meaning in another language.
+    The entries of the language that counts as new say what is right; their meanings are not shown. With `hide_half`
+    half of the concepts are left out, chosen by a hash, so that half of the candidates have no right concept, as in a
+    dictionary that has much more than the lexicon.
     """
     concepts, concept_texts = [], []
     for name, concept in sorted(lexicon.concepts.items()):
@@ -173,7 +132,13 @@ def build_problem(
     for candidate in candidates:
         texts = {language: candidate.entry.meaning or ""}
         candidate_texts.append(texts | ({ENGLISH: candidate.gloss} if candidate.gloss else {}))
-    right, taken = _known(lexicon, language, concepts, candidates)
+    columns = _columns_by_concept(lexicon, language, candidates)
+    same = lexicon.judged(SAME)
+    right = []
+    for name in concepts:
+        partners = (columns.get(partner, frozenset()) for partner in same.get(name, ()))
+        right.append(columns.get(name, frozenset()).union(*partners))
+    taken = frozenset().union(*columns.values())
     return Problem(language, concepts, concept_texts, candidates, candidate_texts, right, taken)
 
 
@@ -185,20 +150,14 @@ def assign(problem: Problem, concept_vectors: Vectors, candidate_vectors: Vector
         concept_vectors: (number of concepts, dimension); each row has the L2 norm 1, or 0.
         candidate_vectors: (number of candidates, dimension), likewise.
         floor: lowest cosine of a pair, in (-1, 1).
-
-    Raises:
-        ValueError: the vectors do not fit the problem.
     """
     n_rows, n_columns = len(problem.concepts), len(problem.candidates)
-    if len(concept_vectors) != n_rows or len(candidate_vectors) != n_columns:
-        raise ValueError(f"{len(concept_vectors)} and {len(candidate_vectors)} vectors for {n_rows} and {n_columns}")
     rows, columns, cosines = _neighbours(concept_vectors, candidate_vectors, floor)
     # Each concept may also stay alone, at the price of the floor. All costs are positive, because 0 is no edge.
     alone = np.arange(n_rows)
     costs = np.concatenate([2 - cosines, np.full(n_rows, 2 - floor)])
-    all_rows = np.concatenate([rows, alone])
-    all_columns = np.concatenate([columns, n_columns + alone])
-    graph = csr_array((costs, (all_rows, all_columns)), shape=(n_rows, n_columns + n_rows))
+    edges = (np.concatenate([rows, alone]), np.concatenate([columns, n_columns + alone]))
+    graph = csr_array((costs, edges), shape=(n_rows, n_columns + n_rows))
     matched_rows, matched_columns = min_weight_full_bipartite_matching(graph)
     cosine_of = dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), cosines.tolist(), strict=True))
     matches = []
@@ -208,37 +167,43 @@ def assign(problem: Problem, concept_vectors: Vectors, candidate_vectors: Vector
     return sorted(matches, key=lambda match: (-match.cosine, match.row))
 
 
+def solve(problems: Sequence[Problem], encode: Callable[[Sequence[Texts]], Vectors]) -> list[list[Match]]:
+    """Return the matches of each problem above a cosine of 0, all texts encoded in one pass."""
+    texts: list[Texts] = []
+    for problem in problems:
+        texts += [*problem.concept_texts, *problem.candidate_texts]
+    vectors = encode(texts)
+    matches, start = [], 0
+    for problem in problems:
+        middle = start + len(problem.concepts)
+        end = middle + len(problem.candidates)
+        matches.append(assign(problem, vectors[start:middle], vectors[middle:end], floor=0.0))
+        start = end
+    return matches
+
+
 def precision_recall(problem: Problem, matches: Sequence[Match]) -> list[CurvePoint]:
     """Return precision and recall at every threshold, the highest first; empty if nothing is known."""
     n_right = sum(bool(columns) for columns in problem.right)
-    points: list[CurvePoint] = []
+    points: dict[float, CurvePoint] = {}  # by threshold: of equal cosines the last one counts
     known = right = 0
     for match in matches:
-        if match.is_right is None:
-            continue
-        known += 1
-        right += match.is_right
-        point = CurvePoint(match.cosine, right / known, right / n_right if n_right else 0.0, known)
-        if points and points[-1].threshold == match.cosine:
-            points[-1] = point
-        else:
-            points.append(point)
-    return points
+        if match.is_right is not None:
+            known += 1
+            right += match.is_right
+            recall = right / n_right if n_right else 0.0
+            points[match.cosine] = CurvePoint(match.cosine, right / known, recall, known)
+    return list(points.values())
 
 
 def choose_threshold(points: Sequence[CurvePoint], precision: float) -> CurvePoint:
-    """Return the point with the lowest threshold whose precision is at least the one that is asked for.
-
-    Raises:
-        InputError: too little is known, or no threshold has this precision.
-    """
-    n_known = points[-1].n_known if points else 0
-    if n_known < FEWEST_KNOWN:
-        raise InputError(
-            f"the alignment of only {n_known} pairs is known, and a threshold needs {FEWEST_KNOWN}; choose it on "
-            "another language of the lexicon with --calibrate-on, or give --thresholds"
-        )
+    """Return the point with the lowest threshold whose precision is at least the one that is asked for."""
     enough = [point for point in points if point.n_known >= FEWEST_KNOWN]
+    if not enough:
+        raise InputError(
+            f"the alignment of only {points[-1].n_known if points else 0} pairs is known, and a threshold needs "
+            f"{FEWEST_KNOWN}; choose it on another language of the lexicon with --calibrate-on, or give --thresholds"
+        )
     good = [point for point in enough if point.precision >= precision]
     if not good:
         best = max(enough, key=lambda point: point.precision)
@@ -251,35 +216,27 @@ def choose_threshold(points: Sequence[CurvePoint], precision: float) -> CurvePoi
 
 def new_matches(problem: Problem, lexicon: Lexicon, matches: Sequence[Match]) -> list[Match]:
     """Return the matches that would add something: the concept has no entry in the language, nor has the idiom."""
-    entries = lexicon.of(problem.language)
-    fresh = []
-    for match in matches:
-        if problem.concepts[match.row] not in entries and match.column not in problem.taken:
-            fresh.append(match)
-    return fresh
+    known = lexicon.of(problem.language)
+    fresh = [match for match in matches if match.column not in problem.taken]
+    return [match for match in fresh if problem.concepts[match.row] not in known]
 
 
-def aligned_entries(problem: Problem, matches: Sequence[Match], *, source: str, note: str) -> list[Entry]:
-    """Return the entries that matches add to the lexicon, with the spans of their examples.
+def with_matches(lexicon: Lexicon, problem: Problem, matches: Sequence[Match], *, source: str, note: str) -> Lexicon:
+    """Return a lexicon with the entries of matches, and the spans of their examples.
 
-    Args:
-        problem: what was aligned.
-        matches: those to add.
-        source: name of the dictionary.
-        note: what the status of an entry says: encoder, threshold and date.
+    The name of the dictionary is the `source` of the entries; `note`, in their status, is encoder, threshold and date.
     """
     language = LANGUAGES[problem.language]
-    entries = []
+    entries = dict(lexicon.of(problem.language))
     for match in matches:
         entry = problem.candidates[match.column].entry
         spans = entry.spans
         if entry.example is not None and spans is None:
-            annotation = annotate(entry.idiom, entry.example, language, variants=entry.variants)
-            spans = annotation.spans or None
+            spans = annotate(entry.idiom, entry.example, language, variants=entry.variants).spans or None
         status = joined_status(entry.status, f"aligned by {note}")
         concept = problem.concepts[match.row]
-        entries.append(replace(entry, concept=concept, spans=spans, source=entry.source or source, status=status))
-    return entries
+        entries[concept] = replace(entry, concept=concept, spans=spans, source=entry.source or source, status=status)
+    return replace(lexicon, entries={**lexicon.entries, problem.language: entries})
 
 
 def review_rows(problem: Problem, lexicon: Lexicon, matches: Sequence[Match]) -> list[dict[str, str]]:
@@ -315,33 +272,18 @@ def _neighbours(
     return np.concatenate(rows), np.concatenate(columns), np.concatenate(cosines)
 
 
-def _known(
-    lexicon: Lexicon, language: str, concepts: Sequence[str], candidates: Sequence[Candidate]
-) -> tuple[list[frozenset[int]], frozenset[int]]:
-    """Return the right columns of each concept, and all columns whose idiom the lexicon has in the language.
-
-    The idiom of a concept that is judged `same` is right too.
-    """
+def _columns_by_concept(lexicon: Lexicon, language: str, candidates: Sequence[Candidate]) -> dict[str, frozenset[int]]:
+    """Return concept -> the candidates that have an idiom, in whatever form, of its entry in the language."""
     record = LANGUAGES[language]
-    columns_by_form: dict[str, set[int]] = {}
+    by_form: dict[str, set[int]] = {}
     for column, candidate in enumerate(candidates):
-        for form in candidate.variants:
-            columns_by_form.setdefault(compared(form, record), set()).add(column)
-    columns_of: dict[str, set[int]] = {}
+        for form in (candidate.entry.idiom, *candidate.entry.variants):
+            by_form.setdefault(compared(form, record), set()).add(column)
+    columns = {}
     for concept, entry in lexicon.of(language).items():
-        for form in (entry.idiom, *entry.variants):
-            columns_of.setdefault(concept, set()).update(columns_by_form.get(compared(form, record), ()))
-    same = lexicon.judged(SAME)
-    right = []
-    for concept in concepts:
-        columns = set(columns_of.get(concept, ()))
-        for partner in same.get(concept, ()):
-            columns |= columns_of.get(partner, set())
-        right.append(frozenset(columns))
-    taken: set[int] = set()
-    for columns in columns_of.values():
-        taken |= columns
-    return right, frozenset(taken)
+        forms = [compared(form, record) for form in (entry.idiom, *entry.variants)]
+        columns[concept] = frozenset().union(*(by_form.get(form, ()) for form in forms))
+    return columns
 
 
 def _is_right(problem: Problem, row: int, column: int) -> bool | None:

@@ -1,335 +1,350 @@
-"""Client of language models: questions to any OpenAI-compatible server, answered from a cache where possible.
+"""Asking language models through Inspect AI: whatever it has a provider for, with every answer in a file at once.
 
-The retries of the `openai` package are switched off, because they would not count in the budget, a pause that the
-server asks for would hold back one thread only, and the package does not wait out a long pause.
-
-The key is taken from OPENAI_API_KEY. It goes into the header of the requests and nowhere else: if a server repeats it
-in an error, it is removed from the message.
+Inspect gives the providers, asks for output that follows a schema, limits connections and time, counts tokens, and
+knows which errors are worth another try. It takes keys from the environment; should a server repeat one, it is removed
+from messages and answers.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from datetime import datetime
+import re
+import warnings
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from hub_datasets.answer_cache import Answer, AnswerCache, answer_key
-from hub_datasets.json_answers import read_answer
-from hub_datasets.questions import GO_ON, TYPICAL_ANSWER, Budget, Estimate, Question, Reply, Settings
-from hub_datasets.server_errors import KEY_VARIABLE, ProtocolError, Refusal, RefusalError, TryAgainError, refusal_of
+from pydantic import ValidationError
+
+from hub_datasets.questions import (
+    GO_ON,
+    Answer,
+    AnswerFile,
+    Budget,
+    Messages,
+    Question,
+    Reply,
+    Settings,
+    answer_key,
+    estimated_tokens,
+    name_on_server,
+    read_answer,
+    today,
+)
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError
+from turkic_idiom_tasks.io.reading import MalformedError, printable
 
 try:
-    import openai
-    from openai.types.chat import ChatCompletion
+    from inspect_ai.model import (
+        ChatMessageAssistant,
+        ChatMessageSystem,
+        ChatMessageUser,
+        GenerateConfig,
+        Model,
+        ResponseSchema,
+        get_model,
+    )
+    from inspect_ai.util import json_schema
 except ModuleNotFoundError as error:
     raise InputError(
-        f"language models need the package {error.name}: pip install 'turkic-idiom-tasks[openai]'"
+        f"language models need the package {error.name}: pip install 'turkic-idiom-tasks[openai]', or [inspect] and "
+        "the package of another provider"
     ) from error
 
-BASE_URL_VARIABLE = "OPENAI_BASE_URL"
-MOST_ATTEMPTS = 6  # at one request; the waits before them add up to 31 seconds unless the server states its own
 LONGEST_WAIT = 300.0  # seconds that a server may ask for
 MOST_UNANSWERED = 5  # questions in a row, from which the server is taken to be out of order
-CHARACTERS_PER_TOKEN = 3  # of Turkic text in the vocabularies of today's models, roughly
+OPENAI = "https://api.openai.com/v1"
 _REPAIR = (
     "Your answer could not be read: {problem}. Answer the question again with nothing but the JSON object, "
     "in exactly the format that was asked for."
 )
+_KINDS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+_KEY_VARIABLE = re.compile(r".*_(API_KEY|ACCESS_KEY|TOKEN)")
+_SHORTEST_KEY = 8  # characters; a shorter value, such as EMPTY for a server without keys, is no secret but a word
+_SHOWN = 200  # characters of a server's message
+_HTML = re.compile(r"<(!doctype|html|head|body|\?xml)", re.IGNORECASE)
+_SCHEMA = re.compile("response_format|json_schema|guided")  # how servers name the parameter for structured output
+_ADVICE = {  # by status, for errors that every other question would meet too
+    401: "the key in {variable} is not accepted",
+    403: "the key in {variable} is not accepted",
+    404: "no such model, or --base-url does not end in /v1",
+}
 
 Progress = Callable[[int, int], None]
 
 
-class _StoppedError(InputError):
-    """A thread did not send its request because another one met the error that ends the run."""
+class RefusedError(Exception):
+    """One question is not answered; the message says why."""
 
 
-class LanguageModel:
-    """A model on a server, with the cache of its answers.
+class CutError(RefusedError):
+    """A response holds no whole answer; the next one may."""
 
-    Attributes:
-        settings: how it is asked.
-        n_sent: requests that were sent.
-        n_repaired: questions that were asked a second time because the first answer could not be read.
-        is_structured: whether the server still offers output that follows a schema.
-    """
 
-    def __init__(self, settings: Settings, cache: AnswerCache, budget: Budget) -> None:
-        self.settings = settings
-        self.n_sent = 0
-        self.n_repaired = 0
-        self.is_structured = settings.structured
-        self._cache = cache
-        self._budget = budget
-        self._key = os.environ.get(KEY_VARIABLE, "")
-        self._client: openai.OpenAI | None = None
-        self._length_name = "max_tokens"  # which newer models of OpenAI refuse, and older servers need
-        self._lock = threading.Lock()
-        self._stopping = threading.Event()
-        self._not_before = 0.0  # on the monotonic clock; a server that is busy is left alone by all threads
-        self._n_unanswered = 0
-        self._failure: InputError | None = None  # the first error that ended the run
-
-    def estimate(self, questions: Sequence[Question]) -> Estimate:
-        """Return what these questions would cost, without sending anything."""
-        missing: dict[str, Question] = {}
-        for question in questions:
-            key = self._answer_key(question.prompt, question.messages)
-            if self._cache.get(key) is None:
-                missing[key] = question
-        prompt_tokens = answer_tokens = 0
-        for question in missing.values():
-            prompt_tokens += _estimated_tokens(question.messages)
-            mean = self._cache.mean_answer_tokens(self.settings.model, question.prompt)
-            answer_tokens += round(TYPICAL_ANSWER if mean is None else mean)
-        return Estimate(len(questions), len(missing), prompt_tokens, answer_tokens)
-
-    def ask(self, questions: Sequence[Question], *, progress: Progress | None = None) -> list[Reply]:
-        """Return the replies to questions, in their order; equal questions are sent once.
-
-        Args:
-            questions: the questions.
-            progress: called with the number of distinct questions that are done, and of all.
-
-        Raises:
-            InputError: the server cannot be used, or does not answer any more; the answers so far are in the cache.
-            BudgetError: the budget is used up, likewise.
-        """
-        distinct: dict[str, Question] = {}
-        keys = []
-        for question in questions:
-            keys.append(self._answer_key(question.prompt, question.messages))
-            distinct.setdefault(keys[-1], question)
-        replies: dict[str, Reply] = {}
-        self._stopping.clear()
-        self._failure = None
-        with ThreadPoolExecutor(max_workers=self.settings.concurrency) as pool:
-            waiting: dict[Future[Reply], str] = {}
-            for key, question in distinct.items():
-                waiting[pool.submit(self._answer_or_stop, question)] = key
-            try:
-                while waiting:
-                    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        replies[waiting.pop(future)] = future.result()
-                    if progress is not None:
-                        progress(len(replies), len(distinct))
-            except BaseException as error:
-                self._stopping.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-                if isinstance(error, _StoppedError) and self._failure is not None:
-                    raise self._failure from None
-                raise
-        return [replies[key] for key in keys]
-
-    def _answer_key(self, prompt: str, messages: Sequence[Mapping[str, str]]) -> str:
-        settings = self.settings
-        return answer_key(settings.model, prompt, parameters=settings.parameters, messages=messages)
-
-    def _answer_or_stop(self, question: Question) -> Reply:
-        """Return the reply to one question; an error that ends the run keeps the other threads from sending."""
+async def reply_to(question: Question, send: Callable[[Messages], Awaitable[Answer]]) -> Reply:
+    """Return the reply to a question; an answer that cannot be read is asked for once more."""
+    messages = list(question.messages)
+    text = date = problem = ""
+    for _ in range(2):
         try:
-            return self._answer(question)
-        except InputError as error:
-            with self._lock:
-                if self._failure is None:
-                    self._failure = error
-            self._stopping.set()
-            raise
-
-    def _answer(self, question: Question) -> Reply:
-        """Return the reply to one question: its answer, or that to a second request for what could not be read."""
-        messages = list(question.messages)
-        text, date = "", ""
-        problem = ""
-        for is_repair in (False, True):
-            if is_repair:
-                repair = {"role": "user", "content": _REPAIR.format(problem=problem)}
-                messages = [*messages, {"role": "assistant", "content": text}, repair]
-            try:
-                answer, is_new = self._cached_or_sent(question, messages)
-            except RefusalError as error:
-                return Reply(None, error.refusal.message, text, date)
-            if is_repair and is_new:
-                with self._lock:
-                    self.n_repaired += 1
-            text, date = answer.text, answer.date
-            try:
-                return Reply(read_answer(text, question.answer), None, text, date)
-            except MalformedError as error:
-                cut = f" (it was cut at {answer.answer_tokens} tokens)" if answer.finish == "length" else ""
-                problem = f"{error}{cut}"
-        return Reply(None, problem, text, date)
-
-    def _cached_or_sent(self, question: Question, messages: Sequence[Mapping[str, str]]) -> tuple[Answer, bool]:
-        """Return the answer to a conversation, and whether it was sent to the server just now."""
-        key = self._answer_key(question.prompt, messages)
-        answer = self._cache.get(key)
-        if answer is not None:
-            return answer, False
-        answer = self._sent(question, messages)
-        self._cache.add(key, answer, model=self.settings.model, prompt=question.prompt)
-        return answer, True
-
-    def _sent(self, question: Question, messages: Sequence[Mapping[str, str]]) -> Answer:
-        """Return the server's answer, asked for as often as `MOST_ATTEMPTS` if it is busy or out of order.
-
-        Raises:
-            RefusalError: it refuses this question, or did not answer it.
-            InputError: it would not answer any other question either.
-        """
-        problem = ""
-        for attempt in range(MOST_ATTEMPTS):
-            self._wait_for_turn()
-            self._budget.take_request()
-            with self._lock:
-                self.n_sent += 1
-            try:
-                answer = self._request(question, messages)
-            except TryAgainError as error:
-                problem = str(error)
-                seconds = self.settings.first_wait * 2**attempt if error.wait is None else error.wait
-                if seconds > LONGEST_WAIT:
-                    raise InputError(
-                        f"{self._place}: asks to wait {seconds:.0f} seconds; run the same command again after that"
-                    ) from error
-                with self._lock:
-                    self._not_before = max(self._not_before, time.monotonic() + seconds)
-                continue
-            self._budget.add_tokens(answer)
-            with self._lock:
-                self._n_unanswered = 0
-            return answer
-        self._count_unanswered(problem)
-        raise RefusalError(Refusal(f"no answer after {MOST_ATTEMPTS} attempts: {problem}"))
-
-    def _wait_for_turn(self) -> None:
-        while (seconds := self._not_before - time.monotonic()) > 0 and not self._stopping.is_set():
-            self._stopping.wait(seconds)
-        if self._stopping.is_set():
-            raise _StoppedError("stopped because of an error in another thread")
-
-    def _count_unanswered(self, problem: str) -> None:
-        with self._lock:
-            self._n_unanswered += 1
-            if self._n_unanswered >= MOST_UNANSWERED:
-                raise InputError(
-                    f"{self._place}: {self._n_unanswered} questions in a row without an answer, the last time: "
-                    f"{problem}; {GO_ON}"
-                )
-
-    def _request(self, question: Question, messages: Sequence[Mapping[str, str]]) -> Answer:
-        """Send one request and return its answer."""
-        client = self._connect()
-        is_structured, length_name = self.is_structured, self._length_name
-        settings = self.settings
-        arguments: dict[str, Any] = {"model": settings.model, "messages": list(messages)}
-        arguments[length_name] = settings.answer_tokens
-        if settings.temperature is not None:
-            arguments["temperature"] = settings.temperature
-        if settings.seed is not None:
-            arguments["seed"] = settings.seed
-        if is_structured:
-            arguments["response_format"] = _response_format(question)
+            answer = await send(messages)
+        except RefusedError as error:
+            return Reply(None, str(error), text, date)
+        text, date = answer.text, answer.date
         try:
-            if settings.stream:
-                return _joined(client.chat.completions.create(**arguments, stream=True), messages)
-            return _whole(client.chat.completions.create(**arguments), messages)
-        except (openai.OpenAIError, ProtocolError, ValueError) as error:
-            refusal = refusal_of(error, key=self._key)
-            if refusal.names("response_format", "json_schema", "guided") and is_structured:
-                self.is_structured = False
-                raise TryAgainError("structured output is not offered", wait=0.0) from error
-            if refusal.names("max_completion_tokens") and length_name == "max_tokens":
-                self._length_name = "max_completion_tokens"
-                raise TryAgainError("max_tokens has another name", wait=0.0) from error
-            if refusal.is_final:
-                raise InputError(f"{self._place}: {refusal.message}") from error
-            self._count_unanswered(refusal.message)
-            raise RefusalError(refusal) from error
-
-    def _connect(self) -> openai.OpenAI:
-        with self._lock:
-            if self._client is None:
-                settings = self.settings
-                try:
-                    self._client = openai.OpenAI(
-                        api_key=self._key or "no key",
-                        base_url=settings.base_url,
-                        max_retries=0,
-                        timeout=settings.timeout,
-                    )
-                except (openai.OpenAIError, ValueError, TypeError) as error:
-                    raise InputError(f"{self._place}: cannot be used ({error}); check --base-url") from error
-            return self._client
-
-    @property
-    def _place(self) -> str:
-        """Return the server and model for messages, without what stands in the address before an ``@``."""
-        address = self.settings.base_url or os.environ.get(BASE_URL_VARIABLE) or "https://api.openai.com/v1"
-        scheme, _, rest = address.partition("://")
-        return f"{scheme}://{rest.rpartition('@')[2]} ({self.settings.model})"
+            return Reply(read_answer(text, question.answer), None, text, date)
+        except MalformedError as error:
+            problem = f"{error} (it was cut at {answer.answer_tokens} tokens)" if answer.is_cut else str(error)
+        messages.append({"role": "assistant", "content": text})
+        messages.append({"role": "user", "content": _REPAIR.format(problem=problem)})
+    return Reply(None, problem, text, date)
 
 
-def today() -> str:
-    """Return the local date, as ``2026-11-22``."""
-    return datetime.now().astimezone().date().isoformat()
-
-
-def _whole(completion: object, messages: Sequence[Mapping[str, str]]) -> Answer:
-    """Return the answer in a response that came at once."""
-    if not isinstance(completion, ChatCompletion):  # the package returns a response that is no JSON as it is
-        raise ProtocolError(str(completion))
-    if not completion.choices:
-        raise TryAgainError("the response has no choices")
-    choice = completion.choices[0]
-    text = choice.message.content if isinstance(choice.message.content, str) else ""
-    return _answer_of(text, choice.finish_reason, completion.usage, messages)
-
-
-def _joined(stream: Any, messages: Sequence[Mapping[str, str]]) -> Answer:
-    """Return the answer in a response that came piece by piece.
+async def generate(model: Model, prompt: str, messages: Messages, config: GenerateConfig) -> Answer:
+    """Return the answer of a model of Inspect to a conversation, with tokens estimated where they were not counted.
 
     Raises:
-        TryAgainError: it ended before the model had finished.
+        RefusedError: the conversation is refused, or the response holds no whole answer.
     """
-    if not isinstance(stream, openai.Stream):
-        raise ProtocolError(str(stream))
-    parts: list[str] = []
-    finish, usage = None, None
-    with stream:
-        for chunk in stream:
-            usage = getattr(chunk, "usage", None) or usage
-            for choice in chunk.choices or ():
-                parts.append(choice.delta.content or "")
-                finish = choice.finish_reason or finish
-    if finish is None:
-        raise TryAgainError("the answer was cut off")
-    return _answer_of("".join(parts), finish, usage, messages)
-
-
-def _answer_of(text: str, finish: str | None, usage: Any, messages: Sequence[Mapping[str, str]]) -> Answer:
-    prompt_tokens = getattr(usage, "prompt_tokens", None)
-    answer_tokens = getattr(usage, "completion_tokens", None)
+    output = await model.generate([_KINDS[row["role"]](content=row["content"]) for row in messages], config=config)
+    if output.empty:
+        raise CutError("the response has no choices")
+    if output.usage is None and output.stop_reason in ("model_length", "content_filter"):  # a status, not an answer
+        raise RefusedError(f"refused ({output.stop_reason}): {output.completion}")
+    if config.stream_idle_timeout and output.stop_reason == "unknown":  # Inspect takes it for a whole answer
+        raise CutError("the answer was cut off")
+    usage = output.usage
+    answer_tokens = estimated_tokens(output.completion) if usage is None else usage.output_tokens
+    # Inspect's input tokens leave out those that the server had in its own cache, the total does not.
+    asked = [row["content"] for row in messages]
+    prompt_tokens = estimated_tokens(*asked) if usage is None else usage.total_tokens - usage.output_tokens
     return Answer(
-        text=text.encode("utf-8", "replace").decode("utf-8"),
-        finish=finish or "",
-        prompt_tokens=prompt_tokens if isinstance(prompt_tokens, int) else _estimated_tokens(messages),
-        answer_tokens=answer_tokens if isinstance(answer_tokens, int) else len(text) // CHARACTERS_PER_TOKEN + 1,
+        key="",
+        model=str(model),
+        prompt=prompt,
+        text=output.completion.encode("utf-8", "replace").decode("utf-8"),  # without halves of surrogate pairs
+        finish=output.stop_reason,
+        prompt_tokens=prompt_tokens,
+        answer_tokens=answer_tokens,
         date=today(),
     )
 
 
-def _estimated_tokens(messages: Sequence[Mapping[str, str]]) -> int:
-    return sum(len(message["content"]) for message in messages) // CHARACTERS_PER_TOKEN + 1
+@dataclass(slots=True)
+class LanguageModel:
+    """A model with the file of its answers; its provider is not loaded before a question must be sent.
+
+    A name that is not in Inspect's form, ``provider/model``, is that of a model on a server that speaks OpenAI's
+    protocol, with the key OPENAI_API_KEY and the address `base_url`, OPENAI_BASE_URL, or OpenAI's own.
+    """
+
+    name: str
+    answers: AnswerFile
+    budget: Budget
+    settings: Settings = field(default_factory=Settings)
+    base_url: str | None = None  # None is what the provider takes from the environment
+    concurrency: int = 4  # requests at the same time
+    n_sent: int = 0  # requests
+    n_repaired: int = 0  # questions that were asked once more because the answer could not be read
+    _model: Model | None = None
+    _keys: list[str] = field(default_factory=list)  # secrets that no message may hold
+    _is_structured: bool = True  # until the server refuses it
+    _n_unanswered: int = 0  # questions in a row
+    _failure: InputError | None = None  # the first error that ended the run
+    _has_failed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def ask(self, questions: Sequence[Question], *, progress: Progress | None = None) -> list[Reply]:
+        """Return the replies to questions, in their order; equal questions are sent once.
+
+        Progress is called with the number of distinct questions that are done, and of all. After an error the answers
+        so far are in the file.
+        """
+        keys = [answer_key(self.name, row.prompt, row.messages, self.settings) for row in questions]
+        distinct = dict(zip(keys, questions, strict=True))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pydantic warns of each part of a response that is not as it should be
+            replies = asyncio.run(self._ask(distinct, progress or (lambda done, total: None)))
+        return [replies[key] for key in keys]
+
+    async def _ask(self, questions: Mapping[str, Question], progress: Progress) -> dict[str, Reply]:
+        replies: dict[str, Reply] = {}
+
+        async def work(waiting: Iterator[tuple[str, Question]]) -> None:
+            for key, question in waiting:
+                try:
+                    replies[key] = await reply_to(question, partial(self._answer, question))
+                except InputError as error:
+                    self._failure = self._failure or error
+                    self._has_failed.set()
+                # The others are not cancelled, because the answers to what they have sent are paid for.
+                if self._failure is not None:
+                    return
+                progress(len(replies), len(questions))
+
+        shared = iter(questions.items())
+        try:
+            await asyncio.gather(*(work(shared) for _ in range(self.concurrency)))
+        finally:
+            if self._model is not None:
+                await self._model.api.aclose()
+                self._model = None
+        if self._failure is not None:
+            raise self._failure
+        return replies
+
+    async def _answer(self, question: Question, messages: Messages) -> Answer:
+        """Return the answer to a conversation, from the file or from the server."""
+        key = answer_key(self.name, question.prompt, messages, self.settings)
+        known = self.answers.get(key)
+        if known is not None:
+            return known
+        if len(messages) > len(question.messages):
+            self.n_repaired += 1
+        answer = await self._sent(question, messages)
+        text = self._without_keys(answer.text)
+        answer = answer.model_copy(update={"key": key, "model": name_on_server(self.name), "text": text})
+        self.answers.add(answer)
+        self.budget.tokens += answer.prompt_tokens + answer.answer_tokens
+        return answer
+
+    async def _sent(self, question: Question, messages: Messages) -> Answer:
+        """Return the answer of the server, which is asked again if it is busy or out of order.
+
+        Inspect would do that too, but waits three seconds to half an hour whatever the server asks for, and requests
+        that it repeats could not be counted in the budget.
+
+        Raises:
+            RefusedError: the server does not answer this question.
+            InputError: it would not answer any other question either.
+        """
+        attempt = 0
+        while True:
+            if self._failure is not None:
+                raise self._failure
+            self._model = self._model or self._connect()
+            self.budget.take_request()
+            self.n_sent += 1
+            config = self._config(question)
+            try:
+                answer = await generate(self._model, question.prompt, messages, config)
+            except Exception as error:  # whatever the client of a provider raises, or a malformed response makes
+                problem = self._problem(error)
+                if config.response_schema is not None and _SCHEMA.search(problem):
+                    self._is_structured = False
+                    continue
+                may_pass = isinstance(error, CutError) or self._model.should_retry(_cause(error))
+                if attempt == self.settings.retries or not may_pass:
+                    raise self._unanswered(problem) from error
+                await self._pause(error, 2.0**attempt)
+                attempt += 1
+            else:
+                self._n_unanswered = 0
+                return answer
+
+    async def _pause(self, error: Exception, seconds: float) -> None:
+        """Wait as long as the server asks for, or else some seconds; an error that ends the run ends the wait."""
+        assert self._model is not None
+        stated = getattr(self._model.api.should_retry(_cause(error)), "retry_after", None)
+        if stated is not None and stated > LONGEST_WAIT:
+            raise self._error(f"asks to wait {stated:.0f} seconds; run the same command again then") from error
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._has_failed.wait(), seconds if stated is None else stated)
+
+    def _config(self, question: Question) -> GenerateConfig:
+        settings = self.settings
+        schema = None
+        if settings.structured and self._is_structured:
+            name = question.prompt.replace("-", "_")
+            schema = ResponseSchema(name=name, json_schema=json_schema(question.answer), strict=True)
+        return GenerateConfig(
+            temperature=settings.temperature,
+            max_tokens=settings.answer_tokens,
+            seed=settings.seed,
+            response_schema=schema,
+            attempt_timeout=None if settings.stream else settings.timeout,
+            stream_idle_timeout=settings.timeout if settings.stream else None,  # which also asks for a stream
+            max_retries=0,
+            max_connections=self.concurrency,
+        )
+
+    def _connect(self) -> Model:
+        """Return the model of Inspect, with its provider, key and address checked."""
+        for variable, value in os.environ.items():
+            if _KEY_VARIABLE.fullmatch(variable) and len(value.strip()) >= _SHORTEST_KEY:
+                os.environ[variable] = value.strip()  # no header can hold white space around a key
+                self._keys.append(value.strip())
+        try:
+            try:
+                model = get_model(self.name, base_url=self.base_url, memoize=False)
+            except ValueError as error:
+                if "not recognized" not in str(error) and "<api_name>" not in str(error):
+                    raise
+                model = get_model(
+                    f"openai-api/openai/{self.name}",
+                    base_url=self.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI,
+                    api_key=os.environ.get("OPENAI_API_KEY") or "none",  # which servers of one's own do not ask for
+                    memoize=False,
+                )
+        except Exception as error:  # each provider raises its own
+            raise self._error(f"cannot be used: {self._line(error)}") from error
+        for variable in model.api.api_key_vars:
+            key = os.environ.get(variable, "")
+            if not (key.isascii() and key.isprintable()):  # the client would print it in its complaint
+                raise InputError(f"{variable}: holds a line break or another character that no key has; set it again")
+        client: Any = getattr(model.api, "client", None)
+        if hasattr(client, "max_retries"):
+            client.max_retries = 0  # the clients of OpenAI and Anthropic repeat requests by themselves
+        return model
+
+    def _problem(self, error: Exception) -> str:
+        """Return why a request failed, in one line; raise an InputError if every other question would fail likewise."""
+        assert self._model is not None
+        cause, problem = _cause(error), self._line(error)
+        status = getattr(error, "status_code", None)
+        if _HTML.search(str(cause)):
+            raise self._error("answers with an HTML page; check --base-url, which mostly ends in /v1") from error
+        if status in _ADVICE:
+            variable = next(iter(self._model.api.api_key_vars), "the environment")
+            raise self._error(f"{status}, {_ADVICE[status].format(variable=variable)}: {problem}") from error
+        if status == 400 and "temperature" in problem:
+            raise self._error(f"{problem}; pass --set temperature=default") from error
+        if getattr(cause, "code", None) == "insufficient_quota":
+            raise self._error(problem) from error
+        return problem
+
+    def _unanswered(self, problem: str) -> Exception:
+        self._n_unanswered += 1
+        if self._n_unanswered < MOST_UNANSWERED:
+            return RefusedError(problem)
+        return self._error(f"{MOST_UNANSWERED} questions in a row without an answer, the last time: {problem}; {GO_ON}")
+
+    def _error(self, message: str) -> InputError:
+        place = f"{self.name} at {self.base_url}" if self.base_url else self.name
+        return InputError(re.sub(r"//[^/\s]*@", "//", f"{place}: {message}"))  # without a password in the address
+
+    def _line(self, error: Exception) -> str:
+        """Return what an error says in one printable line, shortened, without keys, and with what helps."""
+        cause = _cause(error)
+        name, text = type(cause).__name__, str(getattr(cause, "message", cause))
+        if "Timeout" in name:
+            return "no answer within the time limit (--set timeout=SECONDS)"
+        if "Connection" in name:
+            text = f"no connection ({cause.__cause__ or text}); is the server running, and is --base-url right?"
+        elif isinstance(cause, AttributeError | LookupError | TypeError | ValidationError):
+            text = f"a malformed response ({name}: {text})"
+        text = re.sub(r"\[/?(bold|blue)\]", "", self._without_keys(text or name))  # markup in messages of Inspect
+        line = printable(" ".join(text.split()))
+        return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
+
+    def _without_keys(self, text: str) -> str:
+        for key in self._keys:
+            text = text.replace(key, "***")
+        return text
 
 
-def _response_format(question: Question) -> dict[str, Any]:
-    schema = question.answer.model_json_schema()
-    name = question.prompt.replace("-", "_")
-    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
+def _cause(error: Exception) -> Exception:
+    """Return what the client of the provider raised, which Inspect wraps in errors of its own."""
+    return error.__cause__ if isinstance(error.__cause__, Exception) else error

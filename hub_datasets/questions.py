@@ -1,146 +1,270 @@
-"""What is asked of a language model and what came of it; how it is asked, and how much may be asked."""
+"""Questions to language models, the file that keeps every answer, and what may be spent; nothing is sent here.
+
+Inspect has a cache, but it cannot promise that no answer is paid for twice (read in version 0.3.285): what it cannot
+write is lost without a word, an answer belongs to one address and to every setting that Inspect has, and no public name
+tells a dry run whether an answer is there. Its files are pickles, too, which this project does not load.
+
+So the answers are lines of JSON in a file that is only ever appended to, each in one write. A process that is killed
+can leave one line cut off at the end, which is skipped from then on.
+"""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 
-from hub_datasets.answer_cache import Answer
-from hub_datasets.json_answers import Value
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.files import locked
+from turkic_idiom_tasks.io.reading import MalformedError, first_fault, parse_json, read_json_lines
+from turkic_idiom_tasks.model_answers import without_reasoning
 
-FIRST_WAIT = 1.0  # seconds before the second attempt; doubled before each further one
-TYPICAL_ANSWER = 150  # tokens of an answer, where none is known
 GO_ON = "the answers so far are kept; run the same command again to go on"
+TYPICAL_ANSWER = 150  # tokens of an answer, where none is known
+_CHARACTERS_PER_TOKEN = 3  # of Turkic text in the vocabularies of today's models, roughly
+_LONGEST = 200_000  # characters of an answer that are looked at
+_MOST_OBJECTS = 100  # braces at which an object is looked for
+
+Messages = Sequence[Mapping[str, str]]
+Value = TypeVar("Value", bound=BaseModel)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a server is asked.
+class Settings(BaseModel):
+    """How models are asked: the values of ``--set``."""
 
-    Attributes:
-        model: name of the model on the server.
-        base_url: address of the server, mostly ending in ``/v1``; None is that of OPENAI_BASE_URL, then OpenAI.
-        temperature: None leaves it to the server, as some models demand.
-        answer_tokens: longest answer, thoughts included.
-        seed: sent to the server if given; few servers promise anything for it.
-        structured: whether to ask for output that follows the schema; given up if the server refuses it.
-        stream: whether the answer is sent piece by piece, which keeps slow servers from timing out.
-        timeout: seconds without a sign of the server.
-        concurrency: requests at the same time.
-        first_wait: seconds before a failed request is sent again; doubled each time.
-    """
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    model: str
-    base_url: str | None = None
-    temperature: float | None = 0.0
-    answer_tokens: int = 4096
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0  # None leaves it to the server, as some models demand
+    answer_tokens: PositiveInt = 4096  # longest answer, thoughts included
     seed: int | None = None
-    structured: bool = True
-    stream: bool = False
-    timeout: float = 120.0
-    concurrency: int = 4
-    first_wait: float = FIRST_WAIT
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What can change an answer, and so belongs to its key in the cache."""
-        return {"temperature": self.temperature, "answer_tokens": self.answer_tokens, "seed": self.seed}
+    structured: bool = True  # ask for output that follows the schema; given up if the server refuses it
+    stream: bool = False  # have the answer sent piece by piece
+    timeout: PositiveInt = 120  # seconds for an answer; for the next piece of it if it is streamed
+    retries: Annotated[int, Field(ge=0)] = 5  # of a request; the waits before them add up to 31 seconds
 
 
-@dataclass(slots=True)
-class Budget:
-    """How much may be sent, over all models of a command, and how much was.
+class AnswerFields(BaseModel):
+    """Fields of the JSON object that a model answers with."""
 
-    Attributes:
-        max_requests: None is no limit. Repairs and repeated requests count.
-        max_tokens: of questions and answers together; None is no limit. Those of requests that are under way when the
-            limit is reached come on top.
-        requests: sent so far.
-        tokens: of the answers that came so far, and of their questions.
-    """
-
-    max_requests: int | None = None
-    max_tokens: int | None = None
-    requests: int = 0
-    tokens: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def take_request(self) -> None:
-        """Count a request that is about to be sent.
-
-        Raises:
-            BudgetError: nothing is left.
-        """
-        with self._lock:
-            if self.max_requests is not None and self.requests >= self.max_requests:
-                raise BudgetError(f"--max-requests {self.max_requests} are used up; {GO_ON}")
-            if self.max_tokens is not None and self.tokens >= self.max_tokens:
-                raise BudgetError(f"--max-tokens {self.max_tokens} are used up ({self.tokens:,} so far); {GO_ON}")
-            self.requests += 1
-
-    def add_tokens(self, answer: Answer) -> None:
-        """Count the tokens of a request that was answered."""
-        with self._lock:
-            self.tokens += answer.prompt_tokens + answer.answer_tokens
-
-
-class BudgetError(InputError):
-    """No budget is left; every answer so far is in the cache."""
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question.
+    """One question."""
 
-    Attributes:
-        prompt: name and version of the prompt.
-        messages: the conversation that asks it.
-        answer: the fields of the JSON object to answer with.
-    """
-
-    prompt: str
-    messages: Sequence[Mapping[str, str]]
-    answer: type[BaseModel]
+    prompt: str  # name and version of the prompt
+    messages: Messages
+    answer: type[AnswerFields]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of a question.
+    """What came of a question."""
 
-    Attributes:
-        value: the answer; None if it could not be read, also after a second try, or the server refused the question.
-        problem: why there is no value; None if there is one.
-        text: what the model wrote, the last time.
-        date: day of the answer; empty if there is none.
-    """
+    value: AnswerFields | None  # None if it could not be read, also after a second try, or was refused
+    problem: str | None  # why there is no value
+    text: str  # what the model wrote, the last time
+    date: str  # day of the answer; empty if there is none
 
-    value: BaseModel | None
-    problem: str | None
+
+class Answer(BaseModel):
+    """What a model answered: a line of the file."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+    key: str
+    model: str
+    prompt: str
     text: str
+    finish: str  # why the model stopped, such as ``stop``; empty if the server did not say
+    prompt_tokens: int  # as the server counted them, or an estimate if it did not
+    answer_tokens: int
     date: str
 
-    def of(self, answer: type[Value]) -> Value | None:
-        """Return the value as what it is."""
-        return self.value if isinstance(self.value, answer) else None
+    @property
+    def is_cut(self) -> bool:
+        """Return whether the model had more to say; ``length`` is what OpenAI's protocol says."""
+        return self.finish in ("max_tokens", "length")
+
+
+@dataclass(slots=True)
+class Budget:
+    """What may be spent over all models of a command, and what was; repairs and repeated requests count."""
+
+    max_requests: int | None = None
+    max_tokens: int | None = None  # of questions and answers together
+    requests: int = 0
+    tokens: int = 0
+
+    def take_request(self) -> None:
+        """Count a request that is about to be sent; raise an InputError if nothing is left."""
+        if self.max_requests is not None and self.requests >= self.max_requests:
+            raise InputError(f"--max-requests {self.max_requests} are used up; {GO_ON}")
+        if self.max_tokens is not None and self.tokens >= self.max_tokens:
+            raise InputError(f"--max-tokens {self.max_tokens} are used up ({self.tokens:,} so far); {GO_ON}")
+        self.requests += 1
+
+
+class AnswerFile:
+    """The answers in a file, which only the process that holds its lock may use; see `open_answers`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.n_damaged = 0  # lines that cannot be read and were skipped
+        self._answers: dict[str, Answer] = {}
+        for line in read_json_lines(path) if path.exists() else ():
+            try:
+                answer = Answer.model_validate(line.value)
+            except ValidationError:
+                self.n_damaged += 1
+                continue
+            self._answers[answer.key] = answer
+        self._is_cut = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
+
+    def get(self, key: str) -> Answer | None:
+        """Return the newest answer under a key."""
+        return self._answers.get(key)
+
+    def add(self, answer: Answer) -> None:
+        """Append an answer to the file; it is there when this returns, whatever happens to the process next."""
+        start = "\n" if self._is_cut else ""
+        data = f"{start}{json.dumps(answer.model_dump(), ensure_ascii=False)}\n".encode()
+        try:
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            try:
+                written = os.write(handle, data)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be written ({error.strerror}); choose another --cache") from error
+        self._is_cut = written != len(data)
+        if self._is_cut:
+            raise InputError(f"{self.path}: the disk is full; make room, and run the same command again")
+        self._answers[answer.key] = answer
+
+    def typical_tokens(self, model: str, prompt: str) -> float:
+        """Return the mean length of a model's answers to a prompt, or `TYPICAL_ANSWER`."""
+        lengths = []
+        for answer in self._answers.values():
+            if (answer.model, answer.prompt) == (model, prompt):
+                lengths.append(answer.answer_tokens)
+        return sum(lengths) / len(lengths) if lengths else TYPICAL_ANSWER
+
+
+@contextmanager
+def open_answers(path: Path) -> Iterator[AnswerFile]:
+    """Give the answers in a file to one process at a time, because two would send the same questions."""
+    busy = f"{path}: another command is using this cache; wait until it has ended, or choose another --cache"
+    with locked(path.with_name(f".{path.name}.lock"), busy=busy):
+        yield AnswerFile(path)
+
+
+def name_on_server(model: str) -> str:
+    """Return how answers name a model: without what only says that its server speaks OpenAI's protocol.
+
+    So the answers to ``gpt-4.1``, ``openai/gpt-4.1`` and ``openai-api/my-server/gpt-4.1`` are the same ones.
+    """
+    return re.sub(r"^(openai|openai-api/[^/]+)/", "", model)
+
+
+def answer_key(model: str, prompt: str, messages: Messages, settings: Settings) -> str:
+    """Return what names an answer: a hash of the model, the version of the prompt, the parameters and the texts.
+
+    The address of the server is no part of it, because a model keeps its name when its server moves.
+    """
+    parameters = settings.model_dump(include={"temperature", "answer_tokens", "seed"})
+    parts = {"model": name_on_server(model), "prompt": prompt, "parameters": parameters, "messages": list(messages)}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode("utf-8")).hexdigest()
+
+
+def estimated_tokens(*texts: str) -> int:
+    """Return about how many tokens texts have."""
+    return sum(map(len, texts)) // _CHARACTERS_PER_TOKEN + 1
+
+
+def today() -> str:
+    """Return the local date, as ``2026-11-22``."""
+    return datetime.now().astimezone().date().isoformat()
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What questions would cost; tokens are estimated from characters.
+    """What the questions with one prompt would cost; repairs come on top."""
 
-    Attributes:
-        questions: all of them.
-        requests: those that are not in the cache; repairs come on top.
-        prompt_tokens: of these requests.
-        answer_tokens: of their answers, as long as those in the cache on average, or `TYPICAL_ANSWER`.
-    """
-
+    prompt: str
     questions: int
-    requests: int
+    requests: int  # for questions whose answer is not in the file
     prompt_tokens: int
     answer_tokens: int
+
+
+def estimate(model: str, questions: Sequence[Question], settings: Settings, answers: AnswerFile) -> list[Estimate]:
+    """Return what questions would cost, for each prompt."""
+    by_prompt: dict[str, list[Question]] = {}
+    for question in questions:
+        by_prompt.setdefault(question.prompt, []).append(question)
+    estimates = []
+    for prompt, own in by_prompt.items():
+        missing: dict[str, int] = {}  # key of the answer -> tokens of the question; equal questions are sent once
+        for question in own:
+            key = answer_key(model, prompt, question.messages, settings)
+            if answers.get(key) is None:
+                missing[key] = estimated_tokens(*(message["content"] for message in question.messages))
+        answer_tokens = len(missing) * round(answers.typical_tokens(name_on_server(model), prompt))
+        estimates.append(Estimate(prompt, len(own), len(missing), sum(missing.values()), answer_tokens))
+    return estimates
+
+
+def read_answer(text: str, answer: type[Value]) -> Value:
+    """Return the JSON object in what a model wrote, strictly, whatever stands around it.
+
+    Models put JSON into fences, think aloud before it, or explain it afterwards. None of that changes what is read, but
+    the object itself must be valid JSON with the expected fields.
+
+    Raises:
+        MalformedError: there is no such object, or there are several that differ.
+    """
+    values: list[Value] = []
+    problem = "no JSON object in the answer" if text.strip() else "the answer is empty"
+    for candidate in _objects(without_reasoning(text[:_LONGEST])):
+        try:
+            value = answer.model_validate(parse_json(candidate.encode("utf-8", "surrogatepass")))
+        except ValidationError as error:
+            problem = f"field {first_fault(error)}"
+        except MalformedError as error:
+            problem = str(error)
+        else:
+            if value not in values:
+                values.append(value)
+    if len(values) > 1:
+        raise MalformedError(f"the answer has {len(values)} JSON objects that differ")
+    if not values:
+        raise MalformedError(problem)
+    return values[0]
+
+
+def _objects(text: str) -> Iterator[str]:
+    """Yield the texts of the outermost JSON objects, valid as far as brackets and quotes go."""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    for _ in range(_MOST_OBJECTS):
+        if start < 0:
+            return
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = start + 1
+        else:
+            if isinstance(value, dict):
+                yield text[start:end]
+        start = text.find("{", end)

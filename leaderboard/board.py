@@ -1,65 +1,126 @@
-"""Ranking of submissions by chance-corrected macro score, with groups of ties from a paired bootstrap.
+"""Scores of submissions and their ranking by chance-corrected macro score, with groups of ties.
 
-The score of a subset is chance-corrected nDCG, (nDCG - floor) / (1 - floor), or span F1, whose floor is 0. The score of
-a task is the mean of its subsets, and the macro score is the mean of the tasks. All models are resampled with the same
-draws of whole concepts, in every task and language at once, so that their differences are paired. The score and the
-interval of a model depend only on its submission and the data; its rank and group depend on the other submissions too
-(`ranking`).
+The score of a subset is chance-corrected nDCG or accuracy, (score - floor) / (1 - floor), or span F1, whose floor is 0.
+The score of a task is the mean of its subsets, and the macro score is the mean of the tasks. All models are resampled
+with the same draws of whole concepts, in every task and language at once, so that their differences are paired. The
+score and the interval of a model depend only on its submission and the data; its rank and group depend on the other
+submissions too (`ranking`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from leaderboard.items import BoardData, SubsetItems
-from leaderboard.ranking import Standings, rank
-from leaderboard.scores import EXTRA_TASKS, RETRIEVAL_TASKS, OtherEdition, ScoredSubmission, check_ids
+from leaderboard.data import BoardData
+from leaderboard.ranking import NO_SCORE, Score, Standings, rank
+from leaderboard.submission import LeftOut, Metadata, Submission, read_submission, submission_folders
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, mean, resample_models
-from turkic_idiom_tasks.results.predictions import SubsetKey
-from turkic_idiom_tasks.results.scored import ScoredSubset
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
+from turkic_idiom_tasks.results.predictions import SPANS, SubsetKey, usual_order
+from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
+
+RETRIEVAL_TASKS = PAPER_TASKS
+EXTRA_TASKS = ("T4", STS)  # ranked by themselves alone; nobody needs them for a rank over all tasks
 
 ResampledScores = Mapping[SubsetKey, Mapping[str, Resampled | None]]  # (task, subset) -> id -> main score
 
-_UNDEFINED = Interval(math.nan, math.nan)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredSubmission:
+    """A submission with the scores that were computed from its predictions."""
+
+    id: str  # name of its folder, unique on the leaderboard
+    metadata: Metadata
+    subsets: tuple[ScoredSubset, ...]  # in the order of the tasks and of the languages
+
+    def of_task(self, task: str) -> tuple[ScoredSubset, ...]:
+        """Return the submitted subsets of one task; empty if the task was not submitted."""
+        return tuple(score for score in self.subsets if score.task == task)
+
+    def find(self, task: str, subset: str) -> ScoredSubset | None:
+        """Return the score of a subset; None if it was not submitted."""
+        for score in self.subsets:
+            if score.subset == subset and score.task == task:
+                return score
+        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Board:
-    """Everything that the pages show.
-
-    Attributes:
-        data: the data that the submissions were scored on.
-        submissions: sorted by id.
-        resampled: (task, subset) -> id -> the main score under every draw of concepts; None where it is undefined.
-        intervals: id -> (task, subset) -> the 95% interval of the main score; NaN where the score is undefined.
-        overall: standings over all tasks but the extra ones, without the submissions that lack a task.
-        retrieval: the same over the retrieval tasks.
-        by_task: task -> the same over one task.
-        reproduced: ids that the maintainers ran again.
-        other_editions: submissions that predicted another edition of the lexicon, sorted by edition and id.
-    """
+    """Everything that the pages show of the submissions for one sort of task: of encoders, or of language models."""
 
     data: BoardData
-    submissions: tuple[ScoredSubmission, ...]
-    resampled: ResampledScores
-    intervals: Mapping[str, Mapping[SubsetKey, Interval]]
-    overall: Standings
-    retrieval: Standings
-    by_task: Mapping[str, Standings]
-    reproduced: frozenset[str]
-    other_editions: tuple[OtherEdition, ...] = ()
+    by_id: Mapping[str, ScoredSubmission]  # in the order of the ids
+    resampled: ResampledScores  # None where the score is undefined
+    intervals: Mapping[str, Mapping[SubsetKey, Interval]]  # id -> key -> 95% interval of the main score, perhaps NaN
+    overall: Standings  # over all tasks but the extra ones, without the submissions that lack a task
+    retrieval: Standings  # the same over the retrieval tasks
+    by_task: Mapping[str, Standings]  # task -> the same over one task
+    reproduced: frozenset[str]  # ids that the maintainers ran again
+    other_editions: tuple[LeftOut, ...] = ()  # listed without scores; sorted by edition and id
 
     @property
-    def by_id(self) -> Mapping[str, ScoredSubmission]:
-        """Return id -> submission, in the order of the ids."""
-        return {submission.id: submission for submission in self.submissions}
+    def submissions(self) -> tuple[ScoredSubmission, ...]:
+        """Return the submissions, sorted by id."""
+        return tuple(self.by_id.values())
 
     def interval(self, submission: ScoredSubmission, score: ScoredSubset) -> Interval:
         """Return the 95% interval of the main score of one subset of a submission."""
         return self.intervals[submission.id][score.task, score.subset]
+
+    def main(self, submission: ScoredSubmission, score: ScoredSubset) -> Score:
+        """Return the main score of one subset of a submission with its interval; it is not chance-corrected."""
+        return Score(score.main, self.interval(submission, score))
+
+
+def score_submission(submission: Submission) -> ScoredSubmission:
+    """Return a submission with its scores, computed in the same way as `turkic-idiom run` computes them."""
+    keys = sorted(submission.predictions, key=usual_order)
+    scores = tuple(score_subset(submission.predictions[key]) for key in keys)
+    return ScoredSubmission(submission.id, submission.metadata, scores)
+
+
+def load_submissions(place: Path, dataset: Dataset) -> Iterator[ScoredSubmission | LeftOut]:
+    """Yield the submissions in a folder with their scores, sorted by name; one with a fault never stops the others.
+
+    Raises:
+        InputError: there is no submission.
+    """
+    for folder in submission_folders(place):
+        submission = read_submission(folder, dataset)
+        yield submission if isinstance(submission, LeftOut) else score_submission(submission)
+
+
+def extra_tasks(submissions: Iterable[ScoredSubmission]) -> list[str]:
+    """Return the extra tasks that somebody submitted."""
+    submitted: set[str] = set()
+    for submission in submissions:
+        submitted.update(score.task for score in submission.subsets)
+    return [task for task in EXTRA_TASKS if task in submitted]
+
+
+def of_tasks(submissions: Iterable[ScoredSubmission], tasks: Collection[str]) -> list[ScoredSubmission]:
+    """Return the submissions with a subset of some tasks, each with these subsets alone."""
+    chosen = []
+    for submission in submissions:
+        subsets = tuple(score for score in submission.subsets if score.task in tasks)
+        if subsets:
+            chosen.append(replace(submission, subsets=subsets))
+    return chosen
+
+
+def corrected(score: ScoredSubset) -> float:
+    """Return the chance-corrected main score of a subset; span F1 and Spearman's correlation stay as they are."""
+    if score.task in ITEM_TASKS:
+        return (score.main - score.floor) / (1 - score.floor)
+    return score.main if score.task in (SPANS, STS) else score.scores["ndcg_corrected"]
 
 
 def make_board(
@@ -67,54 +128,85 @@ def make_board(
     data: BoardData,
     *,
     reproduced: Collection[str] = (),
-    other_editions: Collection[OtherEdition] = (),
+    other_editions: Collection[LeftOut] = (),
 ) -> Board:
     """Compute the intervals of submissions and rank them; their order does not matter.
 
-    Args:
-        submissions: submissions with their scores.
-        data: the data that they were scored on.
-        reproduced: ids of submissions that the maintainers ran again.
-        other_editions: submissions that are listed without scores.
+    Of the ids of submissions that were `reproduced`, those of other boards are ignored.
 
     Raises:
-        InputError: two submissions have the same id, a submission was scored on other data, or `reproduced` has an
-            unknown id.
+        InputError: two submissions have the same id, or one was scored on other data and cannot be compared.
     """
     by_id: dict[str, ScoredSubmission] = {}
     for submission in sorted(submissions, key=lambda submission: submission.id):
         if submission.id in by_id:
             raise InputError(f"two submissions have the id {submission.id!r}; rename the folder of one")
-        _check_data(submission, data)
         by_id[submission.id] = submission
-    check_ids(reproduced, by_id.values())
+        revision = submission.metadata.dataset_revision
+        for score in submission.subsets:
+            subset = data.find(score.task, score.subset)
+            if revision != data.revision or subset is None or tuple(subset.texts) != score.items:
+                raise InputError(
+                    f"{submission.id}: the items of {score.task} {score.subset}, scored on revision {revision[:12]}, "
+                    f"are not those of {data.path} at {data.revision[:12]}; name the data of the submission with "
+                    "--data, or score the model again"
+                )
     resampled = resample_subsets(list(by_id.values()), data)
     intervals: dict[str, dict[SubsetKey, Interval]] = {name: {} for name in by_id}
     for key, scores in resampled.items():
-        for name, score in scores.items():
-            intervals[name][key] = score.interval() if score else _UNDEFINED
-    editions = sorted(other_editions, key=lambda other: (str(other.metadata.edition), other.id))
-    return _rank(data, tuple(by_id.values()), resampled, intervals, frozenset(reproduced), tuple(editions))
+        for name, of_subset in scores.items():
+            intervals[name][key] = of_subset.interval() if of_subset else NO_SCORE.interval
+    board = _rank(data, by_id, resampled, intervals, frozenset(reproduced))
+    editions = sorted(other_editions, key=lambda other: (str(other.edition), other.id))
+    return replace(board, other_editions=tuple(editions))
 
 
-def board_of_subsets(board: Board, subsets: Sequence[SubsetItems]) -> Board:
-    """Return the board over some subsets, with the submissions that have one of them; nothing is resampled again."""
-    data = replace(board.data, subsets=tuple(subsets))
-    chosen = []
+def language_boards(board: Board) -> dict[str, Board]:
+    """Return language -> the board over its subsets that somebody has a score of; nothing is resampled again.
+
+    It answers which model is the best one for the language: its ranks and groups of ties are of that language alone.
+    """
+    submitted: set[SubsetKey] = set()
     for submission in board.submissions:
-        scores = tuple(score for score in submission.subsets if data.find(score.task, score.subset) is not None)
-        if scores:
-            chosen.append(replace(submission, subsets=scores))
-    reproduced = board.reproduced & {submission.id for submission in chosen}
-    return _rank(data, tuple(chosen), board.resampled, board.intervals, reproduced)
+        submitted.update((score.task, score.subset) for score in submission.subsets if not math.isnan(score.main))
+    boards = {}
+    for code in board.data.languages:
+        subsets = []
+        for subset in board.data.subsets:
+            if subset.language == code and (subset.task, subset.name) in submitted:
+                subsets.append(subset)
+        keys = {(subset.task, subset.name) for subset in subsets}
+        by_id = {}
+        for name, submission in board.by_id.items():
+            scores = tuple(score for score in submission.subsets if (score.task, score.subset) in keys)
+            if scores:
+                by_id[name] = replace(submission, subsets=scores)
+        data = replace(board.data, subsets=tuple(subsets))
+        boards[code] = _rank(data, by_id, board.resampled, board.intervals, board.reproduced)
+    return boards
 
 
 def resample_subsets(submissions: Sequence[ScoredSubmission], data: BoardData) -> ResampledScores:
-    """Resample the scores of submissions on every subset.
+    """Resample the main scores of submissions on every subset.
 
     The draws depend only on the names of the concepts, so the results of a submission do not depend on the others.
     """
-    return {(subset.task, subset.name): _resample_subset(submissions, subset) for subset in data.subsets}
+    resampled = {}
+    for subset in data.subsets:
+        of_subset: dict[str, Resampled | None] = {}
+        strata = {}
+        for submission in submissions:
+            score = submission.find(subset.task, subset.name)
+            if score is None:
+                continue
+            of_subset[submission.id] = None
+            if score.similarities is not None and not math.isnan(score.main):
+                of_subset[submission.id] = score.resampled()
+            elif not math.isnan(score.main):
+                strata[submission.id] = Stratum(score.concepts, score.sums)
+        of_subset |= dict(zip(strata, resample_models(list(strata.values())), strict=True))
+        resampled[subset.task, subset.name] = of_subset
+    return resampled
 
 
 def task_means(
@@ -123,14 +215,15 @@ def task_means(
     """Return task -> id -> the chance-corrected mean over the task's subsets, of submissions with a score in each."""
     by_task = {}
     for task in data.tasks:
+        subsets = data.of_task(task)
         means = {}
         for submission in submissions:
-            if submission.has_all(task, data):
-                scores = []
-                for subset in data.of_task(task):
-                    score = resampled[task, subset.name][submission.id]
-                    if score:
-                        scores.append(_correct(score, subset.floor))
+            scores = []
+            for subset in subsets:
+                score = resampled[task, subset.name].get(submission.id)
+                if score and subset.floor < 1:  # with one candidate nothing is above chance
+                    scores.append(_correct(score, subset.floor))
+            if len(scores) == len(subsets):
                 means[submission.id] = mean(scores)
         by_task[task] = means
     return by_task
@@ -138,43 +231,23 @@ def task_means(
 
 def _rank(
     data: BoardData,
-    submissions: tuple[ScoredSubmission, ...],
+    by_id: Mapping[str, ScoredSubmission],
     resampled: ResampledScores,
     intervals: Mapping[str, Mapping[SubsetKey, Interval]],
     reproduced: frozenset[str],
-    other_editions: tuple[OtherEdition, ...] = (),
 ) -> Board:
     """Return the board of resampled submissions; other subsets may have been resampled too."""
-    means = task_means(resampled, submissions, data)
+    means = task_means(resampled, list(by_id.values()), data)
     return Board(
         data=data,
-        submissions=submissions,
+        by_id=by_id,
         resampled=resampled,
         intervals=intervals,
         overall=rank([scores for task, scores in means.items() if task not in EXTRA_TASKS]),
         retrieval=rank([scores for task, scores in means.items() if task in RETRIEVAL_TASKS]),
         by_task={task: rank([scores]) for task, scores in means.items()},
-        reproduced=reproduced,
-        other_editions=other_editions,
+        reproduced=reproduced & by_id.keys(),
     )
-
-
-def _resample_subset(submissions: Sequence[ScoredSubmission], subset: SubsetItems) -> dict[str, Resampled | None]:
-    """Return id -> main score of one subset under every draw; None where the score is undefined."""
-    resampled: dict[str, Resampled | None] = {}
-    strata = {}
-    for submission in submissions:
-        for score in submission.of_task(subset.task):
-            if score.subset == subset.name:
-                resampled[submission.id] = None
-                if math.isnan(score.main):
-                    continue
-                if score.similarities is not None:
-                    resampled[submission.id] = score.resampled()
-                else:
-                    strata[submission.id] = Stratum(score.concepts, score.sums)
-    resampled |= dict(zip(strata, resample_models(list(strata.values())), strict=True))
-    return resampled
 
 
 def _correct(resampled: Resampled, floor: float) -> Resampled:
@@ -187,20 +260,3 @@ def _correct(resampled: Resampled, floor: float) -> Resampled:
         influence=resampled.influence * scale,
         reach=resampled.reach * scale,
     )
-
-
-def _check_data(submission: ScoredSubmission, data: BoardData) -> None:
-    """Check that a submission was scored on the items of the data; otherwise it cannot be compared with the others."""
-    revision = submission.metadata.dataset_revision
-    if revision != data.revision:
-        raise InputError(
-            f"{submission.id}: scored on revision {revision[:12]}, but the data in use, {data.path}, has the revision "
-            f"{data.revision[:12]}; name the data of the submission with --data, or score the model again"
-        )
-    for score in submission.subsets:
-        subset = data.find(score.task, score.subset)
-        if subset is None or tuple(subset.texts) != score.items:
-            raise InputError(
-                f"{submission.id}: the items of {score.task} {score.subset} are not those of {data.path}; score the "
-                "model again"
-            )

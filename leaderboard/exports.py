@@ -1,152 +1,170 @@
-"""Figures of the leaderboard for other programs: as JSON, and as CSV that is safe to open in a spreadsheet."""
+"""Figures of the leaderboard for other programs: JSON, CSV that is safe in a spreadsheet, and Every Eval Ever.
+
+The figures of a submission are collected once (`records_of`); every file takes them from there. Every Eval Ever is the
+shared schema of evaluation results at github.com/evaleval/every_eval_ever; the form is that of version 0.3.0 of its
+``eval.schema.json``: a file for each submission, at ``data/<collection>/<developer>/<model>/<uuid>.json``. What is not
+known is said to be unknown.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import re
 import unicodedata
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from importlib.metadata import version
 from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel
 
-from leaderboard.board import Board
-from leaderboard.formats import (
-    DataJson,
-    DataSubsetJson,
-    ItemsFile,
-    LeaderboardFile,
-    OtherEditionJson,
-    ScoresFile,
-    StandingJson,
-    SubmissionJson,
-    SubsetScoresJson,
-    schema_path,
-)
-from leaderboard.items import BoardData, item_values
+from leaderboard import formats
+from leaderboard.board import Board, ScoredSubmission, corrected
+from leaderboard.data import BoardData
+from leaderboard.formats import SubmissionJson, SubsetScoresJson, schema_path
 from leaderboard.ranking import Standing
-from leaderboard.scores import ScoredSubmission, corrected
+from leaderboard.scripts import short_number
+from leaderboard.submission import NAME
 from leaderboard.tables import badges, by_rank
 from turkic_idiom_tasks.lexicon.editions import edition_of
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N
+from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.results.scored import MAIN_SCORES, ScoredSubset
 
+Records = Mapping[str, SubmissionJson]  # id -> figures of a submission, best first
+
+COLLECTION = "turkic-idiom"  # in Every Eval Ever
+METRICS = {  # of Every Eval Ever: main score -> id of the metric, its name, its family, its lowest value
+    "ndcg": ("turkic_idiom.ndcg", "nDCG without a cut-off", "ndcg", 0.0),
+    "span_f1": ("turkic_idiom.span_f1", "F1 of exact spans", "f1", 0.0),
+    "spearman": ("turkic_idiom.spearman", "Spearman's correlation", "spearman", -1.0),
+    "accuracy": ("accuracy", "Accuracy", "accuracy", 0.0),
+    "accepted": ("turkic_idiom.accepted", "Share of accepted answers", "accuracy", 0.0),
+}
+_PACKAGE = "turkic-idiom-tasks"
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins like this
 _TEXTS = ("id", "name", "revision", "type", "regime", "pooling", "training_data", "device", "badges")
+_METADATA = ("name", "revision", "type", "regime", "parameters", "pooling", "few_shot", "training_data")
 _INTEGERS = ("parameters", "few_shot", "rank", "group")
 _RELIABLE = "reliable"  # end of the title of the columns that say, as 1 or 0, whether an interval is reliable
 
 
-def leaderboard_file(board: Board) -> dict[str, Any]:
-    """Return every figure of a leaderboard with its metadata; an undefined score is null."""
-    subsets = []
-    for subset in board.data.subsets:
-        subsets.append(
-            DataSubsetJson(
-                task=subset.task,
-                subset=subset.name,
-                language=subset.language,
-                n=subset.n,
-                pool=subset.pool,
-                floor=_number(subset.floor),
+def records_of(board: Board) -> Records:
+    """Return the figures of every submission of a board."""
+    records = {}
+    for submission in by_rank(board):
+        name = submission.id
+        subsets = []
+        for score in submission.subsets:
+            interval = board.interval(submission, score)
+            row = SubsetScoresJson(
+                task=score.task,
+                subset=score.subset,
+                language=score.language,
+                n=score.n,
+                small_n=score.n < SMALL_N,
+                main=_number(score.main),
+                low=_number(interval.low),
+                high=_number(interval.high),
+                reliable=interval.is_reliable,
+                corrected=_number(corrected(score)),
+                scores={name: _number(value) for name, value in sorted(score.scores.items())},
             )
+            subsets.append(row)
+        tasks = {task: standings[name] for task, standings in board.by_task.items() if name in standings}
+        records[name] = SubmissionJson(
+            id=name,
+            badges=list(badges(name, board)),
+            metadata=submission.metadata.model_dump(),
+            overall=_standing(board.overall[name]) if name in board.overall else None,
+            retrieval=_standing(board.retrieval[name]) if name in board.retrieval else None,
+            tasks={task: _standing(standing) for task, standing in tasks.items()},
+            subsets=subsets,
         )
-    data = DataJson(
-        path=board.data.path,
-        revision=board.data.revision,
-        edition=edition_of(board.data.revision),
-        subsets=subsets,
-    )
-    other_editions = []
-    for other in board.other_editions:
-        metadata = other.metadata
-        other_editions.append(OtherEditionJson(id=other.id, edition=metadata.edition, metadata=metadata.model_dump()))
-    return _as_json(
-        LeaderboardFile(
-            schema_file=schema_path("leaderboard"),
-            data=data,
-            models=[_submission_json(submission, board) for submission, _ in by_rank(board)],
-            other_editions=other_editions,
-        )
-    )
+    return records
 
 
-def scores_file(submission: ScoredSubmission, board: Board) -> dict[str, Any]:
-    """Return the figures of one submission, with its score of every query and sentence."""
-    return _as_json(
-        ScoresFile(
-            schema_file=f"../{schema_path('scores')}",
-            submission=_submission_json(submission, board),
-            items="../items.json",
-            values=item_values(submission.subsets),
-        )
-    )
-
-
-def items_file(data: BoardData) -> dict[str, Any]:
-    """Return the ids of all queries and sentences, in the order of the values in the files of the submissions.
-
-    Pairs of the similarity task are left out, as their score is no sum of values.
-    """
-    items = {subset.key: list(subset.texts) for subset in data.with_parts}
-    return _as_json(ItemsFile(schema_file=schema_path("items"), items=items))
-
-
-def _as_json(file: BaseModel) -> dict[str, Any]:
-    return file.model_dump(mode="json", by_alias=True)
-
-
-def _submission_json(submission: ScoredSubmission, board: Board) -> SubmissionJson:
-    tasks = {}
-    for task in board.data.tasks:
-        if submission.id in board.by_task[task]:
-            tasks[task] = _standing_json(board.by_task[task][submission.id])
-    subsets = []
-    for score in submission.subsets:
-        interval = board.interval(submission, score)
-        row = SubsetScoresJson(
-            task=score.task,
-            subset=score.subset,
-            language=score.language,
-            n=score.n,
-            small_n=score.n < SMALL_N,
-            main=_number(score.main),
-            low=_number(interval.low),
-            high=_number(interval.high),
-            reliable=interval.is_reliable,
-            corrected=_number(corrected(score)),
-            scores={name: _number(value) for name, value in sorted(score.scores.items())},
+def leaderboard_file(board: Board, records: Records) -> formats.LeaderboardFile:
+    """Return every figure of a leaderboard with its metadata; an undefined score is null."""
+    data, subsets = board.data, []
+    for subset in data.subsets:
+        row = formats.DataSubsetJson(
+            task=subset.task,
+            subset=subset.name,
+            language=subset.language,
+            n=subset.n,
+            pool=subset.pool,
+            floor=_number(subset.floor),
         )
         subsets.append(row)
-    overall, retrieval = board.overall.get(submission.id), board.retrieval.get(submission.id)
-    return SubmissionJson(
-        id=submission.id,
-        badges=list(badges(submission, board)),
-        metadata=submission.metadata.model_dump(),
-        overall=_standing_json(overall) if overall else None,
-        retrieval=_standing_json(retrieval) if retrieval else None,
-        tasks=tasks,
-        subsets=subsets,
+    other_editions = []
+    for other in board.other_editions:
+        metadata = other.metadata.model_dump() if other.metadata else {}
+        other_editions.append(formats.OtherEditionJson(id=other.id, edition=other.edition, metadata=metadata))
+    return formats.LeaderboardFile(
+        schema_file=schema_path("leaderboard"),
+        data=formats.DataJson(
+            path=data.path, revision=data.revision, edition=edition_of(data.revision), subsets=subsets
+        ),
+        models=list(records.values()),
+        other_editions=other_editions,
     )
 
 
-def to_csv(board: Board) -> str:
+def scores_file(submission: ScoredSubmission, record: SubmissionJson) -> formats.ScoresFile:
+    """Return the figures of one submission, with its score of every query and sentence."""
+    return formats.ScoresFile(
+        schema_file=f"../{schema_path('scores')}",
+        submission=record,
+        items="../items.json",
+        values=item_values(submission),
+    )
+
+
+def item_values(submission: ScoredSubmission) -> dict[str, list[int | float]]:
+    """Return ``T1/tur-azj`` -> nDCG of each query, or for each sentence numerator and denominator of its span F1.
+
+    Spearman's correlation has no parts that belong to one pair, so similarity tasks are left out.
+    """
+    values: dict[str, list[int | float]] = {}
+    for score in submission.subsets:
+        if score.similarities is None:
+            columns = score.sums if score.task == SPANS else score.sums[:, 0]
+            values[f"{score.task}/{score.subset}"] = [short_number(value) for value in columns.ravel().tolist()]
+    return values
+
+
+def items_file(data: BoardData) -> formats.ItemsFile:
+    """Return the ids of all queries and sentences, in the order of the values in the files of the submissions."""
+    items = {subset.key: list(subset.texts) for subset in data.with_parts}
+    return formats.ItemsFile(schema_file=schema_path("items"), items=items)
+
+
+def to_csv(data: BoardData, records: Records) -> str:
     """Return a row per submission: metadata, ranks, and main score with interval per subset."""
-    columns = ["id", "name", "revision", "type", "regime", "parameters", "pooling", "few_shot", "training_data"]
-    columns += [
-        "texts_per_second",
-        "device",
-        "badges",
-        "rank",
-        "group",
-        "macro",
-        "macro_low",
-        "macro_high",
-        f"macro_{_RELIABLE}",
-    ]
-    columns += ["retrieval", *board.data.tasks]
-    for subset in board.data.subsets:
-        title = f"{subset.task} {subset.name}"
-        columns += [title, f"{title} low", f"{title} high", f"{title} {_RELIABLE}"]
-    rows = [_csv_row(submission, standing, board) for submission, standing in by_rank(board)]
+    columns = ["id", *_METADATA, "texts_per_second", "device", "badges", "rank", "group"]
+    columns += [*_with_interval("macro", "_"), "retrieval", *data.tasks]
+    for subset in data.subsets:
+        columns += _with_interval(f"{subset.task} {subset.name}")
+    rows = []
+    for record in records.values():
+        row: dict[str, Any] = {"id": record.id, "parameters": record.metadata["n_parameters"]} | record.metadata
+        row["badges"] = " ".join(record.badges)
+        if record.overall:
+            standing = record.overall
+            row |= {"rank": standing.rank, "group": standing.group}
+            figures = (standing.score, standing.low, standing.high, int(standing.reliable))
+            row |= dict(zip(_with_interval("macro", "_"), figures, strict=True))
+        if record.retrieval:
+            row["retrieval"] = record.retrieval.score
+        row |= {task: standing.score for task, standing in record.tasks.items()}
+        for score in record.subsets:
+            names = _with_interval(f"{score.task} {score.subset}")
+            row |= dict(zip(names, (score.main, score.low, score.high, int(score.reliable)), strict=True))
+        rows.append(row)
     frame = pd.DataFrame(rows, columns=columns)
     for name in columns:
         if name in _TEXTS:
@@ -158,36 +176,9 @@ def to_csv(board: Board) -> str:
     return str(frame.to_csv(index=False, float_format="%.6f", lineterminator="\r\n"))  # so that a stray \r is quoted
 
 
-def _csv_row(submission: ScoredSubmission, standing: Standing | None, board: Board) -> dict[str, Any]:
-    about = submission.metadata
-    row: dict[str, Any] = {
-        "id": submission.id,
-        "name": about.name,
-        "revision": about.revision,
-        "type": about.type,
-        "regime": about.regime,
-        "parameters": about.n_parameters,
-        "pooling": about.pooling,
-        "few_shot": about.few_shot,
-        "training_data": about.training_data,
-        "texts_per_second": about.texts_per_second,
-        "device": about.device,
-        "badges": " ".join(badges(submission, board)),
-    }
-    if standing:
-        row |= {"rank": standing.rank, "group": standing.group, "macro": standing.score}
-        row |= {"macro_low": standing.interval.low, "macro_high": standing.interval.high}
-        row[f"macro_{_RELIABLE}"] = int(standing.interval.is_reliable)
-    if submission.id in board.retrieval:
-        row["retrieval"] = board.retrieval[submission.id].score
-    for task, standings in board.by_task.items():
-        if submission.id in standings:
-            row[task] = standings[submission.id].score
-    for score in submission.subsets:
-        title, interval = f"{score.task} {score.subset}", board.interval(submission, score)
-        row |= {title: score.main, f"{title} low": interval.low, f"{title} high": interval.high}
-        row[f"{title} {_RELIABLE}"] = int(interval.is_reliable)
-    return row
+def _with_interval(title: str, between: str = " ") -> list[str]:
+    """Return the columns of a score, the ends of its interval, and whether that is reliable."""
+    return [title, f"{title}{between}low", f"{title}{between}high", f"{title}{between}{_RELIABLE}"]
 
 
 def _harmless(text: str) -> str:
@@ -196,9 +187,9 @@ def _harmless(text: str) -> str:
     return f"'{text}" if plain.lstrip(" ").startswith(_FORMULA_STARTS) else text
 
 
-def _standing_json(standing: Standing) -> StandingJson:
+def _standing(standing: Standing) -> formats.StandingJson:
     interval = standing.interval
-    return StandingJson(
+    return formats.StandingJson(
         rank=standing.rank,
         group=standing.group,
         score=_number(standing.score),
@@ -206,6 +197,123 @@ def _standing_json(standing: Standing) -> StandingJson:
         high=_number(interval.high),
         reliable=interval.is_reliable,
     )
+
+
+def every_eval_ever_files(
+    boards: Sequence[tuple[Board, Records]], repository: str | None, built: date | None
+) -> Iterator[tuple[str, bytes]]:
+    """Yield (path within the site, content) of a file for each submission with a defined score.
+
+    The schema asks for the time at which a record was made, so there are no files where the day of the build is not
+    known; nor for models without an organisation in their name, as it is part of the path.
+    """
+    if built is None:
+        return
+    made = int(datetime.combine(built, time(), tzinfo=UTC).timestamp())  # seconds since 1970
+    for submission in dict.fromkeys(name for board, _ in boards for name in board.by_id):
+        results = []
+        for board, records in boards:
+            if submission in board.by_id:
+                metadata, revision = records[submission].metadata, board.data.revision
+                scores = board.by_id[submission].subsets
+                for score, row in zip(scores, records[submission].subsets, strict=True):
+                    if row.main is not None:
+                        results.append(_result(score, row, board.data, repository))
+        name = metadata["name"]
+        if not results or "/" not in name or not re.fullmatch(NAME, name):
+            continue
+        evaluation_id = f"{COLLECTION}/{submission}/{revision}"
+        record = {
+            "schema_version": "0.3.0",
+            "evaluation_id": evaluation_id,
+            "retrieved_timestamp": str(made),
+            "source_metadata": _source(repository),
+            "eval_library": {"name": _PACKAGE, "version": version(_PACKAGE)},
+            "model_info": _model_info(metadata, submission),
+            "evaluation_results": results,
+        }
+        # The schema asks for a UUID of version 4; this one depends on the evaluation alone, so builds are repeatable
+        digest = hashlib.sha256(evaluation_id.encode()).digest()
+        file_name = uuid.UUID(bytes=digest[:16], version=4)
+        content = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        yield f"every_eval_ever/data/{COLLECTION}/{name}/{file_name}.json", content.encode()
+
+
+def _source(repository: str | None) -> dict[str, Any]:
+    source: dict[str, Any] = {
+        "source_name": "Turkic Idiom Benchmark",
+        "source_type": "evaluation_run",
+        "source_organization_name": _PACKAGE,
+        "evaluator_relationship": "other",
+        "additional_details": {
+            "evaluator_relationship_note": "predictions come from a submitter, scores are computed from them here"
+        },
+    }
+    return source | ({"source_organization_url": repository} if repository else {})
+
+
+def _model_info(metadata: dict[str, Any], submission: str) -> dict[str, Any]:
+    fields = ("revision", "n_parameters", "type", "regime", "pooling", "few_shot", "training_data")
+    details = {"deployment_type": "unknown", "model_availability": "unknown"}
+    details |= {"model_type" if field == "type" else field: metadata[field] for field in fields}
+    name = metadata["name"]
+    return {
+        "name": name,
+        "id": name,
+        "additional_details": _texts(details | {"submission": submission}),
+        "developer": name.partition("/")[0],
+    }
+
+
+def _result(score: ScoredSubset, row: SubsetScoresJson, data: BoardData, repository: str | None) -> dict[str, Any]:
+    name = f"turkic_idiom.{row.task}.{row.subset}"
+    metric_id, metric_name, kind, lowest = METRICS[MAIN_SCORES[row.task]]
+    about_data = {"revision": data.revision, "edition": edition_of(data.revision), "language": row.language}
+    details = {
+        "chance_corrected": row.corrected,
+        "floor": round(score.floor, 6),
+        "interval_is_reliable": str(row.reliable).lower(),
+    }
+    if score.answers is not None:
+        details |= {"prompt": score.answers.prompt, "method": score.answers.method}
+    return {
+        "evaluation_result_id": name,
+        "evaluation_name": name,
+        "source_data": {
+            "dataset_name": data.path,
+            "additional_details": _texts(about_data),
+            **({"source_type": "url", "url": [repository]} if repository else {"source_type": "other"}),
+        },
+        "metric_config": {
+            "metric_id": metric_id,
+            "metric_name": metric_name,
+            "metric_kind": kind,
+            "metric_unit": "proportion" if lowest == 0 else "correlation",
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": lowest,
+            "max_score": 1.0,
+        },
+        "score_details": {
+            "score": row.main,
+            "details": _texts(details),
+            "uncertainty": {
+                "confidence_interval": {
+                    "lower": row.low,
+                    "upper": row.high,
+                    "confidence_level": LEVEL,
+                    "method": "expanded percentile bootstrap over concepts",
+                },
+                "num_samples": row.n,
+                "num_bootstrap_samples": RESAMPLES,
+            },
+        },
+    }
+
+
+def _texts(values: Mapping[str, object]) -> dict[str, str]:
+    """Return the known values as texts, which is all that the schema takes for details."""
+    return {name: str(value) for name, value in values.items() if value is not None}
 
 
 def _number(value: float) -> float | None:

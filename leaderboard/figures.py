@@ -5,21 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
-from leaderboard.board import Board
-from leaderboard.scores import ScoredSubmission
-from leaderboard.tables import TASK_LABELS, ShownScore, shown_parameters, shown_rate, standing_score, variant
+from leaderboard.board import Board, ScoredSubmission
+from leaderboard.details import Values
+from leaderboard.ranking import Score
+from leaderboard.tables import TASK_LABELS, shown_parameters, shown_rate, variant
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.report.charts import (
-    Chart,
-    CurvePoint,
-    Tile,
-    curves,
-    heat_map,
-)
-from turkic_idiom_tasks.report.published import PublishedTable, paper, published_tables
+from turkic_idiom_tasks.report.charts import Chart, CurvePoint, Tile, curves, heat_map
+from turkic_idiom_tasks.report.published import paper, published_tables
 from turkic_idiom_tasks.results.predictions import SPANS
 
 N_BEST = 8  # models in a forest plot
@@ -32,164 +26,58 @@ MAX_LABEL = 40  # characters
 _PUBLISHED = ("retrieval_t1", "retrieval_t2", "retrieval_t3", "span_turkish", "span_zero_shot", "span_few_shot")
 
 
-@dataclass(frozen=True, slots=True)
-class ForestRow:
-    """A score with its interval on an axis from 0 to 1, and the score of a random system."""
-
-    label: str
-    score: ShownScore
-    floor: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ForestGroup:
-    """Rows under one head; `submission` is the id of the model whose scores they are, "" if the page is about it."""
-
-    title: str
-    rows: tuple[ForestRow, ...]
-    submission: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Forest:
-    """A forest plot: a dot and an interval for each score, all on one axis."""
-
-    title: str
-    description: str
-    groups: tuple[ForestGroup, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterPoint:
-    """A model in the scatter chart.
-
-    Attributes:
-        submission: id of the submission.
-        label: its short name.
-        right: place on the logarithmic axis of sizes or speeds, 0 to 1.
-        up: place on the axis of scores, 0 to 1.
-        measured: its size or speed.
-        score: its score.
-        is_labelled: whether no smaller or faster model reaches its score, by more than the height of a label.
-    """
-
-    submission: str
-    label: str
-    right: float
-    up: float
-    measured: str
-    score: ShownScore
-    is_labelled: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scatter:
-    """Scores over sizes or speeds.
-
-    Attributes:
-        title: title above the chart.
-        description: what is drawn, and how to read it.
-        unit: what follows a size or speed in a tooltip.
-        points: the models, the smaller or the faster first.
-        ticks: ticks of the logarithmic axis: place from 0 to 1, and size or speed.
-        scores: ticks of the axis of scores, which begins at 0: place from 0 to 1, and score.
-    """
-
-    title: str
-    description: str
-    unit: str
-    points: tuple[ScatterPoint, ...]
-    ticks: tuple[tuple[float, str], ...]
-    scores: tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReportedTable:
-    """A table of the paper.
-
-    Attributes:
-        title: name of the table in the paper.
-        comment: explanation of its figures.
-        columns: titles of the columns.
-        rows: each model with its figures, one for each column.
-    """
-
-    title: str
-    comment: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[float | str | None, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reported:
-    """Results that the paper reports: the name of the paper, and its tables."""
-
-    source: str
-    tables: tuple[ReportedTable, ...]
-
-
-def forest_by_task(board: Board) -> Forest | None:
+def forest_by_task(board: Board) -> Values | None:
     """Return the best models with their score on each task; None if no model is ranked.
 
-    Models that have all tasks come before those that have the retrieval tasks only.
+    A forest plot is a dot and an interval for each score, all on one axis. Models that have all tasks come before those
+    that have the retrieval tasks only.
     """
-    best = list(dict.fromkeys([*board.overall, *board.retrieval]))[:N_BEST]
-    labels = _labels(board, best)
     groups = []
-    for name in best:
+    for name, label in _labels(board, list(dict.fromkeys([*board.overall, *board.retrieval]))[:N_BEST]).items():
         rows = []
         for task in board.data.tasks:
             if name in board.by_task[task]:
-                rows.append(ForestRow(TASK_LABELS[task], standing_score(board.by_task[task][name]), floor=0.0))
-        groups.append(ForestGroup(labels[name], tuple(rows), name))
-    if not groups:
-        return None
-    return Forest(
-        title="The best models by task",
-        description="Chance-corrected score of each task with its 95% interval; 0 is a random ranking.",
-        groups=tuple(groups),
-    )
+                rows.append(_forest_row(TASK_LABELS[task], board.by_task[task][name]))
+        groups.append({"title": label, "rows": rows, "submission": name})
+    description = "Chance-corrected score of each task with its 95% interval; 0 is a random ranking."
+    return _forest("The best models by task", description, groups)
 
 
-def forest_by_language(board: Board, task: str) -> Forest | None:
+def forest_by_language(board: Board, task: str) -> Values | None:
     """Return the best models of a task with their score in each language; None if no model is ranked."""
-    best = list(board.by_task[task])[:N_BEST]
-    labels = _labels(board, best)
     groups = []
-    for name in best:
-        groups.append(ForestGroup(labels[name], _language_rows(board, board.by_id[name], task), name))
-    if not groups:
-        return None
-    return Forest(
-        title=f"The best models on {TASK_LABELS[task]} by language",
-        description=f"{_measure(task)} of each language with its 95% interval. The tick is the floor.",
-        groups=tuple(groups),
-    )
+    for name, label in _labels(board, list(board.by_task[task])[:N_BEST]).items():
+        groups.append({"title": label, "rows": _language_rows(board, board.by_id[name], task), "submission": name})
+    description = f"{_measure(task)} of each language with its 95% interval. The tick is the floor."
+    return _forest(f"The best models on {TASK_LABELS[task]} by language", description, groups)
 
 
-def forest_of_model(board: Board, submission: ScoredSubmission) -> Forest | None:
+def forest_of_model(board: Board, submission: ScoredSubmission) -> Values | None:
     """Return the scores of one submission by task and language; None if it has none on the board."""
     groups = []
     for task in board.data.tasks:
         rows = _language_rows(board, submission, task)
         if rows:
-            groups.append(ForestGroup(f"{TASK_LABELS[task]}, {_measure(task)}", rows))
-    if not groups:
-        return None
-    return Forest(
-        title="By language",
-        description="Scores with their 95% intervals, not chance-corrected. The tick is the floor.",
-        groups=tuple(groups),
-    )
+            groups.append({"title": f"{TASK_LABELS[task]}, {_measure(task)}", "rows": rows, "submission": ""})
+    description = "Scores with their 95% intervals, not chance-corrected. The tick is the floor."
+    return _forest("By language", description, groups)
 
 
-def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> tuple[ForestRow, ...]:
+def _forest(title: str, description: str, groups: list[Values]) -> Values | None:
+    return {"title": title, "description": description, "groups": groups} if groups else None
+
+
+def _forest_row(label: str, score: Score, floor: float = 0.0) -> Values:
+    return {"label": label, "score": score, "floor": floor}
+
+
+def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> list[Values]:
     rows = []
     for score in submission.of_task(task):
-        shown = ShownScore(score.main, board.interval(submission, score))
+        shown = board.main(submission, score)
         if not shown.missing:
-            rows.append(ForestRow(LANGUAGES[score.language].name, shown, floor=score.floor))
-    return tuple(rows)
+            rows.append(_forest_row(LANGUAGES[score.language].name, shown, score.floor))
+    return rows
 
 
 def _measure(task: str) -> str:
@@ -197,12 +85,11 @@ def _measure(task: str) -> str:
     return names.get(task, "nDCG")
 
 
-def score_by_size(board: Board) -> Scatter | None:
+def score_by_size(board: Board) -> Values | None:
     """Return the mean of the retrieval tasks by number of parameters; None if the models have fewer than five sizes."""
-    by_id = board.by_id
-    sizes = {}
+    sizes: dict[str, float] = {}
     for name in board.retrieval:
-        n_parameters = by_id[name].metadata.n_parameters
+        n_parameters = board.by_id[name].metadata.n_parameters
         if n_parameters:
             sizes[name] = n_parameters
     return _scatter(
@@ -215,16 +102,15 @@ def score_by_size(board: Board) -> Scatter | None:
     )
 
 
-def score_by_throughput(board: Board) -> Scatter | None:
+def score_by_throughput(board: Board) -> Values | None:
     """Return the mean of the retrieval tasks by texts per second; None if the models have fewer than five speeds.
 
     Speeds of different devices cannot be compared, so the models that were measured on one device are in the chart: the
     device on which most were.
     """
-    by_id = board.by_id
     by_device: dict[str, dict[str, float]] = {}
     for name in board.retrieval:
-        metadata = by_id[name].metadata
+        metadata = board.by_id[name].metadata
         if metadata.texts_per_second and metadata.device:
             by_device.setdefault(metadata.device, {})[name] = metadata.texts_per_second
     device = max(sorted(by_device), key=lambda device: len(by_device[device]), default="")
@@ -250,20 +136,11 @@ def _scatter(
     show: Callable[[float], str],
     unit: str = "",
     is_more_better: bool = False,
-) -> Scatter | None:
-    """Return a chart of the mean of the retrieval tasks over other values of the models.
+) -> Values | None:
+    """Return a chart of the mean of the retrieval tasks over sizes or speeds, on a logarithmic axis.
 
-    Args:
-        board: the leaderboard.
-        values: id -> a value above 0, the best model first.
-        title: title above the chart.
-        description: what is drawn.
-        show: function that writes a value.
-        unit: what follows a value in a tooltip.
-        is_more_better: whether a model is preferred for a greater value, rather than for a smaller one.
-
-    Returns:
-        the chart; None if there are fewer than five different values.
+    `values` are above 0, the best model first; `show` writes one of them, and `unit` follows it in a tooltip. Places
+    in the chart are from 0 to 1. It is None if there are fewer than five different values.
     """
     best = list(values)[:N_POINTS]
     drawn = [values[name] for name in best]
@@ -277,26 +154,26 @@ def _scatter(
     highest = -math.inf  # place of the highest label
     for name in sorted(best, key=lambda name: (sign * values[name], -board.retrieval[name].score)):
         up = max(0.0, board.retrieval[name].score) / (top / 5)
-        is_on_frontier = up > highest + LABEL_HEIGHT
+        is_on_frontier = up > highest + LABEL_HEIGHT  # no smaller or faster model reaches its score
         highest = up if is_on_frontier else highest
-        point = ScatterPoint(
-            submission=name,
-            label=labels[name],
-            right=(math.log10(values[name]) - least) / (most - least),
-            up=up,
-            measured=show(values[name]),
-            score=standing_score(board.retrieval[name]),
-            is_labelled=is_on_frontier,
-        )
+        point = {
+            "submission": name,
+            "label": labels[name],
+            "right": (math.log10(values[name]) - least) / (most - least),
+            "up": up,
+            "measured": show(values[name]),
+            "score": board.retrieval[name].score,
+            "is_labelled": is_on_frontier,
+        }
         points.append(point)
-    return Scatter(
-        title=title,
-        description=description,
-        unit=unit,
-        points=tuple(points),
-        ticks=tuple(((power - least) / (most - least), show(10.0**power)) for power in range(least, most + 1)),
-        scores=tuple((fifth / top, fifth / 5) for fifth in range(top + 1)),
-    )
+    return {
+        "title": title,
+        "description": description,
+        "unit": unit,
+        "points": points,
+        "ticks": [((power - least) / (most - least), show(10.0**power)) for power in range(least, most + 1)],
+        "scores": [(fifth / top, fifth / 5) for fifth in range(top + 1)],
+    }
 
 
 def few_shot_curves(board: Board) -> Chart | None:
@@ -346,10 +223,21 @@ def few_shot_delta(board: Board) -> Chart | None:
     )
 
 
-def reported() -> Reported:
-    """Return the results that the paper reports."""
-    tables = published_tables()
-    return Reported(paper(), tuple(_reported_table(tables[name]) for name in _PUBLISHED))
+def reported() -> Values:
+    """Return the results that the paper reports: its name, and its tables without the columns that name a pooling."""
+    published, tables = published_tables(), []
+    for name in _PUBLISHED:
+        table = published[name]
+        kept = [position for position, column in enumerate(table.columns) if "pooling" not in column]
+        names = [table.columns[position] for position in kept]
+        shown = {
+            "title": f"{table.source}.",
+            "comment": table.comment,
+            "columns": [LANGUAGES[name].name if name in LANGUAGES else name for name in names],
+            "rows": [(model, [figures[at] for at in kept]) for model, figures in table.models.items()],
+        }
+        tables.append(shown)
+    return {"source": paper(), "tables": tables}
 
 
 def reported_few_shot_delta() -> Chart:
@@ -371,28 +259,13 @@ def reported_few_shot_delta() -> Chart:
     )
 
 
-def _reported_table(table: PublishedTable) -> ReportedTable:
-    """Return the figures of a table, without the columns that name a pooling."""
-    kept_columns = [position for position, name in enumerate(table.columns) if "pooling" not in name]
-    columns = []
-    for position in kept_columns:
-        name = table.columns[position]
-        columns.append(LANGUAGES[name].name if name in LANGUAGES else name)
-    rows = []
-    for model, figures in table.models.items():
-        rows.append((model, tuple(figures[position] for position in kept_columns)))
-    return ReportedTable(f"{table.source}.", table.comment, tuple(columns), tuple(rows))
-
-
 def _labels(board: Board, names: Sequence[str]) -> dict[str, str]:
     """Return id -> a label that no other of these submissions has, the shortest one possible."""
-    by_id = board.by_id
-    choices = {}
-    labels = {}
+    choices, labels = {}, {}
     for name in names:
-        submission = by_id[name]
-        short = _shortened(submission.metadata.name.rsplit("/", 1)[-1])
-        choices[name] = (f"{short} ({submission.metadata.regime})", f"{short} ({variant(submission)})", name)
+        metadata = board.by_id[name].metadata
+        short = _shortened(metadata.name.rsplit("/", 1)[-1])
+        choices[name] = (f"{short} ({metadata.regime})", f"{short} ({variant(metadata)})", name)
         labels[name] = short
     for step in range(3):
         uses = Counter(labels.values())
@@ -422,7 +295,5 @@ def _few_shot_families(board: Board) -> dict[str, Mapping[int, ScoredSubmission]
 
 def _span_f1(submission: ScoredSubmission, language: str) -> float | None:
     """Return the span F1 of a language; None if it was not submitted or is undefined."""
-    for score in submission.of_task(SPANS):
-        if score.language == language:
-            return None if math.isnan(score.main) else score.main
-    return None
+    score = submission.find(SPANS, language)
+    return None if score is None or math.isnan(score.main) else score.main

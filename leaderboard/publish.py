@@ -1,7 +1,4 @@
-"""Publish a built site as a static Space on the Hub, and propose a model's scores to its repository.
-
-Scores are proposed in a pull request.
-"""
+"""Publish a built site as a static Space on the Hub, and propose a model's scores to its repository."""
 
 from __future__ import annotations
 
@@ -10,11 +7,11 @@ from pathlib import Path
 
 import yaml
 from huggingface_hub import EvalResultEntry, errors, eval_result_entries_to_yaml, hf_hub_download
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.files import finish_commit
+from turkic_idiom_tasks.io.files import restore_folder
 from turkic_idiom_tasks.io.hub_client import hub_errors
 from turkic_idiom_tasks.io.hub_upload import (
     DATASET,
@@ -46,32 +43,24 @@ turkic-idiom-tasks. The pages are static files, written by `turkic-idiom leaderb
 
 
 class _RegisteredTask(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
     id: str
 
 
 class _EvalFile(BaseModel):
     """Part of the eval.yaml of a dataset that this module needs."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
     tasks: list[_RegisteredTask]
 
 
 def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callable[[str], object]) -> Published | None:
-    """Publish a built site as a static Space in one commit; return None after a dry run.
+    """Publish the folder of a site as a static Space in one commit; `write` takes the plan and the outcome.
 
-    Args:
-        site: folder that `leaderboard build` wrote.
-        repository: ORG/NAME of the Space.
-        confirmed: False is a dry run.
-        write: takes the plan and the outcome as text.
+    Returns None after a dry run, which it is unless it is `confirmed`.
 
     Raises:
         InputError: the folder is not a site, or the Hub refused or could not be reached.
     """
-    finish_commit(site)
+    restore_folder(site)
     if not (site / "index.html").is_file():
         raise InputError(f"{site}: no index.html in it; build the site first: turkic-idiom leaderboard build")
     files = {**folder_files(site), "README.md": SPACE_README.encode()}
@@ -83,16 +72,8 @@ def propose_scores(
 ) -> str | None:
     """Propose a model's scores to its repository, as ``.eval_results/NAME.yaml`` in a pull request.
 
-    Args:
-        results: folder with the results of one model, or one of its result files, from turkic-idiom or mteb.
-        model: ORG/NAME of the model's repository. The results may name the model otherwise, as those of a local folder
-            do; the plan states their name.
-        dataset: ORG/NAME of the dataset that the model was scored on.
-        confirmed: False is a dry run.
-        write: takes the plan, the file and the outcome as text.
-
-    Returns:
-        The address of the pull request; None after a dry run, or if the repository has these scores already.
+    Returns the address of the pull request; None after a dry run, or if the repository has these scores already. The
+    results, of turkic-idiom or mteb, may name the model otherwise, as those of a local folder do; the plan states it.
 
     Raises:
         InputError: there are no scores, they are of several models or of other data, or the Hub refused or could not
@@ -106,12 +87,26 @@ def propose_scores(
     models = sorted({score.model for score in scores if score.model is not None})
     if len(models) > 1:
         raise InputError(f"{results}: scores of several models ({', '.join(models)}); name the folder of one model")
-    revisions = sorted({score.data_revision for score in scores})
-    if len(revisions) > 1:
-        raise InputError(f"{results}: scores of different data (revisions {', '.join(revisions)}); score all on one")
-    revision = revisions[0]
+    revision, *others = sorted({score.data_revision for score in scores})
+    if others:
+        names = ", ".join([revision, *others])
+        raise InputError(f"{results}: scores of different data (revisions {names}); score all on one")
     registered = _registered_tasks(results, source, revision)
-    content = _entries_yaml(_scores_by_task_id(scores, registered), dataset, revision, registered=registered)
+    scores_by_id = _scores_by_task_id(scores, registered)
+    entries = []
+    for name in registered:
+        if name in scores_by_id:
+            value, notes = scores_by_id[name]
+            entry = EvalResultEntry(
+                dataset_id=dataset, task_id=name, value=round(value, 6), dataset_revision=revision, notes=notes
+            )
+            entries.append(entry)
+    if not entries:
+        raise InputError(
+            f"{dataset}: its eval.yaml at {revision} registers none of {', '.join(sorted(scores_by_id))}; publish it "
+            "with turkic-idiom dataset export --repo"
+        )
+    content = str(yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True))
     files = {f".eval_results/{dataset.partition('/')[2]}.yaml": content.encode()}
     plan = make_plan(files, target)
     scored_model = models[0] if models else "a model that the results do not name"
@@ -129,6 +124,7 @@ def propose_scores(
 
 def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]:
     """Return the ids of the tasks that the dataset's eval.yaml registers at the commit that was scored."""
+    again = "publish it with turkic-idiom dataset export --repo"
     with hub_errors(str(source)):
         try:
             path = hf_hub_download(source.name, "eval.yaml", repo_type=source.kind, revision=revision)
@@ -139,15 +135,12 @@ def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]
             ) from error
         except errors.EntryNotFoundError as error:
             raise InputError(
-                f"{source}: has no eval.yaml at {revision}, so it is not a registered benchmark; publish it with "
-                "turkic-idiom dataset export --repo"
+                f"{source}: has no eval.yaml at {revision}, so it is not a registered benchmark; {again}"
             ) from error
     try:
         return [task.id for task in _EvalFile.model_validate(read_yaml(Path(path))).tasks]
     except ValidationError as error:
-        raise InputError(
-            f"{source}: its eval.yaml at {revision} names no tasks; publish it with turkic-idiom dataset export --repo"
-        ) from error
+        raise InputError(f"{source}: its eval.yaml at {revision} names no tasks; {again}") from error
 
 
 def _scores_by_task_id(scores: Sequence[StatedScores], registered: Sequence[str]) -> dict[str, tuple[float, str]]:
@@ -168,36 +161,9 @@ def _scores_by_task_id(scores: Sequence[StatedScores], registered: Sequence[str]
             by_subset[score.subset] = score
             floor = "" if score.floor is None else f"; a random ranking has {score.floor:.4f}"
             by_id[f"{task.name}-{score.subset}"] = (score.main, f"nDCG without a cut-off{floor}")
-        registered_subsets = []
-        for name in registered:
-            if name.startswith(f"{task.name}-"):
-                registered_subsets.append(name.removeprefix(f"{task.name}-"))
-        if registered_subsets and set(registered_subsets) <= set(by_subset):
-            mean = sum(by_subset[subset].main for subset in registered_subsets) / len(registered_subsets)
-            by_id[task.name] = (mean, f"nDCG without a cut-off, mean of {len(registered_subsets)} subsets")
+        prefix = f"{task.name}-"
+        subsets = [name.removeprefix(prefix) for name in registered if name.startswith(prefix)]
+        if subsets and set(subsets) <= set(by_subset):
+            mean = sum(by_subset[subset].main for subset in subsets) / len(subsets)
+            by_id[task.name] = (mean, f"nDCG without a cut-off, mean of {len(subsets)} subsets")
     return by_id
-
-
-def _entries_yaml(
-    scores: dict[str, tuple[float, str]], dataset: str, revision: str, *, registered: Sequence[str]
-) -> str:
-    """Return the content of the file, with an entry for every registered task that was scored."""
-    entries = []
-    for name in registered:
-        if name in scores:
-            value, note = scores[name]
-            entry = EvalResultEntry(
-                dataset_id=dataset,
-                task_id=name,
-                value=round(value, 6),
-                dataset_revision=revision,
-                notes=note,
-            )
-            entries.append(entry)
-    if not entries:
-        names = ", ".join(sorted(scores))
-        raise InputError(
-            f"{dataset}: its eval.yaml at {revision} registers none of {names}; publish it with turkic-idiom dataset "
-            "publish"
-        )
-    return str(yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True))

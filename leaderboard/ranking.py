@@ -9,7 +9,8 @@ the lower one. The pages have this fact for all pairs, one bit each, and rank ag
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,45 +39,37 @@ _DECIMALS = 9  # to which scores are rounded before they are put in order
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Place of a model in one ranking.
+class Score:
+    """A score of at most 1, negative below chance, with its 95% interval; NaN if there is none."""
 
-    Attributes:
-        id: id of the submission.
-        score: chance-corrected score; 1 is perfect, 0 is chance.
-        interval: its 95% interval.
-        rank: 1 + the number of models in better groups; equal within a group.
-        group: number of the group, 1 for the best; no model of a group is significantly worse than the group's best.
-    """
-
-    id: str
     score: float
     interval: Interval
-    rank: int
-    group: int
+
+    @property
+    def missing(self) -> bool:
+        """Return whether there is no score."""
+        return math.isnan(self.score)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Standings(Mapping[str, Standing]):
-    """Models of one ranking, best first; a mapping from the id of a submission to its standing.
+NO_SCORE = Score(math.nan, Interval(math.nan, math.nan))
 
-    Attributes:
-        by_id: id -> standing.
-        is_better: (M, M) whether the model of the row is significantly better than that of the column, which stands
-            below it; False on and below the diagonal.
-    """
 
-    by_id: Mapping[str, Standing]
-    is_better: Bools
+@dataclass(frozen=True, slots=True)
+class Standing(Score):
+    """Place of a model in one ranking, with its chance-corrected score."""
 
-    def __getitem__(self, name: str) -> Standing:
-        return self.by_id[name]
+    id: str  # of the submission
+    rank: int  # 1 + the number of models in better groups; equal within a group
+    group: int  # 1 for the best; no model of a group is significantly worse than the group's best
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.by_id)
 
-    def __len__(self) -> int:
-        return len(self.by_id)
+class Standings(dict[str, Standing]):
+    """Models of one ranking, best first: id of the submission -> its standing."""
+
+    def __init__(self, standings: Mapping[str, Standing], is_better: Bools) -> None:
+        super().__init__(standings)
+        # (M, M) whether the model of the row is significantly better than that of the column, which stands below it
+        self.is_better = is_better
 
     @property
     def pairs(self) -> str:
@@ -88,8 +81,7 @@ class Standings(Mapping[str, Standing]):
 def rank(parts: Sequence[Mapping[str, Resampled]]) -> Standings:
     """Return the standings of the submissions that are in all parts, ordered by their mean over the parts, best first.
 
-    Args:
-        parts: for each task the scores of submissions, id -> score.
+    A part holds the scores of one task, id -> score.
     """
     complete: dict[str, Resampled] = {}
     for name in parts[0] if parts else ():
@@ -104,7 +96,7 @@ def rank(parts: Sequence[Mapping[str, Resampled]]) -> Standings:
         if is_better[best, place]:
             best, group = place, group + 1
         resampled = complete[name]
-        standings[name] = Standing(name, resampled.score, resampled.interval(), best + 1, group)
+        standings[name] = Standing(resampled.score, resampled.interval(), name, best + 1, group)
     return Standings(standings, is_better)
 
 
@@ -113,10 +105,8 @@ def better_pairs(models: Sequence[Resampled]) -> Bools:
 
     It is if the 95% interval of their difference lies above 0 and a few concepts alone cannot explain the difference.
     The lower end of the interval is above 0 if fewer draws than lie below it are not, so draws are counted, and sorted
-    only for a pair at the edge. Nothing is counted for pairs that are far apart.
-
-    Args:
-        models: scores under the same draws and over the same concepts, best first; only later models are compared.
+    only for a pair at the edge. Nothing is counted for pairs that are far apart. The models are resampled with the same
+    draws over the same concepts, and the best stands first; each is compared with those after it.
     """
     is_better = np.zeros((len(models), len(models)), dtype=bool)
     if len(models) < 2:
@@ -153,12 +143,8 @@ def _far_apart(models: Sequence[Resampled], influences: Floats, has_undefined: B
     All draws but `_OUTLIERS` of the row's model lie above all but as many of the column's, so at most twice as many
     draws of the difference do not lie above 0. More lie below the end of the interval, if its degrees of freedom are
     `_FREEDOM` or more. They follow from sums of powers of the differences between two models' influences, which are
-    computed for all pairs at once from matrix products.
-
-    Args:
-        models: M models.
-        influences: (M, C) of their concepts.
-        has_undefined: (M,) whether a draw of the model is NaN; its pairs are left to the count.
+    computed for all pairs at once from matrix products: `influences` is (M, C). Pairs of models with an undefined draw
+    are left to the count.
     """
     n_concepts = influences.shape[1]
     if tails_of_freedom(np.array([_FREEDOM]), n_concepts)[0] * (RESAMPLES - 1) < 2 * _OUTLIERS + 1:

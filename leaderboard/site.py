@@ -1,65 +1,159 @@
-"""Write the static site into a folder; other files in the folder stay as they are."""
+"""From submissions on disk to a static site: score them, rank them, write the pages; `build` does all of it."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
 
-from leaderboard.board import Board
-from leaderboard.language_models import LanguageModelBoard
-from leaderboard.pages import Pages
-from leaderboard.scores import ScoredSubmission
-from leaderboard.submit_page import NOTHING_KNOWN, About
+from rich.console import Console
+from rich.progress import track
+
+from leaderboard.board import Board, ScoredSubmission, extra_tasks, load_submissions, make_board, of_tasks
+from leaderboard.data import board_data, item_board_data
+from leaderboard.pages import Pages, environment
+from leaderboard.submission import LeftOut, submission_folders
+from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.files import commit_folder, foreign_names, our_files
-from turkic_idiom_tasks.io.reading import MalformedError, decode_text, display, read_file
+from turkic_idiom_tasks.io.files import commit_folder, foreign_names, our_files, write_text
+from turkic_idiom_tasks.io.reading import MalformedError, display, printable, read_file
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
+from turkic_idiom_tasks.results.predictions import TASK_NAMES
 
 KIND = "site"  # of the folder, in its manifest
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_MAX_IDS = 1024 * 1024  # bytes of a list of ids
+_REPOSITORY = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+", re.ASCII)
+_REPORT_MARK = b'<meta name="generator" content="turkic-idiom leaderboard build">'
 
 
-def build_site(
+@dataclass(frozen=True, slots=True, eq=False)
+class Built:
+    """What became of the submissions of a build."""
+
+    scored: list[ScoredSubmission]  # on the leaderboard
+    left_out: list[LeftOut]  # those with a fault
+    other_editions: list[LeftOut]  # listed without scores
+    files: list[Path]  # of the site
+
+
+def build(
+    submissions: Path,
+    out: Path,
+    *,
+    data: str | Dataset = "",
+    reproduced: Collection[str] = (),
+    report: Path | None = None,
+    strict: bool = False,
+    overwrite: bool = False,
+    repository: str | None = None,
+    built: str | None = None,
+) -> Built:
+    """Compute every score and interval from the predictions, rank the models, and write a static site.
+
+    A submission with a fault is left out, and never stops the others. An earlier site in the folder is updated; other
+    files in it are left alone.
+
+    Args:
+        submissions: folder with one folder for each submission.
+        out: folder of the site.
+        data: the data that were predicted: a dataset, or its name for `open_dataset`; "" is the bundled lexicon.
+        reproduced: ids of submissions that the maintainers ran again; they get a badge.
+        report: HTML page for maintainers, outside the site: what was left out, with every fault.
+        strict: whether to end at the first submission with a fault, and write no site.
+        overwrite: whether to replace a file with a name of the site that an earlier build did not write.
+        repository: address of the GitHub repository that takes submissions; the pages link to it.
+        built: day of the build, ``2026-11-30``; None is the day of SOURCE_DATE_EPOCH, or no day without that either.
+
+    Raises:
+        InputError: there is no submission without a fault, an argument is malformed, a folder holds something else or
+            cannot be written to, or a package is missing.
+    """
+    repository, day = _site_facts(repository, built)
+    _check_out(out, submissions, overwrite=overwrite)
+    if report:
+        _check_report(report, out, submissions)
+    dataset = open_dataset(data) if isinstance(data, str) else data
+    scored: list[ScoredSubmission] = []
+    left_out: list[LeftOut] = []
+    other_editions: list[LeftOut] = []
+    console = Console(stderr=True)
+    for submission in track(
+        load_submissions(submissions, dataset),
+        "scoring submissions",
+        total=len(submission_folders(submissions)),
+        console=console,
+        disable=not console.is_terminal,
+    ):
+        if isinstance(submission, ScoredSubmission):
+            scored.append(submission)
+        elif submission.edition:
+            other_editions.append(submission)
+        elif strict:
+            raise InputError(submission.reason)
+        else:
+            left_out.append(submission)
+    if report:
+        _write_report(report, Built(scored, left_out, other_editions, []), dataset, day)
+    if left_out and not scored and not other_editions:
+        raise InputError(f"every submission has a fault, so no site is written; the first: {left_out[0].reason}")
+    known = {submission.id for submission in scored} | {entry.id for entry in (*left_out, *other_editions)}
+    unknown = sorted(set(reproduced) - known)
+    if unknown:
+        raise InputError(f"reproduced: no submission {display(unknown[0])}; correct or delete that line")
+    encoders, models = of_tasks(scored, TASK_NAMES), of_tasks(scored, ITEM_TASKS)
+    board_of_encoders = make_board(
+        encoders,
+        board_data(dataset, extra=extra_tasks(encoders)),
+        reproduced=reproduced,
+        other_editions=other_editions,
+    )
+    board_of_models = make_board(models, item_board_data(dataset), reproduced=reproduced) if models else None
+    files = write_site(
+        board_of_encoders, out, models=board_of_models, repository=repository, built=day, overwrite=overwrite
+    )
+    return Built(scored, left_out, other_editions, files)
+
+
+def write_site(
     board: Board,
     out: Path,
     *,
-    language_models: LanguageModelBoard | None = None,
-    about: About = NOTHING_KNOWN,
+    models: Board | None = None,
+    repository: str | None = None,
+    built: date | None = None,
     overwrite: bool = False,
 ) -> list[Path]:
-    """Write all files of the site at once, and return their paths; other files in the folder are left alone.
-
-    Args:
-        board: the leaderboard that the pages show.
-        out: folder of the site.
-        language_models: the board of submissions that answer items; None if there are none.
-        about: repository and date of the build.
-        overwrite: whether to replace a file with a name of the site that an earlier build did not write.
+    """Write all files of a site at once, and return their paths; see `Pages` and `build`.
 
     Raises:
-        InputError: an id cannot be a file name; the folder holds something else or cannot be written to; a package is
-            missing.
+        InputError: the folder holds something else or cannot be written to.
     """
-    _check_ids(board.submissions)
-    if language_models:
-        _check_ids(language_models.board.submissions)
-    contents = dict(Pages(board, language_models, about=about).all())
+    contents = dict(Pages(board, models, repository=repository, built=built).files())
     commit_folder(out, contents, kind=KIND, overwrite=overwrite)
     return [out / name for name in contents]
 
 
-def check_out(out: Path, submissions: Path, *, overwrite: bool) -> None:
-    """Check that the site can be written, before the scores are computed; `build_site` checks the folder again.
+def _site_facts(repository: str | None, built: str | None) -> tuple[str | None, date | None]:
+    """Return the address of the repository and the day of the build, which may come from the environment."""
+    if repository is not None:
+        repository = repository.rstrip("/")
+        if not _REPOSITORY.fullmatch(repository):
+            raise usage_error(f"--repository {repository}: give an address like https://github.com/ORG/NAME")
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        if built is not None:
+            return repository, date.fromisoformat(built)
+        return repository, None if epoch is None else datetime.fromtimestamp(int(epoch), tz=UTC).date()
+    except (ValueError, OverflowError, OSError) as error:
+        source = f"--date {built}" if built is not None else f"SOURCE_DATE_EPOCH={epoch}"
+        raise usage_error(f"{source}: not a date; give --date YYYY-MM-DD, or seconds since 1970") from error
 
-    Args:
-        out: folder of the site.
-        submissions: folder of the submissions.
-        overwrite: whether `out` may hold files that an earlier build did not write.
 
-    Raises:
-        InputError: `out` lies in the folder of the submissions, or holds something else.
-    """
+def _check_out(out: Path, submissions: Path, *, overwrite: bool) -> None:
+    """Check that the site can be written, before the scores are computed; `commit_folder` checks the folder again."""
     inner, outer = out.resolve(), submissions.resolve()
     if inner == outer or outer in inner.parents:
         raise usage_error(
@@ -71,36 +165,32 @@ def check_out(out: Path, submissions: Path, *, overwrite: bool) -> None:
         if others:
             raise InputError(
                 f"{out}: holds {display(others[0])} and is no site; choose an empty or new folder, or pass "
-                f"--overwrite, "
-                "which leaves files with other names alone"
+                "--overwrite, which leaves files with other names alone"
             )
 
 
-def read_ids(path: Path) -> list[str]:
-    """Return the ids of a text file with one id per line; lines that begin with # are comments.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    try:
-        text = decode_text(read_file(path, limit=_MAX_IDS))
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}; give a text file with one id per line") from error
-    ids = []
-    for line in text.splitlines():
-        if line.strip() and not line.startswith("#"):
-            ids.append(line.strip())
-    return ids
+def _check_report(report: Path, site: Path, submissions: Path) -> None:
+    """Check that the page for maintainers would not be published, lie among submissions, or replace another file."""
+    for folder, what in ((site, "site, which is published"), (submissions, "submissions")):
+        if folder.resolve() in report.resolve().parents:
+            raise usage_error(f"--report {report}: lies in the folder of the {what}; choose a file elsewhere")
+    if report.exists():
+        try:
+            is_ours = _REPORT_MARK in read_file(report)
+        except MalformedError as error:
+            raise InputError(f"{report}: {error}; choose another file with --report") from error
+        if not is_ours:
+            raise InputError(f"{report}: was not written by this command; choose another file with --report")
 
 
-def _check_ids(submissions: tuple[ScoredSubmission, ...]) -> None:
-    seen: dict[str, str] = {}
-    for submission in submissions:
-        name = submission.id
-        if not _ID.fullmatch(name):
-            raise InputError(
-                f"submission {display(name)}: cannot be the name of a page; use letters, digits, '.', '_' and '-'"
-            )
-        other = seen.setdefault(name.lower(), name)
-        if other != name:
-            raise InputError(f"submissions {other!r} and {name!r} differ in case alone; rename one of them")
+def _write_report(report: Path, outcome: Built, dataset: Dataset, built: date | None) -> None:
+    left_out = []
+    for entry in outcome.left_out:
+        faults = []
+        for fault in entry.faults:  # without the path of the folder, which the page names once
+            line = f", line {fault.line}" if fault.line else ""
+            place = "" if fault.path == entry.folder else f"{fault.path.name}{line}: "
+            faults.append(printable(f"{place}{fault.message}"))
+        left_out.append((entry.id, faults))
+    page = environment().get_template("maintainers.html")
+    write_text(report, page.render(outcome=outcome, left_out=left_out, data=dataset, built=built))

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from leaderboard.scores import ScoredSubmission, score_submission
-from leaderboard.submission import NAME, Metadata, read_submission, slug, submission_files
+from leaderboard.board import ScoredSubmission, score_submission
+from leaderboard.submission import NAME, Metadata, Submission, slug, submission_files
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import new_folder, write_bytes
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.harness_files import find_predictions
-from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES, ModelPredictions
+from turkic_idiom_tasks.results.model_predictions import MODEL_TYPES, ModelPredictions
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey
 
 _IDENTITY = ("name", "revision", "type", "regime", "pooling", "few_shot")
@@ -30,67 +30,83 @@ _NEEDED = {
 _OPTIONS = {"n_parameters": "--parameters", "training_data": "--training-data"}  # those that are not --FIELD
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitOptions:
-    """Options of a submitter; those that are None are taken from the results."""
-
-    out: Path
-    contact: str | None = None
-    training_data: str | None = None
-    name: str | None = None
-    type: str | None = None
-    regime: str | None = None
-    n_parameters: int | None = None
-    poolings: tuple[str, ...] = ()
-    seed: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, known in (("type", MODEL_TYPES), ("regime", KNOWN_REGIMES)):
-            value = getattr(self, name)
-            if value not in (None, *known):
-                raise usage_error(f"--{name} {display(value)}: unknown; known: {', '.join(known)}")
-
-
-def submit(places: Sequence[Path], options: SubmitOptions, *, dataset: Dataset) -> list[tuple[Path, ScoredSubmission]]:
+def submit(
+    places: Sequence[Path],
+    out: Path,
+    *,
+    dataset: Dataset,
+    contact: str | None = None,
+    training_data: str | None = None,
+    name: str | None = None,
+    type: str | None = None,
+    regime: str | None = None,
+    n_parameters: int | None = None,
+    poolings: Sequence[str] = (),
+    seed: int | None = None,
+) -> list[tuple[Path, ScoredSubmission]]:
     """Write a folder for each model, pooling and regime in the results; return each folder with its scores.
 
+    Fields of `Metadata` that are None are taken from the results. Without `poolings` all are submitted, and of several
+    seeds the smallest.
+
     Raises:
-        InputError: results cannot be read, are of other data, or are there twice; an option that only the submitter
-            can give is missing; a folder exists already.
+        InputError: results cannot be read, are of other data, or are there twice; a field that only the submitter can
+            give is missing or malformed; a folder exists already.
     """
-    folders: dict[Path, dict[str, bytes]] = {}
-    for group in _group(_chosen(find_predictions(places, dataset), options)):
-        metadata = _metadata(group, options, dataset)
-        folder = options.out / slug(metadata)
+    fields = {
+        "contact": contact,
+        "training_data": training_data,
+        "name": name,
+        "type": type,
+        "regime": regime,
+        "n_parameters": n_parameters,
+    }
+    stated = {field: value for field, value in fields.items() if value is not None}
+    chosen = _chosen(find_predictions(places, dataset), poolings, seed, stated)
+    submissions: dict[Path, Submission] = {}
+    for group in _group(chosen):
+        metadata = _metadata(group, stated, dataset)
+        folder = out / slug(metadata)
         if folder.exists():
             raise usage_error(f"{folder}: exists already; remove it or choose another --out")
-        folders[folder] = submission_files(metadata, _predictions(group))
-    return [(folder, _write(folder, files, dataset)) for folder, files in folders.items()]
+        submissions[folder] = Submission(slug(metadata), metadata, _predictions(group))
+    scored = []
+    for folder, submission in submissions.items():
+        # Not read again: the reader of the results and `Metadata` have checked all that the receiver checks
+        with new_folder(folder) as unfinished:
+            for file_name, content in submission_files(submission.metadata, submission.predictions).items():
+                write_bytes(unfinished / file_name, content)
+        scored.append((folder, score_submission(submission)))
+    return scored
 
 
-def _chosen(results: Sequence[ModelPredictions], options: SubmitOptions) -> list[ModelPredictions]:
+def _chosen(
+    results: Sequence[ModelPredictions], poolings: Sequence[str], seed: int | None, stated: Mapping[str, Any]
+) -> list[ModelPredictions]:
     """Return the predictions of the chosen poolings and of one seed, with what the submitter states about the model."""
-    poolings = sorted({item.pooling for item in results if item.pooling})
-    for pooling in options.poolings:
-        if pooling not in poolings:
-            known = ", ".join(poolings) or "none"
+    known_poolings = sorted({item.pooling for item in results if item.pooling})
+    for pooling in poolings:
+        if pooling not in known_poolings:
+            known = ", ".join(known_poolings) or "none"
             raise usage_error(f"--pooling {display(pooling)}: not in the results; they have {known}")
-    for option, value in (("--name", options.name), ("--parameters", options.n_parameters)):
-        if value is not None:
-            _check_one_model(results, f"{option} {display(value)}")
-    classifier_seed = _seed(results, options, of_classifiers=True)
-    encoder_seed = _seed(results, options, of_classifiers=False)
-    stated: dict[str, Any] = {}
-    for name in ("name", "type", "regime", "n_parameters"):
-        if getattr(options, name) is not None:
-            stated[name] = getattr(options, name)
+    for field in ("name", "n_parameters"):
+        if field in stated:
+            _check_one_model(results, f"{_OPTIONS.get(field, f'--{field}')} {display(stated[field])}")
+    seeds = {item.seed for item in results if item.seed is not None}
+    if seed is not None and seed not in seeds:
+        known = ", ".join(map(str, sorted(seeds))) or "none"
+        raise usage_error(f"--seed {seed}: not in the results; they have {known}")
+    seed_of = {}  # whether of classifiers -> the seed: they and encoders are tuned apart, with seeds of their own
+    for is_classifier in (True, False):
+        of_kind = {item.seed for item in results if item.seed is not None and item.is_classifier == is_classifier}
+        seed_of[is_classifier] = seed if seed in of_kind else min(of_kind, default=None)
+    changes = {field: value for field, value in stated.items() if field in (*_IDENTITY, "n_parameters")}
     chosen = []
     for item in results:
-        is_chosen_pooling = not options.poolings or item.pooling in (None, *options.poolings)
-        seed = classifier_seed if item.is_classifier else encoder_seed
-        if not is_chosen_pooling or item.seed not in (None, seed):
+        is_chosen_pooling = not poolings or item.pooling in (None, *poolings)
+        if not is_chosen_pooling or item.seed not in (None, seed_of[item.is_classifier]):
             continue
-        item = replace(item, **stated)
+        item = replace(item, **changes)
         if not re.fullmatch(NAME, item.name):
             raise usage_error(
                 f"{item.path}: the model is called {display(item.name)}, which cannot be published; "
@@ -115,21 +131,7 @@ def _check_one_model(results: Sequence[ModelPredictions], option: str) -> None:
             raise usage_error(f"{option}: is for one model, but {task} has results of {names}; name the files of one")
 
 
-def _seed(results: Sequence[ModelPredictions], options: SubmitOptions, *, of_classifiers: bool) -> int | None:
-    """Return the seed of classifiers or of encoders that is submitted: the one in the options, or the smallest."""
-    every_seed, seeds = set(), set()
-    for item in results:
-        if item.seed is not None:
-            every_seed.add(item.seed)
-            if item.is_classifier == of_classifiers:
-                seeds.add(item.seed)
-    if options.seed is not None and options.seed not in every_seed:
-        known = ", ".join(map(str, sorted(every_seed))) or "none"
-        raise usage_error(f"--seed {options.seed}: not in the results; they have {known}")
-    return options.seed if options.seed in seeds else min(seeds, default=None)
-
-
-def _group(results: Iterable[ModelPredictions]) -> list[list[ModelPredictions]]:
+def _group(results: Sequence[ModelPredictions]) -> list[list[ModelPredictions]]:
     """Return the results in groups, one for each submission: results of one model that was run in one way.
 
     Span results do not name a pooling. They join the rankings of a model if there is exactly one group of rankings
@@ -143,13 +145,8 @@ def _group(results: Iterable[ModelPredictions]) -> list[list[ModelPredictions]]:
     rankings: list[list[ModelPredictions]] = []
     tags: list[list[ModelPredictions]] = []
     for group in groups.values():
-        tasks: set[str] = set()
-        for item in group:
-            tasks.update(task for task, _ in item.predictions)
-        if tasks <= {SPANS}:
-            tags.append(group)
-        else:
-            rankings.append(group)
+        has_spans_alone = all(task == SPANS for item in group for task, _ in item.predictions)
+        (tags if has_spans_alone else rankings).append(group)
     joined = list(rankings)
     for group in tags:
         matching = [other for other in rankings if _agree(group[0], other[0])]
@@ -170,18 +167,12 @@ def _agree(tags: ModelPredictions, rankings: ModelPredictions) -> bool:
     return True
 
 
-def _metadata(group: Sequence[ModelPredictions], options: SubmitOptions, dataset: Dataset) -> Metadata:
-    """Return the metadata of a model, from its results and the options.
-
-    Raises:
-        InputError: a field that only the submitter knows is missing; names all such fields and their options.
-    """
-    known: dict[str, Any] = {"contact": options.contact, "training_data": options.training_data}
+def _metadata(group: Sequence[ModelPredictions], stated: Mapping[str, Any], dataset: Dataset) -> Metadata:
+    """Return the metadata of a model, from its results and what the submitter states."""
+    known: dict[str, Any] = {"contact": stated.get("contact"), "training_data": stated.get("training_data")}
     for name in (*_IDENTITY, "n_parameters"):
-        known[name] = None
-        for item in group:
-            if known[name] is None:
-                known[name] = getattr(item, name)
+        values = [getattr(item, name) for item in group]
+        known[name] = next((value for value in values if value is not None), None)
     missing = [text for name, text in _NEEDED.items() if known[name] is None]
     if missing:
         raise usage_error(
@@ -190,9 +181,8 @@ def _metadata(group: Sequence[ModelPredictions], options: SubmitOptions, dataset
     versions: dict[str, str] = {}
     for item in group:
         versions |= item.versions
-    throughput = max(
-        (item.throughput for item in group if item.throughput), key=lambda measured: measured.n_texts, default=None
-    )
+    measured = [item.throughput for item in group if item.throughput]
+    throughput = max(measured, key=lambda throughput: throughput.n_texts, default=None)
     try:
         return Metadata(
             **known,
@@ -205,18 +195,13 @@ def _metadata(group: Sequence[ModelPredictions], options: SubmitOptions, dataset
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = str(first["loc"][0])
+        place = _OPTIONS.get(field, f"--{field}") if field in stated else f"{known['name']}: {display(field)}"
         message = first["msg"].removeprefix("Value error, ")
-        is_option = getattr(options, field, None) is not None
-        place = _OPTIONS.get(field, f"--{field}") if is_option else f"{known['name']}: {display(field)}"
         raise usage_error(f"{place}: {message}, not {display(first['input'])}") from error
 
 
 def _predictions(group: Sequence[ModelPredictions]) -> dict[SubsetKey, Prediction]:
-    """Return all predictions of a group.
-
-    Raises:
-        InputError: two results are of the same subset or language.
-    """
+    """Return all predictions of a group, none of them of the same subset or language."""
     paths: dict[SubsetKey, Path] = {}
     predictions: dict[SubsetKey, Prediction] = {}
     for item in group:
@@ -229,15 +214,3 @@ def _predictions(group: Sequence[ModelPredictions]) -> dict[SubsetKey, Predictio
             paths[key] = item.path
             predictions[key] = value
     return predictions
-
-
-def _write(folder: Path, files: dict[str, bytes], dataset: Dataset) -> ScoredSubmission:
-    """Write the folder and read it as the receiver will; if it has a fault, the folder is removed."""
-    with new_folder(folder) as unfinished:
-        for name, content in files.items():
-            write_bytes(unfinished / name, content)
-        submission, faults = read_submission(unfinished, dataset, name=folder.name)
-        if submission is None:
-            messages = "; ".join(f"{fault.path.name}: {fault.message}" for fault in faults[:3])
-            raise InputError(f"{folder.name}: these results do not make a valid submission: {messages}")
-        return score_submission(submission)

@@ -1,20 +1,26 @@
-"""Tables of the leaderboard, with a row for each submission and its scores as a page shows them."""
+"""Tables of the leaderboard: a column for each score, a row for each submission, and the tabs that rank them.
+
+Every table of the site is made of the same columns and rows: those of a tab, of a task, and of the language models.
+The overview and the page of each language have tabs: rankings by retrieval, by spans, by both, and by similarity. A tab
+ranks the submissions that have all of its tasks, so a model that does one thing well has a rank.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from leaderboard.board import Board
-from leaderboard.items import SubsetItems
-from leaderboard.ranking import Standing, Standings
-from leaderboard.scores import RETRIEVAL_TASKS, OtherEdition, ScoredSubmission
+from leaderboard.board import RETRIEVAL_TASKS, Board, ScoredSubmission, corrected
+from leaderboard.ranking import NO_SCORE, Score, Standing, Standings
+from leaderboard.submission import Metadata
 from turkic_idiom_tasks.dataset.similarity import STS
-from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval
+from turkic_idiom_tasks.languages import LANGUAGES, get_language
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
 TASK_TITLES = {
     "T1": "Cross-lingual idiom retrieval",
@@ -23,9 +29,14 @@ TASK_TITLES = {
     "T4": "Sentence to paraphrase",
     STS: "Similarity of sentences with idioms",
     SPANS: "Idiom span detection",
+    "meaning": "Meaning of an idiom",
+    "equivalent": "Equivalent in another language",
+    "usage": "Figurative or literal use",
+    "cloze": "Idiom for a blank",
+    CLOZE_OPEN: "Idiom for a blank, without options",
 }
-TASK_LABELS = {"T1": "T1", "T2": "T2", "T3": "T3", "T4": "T4", STS: "STS", SPANS: "Spans"}
-TASK_FORMS = {
+TASK_LABELS = {task: task.capitalize() for task in TASK_TITLES} | {STS: "STS", CLOZE_OPEN: "Open cloze"}
+TASK_FORMS = {  # of the tasks of encoders and taggers
     "T1": "idiom → idiom",
     "T2": "idiom → meaning",
     "T3": "idiom → foreign meaning",
@@ -49,6 +60,7 @@ SIZE_CLASSES = (
 )
 UNKNOWN_SIZE = "not known"
 RECOMPUTED, REPRODUCED = "recomputed", "reproduced"
+RETRIEVAL_TAB, SPANS_TAB, SIMILARITY_TAB, ALL_TAB = "retrieval", "spans", "similarity", "all"
 
 _N_SIMILAR = 2  # similar names that are shown, at most
 _REVISION_LENGTH = 8  # characters of a revision that are shown
@@ -56,68 +68,32 @@ _SEPARATORS = str.maketrans("", "", "._-/")
 _LOOK_ALIKES = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"))
 
 
-@dataclass(frozen=True, slots=True)
-class ShownScore:
-    """A score as a page shows it.
-
-    Attributes:
-        value: at most 1; negative below chance; NaN if there is no score.
-        interval: its 95% interval, or None.
-    """
-
-    value: float
-    interval: Interval | None = None
-
-    @property
-    def missing(self) -> bool:
-        """Return whether there is no score."""
-        return math.isnan(self.value)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """A column of scores; the first one of a table decides the ranks.
+    """A column of scores; the first one of a table decides the ranks."""
 
-    Attributes:
-        key: name in addresses.
-        title: head.
-        about: explanation of the head.
-        form: smaller line below the title, or "".
-        n: number of queries or sentences that the head states; None states none.
-        small: whether some score of the column is that of fewer than `SMALL_N` queries or sentences.
-        floor: score of a random system.
-    """
-
-    key: str
+    key: str  # name in addresses
     title: str
-    about: str
-    form: str = ""
-    n: int | None = None
-    small: bool = False
-    floor: float = 0.0
+    about: str  # explanation of the title
+    scores: Mapping[str, Score]  # id of a submission -> its score
+    form: str = ""  # smaller line below the title
+    n: int | None = None  # number of items that the title states; None states none
+    small: bool = False  # whether some score of the column is that of fewer than `SMALL_N` items
+    floor: float = 0.0  # score of a random system
+    lack: str = ""  # what the row of a submission without a score says that it lacks
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """One submission in a table.
-
-    Attributes:
-        submission: the submission.
-        standing: None if it has no rank.
-        lacks: names of the tasks or languages that were not submitted.
-        scores: one score for each column.
-        badges: how the scores were checked.
-        distinction: note that tells the submission from others that look the same, or "".
-        tie: place among the rows that share its rank: ``first``, ``middle`` or ``last``; "" if no other does.
-    """
+    """One submission in a table."""
 
     submission: ScoredSubmission
-    standing: Standing | None
-    lacks: tuple[str, ...]
-    scores: tuple[ShownScore, ...]
-    badges: tuple[str, ...]
-    distinction: str
-    tie: str = ""
+    standing: Standing | None  # None if it has no rank
+    lacks: tuple[str, ...]  # tasks or languages that were not submitted
+    scores: tuple[Score, ...]  # one for each column
+    badges: tuple[str, ...]  # how they were checked
+    distinction: str  # note that tells the submission from others that look the same, or ""
+    tie: str = ""  # place among the rows that share its rank: first, middle or last; "" if no other does
 
     @property
     def size(self) -> str:
@@ -125,14 +101,217 @@ class Row:
         return size_class(self.submission.metadata.n_parameters)
 
 
-def variant(submission: ScoredSubmission | OtherEdition) -> str:
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table of submissions, the ranked ones first."""
+
+    columns: list[Column]
+    rows: list[Row]
+    standings: Standings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tab:
+    """One ranking of a board."""
+
+    name: str
+    board: Board
+    tasks: tuple[str, ...]  # those whose mean is ranked
+    shown: tuple[str, ...]  # those that have a column, the ranked ones first
+    standings: Standings  # of the submissions that have all ranked tasks
+
+    @property
+    def title(self) -> str:
+        """Return the name that the pages show."""
+        return self.name.capitalize()
+
+
+def tabs_of(board: Board) -> list[Tab]:
+    """Return the tabs in which a submission is ranked, and those without which a submission would be listed in none.
+
+    If no submission is ranked at all, there is the last tab, which lists the most of them. A task that is in no
+    ranking has a column beside those of retrieval.
+    """
+    submitted = {score.task for submission in board.submissions for score in submission.subsets}
+    retrieval = tuple(task for task in board.data.tasks if task in RETRIEVAL_TASKS)
+    ranked_elsewhere = (*RETRIEVAL_TASKS, SPANS, STS)
+    others = tuple(task for task in board.data.tasks if task not in ranked_elsewhere and task in submitted)
+    has_spans = SPANS in board.data.tasks
+    tabs = []
+    if retrieval:
+        tabs.append(Tab(RETRIEVAL_TAB, board, retrieval, (*retrieval, *others), board.retrieval))
+    elif others:
+        tabs.append(Tab(RETRIEVAL_TAB, board, others[:1], others, board.by_task[others[0]]))
+    if has_spans:
+        tabs.append(Tab(SPANS_TAB, board, (SPANS,), (SPANS,), board.by_task[SPANS]))
+    if STS in submitted and STS in board.by_task:
+        tabs.append(Tab(SIMILARITY_TAB, board, (STS,), (STS,), board.by_task[STS]))
+    if retrieval and has_spans:
+        tabs.append(Tab(ALL_TAB, board, (*retrieval, SPANS), (*retrieval, *others, SPANS), board.overall))
+    kept = [tab for tab in tabs if len(tab.standings)] or tabs[-1:]
+    listed: set[str] = set()
+    for tab in kept:
+        listed.update(_listed(tab))
+    for tab in tabs:
+        names = set(_listed(tab))
+        if not names <= listed:
+            kept.append(tab)
+            listed |= names
+    return [tab for tab in tabs if tab in kept]
+
+
+def default_tab(tabs: Sequence[Tab]) -> Tab | None:
+    """Return the tab with the most ranked submissions; of several, the one with the most tasks."""
+    return max(tabs, key=lambda tab: (len(tab.standings), len(tab.tasks)), default=None)
+
+
+def tab_table(tab: Tab, tabs_by_language: Mapping[str, Sequence[Tab]] | None = None) -> Table:
+    """Return the table of a tab: the mean of the ranked tasks if there are several, each task, and each language.
+
+    The column of a language has the scores of that language's own board over the same tasks, as far as the data has
+    them in this language. Its cells are empty if that board ranks other tasks, because nobody submitted one of them.
+    """
+    data, by_task = tab.board.data, tab.board.by_task
+    columns = []
+    is_mean = len(tab.tasks) > 1
+    if is_mean:
+        names = ", ".join(TASK_LABELS[task] for task in tab.tasks)
+        about, form = f"Mean of {names}; it decides the rank", f"of {len(tab.tasks)} tasks"
+        columns.append(Column("mean", "Mean", about, tab.standings, form))
+    for task in tab.shown:
+        subsets = data.of_task(task)
+        label, n = TASK_LABELS[task], subsets[0].n if len(subsets) == 1 else None
+        column = Column(
+            key=task,
+            title=label,
+            about=TASK_LEADS[task],
+            scores=by_task[task],
+            form=TASK_FORMS[task],
+            n=n,
+            small=n is not None and n < SMALL_N,
+            lack=label if task in tab.tasks else "",
+        )
+        columns.append(column)
+    for code in data.languages if len(data.languages) > 1 else ():
+        of_code = [subset for subset in data.subsets if subset.language == code and subset.task in tab.tasks]
+        if not of_code:
+            continue
+        name, tasks = LANGUAGES[code].name, tuple(dict.fromkeys(subset.task for subset in of_code))
+        standings: Mapping[str, Score] = {}
+        for of_language in (tabs_by_language or {}).get(code, ()):
+            if of_language.tasks == tasks:
+                standings = of_language.standings
+        column = Column(
+            key=code,
+            title=name,
+            about=f"Mean over these tasks in {name}" if is_mean else f"{TASK_LABELS[tab.tasks[0]]} in {name}",
+            scores=standings,
+            form="all tasks" if is_mean else "",
+            n=None if is_mean else of_code[0].n,
+            small=min(subset.n for subset in of_code) < SMALL_N,
+        )
+        columns.append(column)
+    return _table(tab.board, columns, tab.standings, _listed(tab))
+
+
+def task_table(board: Board, task: str) -> Table:
+    """Return the table of a task: the mean over its subsets, chance-corrected, and the main score of each subset."""
+    standings = board.by_task[task]
+    is_corrected = task not in (SPANS, STS)
+    about = f"Mean over the languages{', chance-corrected' if is_corrected else ''}; it decides the rank"
+    columns = [Column("mean", "Mean", about, standings, "chance-corrected" if is_corrected else "")]
+    submitted: set[str] = set()
+    for subset in board.data.of_task(task):
+        scores = {}
+        for name, submission in board.by_id.items():
+            score = submission.find(task, subset.name)
+            if score is not None:
+                scores[name] = board.main(submission, score)
+        submitted.update(scores)
+        language = LANGUAGES[subset.language].name
+        title = f"→ {language}" if task in ("T1", "T3") else language
+        column = Column(
+            key=subset.language,
+            title=subset_title(subset.name) if task in ITEM_TASKS else title,
+            about=TASK_LEADS.get(task, ""),
+            scores=scores,
+            n=subset.n,
+            small=subset.n < SMALL_N,
+            floor=subset.floor,
+            lack=language,
+        )
+        columns.append(column)
+    names = [name for name in dict.fromkeys([*standings, *board.by_id]) if name in submitted]
+    return _table(board, columns, standings, names)
+
+
+def item_table(board: Board) -> Table:
+    """Return the table of all language models: the mean of the kinds of items, and each kind, chance-corrected."""
+    columns = [Column("all", "All kinds", "Mean of all kinds; it decides the rank", board.overall)]
+    for task in board.data.tasks:
+        label = TASK_LABELS[task]
+        columns.append(Column(task, label, TASK_TITLES[task], board.by_task[task], lack=label))
+    return _table(board, columns, board.overall, dict.fromkeys([*board.overall, *board.by_id]))
+
+
+def _table(board: Board, columns: list[Column], standings: Standings, names: Iterable[str]) -> Table:
+    """Return a table with a row for each of these submissions."""
+    notes = distinctions(board.submissions)
+    by_group: dict[int, list[str]] = {}
+    for name, standing in standings.items():
+        by_group.setdefault(standing.group, []).append(name)
+    ties: dict[str, str] = {}
+    for group in by_group.values():
+        if len(group) > 1:
+            ties |= dict.fromkeys(group, "middle") | {group[0]: "first", group[-1]: "last"}
+    rows = []
+    for name in names:
+        row = Row(
+            submission=board.by_id[name],
+            standing=standings.get(name),
+            lacks=tuple(column.lack for column in columns if column.lack and name not in column.scores),
+            scores=tuple(column.scores.get(name, NO_SCORE) for column in columns),
+            badges=badges(name, board),
+            distinction=notes.get(name, ""),
+            tie=ties.get(name, ""),
+        )
+        rows.append(row)
+    return Table(columns, rows, standings)
+
+
+def _listed(tab: Tab) -> list[str]:
+    """Return the submissions of a tab: the ranked ones, those with all retrieval tasks, the others task by task."""
+    board = tab.board
+    names: dict[str, None] = dict.fromkeys(tab.standings)
+    if set(tab.tasks) >= set(RETRIEVAL_TASKS):
+        names |= dict.fromkeys(board.retrieval)
+    for task in tab.shown:
+        names |= dict.fromkeys(board.by_task[task])
+    for submission in board.submissions:
+        if any(score.task in tab.shown and not math.isnan(corrected(score)) for score in submission.subsets):
+            names[submission.id] = None
+    return list(names)
+
+
+def by_rank(board: Board) -> list[ScoredSubmission]:
+    """Return all submissions, those with all tasks first, best first."""
+    names: dict[str, None] = {}
+    for order in (board.overall, board.retrieval, *board.by_task.values(), board.by_id):
+        names |= dict.fromkeys(order)
+    return [board.by_id[name] for name in names]
+
+
+def badges(name: str, board: Board) -> tuple[str, ...]:
+    """Return the badges that say how the scores of a submission were checked."""
+    return (RECOMPUTED, REPRODUCED) if name in board.reproduced else (RECOMPUTED,)
+
+
+def variant(metadata: Metadata) -> str:
     """Return a description of how a model was run, such as ``mean pooling, pretrained, 10 examples``."""
-    about = submission.metadata
-    parts = [about.regime]
-    if about.pooling:
-        parts.insert(0, f"{about.pooling} pooling")
-    if about.few_shot is not None:
-        parts.append(f"{about.few_shot} examples")
+    parts = [f"{metadata.pooling} pooling"] if metadata.pooling else []
+    parts.append(metadata.regime)
+    if metadata.few_shot is not None:
+        parts.append(f"{metadata.few_shot} examples")
     return ", ".join(parts)
 
 
@@ -144,9 +323,9 @@ def size_class(n_parameters: int | None) -> str:
     return UNKNOWN_SIZE
 
 
-def badges(submission: ScoredSubmission, board: Board) -> tuple[str, ...]:
-    """Return the badges that say how the scores of a submission were checked."""
-    return (RECOMPUTED, REPRODUCED) if submission.id in board.reproduced else (RECOMPUTED,)
+def subset_title(subset: str) -> str:
+    """Return the language or direction of a subset, such as ``Turkish → Uzbek``."""
+    return " → ".join(get_language(code).name for code in subset.split("-"))
 
 
 def distinctions(submissions: Sequence[ScoredSubmission]) -> dict[str, str]:
@@ -157,22 +336,17 @@ def distinctions(submissions: Sequence[ScoredSubmission]) -> dict[str, str]:
     """
     by_look: dict[str, list[ScoredSubmission]] = {}
     for submission in submissions:
-        by_look.setdefault(_look(submission.metadata.name), []).append(submission)
+        look = submission.metadata.name.lower().translate(_SEPARATORS)
+        for letter, alike in _LOOK_ALIKES:
+            look = look.replace(letter, alike)
+        by_look.setdefault(look, []).append(submission)
     notes = {}
-    for alike in by_look.values():
-        for submission in alike:
-            note = _distinction(submission, alike)
+    for group in by_look.values():
+        for submission in group:
+            note = _distinction(submission, group)
             if note:
                 notes[submission.id] = note
     return notes
-
-
-def _look(name: str) -> str:
-    """Return a text that is the same for names that look alike."""
-    look = name.lower().translate(_SEPARATORS)
-    for letter, alike in _LOOK_ALIKES:
-        look = look.replace(letter, alike)
-    return look
 
 
 def _distinction(submission: ScoredSubmission, alike: Sequence[ScoredSubmission]) -> str:
@@ -180,7 +354,7 @@ def _distinction(submission: ScoredSubmission, alike: Sequence[ScoredSubmission]
     similar_names: dict[str, None] = {}
     other_revisions = []  # of submissions with the same name, type and variant
     for other in alike:
-        is_same_kind = other.metadata.type == metadata.type and variant(other) == variant(submission)
+        is_same_kind = other.metadata.type == metadata.type and variant(other.metadata) == variant(metadata)
         if other.metadata.name != metadata.name:
             similar_names[other.metadata.name] = None
         elif is_same_kind and other.id != submission.id:
@@ -197,84 +371,6 @@ def _distinction(submission: ScoredSubmission, alike: Sequence[ScoredSubmission]
         more = f" and {n_more} more" if n_more > 0 else ""
         notes.append(f"similar name: {', '.join(list(similar_names)[:_N_SIMILAR])}{more}")
     return ", ".join(notes)
-
-
-def task_rows(board: Board, task: str) -> list[Row]:
-    """Return a row for every submission of a task: the corrected mean and each subset; ranked submissions first."""
-    notes = distinctions(board.submissions)
-    standings = board.by_task[task]
-    ties = tie_places(standings)
-    by_id = board.by_id
-    rows = []
-    for name in dict.fromkeys([*standings, *by_id]):
-        submission = by_id[name]
-        scores = submission.of_task(task)
-        if not scores:
-            continue
-        subsets = {score.subset for score in scores}
-        shown = [standing_score(standings.get(name))]
-        lacks = []
-        for subset in board.data.of_task(task):
-            shown.append(_subset_score(board, submission, subset))
-            if subset.name not in subsets:
-                lacks.append(LANGUAGES[subset.language].name)
-        row = Row(
-            submission=submission,
-            standing=standings.get(name),
-            lacks=tuple(lacks),
-            scores=tuple(shown),
-            badges=badges(submission, board),
-            distinction=notes.get(name, ""),
-            tie=ties.get(name, ""),
-        )
-        rows.append(row)
-    return rows
-
-
-def by_rank(board: Board) -> list[tuple[ScoredSubmission, Standing | None]]:
-    """Return all submissions with their standing over all tasks, best first."""
-    by_id = board.by_id
-    names: dict[str, None] = {}
-    for order in (board.overall, board.retrieval, *board.by_task.values(), by_id):
-        names |= dict.fromkeys(order)
-    return [(by_id[name], board.overall.get(name)) for name in names]
-
-
-def tie_places(standings: Standings) -> dict[str, str]:
-    """Return id -> ``first``, ``middle`` or ``last`` among the submissions that share its rank, if there are others."""
-    by_group: dict[int, list[str]] = {}
-    for name, standing in standings.items():
-        by_group.setdefault(standing.group, []).append(name)
-    places: dict[str, str] = {}
-    for names in by_group.values():
-        if len(names) > 1:
-            places |= dict.fromkeys(names, "middle") | {names[0]: "first", names[-1]: "last"}
-    return places
-
-
-def task_columns(board: Board, task: str) -> list[Column]:
-    """Return the columns of `task_rows`: the mean, and the language of each subset, ``→ Uzbek`` if the task crosses."""
-    is_corrected = task not in (SPANS, STS)
-    columns = [
-        Column(
-            key="mean",
-            title="Mean",
-            about=f"Mean over the languages{', chance-corrected' if is_corrected else ''}; it decides the rank",
-            form="chance-corrected" if is_corrected else "",
-        )
-    ]
-    arrow = "→ " if task in RETRIEVAL_TASKS and task != "T2" else ""
-    for subset in board.data.of_task(task):
-        column = Column(
-            key=subset.language,
-            title=f"{arrow}{LANGUAGES[subset.language].name}",
-            about=TASK_LEADS[task],
-            n=subset.n,
-            small=subset.n < SMALL_N,
-            floor=subset.floor,
-        )
-        columns.append(column)
-    return columns
 
 
 def shown_score(value: float) -> str:
@@ -298,15 +394,3 @@ def shown_parameters(number: int | None) -> str:
 def shown_rate(rate: float) -> str:
     """Return ``1,340``, ``81`` or ``0.52``."""
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
-
-
-def standing_score(standing: Standing | None) -> ShownScore:
-    """Return the score and interval of a standing as a page shows them; a missing one for None."""
-    return ShownScore(math.nan) if standing is None else ShownScore(standing.score, standing.interval)
-
-
-def _subset_score(board: Board, submission: ScoredSubmission, subset: SubsetItems) -> ShownScore:
-    for score in submission.of_task(subset.task):
-        if score.subset == subset.name:
-            return ShownScore(score.main, board.interval(submission, score))
-    return ShownScore(math.nan)

@@ -1,10 +1,8 @@
 """A server on the loopback interface that speaks OpenAI's protocol of chat completions, and behaves as a test orders.
 
-A test gives a function from the request to what happens: a text is the model's answer, and `Failure`, `Html`, `Cut` and
-`Slow` are what goes wrong. Answers are sent whole or streamed, as the client asks.
+A test gives a function from the request to what happens: a text is the model's answer, and `Failure`, `Html`, `Cut`,
+`Slow` and `Malformed` are what goes wrong. Answers are sent whole or streamed, as the client asks.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
@@ -14,7 +12,6 @@ from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 KEY = "sk-LoopbackKeyThatMustNotLeak"
 MODEL = "scripted"
@@ -39,9 +36,7 @@ class Html:
 
 @dataclass(frozen=True)
 class Cut:
-    """The connection ends in the middle of this answer."""
-
-    text: str = "x" * 200
+    """The connection ends in the middle of the answer."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +47,20 @@ class Slow:
     text: str
 
 
+@dataclass(frozen=True)
+class Malformed:
+    """A response that `change` has changed."""
+
+    change: Callable[[dict], object]
+
+
 class LlmServer(ThreadingHTTPServer):
     """The server; `requests` are the bodies so far, `behave` says what each of them gets."""
 
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, behave: Callable[[dict], Any], *, structured: bool = True):
+    def __init__(self, behave, *, structured):
         super().__init__(("127.0.0.1", 0), Handler)
         self.behave, self.structured = behave, structured
         self.requests, self.keys = [], set()
@@ -85,15 +87,16 @@ class Handler(BaseHTTPRequestHandler):
             server.keys.add(self.headers.get("Authorization"))
             server.at_once += 1
             server.most_at_once = max(server.most_at_once, server.at_once)
+        if self.path != "/v1/chat/completions":
+            behaviour = Failure(404, f"no route {self.path}")
+        elif body["model"] != MODEL and not body["model"].startswith("scripted-"):
+            behaviour = Failure(404, f"The model `{body['model']}` does not exist", code="model_not_found")
+        elif "response_format" in body and not server.structured:
+            behaviour = Failure(400, "Unknown parameter: 'response_format'")
+        else:
+            behaviour = server.behave(body)
         try:
-            if self.path != "/v1/chat/completions":
-                self.fail(Failure(404, f"no route {self.path}"))
-            elif body["model"] != MODEL and not body["model"].startswith("scripted-"):
-                self.fail(Failure(404, f"The model `{body['model']}` does not exist", code="model_not_found"))
-            elif "response_format" in body and not server.structured:
-                self.fail(Failure(400, "Unknown parameter: 'response_format'"))
-            else:
-                self.act(body, server.behave(body))
+            self.act(body, behaviour)
         finally:
             with server.lock:
                 server.at_once -= 1
@@ -103,48 +106,40 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(behaviour.seconds)
             behaviour = behaviour.text
         if isinstance(behaviour, Failure):
-            self.fail(behaviour)
+            error = {"message": behaviour.message, "type": "error", "param": None, "code": behaviour.code}
+            self.send({"error": error}, status=behaviour.status, headers=behaviour.headers)
         elif isinstance(behaviour, Html):
-            self.send(b"<!DOCTYPE html><html><body>Welcome</body></html>", "text/html", behaviour.status)
+            self.send("<!DOCTYPE html><html><body>Welcome</body></html>", kind="text/html", status=behaviour.status)
         elif body.get("stream"):
-            self.stream(behaviour)
-        elif isinstance(behaviour, Cut):
-            data = json.dumps(completion(body, behaviour.text)).encode()
-            self.head(200, "application/json", {"Content-Length": str(len(data))})
-            self.wfile.write(data[: len(data) // 2])
-            self.close_connection = True
+            self.stream("x" * 200 if isinstance(behaviour, Cut) else behaviour, is_cut=isinstance(behaviour, Cut))
         else:
-            self.send(json.dumps(completion(body, behaviour)).encode(), "application/json")
+            response = completion(body, behaviour if isinstance(behaviour, str) else "x" * 200)
+            if isinstance(behaviour, Malformed):
+                behaviour.change(response)
+            self.send(response, is_cut=isinstance(behaviour, Cut))
 
-    def stream(self, behaviour):
-        is_cut = isinstance(behaviour, Cut)
-        text = behaviour.text if is_cut else behaviour
-        self.head(200, "text/event-stream", {"Connection": "close"})
+    def stream(self, text, *, is_cut):
         self.close_connection = True
+        self.head(200, {"Content-Type": "text/event-stream", "Connection": "close"})
         half = len(text) // 2
-        for part in [text[:half], *([] if is_cut else [text[half:]])]:
-            self.event({"choices": [{"index": 0, "delta": {"content": part}, "finish_reason": None}]})
-        if is_cut:
-            return
-        self.event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-        self.wfile.write(b"data: [DONE]\n\n")
+        parts = [({"content": text[:half]}, None), ({"content": text[half:]}, None), ({}, "stop")]
+        for delta, finish in parts[: 1 if is_cut else None]:
+            choice = {"index": 0, "delta": delta, "finish_reason": finish}
+            row = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": MODEL, "choices": [choice]}
+            self.wfile.write(f"data: {json.dumps(row)}\n\n".encode())
+            self.wfile.flush()
+        if not is_cut:
+            self.wfile.write(b"data: [DONE]\n\n")
 
-    def event(self, chunk):
-        row = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": MODEL, **chunk}
-        self.wfile.write(f"data: {json.dumps(row)}\n\n".encode())
-        self.wfile.flush()
+    def send(self, value, *, kind="application/json", status=200, headers=(), is_cut=False):
+        data = (value if isinstance(value, str) else json.dumps(value)).encode()
+        self.head(status, {"Content-Type": kind, "Content-Length": str(len(data)), **dict(headers)})
+        self.wfile.write(data[: len(data) // 2] if is_cut else data)
+        self.close_connection = self.close_connection or is_cut
 
-    def fail(self, failure):
-        error = {"error": {"message": failure.message, "type": "error", "param": None, "code": failure.code}}
-        self.send(json.dumps(error).encode(), "application/json", failure.status, failure.headers)
-
-    def send(self, data, kind, status=200, headers=()):
-        self.head(status, kind, {"Content-Length": str(len(data)), **dict(headers)})
-        self.wfile.write(data)
-
-    def head(self, status, kind, headers):
+    def head(self, status, headers):
         self.send_response(status)
-        for name, value in {"Content-Type": kind, **headers}.items():
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
 
@@ -152,14 +147,14 @@ class Handler(BaseHTTPRequestHandler):
 def completion(body, text):
     """The response of the protocol that holds an answer; tokens are counted as words."""
     n_prompt = sum(len(message["content"].split()) for message in body["messages"])
-    usage = {"prompt_tokens": n_prompt, "completion_tokens": len(text.split())}
+    n_answer = len(text.split())
     return {
         "id": "1",
         "object": "chat.completion",
         "created": 1,
         "model": body["model"],
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
-        "usage": usage | {"total_tokens": sum(usage.values())},
+        "usage": {"prompt_tokens": n_prompt, "completion_tokens": n_answer, "total_tokens": n_prompt + n_answer},
     }
 
 
@@ -190,6 +185,6 @@ def texts_in(body) -> list[str]:
     return texts
 
 
-def share_of(body, salt="") -> float:
+def share_of(body) -> float:
     """A number in [0, 1) that depends on the question alone, for behaviours that only some questions get."""
-    return int(hashlib.sha256((salt + asked(body)).encode()).hexdigest()[:8], 16) / 2**32
+    return int(hashlib.sha256(asked(body).encode()).hexdigest()[:8], 16) / 2**32

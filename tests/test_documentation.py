@@ -57,7 +57,7 @@ IMPORTED_LATE = (  # by the commands, once instead of in each of them
     "turkic_idiom_tasks.cli.main",
     "turkic_idiom_tasks.report.charts",
     "turkic_idiom_tasks.runs.run",
-    "turkic_idiom_tasks.runs.span_jobs",
+    "turkic_idiom_tasks.training.span",
 )
 
 _FENCE = re.compile(r"^```(\w*)$")

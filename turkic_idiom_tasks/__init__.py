@@ -1,10 +1,10 @@
 """Idiom understanding in Turkic languages, as plugins for the evaluation harnesses that people already run.
 
 Every interpreter of the environment imports this module at its start (see `harnesses.hook`), so it imports nothing
-itself.
+but its version itself.
 """
 
-__version__ = "0.1.0"
+from turkic_idiom_tasks.version import __version__ as __version__
 
 
 def register() -> list[str]:

@@ -9,29 +9,16 @@ from turkic_idiom_tasks.errors import usage_error
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """One language: its names in the harnesses, and the facts about its orthography that the code needs.
+    """One language: its names in the harnesses, and the facts about its orthography that the code needs."""
 
-    Attributes:
-        code: BCP 47 code, used in file names and on the Hub (``tr``).
-        name: English name.
-        subset: ISO 639-3 code, used in subset names (``tur``, ``tur-azj``).
-        alphabet: lower-case letters of the standard Latin orthography, in NFC; apostrophe letters included.
-        dotless_i: whether I/ı and İ/i are two letters, which decides how text is lower-cased.
-        infinitives: endings of the citation form of verbs, in this orthography.
-        function_words: words that say little about the image of an idiom: light verbs in the infinitive, particles,
-            pronouns.
-        to_common: letters and digraphs that differ from the common (Turkish-like) orthography, and what they become
-            there; applied in one pass, longest first.
-    """
-
-    code: str
-    name: str
-    subset: str
-    alphabet: str
-    dotless_i: bool
-    infinitives: tuple[str, ...]
-    function_words: frozenset[str]
-    to_common: dict[str, str]
+    code: str  # BCP 47, used in file names and on the Hub (``tr``)
+    name: str  # English
+    subset: str  # ISO 639-3, used in subset names (``tur``, ``tur-azj``)
+    alphabet: str  # lower-case letters of the standard Latin orthography, in NFC; apostrophe letters included
+    dotless_i: bool  # whether I/ı and İ/i are two letters, which decides how text is lower-cased
+    infinitives: tuple[str, ...]  # endings of the citation form of verbs
+    function_words: frozenset[str]  # which say little about the image of an idiom: light verbs, particles, pronouns
+    to_common: dict[str, str]  # letters and digraphs -> the common (Turkish-like) orthography; the longest first
 
     @property
     def script_code(self) -> str:
@@ -134,11 +121,7 @@ TARGETS = tuple(code for code in LANGUAGES if code != PIVOT)
 
 
 def get_language(code: str) -> Language:
-    """Return a language by its BCP 47 code, its subset code or its mteb code (``tr``, ``tur``, ``tur-Latn``).
-
-    Raises:
-        InputError: the code is unknown; the message lists the known ones.
-    """
+    """Return a language by its BCP 47 code, its subset code or its mteb code (``tr``, ``tur``, ``tur-Latn``)."""
     for language in LANGUAGES.values():
         if code in (language.code, language.subset, language.script_code):
             return language

@@ -39,14 +39,10 @@ def clean(text: str, language: Language) -> str:
 
 
 def lower(text: str, language: Language | None) -> str:
-    """Return text lower-cased by the rules of its language, code point by code point, so offsets stay valid.
+    """Return NFC text lower-cased by the rules of its language, code point by code point, so offsets stay valid.
 
     ``str.lower`` turns İ into two code points and I into a dotted i; neither is right in Turkish, Azerbaijani or
-    Gagauz.
-
-    Args:
-        text: in NFC.
-        language: None for a language outside this benchmark, in which i has a dot.
+    Gagauz. None is a language outside this benchmark, in which i has a dot.
     """
     return text.translate(_lower_table(language is not None and language.dotless_i))
 
@@ -80,10 +76,10 @@ def letters_outside(text: str, language: Language) -> list[str]:
     (`Ankara'ya`).
     """
     stand_for_letters = _APOSTROPHE_LIKE if TURNED_COMMA in language.alphabet else TURNED_COMMA + APOSTROPHE
-    outside: list[str] = []
-    for character in lower(text, language):
+    outside = []
+    for character in dict.fromkeys(lower(text, language)):
         is_letter = character.isalpha() or unicodedata.combining(character) or character in stand_for_letters
-        if is_letter and character not in language.alphabet and character not in outside:
+        if is_letter and character not in language.alphabet:
             outside.append(character)
     return outside
 
@@ -163,10 +159,7 @@ def share_stem(first: str, first_language: Language, second: str, second_languag
     the same word.
     """
     second_stems = _near_stems(second, second_language)
-    for stem in _near_stems(first, first_language):
-        if any(_are_same_word(stem, other) for other in second_stems):
-            return True
-    return False
+    return any(_is_among(stem, second_stems) for stem in _near_stems(first, first_language))
 
 
 def have_same_stems(first: str, first_language: Language, second: str, second_language: Language) -> bool:
@@ -175,11 +168,9 @@ def have_same_stems(first: str, first_language: Language, second: str, second_la
     Words are compared as in `share_stem`. Texts without a content word have none in common.
     """
     first_stems, second_stems = _near_stems(first, first_language), _near_stems(second, second_language)
-    for stems, others in ((first_stems, second_stems), (second_stems, first_stems)):
-        for stem in stems:
-            if not any(_are_same_word(stem, other) for other in others):
-                return False
-    return bool(first_stems and second_stems)
+    is_first_covered = all(_is_among(stem, second_stems) for stem in first_stems)
+    is_second_covered = all(_is_among(stem, first_stems) for stem in second_stems)
+    return bool(first_stems and second_stems) and is_first_covered and is_second_covered
 
 
 def _near_stems(text: str, language: Language) -> list[str]:
@@ -187,9 +178,10 @@ def _near_stems(text: str, language: Language) -> list[str]:
     return [stem.translate(_NEAR_VOWELS) for stem in content_stems(text, language)]
 
 
-def _are_same_word(first: str, second: str) -> bool:
-    has_same_beginning = len(first) >= _SHARED_STEM and first[:_SHARED_STEM] == second[:_SHARED_STEM]
-    return first == second or has_same_beginning
+def _is_among(stem: str, others: list[str]) -> bool:
+    """Return whether a stem is one of others, or begins like one of them."""
+    beginning = stem[:_SHARED_STEM]
+    return stem in others or (len(stem) >= _SHARED_STEM and any(other.startswith(beginning) for other in others))
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 OUTSIDE, BEGIN, INSIDE = LABELS = ("O", "B-IDIOM", "I-IDIOM")  # a tag's position here is its number in files and models
+TAG_LETTERS = {label[0]: label for label in LABELS}  # how records, samples and answers write tags: ``OOBIO``
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,10 +42,7 @@ def iob2_tags(spans: Sequence[Span], words: Sequence[Span]) -> list[str]:
     """Return the tag of every word: a word that a span touches is inside it, and every span begins with its own B.
 
     The fragments of a discontinuous idiom are spans of their own: a fragment that begins with I is not valid IOB2.
-
-    Args:
-        spans: in order, without overlaps.
-        words: of the same sentence, in order.
+    Spans and words are in order, spans without overlaps.
     """
     tags = [OUTSIDE] * len(words)
     for span in spans:

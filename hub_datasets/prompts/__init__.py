@@ -21,25 +21,15 @@ NAMES = ENRICH, VERIFY, MONOLINGUAL, CROSS_LINGUAL, EXPLANATION = (
 )
 PAPER = 1  # version with the wording of the paper's appendices, where the paper has one
 _FOLDER = Path(__file__).parent
-_FILE = re.compile(r"(?P<name>[a-z-]+)-(?P<version>\d+)\.txt")
-_PARTS = re.compile(r"\A(?P<notes>(?:#.*\n)*)\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>.*)\Z", re.DOTALL)
+_PARTS = re.compile(r"(?:#.*\n)*\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One version of a prompt.
+    """One version of a prompt; texts stand in place of ``$name`` in its two messages."""
 
-    Attributes:
-        name: one of `NAMES`.
-        version: from 1; a text that was used is never changed but gets a new version.
-        notes: where the wording is from.
-        system: system message.
-        user: user message, with ``$name`` where a text is to stand.
-    """
-
-    name: str
-    version: int
-    notes: str
+    name: str  # one of `NAMES`
+    version: int  # from 1; a text that was used is never changed but gets a new version
     system: str
     user: str
 
@@ -65,29 +55,18 @@ class Prompt:
         ]
 
 
-@cache
-def versions(name: str) -> tuple[int, ...]:
+def versions(name: str) -> list[int]:
     """Return the versions of a prompt, in order."""
-    numbers = []
-    for path in _FOLDER.glob("*.txt"):
-        match = _FILE.fullmatch(path.name)
-        if match and match["name"] == name:
-            numbers.append(int(match["version"]))
-    return tuple(sorted(numbers))
+    return sorted(int(path.stem.rpartition("-")[2]) for path in _FOLDER.glob(f"{name}-[0-9]*.txt"))
 
 
+@cache
 def load_prompt(name: str, version: int | None = None) -> Prompt:
-    """Return a version of a prompt, the newest one by default.
-
-    Raises:
-        InputError: there is no such version; the message lists those that there are.
-    """
+    """Return a version of a prompt, the newest one by default."""
     known = versions(name)
     chosen = known[-1] if version is None else version
     if chosen not in known:
         raise usage_error(f"--prompt {chosen}: {name} has the versions {', '.join(map(str, known))}")
-    text = (_FOLDER / f"{name}-{chosen}.txt").read_text(encoding="utf-8")
-    parts = _PARTS.match(text)
-    if parts is None:
-        raise RuntimeError(f"{name}-{chosen}.txt has no [system] and [user]")
-    return Prompt(name, chosen, parts["notes"], parts["system"].strip(), parts["user"].strip())
+    parts = _PARTS.fullmatch((_FOLDER / f"{name}-{chosen}.txt").read_text(encoding="utf-8"))
+    assert parts is not None, f"{name}-{chosen}.txt has no [system] and [user]"
+    return Prompt(name, chosen, parts["system"].strip(), parts["user"].strip())

@@ -48,6 +48,9 @@ ENTRY = {
 }
 
 
+BINARY = "field 'score': relevance is binary here, write 1 or 0; found"
+
+
 def message_of(call):
     """Return the message of the error that a call raises: one line, nothing that acts on a terminal."""
     with pytest.raises(InputError) as caught:
@@ -98,27 +101,32 @@ def test_ids_that_are_numbers_are_the_texts_that_say_them(retrieval):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"corpus": [*CORPUS, {"id": "d1", "text": "öbür"}]}, "T2-tur-corpus: the id 'd1' appears twice"),
-        ({"queries": [*QUERIES, QUERIES[0]]}, "T2-tur-queries: the id 'q1' appears twice"),
-        ({"corpus": [*CORPUS, {"id": "d4", "text": None}]}, "T2-tur-corpus, id 'd4': the text is None"),
-        ({"corpus": [*CORPUS, {"id": "d4", "text": "  "}]}, "T2-tur-corpus, id 'd4': the text is '  '"),
-        ({"corpus": [*CORPUS, {"id": None, "text": "a"}]}, "T2-tur-corpus: the id None is neither a text nor"),
-        ({"queries": [{"id": 1.5, "text": "a"}]}, "T2-tur-queries: the id 1.5 is neither a text nor"),
-        ({"queries": [{"id": "q1", "text": 7}]}, "T2-tur-queries, id 'q1': the text is 7"),
-        ({"queries": [{"id": "q1", "text": ["a", "b"]}]}, "T2-tur-queries, id 'q1': the text is ['a', 'b']"),
-        ({"qrels": [QRELS[0] | {"score": 3}, QRELS[1]]}, "document 'd1': the score is 3; relevance is binary here"),
-        ({"qrels": [QRELS[0] | {"score": 0.5}, QRELS[1] | {"score": 1.0}]}, "the score is 0.5; relevance is binary"),
-        ({"qrels": [QRELS[0] | {"score": -1}]}, "the score is -1"),
-        ({"qrels": [QRELS[0] | {"score": None}]}, "the score is None"),
-        ({"qrels": [QRELS[0] | {"score": "1"}]}, "the score is '1'"),
-        ({"qrels": [QRELS[0] | {"score": True}]}, "the score is True"),
-        ({"qrels": [*QRELS, QRELS[0] | {"score": 0}]}, "query 'q1', document 'd1': judged twice"),
+        ({"corpus": [*CORPUS, {"id": "d1", "text": "öbür"}]}, "T2-tur-corpus, split test, id 'd1': appears twice"),
+        (
+            {"corpus": [*CORPUS, {"id": "d4", "text": None}]},
+            "T2-tur-corpus, split test, id 'd4': field 'text': Input should be a valid string; found None",
+        ),
+        ({"corpus": [*CORPUS, {"id": "d4", "text": "  "}]}, "id 'd4': field 'text': is empty; found '  '"),
+        (
+            {"corpus": [*CORPUS, {"id": None, "text": "a"}]},
+            "T2-tur-corpus, split test, id None: field 'id': is neither a text nor a whole number; found None",
+        ),
+        (
+            {"queries": [{"id": 1.5, "text": "a"}]},
+            "T2-tur-queries, split test, id 1.5: field 'id': is neither a text nor",
+        ),
+        ({"queries": [{"id": "q1", "text": 7}]}, "id 'q1': field 'text': Input should be a valid string; found 7"),
+        ({"qrels": [QRELS[0] | {"score": 3}, QRELS[1]]}, f"query-id 'q1': {BINARY} 3"),
+        ({"qrels": [QRELS[0] | {"score": None}]}, f"{BINARY} None"),
+        ({"qrels": [QRELS[0] | {"score": "1"}]}, f"{BINARY} '1'"),
+        ({"qrels": [QRELS[0] | {"score": True}]}, f"{BINARY} True"),
+        ({"qrels": [*QRELS, QRELS[0] | {"score": 0}]}, "query-id 'q1': the document 'd1' is judged twice"),
         ({"qrels": [*QRELS, QRELS[0] | {"corpus-id": "d9"}]}, "query 'q1' names the document 'd9', which is not in"),
         ({"qrels": [*QRELS, QRELS[0] | {"query-id": "q9"}]}, "qrels name the query 'q9', which is not among"),
         ({"qrels": QRELS[:1]}, "query 'q2' has no relevant document"),
         ({"qrels": [QRELS[0], QRELS[1] | {"score": 0}]}, "query 'q2' has no relevant document"),
         ({"queries": [{"id": "q1", "query": "a"}]}, "config T2-tur-queries lacks the columns ['text']"),
-        ({"corpus": [{"id": "d\u202e1", "text": None}]}, "id 'd\\u202e1': the text is None"),
+        ({"corpus": [{"id": "d\u202e1", "text": None}]}, "id 'd\\u202e1': field 'text': Input should be"),
     ],
 )
 def test_retrieval_data_that_cannot_be_right_is_refused(retrieval, kind, changes, message):
@@ -128,30 +136,22 @@ def test_retrieval_data_that_cannot_be_right_is_refused(retrieval, kind, changes
     assert text.startswith(f"{dataset.path}, config T2-tur-") or "lacks the columns" in text
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([QRELS[0], QRELS[1], QRELS[0]], "query 'q1', document 'd1': judged twice"),
-        ([QRELS[0], QRELS[1], QRELS[0] | {"score": 0}], "query 'q1', document 'd1': judged twice"),
-        ([QRELS[0], QRELS[1] | {"score": 2}], "document 'd2': the score is 2; relevance is binary"),
-        ([QRELS[0], QRELS[1] | {"score": None}], "document 'd2': the score is None"),
-        (QRELS[:1], "query 'q2' has no relevant document"),
-        ([*QRELS, QRELS[0] | {"query-id": "q9"}], "qrels name the query 'q9'"),
+        ([QRELS[0], QRELS[1] | {"score": 2}], f"T2-tur-strict-qrels, split test, query-id 'q2': {BINARY} 2"),
+        (QRELS[:1], "query 'q2' has no relevant document in the strict qrels"),
+        ([*QRELS, QRELS[0] | {"query-id": "q9"}], "strict qrels name the query 'q9'"),
         ([*QRELS, QRELS[0] | {"corpus-id": "d9"}], "names the document 'd9'"),
         ([*QRELS, QRELS[0] | {"corpus-id": "d3"}], "has the document 'd3' in its strict qrels only; add it"),
-        ([QRELS[0], QRELS[1] | {"query-id": None}], "the id None is neither a text nor"),
-        ([QRELS[0] | {"corpus-id": ["d1"]}, QRELS[1] | {"corpus-id": ["d2"]}], "the id ['d1'] is neither a text"),
-        ([{"query-id": "q1", "score": 1}], "lacks the columns ['corpus-id']"),
     ],
 )
-def test_strict_judgements_that_cannot_be_right_are_refused(retrieval, kind, rows, message):
-    folder = retrieval(kind=kind)
-    write_config(folder, "T2-tur-strict-qrels", {"test": rows}, kind=kind)
+def test_strict_judgements_that_cannot_be_right_are_refused(retrieval, rows, message):
+    folder = retrieval()
+    write_config(folder, "T2-tur-strict-qrels", {"test": rows})
     text = message_of(lambda: open_dataset(str(folder)).retrieval("T2", "tur"))
     assert message in text
-    assert str(folder) in text
-    assert "T2-tur-" in text
+    assert text.startswith(f"{folder}, config T2-tur-")
 
 
 @pytest.mark.parametrize("missing", ["T2-tur-qrels", "T2-tur-strict-qrels", "equivalents"])
@@ -202,22 +202,11 @@ def test_sentences_of_three_splits(hub_layout, kind):
     assert sentences["test"][0].spans() == (Span(5, 14),)
 
 
-def test_a_test_split_alone_is_enough(hub_layout):
-    sentences = open_dataset(str(hub_layout({"test": [ROW]}, config="span-uz"))).sentences("uz")
-    assert [len(sentences[split]) for split in SPAN_SPLITS] == [0, 0, 1]
-
-
 def test_text_that_is_not_nfc_is_composed(hub_layout):
-    decomposed = {
-        key: [unicodedata.normalize("NFD", token) for token in value]
-        if key == "tokens"
-        else unicodedata.normalize("NFD", value)
-        if isinstance(value, str)
-        else value
-        for key, value in ROW.items()
-    }
-    (sentence,) = open_dataset(str(hub_layout({"test": [decomposed]}))).sentences("tr")["test"]
-    assert (sentence.sentence, list(sentence.tokens)) == (ROW["sentence"], ROW["tokens"])
+    decomposed = json.loads(unicodedata.normalize("NFD", json.dumps(ROW, ensure_ascii=False)))
+    sentences = open_dataset(str(hub_layout({"test": [decomposed]}))).sentences("tr")
+    assert [len(sentences[split]) for split in SPAN_SPLITS] == [0, 0, 1]  # a test split alone is enough
+    assert (sentences["test"][0].sentence, list(sentences["test"][0].tokens)) == (ROW["sentence"], ROW["tokens"])
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
@@ -225,26 +214,18 @@ def test_text_that_is_not_nfc_is_composed(hub_layout):
     ("change", "named"),
     [
         ({"ner_tags": [0, 1, 2]}, ["as many tokens as ner_tags", "4 and 3"]),
-        ({"tokens": [], "ner_tags": []}, ["at least one", "0 and 0"]),
-        ({"tokens": None}, ["as many tokens as ner_tags", "0 and 4"]),
-        ({"ner_tags": None}, ["as many tokens as ner_tags", "4 and 0"]),
-        ({"ner_tags": [0, 1, 3, 0]}, ["ner_tags has 3", "O, B-IDIOM, I-IDIOM"]),
-        ({"ner_tags": [0, 1, -100, 0]}, ["ner_tags has -100"]),
-        ({"ner_tags": ["O", "B", "I", "O"]}, ["ner_tags has 'B'"]),
-        ({"ner_tags": ["O", "b-idiom", "I-IDIOM", "O"]}, ["ner_tags has 'b-idiom'"]),
-        ({"ner_tags": [0, 1, 1.5, 0]}, ["ner_tags has 1.5"]),
-        ({"ner_tags": [0, 1, None, 0]}, ["ner_tags", "None"]),
+        ({"tokens": [], "ner_tags": []}, ["field 'tokens': Tuple should have at least 1 item"]),
+        ({"ner_tags": [0, 1, 3, 0]}, ["field 'ner_tags.2': use O, B-IDIOM, I-IDIOM or their numbers", "found 3"]),
+        ({"ner_tags": ["O", "B", "I", "O"]}, ["field 'ner_tags.1'", "'B'"]),
+        ({"ner_tags": [0, 1, 1.5, 0]}, ["field 'ner_tags.2'", "1.5"]),
+        ({"ner_tags": [0, 1, None, 0]}, ["field 'ner_tags.2'", "None"]),
         ({"tokens": ["Buna", "göz", "yumdum", "."]}, ["token 'yumdum'", "'Buna göz yumdu.'"]),
         ({"tokens": ["göz", "Buna", "yumdu", "."]}, ["token 'Buna'"]),
         ({"tokens": ["Buna", "göz", "", "."]}, ["token ''"]),
-        ({"tokens": ["Buna", "göz", None, "."]}, ["token None"]),
-        ({"tokens": [77, 2, 3, 4]}, ["77"]),
-        ({"ner_tags": 5}, ["ner_tags", "5"]),
-        ({"sentence": ""}, ["sentence must be a text", "''"]),
-        ({"sentence": None}, ["sentence must be a text", "None"]),
-        ({"idiom": None}, ["idiom must be a text", "None"]),
-        ({"idiom": 7}, ["idiom must be a text", "7"]),
-        ({"idiom": {"a": 1}}, ["idiom must be a text", "{'a': 1}"]),
+        ({"tokens": [77, 2, 3, 4]}, ["field 'tokens.0'", "77"]),
+        ({"ner_tags": 5}, ["field 'ner_tags'", "5"]),
+        ({"sentence": ""}, ["field 'sentence': is empty"]),
+        ({"idiom": None}, ["field 'idiom'", "None"]),
     ],
 )
 def test_malformed_rows_name_id_and_value(hub_layout, kind, change, named):
@@ -254,17 +235,11 @@ def test_malformed_rows_name_id_and_value(hub_layout, kind, change, named):
         assert part in text
 
 
-def test_whole_numbers_that_pandas_wrote_as_floats_are_numbers(hub_layout):
-    folder = hub_layout({"test": [ROW | {"ner_tags": [0.0, 1.0, 2.0, 0.0]}]})
-    assert open_dataset(str(folder)).sentences("tr")["test"][0].tags == (O, B, I, O)
-
-
-def test_rows_of_different_kinds_in_one_file_are_each_named(hub_layout):
-    rows = [ROW, ROW | {"id": 2, "sentence": "Ona göz yumdu.", "tokens": ["Ona", "göz", "yumdu", "."]}]
-    sentences = open_dataset(str(hub_layout({"test": rows}))).sentences("tr")["test"]
-    assert [row.id for row in sentences] == ["s1", "2"]
-    folder = hub_layout({"test": [*rows, ROW | {"id": "s3", "sentence": ["a"]}]}, name="broken")
-    assert "id 's3': sentence must be a text" in message_of(lambda: open_dataset(str(folder)).sentences("tr"))
+def test_numbers_in_other_forms_are_numbers(hub_layout):
+    """Ids may be numbers, and pandas writes whole numbers as floats."""
+    folder = hub_layout({"test": [ROW, ROW | {"id": 2, "ner_tags": [0.0, 1.0, 2.0, 0.0]}]})
+    sentences = open_dataset(str(folder)).sentences("tr")["test"]
+    assert [(row.id, row.tags) for row in sentences] == [("s1", (O, B, I, O)), ("2", (O, B, I, O))]
 
 
 OTHER = ROW | {"id": "s2", "sentence": "Ona göz yumdu.", "tokens": ["Ona", "göz", "yumdu", "."]}
@@ -273,12 +248,11 @@ OTHER = ROW | {"id": "s2", "sentence": "Ona göz yumdu.", "tokens": ["Ona", "gö
 @pytest.mark.parametrize(
     ("splits", "message"),
     [
-        ({"test": [ROW, ROW]}, "split test: the id 's1' appears twice"),
-        ({"train": [ROW], "test": [ROW]}, "split test, id 's1': is in the split train too"),
-        ({"validation": [ROW], "test": [ROW]}, "split test, id 's1': is in the split validation too"),
+        ({"test": [ROW, ROW]}, "split test, id 's1': stands in the split test already"),
+        ({"train": [ROW], "test": [ROW]}, "split test, id 's1': stands in the split train already"),
         (
             {"train": [ROW], "validation": [ROW], "test": [OTHER]},
-            "split validation, id 's1': is in the split train",
+            "split validation, id 's1': stands in the split train already",
         ),
         ({"train": [ROW], "test": [ROW | {"id": "s2"}]}, "id 's2': its idiom and sentence are in the split train"),
     ],
@@ -337,55 +311,47 @@ def test_entries_are_read_with_what_they_have(hub_layout):
     assert [concept.gloss for concept in lexicon.concepts.values()] == ["to ignore", ""]
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"concept": None}, "concept None: field 'concept' is null"),
-        ({"idiom": 7}, "field 'idiom' must be text, found 7"),
-        ({"meaning": ["a"]}, "field 'meaning' must be text, found ['a']"),
+        ({"concept": None}, "concept None: field 'concept': Input should be a valid string; found None"),
+        ({"idiom": 7}, "field 'idiom': Input should be a valid string; found 7"),
         ({"spans": [[5, 99]]}, "span [5, 99] is not inside the example"),
-        ({"spans": [[5]]}, "field 'spans' must be a list of [start, end] offsets"),
-        ({"gloss": 7}, "must be text, found 7"),
+        ({"spans": [[5]]}, "field 'spans': must be a list of [start, end] offsets"),
+        ({"gloss": 7}, "field 'gloss': Input should be a valid string; found 7"),
         ({"status": '{"a": 1, "a": 2}'}, "field 'status': the key 'a' appears twice"),
-        ({"status": 7}, "field 'status' must be text or an object"),
-        ({"idiom": "göz\u202e yummak"}, "idiom has U+202E"),
+        ({"idiom": "göz\u202e yummak"}, "field 'idiom': has U+202E"),
     ],
 )
-def test_malformed_entries_are_named(hub_layout, kind, change, message):
+def test_malformed_entries_are_named(hub_layout, change, message):
     folder = hub_layout({"test": [ROW]})
-    write_config(folder, "lexicon-tr", {"test": [ENTRY | change]}, kind=kind)
+    write_config(folder, "lexicon-tr", {"test": [ENTRY | change]})
     dataset = open_dataset(str(folder))
     text = message_of(lambda: dataset.lexicon)
-    assert text.startswith(f"{folder}, config lexicon-tr, concept ")
+    assert text.startswith(f"{folder}, config lexicon-tr, split test, concept ")
     assert message in text
 
 
 JUDGED = {"first": "b", "second": "turn-a-blind-eye", "judgement": "same"}
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([JUDGED, JUDGED], "'b' and 'turn-a-blind-eye' are judged twice; remove one"),
         (
             [JUDGED, {"first": "turn-a-blind-eye", "second": "b", "judgement": "near"}],
             "'b' and 'turn-a-blind-eye' are judged twice; remove one",
         ),
-        ([JUDGED | {"first": "turn-a-blind-eye"}], "concept 'turn-a-blind-eye' is paired with itself"),
+        ([JUDGED | {"first": "turn-a-blind-eye"}], "a concept is paired with itself"),
         ([JUDGED | {"first": "x\u202e"}], "concept 'x\\u202e' is not in the lexicon; add it"),
-        ([JUDGED | {"first": None}], "must be a list of two concept ids, found [None, 'turn-a-blind-eye']"),
-        ([JUDGED | {"judgement": "equal"}], "judgement 'equal' must be one of same, near"),
-        ([JUDGED | {"judgement": ["same"]}], "judgement ['same'] must be one of"),
-        ([JUDGED | {"judgement": None}], "judgement None must be one of"),
+        ([JUDGED | {"judgement": "equal"}], "field 'judgement': must be one of same, near; found 'equal'"),
         ([{"first": "b", "second": "turn-a-blind-eye"}], "lacks the columns ['judgement']"),
     ],
 )
-def test_equivalents_that_cannot_be_right_are_refused(hub_layout, kind, rows, message):
+def test_equivalents_that_cannot_be_right_are_refused(hub_layout, rows, message):
     folder = hub_layout({"test": [ROW]})
     write_config(folder, "lexicon-tr", {"test": [ENTRY, ENTRY | {"concept": "b"}]})
-    write_config(folder, "equivalents", {"test": rows}, kind=kind)
+    write_config(folder, "equivalents", {"test": rows})
     text = message_of(lambda: open_dataset(str(folder)).lexicon)
     assert text.startswith(str(folder))
     assert "config equivalents" in text
@@ -398,7 +364,7 @@ def test_entries_stand_once_and_are_needed_for_training(hub_layout):
     assert "holds test queries only (no config such as lexicon-tr)" in message_of(lambda: dataset.lexicon)
     write_config(folder, "lexicon-tr", {"test": [ENTRY, ENTRY]})
     twice = open_dataset(str(folder))
-    assert "concept 'turn-a-blind-eye' appears twice" in message_of(lambda: twice.lexicon)
+    assert "concept 'turn-a-blind-eye': appears twice" in message_of(lambda: twice.lexicon)
 
 
 # files and their README
@@ -410,13 +376,10 @@ def test_entries_stand_once_and_are_needed_for_training(hub_layout):
         ("test.jsonl", lambda data: data[:-30], "test.jsonl:2: malformed JSON"),
         ("test.jsonl", lambda data: data.replace(b'"id"', b'"id": 1, "id"', 1), "the key 'id' appears twice"),
         ("test.jsonl", lambda data: b"[1]\n", "test.jsonl:1: not a JSON object"),
-        ("test.jsonl", lambda data: b"\xff\n", "test.jsonl:1: not UTF-8"),
-        ("test.jsonl", lambda data: data.replace(b"Buna", b"\\ud800", 1), "half of a surrogate pair"),
         ("test.jsonl", lambda data: b"", "lacks the columns"),
         ("test.parquet", lambda data: data[:-30], "test.parquet: "),
         ("test.parquet", lambda data: data[:50] + bytes(200) + data[250:], "test.parquet: "),
         ("test.parquet", lambda data: b"", "test.parquet: "),
-        ("test.parquet", lambda data: b"PAR1" * 9, "test.parquet: "),
     ],
 )
 def test_a_broken_file_is_one_line(hub_layout, name, damage, message):
@@ -441,35 +404,24 @@ PATH = "configs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    pa
     ("block", "message"),
     [
         (f"{PATH}/etc/*.jsonl", "the path '/etc/*.jsonl' is not one inside the folder"),
-        (f"{PATH}../../snapshots/*/x.jsonl", "is not one inside the folder"),
         (f"{PATH}data/../../x.jsonl", "is not one inside the folder"),
         (f"{PATH}C:/x.jsonl", "is not one inside the folder"),
-        (f"{PATH}https://example.org/x.jsonl", "is not one inside the folder"),
         (f'{PATH}""', "the path '' is not one inside the folder"),
         (f'{PATH}"a\\0b"', "is not one inside the folder"),
         (f"{PATH}'**x.jsonl'", "the path '**x.jsonl' cannot be used"),
         (f"{PATH}data/linked.jsonl", "leads through a symbolic link"),
         (f"{PATH}'linked/*.jsonl'", "leads through a symbolic link"),
-        (f"{PATH}'*/*.jsonl'", "leads through a symbolic link"),
         (f"{PATH}{'x' * 300}.jsonl", "cannot be used"),
         (f"{PATH}7", "configs.0.data_files"),
-        (f"{PATH}[1, 2]", "configs.0.data_files"),
         ("configs:\n- config_name: span-tr", "'configs.0.data_files': Field required"),
-        ("configs:\n- {config_name: [1], data_files: x.jsonl}", "configs.0.config_name"),
-        ("configs:\n- {config_name: a, data_files: {a: 1}}", "configs.0.data_files"),
         ("configs: 7", "'configs': Input should be a valid list"),
-        ("configs:\n- null", "configs.0"),
-        ("- 1", "Input should be a valid dictionary"),
         ("7", "Input should be a valid dictionary"),
         ("configs: [", "not YAML"),
-        ("configs: !!python/object/apply:os.system [true]", "not YAML"),
         ("configs: &a [*a]", "an alias"),
-        ("configs: []\nconfigs: []", "repeated key"),
         (
             "configs:\n- &c {config_name: a, data_files: data/x.jsonl}\n- {config_name: a, data_files: data/x.jsonl}",
             "appears twice",
         ),
-        ("a: .nan", "is no number"),
     ],
 )
 def test_a_readme_reaches_nothing_outside_its_folder(tmp_path, block, message):
@@ -510,11 +462,13 @@ def test_several_files_and_patterns_make_one_split(tmp_path):
 
 def test_a_download_is_links_into_the_cache_of_the_client_and_nowhere_else(tmp_path):
     """The client's folder: snapshots/<commit>/ with links into blobs/."""
-    cache = tmp_path / "datasets--org--name"
-    snapshot = readme_of_snapshot(cache)
-    (cache / "blobs" / "abc").write_text(json.dumps(ROW) + "\n")
+    blobs = tmp_path / "datasets--org--name" / "blobs"
+    snapshot = blobs.parent / "snapshots" / ("0" * 40)
+    blobs.mkdir(parents=True)
+    (snapshot / "data").mkdir(parents=True)
+    readme_of(snapshot, f"{PATH}'data/*.jsonl'")
+    (blobs / "abc").write_text(json.dumps(ROW) + "\n")
     (snapshot / "data" / "x.jsonl").symlink_to("../../../blobs/abc")
-    blobs = cache / "blobs"
     assert layout_module.declared_configs(snapshot, cache=blobs) == {
         "span-tr": {"test": (snapshot / "data" / "x.jsonl",)}
     }
@@ -531,19 +485,11 @@ def test_a_download_is_links_into_the_cache_of_the_client_and_nowhere_else(tmp_p
     assert "symbolic link" in message_of(lambda: layout_module.declared_configs(snapshot, cache=blobs))
 
 
-def readme_of_snapshot(cache):
-    snapshot = cache / "snapshots" / ("0" * 40)
-    (cache / "blobs").mkdir(parents=True)
-    (snapshot / "data").mkdir(parents=True)
-    return readme_of(snapshot, f"{PATH}'data/*.jsonl'")
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("absent", "no such directory, and not a dataset on the Hub"),
         ("~nobody-of-this-name/data", "no such directory"),
-        ("a/b/c", "no such directory"),
         ("../x", "no such directory"),
     ],
 )

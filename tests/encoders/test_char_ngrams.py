@@ -48,6 +48,8 @@ def test_vectors_have_length_one_or_are_empty():
     assert np.linalg.norm(vectors[0]) == pytest.approx(1, abs=1e-6)
     assert not vectors[1].any()
     assert np.isfinite(vectors).all()
+    nothing = encode_texts([], LANGUAGES["tr"])
+    assert (nothing.shape, nothing.dtype) == ((0, 4096), np.float32)
 
 
 def test_the_same_in_another_process_with_another_hash_seed():

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from turkic_idiom_tasks.encoders.idiom_tokens import (
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     TABLE,
     ClassifierSettings,
     IdiomForm,
@@ -29,19 +29,48 @@ def rewritten(text, *idioms):
     return with_tokens(text, table.occurrences(text))
 
 
+HIGH_LIFE = known("high life")
+LIGHT, LIGHT_ELSEWHERE = (known("ışık tutmak", "ışık tuttu", language=language) for language in ("tr", ""))
+BOW = known("baş eğmek", ("başını", "eğdi"), language="tr")
+ON_FOOT = known("ayaküstü", language="tr")
+GLANCES = (known("göz atmak", "göz attı", language="tr"), known("göz atıp geçmek", "göz attı geçti", language="tr"))
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("idioms", "text", "expected"),
     [
-        ("They left the high life.", "They left the IDhighlifeID."),  # the form of AStitch, section 4.2
-        ("HIGH LIFE, high life", "IDhighlifeID, IDhighlifeID"),
-        ("two high lifes", "two IDhighlifeIDs"),  # the authors' data has IDmailinglistIDs
-        ("a mahigh life", "a mahigh life"),
-        ("a high  life", "a high  life"),
-        ("a life high up", "a life high up"),
+        (HIGH_LIFE, "They left the high life.", "They left the IDhighlifeID."),  # the form of AStitch, section 4.2
+        (HIGH_LIFE, "HIGH LIFE, high life", "IDhighlifeID, IDhighlifeID"),
+        (HIGH_LIFE, "two high lifes", "two IDhighlifeIDs"),  # the authors' data has IDmailinglistIDs
+        (HIGH_LIFE, "a mahigh life", "a mahigh life"),
+        (HIGH_LIFE, "a high  life", "a high  life"),
+        (HIGH_LIFE, "a life high up", "a life high up"),
+        # capital letters are those of the language; elsewhere a capital I is that of i
+        (LIGHT, "IŞIK TUTTU", "IDışıktutmakID"),
+        (LIGHT, "Işık tuttu", "IDışıktutmakID"),
+        (LIGHT, "ışık tuttular", "IDışıktutmakIDlar"),
+        (LIGHT_ELSEWHERE, "ışık TUTTU", "IDışıktutmakID"),
+        (LIGHT_ELSEWHERE, "Işık tuttu", "Işık tuttu"),
+        (known("içini dökmek", "içini döktü", language="tr"), "İçini döktü.", "IDiçinidökmekID."),  # one letter in NFC
+        # the parts of a discontinuous form, in one sentence and not too far apart
+        (BOW, "Sonunda başını yavaşça eğdi.", "Sonunda IDbaşeğmekID yavaşça."),
+        (BOW, "Başını eğdi, sustu.", "IDbaşeğmekID, sustu."),
+        (BOW, "Başını salladı. Sonra eğdi.", "Başını salladı. Sonra eğdi."),
+        (BOW, "Eğdi başını.", "Eğdi başını."),
+        (BOW, "başını " + "çok " * 9 + "eğdi", "IDbaşeğmekID " + ("çok " * 9).strip()),
+        (BOW, "başını " + "çok " * 10 + "eğdi", "başını " + "çok " * 10 + "eğdi"),
+        # its suffix stands behind the token
+        (known("yıldızı parlamak", ("yıldızı", "parladı"), language="tr"), "Yıldızı çok parladığında sustu.",
+         "IDyıldızıparlamakIDğında çok sustu."),
+        (known("yıldızı parlamak", ("yıldızı", "parlama"), language="tr"), "Yıldızı hiç parlamadı.",
+         "IDyıldızıparlamakIDdı hiç."),
+        (ON_FOOT, "ayaküstü ayaküstünde", "IDayaküstüID ayaküstünde"),  # not the beginning of another word
+        (known("付之一笑"), "他付之一笑走了", "他ID付之一笑ID走了"),  # Chinese has no spaces between words
+        (GLANCES, "göz attı geçti, göz attı", "IDgözatıpgeçmekID, IDgözatmakID"),  # the longest form counts
     ],
-)
-def test_every_occurrence_is_replaced(text, expected):
-    assert rewritten(text, known("high life")) == expected
+)  # fmt: skip
+def test_what_tokens_replace(idioms, text, expected):
+    assert rewritten(text, *(idioms if isinstance(idioms, tuple) else [idioms])) == expected
 
 
 def test_the_tokens_are_those_of_the_authors_own_data(outside_data):
@@ -53,64 +82,6 @@ def test_the_tokens_are_those_of_the_authors_own_data(outside_data):
                 assert rewritten(row["sent_idiom"], known(row["idiom"])) == row["sent_idiom_tokenised"]
                 n_rows += 1
     assert n_rows > 1900
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "expected"),
-    [
-        ("IŞIK TUTTU", "tr", "IDışıktutmakID"),
-        ("Işık tuttu", "tr", "IDışıktutmakID"),
-        ("ışık TUTTU", "", "IDışıktutmakID"),
-        ("Işık tuttu", "", "Işık tuttu"),  # elsewhere a capital I is that of i
-        ("ışık tuttular", "tr", "IDışıktutmakIDlar"),
-    ],
-)
-def test_capital_letters_are_those_of_the_language(text, language, expected):
-    assert rewritten(text, known("ışık tutmak", "ışık tuttu", language=language)) == expected
-
-
-def test_a_dotted_capital_is_one_letter_in_turkish():
-    assert rewritten("İçini döktü.", known("içini dökmek", "içini döktü", language="tr")) == "IDiçinidökmekID."
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Sonunda başını yavaşça eğdi.", "Sonunda IDbaşeğmekID yavaşça."),
-        ("Başını eğdi, sustu.", "IDbaşeğmekID, sustu."),
-        ("Başını salladı. Sonra eğdi.", "Başını salladı. Sonra eğdi."),  # another sentence
-        ("Eğdi başını.", "Eğdi başını."),
-        ("başını " + "çok " * 9 + "eğdi", "IDbaşeğmekID " + ("çok " * 9).strip()),
-        ("başını " + "çok " * 10 + "eğdi", "başını " + "çok " * 10 + "eğdi"),
-    ],
-)
-def test_the_parts_of_a_discontinuous_form(text, expected):
-    assert rewritten(text, known("baş eğmek", ("başını", "eğdi"), language="tr")) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "form", "expected"),
-    [
-        ("Yıldızı çok parladığında sustu.", ("yıldızı", "parladı"), "IDyıldızıparlamakIDğında çok sustu."),
-        ("Yıldızı hiç parlamadı.", ("yıldızı", "parlama"), "IDyıldızıparlamakIDdı hiç."),
-    ],
-)
-def test_the_suffix_of_a_discontinuous_form_stands_behind_the_token(text, form, expected):
-    assert rewritten(text, known("yıldızı parlamak", form, language="tr")) == expected
-
-
-def test_a_single_word_is_not_taken_for_the_beginning_of_another():
-    idiom = known("ayaküstü", language="tr")
-    assert rewritten("ayaküstü ayaküstünde", idiom) == "IDayaküstüID ayaküstünde"
-
-
-def test_chinese_has_no_spaces_between_words():
-    assert rewritten("他付之一笑走了", known("付之一笑")) == "他ID付之一笑ID走了"
-
-
-def test_the_longest_form_counts():
-    both = (known("göz atmak", "göz attı", language="tr"), known("göz atıp geçmek", "göz attı geçti", language="tr"))
-    assert rewritten("göz attı geçti, göz attı", *both) == "IDgözatıpgeçmekID, IDgözatmakID"
 
 
 def test_an_idiom_in_two_spellings_and_languages_has_one_token():
@@ -159,7 +130,7 @@ def test_a_table_is_read_as_it_was_written(table_file):
         (lambda table: table["idioms"].append(table["idioms"][0]), "IDhighlifeID"),
         (lambda table: table["idioms"][1]["forms"][0]["parts"].clear(), "parts"),
         (lambda table: table["idioms"].clear(), "no idiom"),
-        (lambda table: table["idioms"][1]["forms"][0].update(language="xx"), "'xx' of IDbaşeğmekID"),
+        (lambda table: table["idioms"][1]["forms"][0].update(language="xx"), "language 'xx' is none of"),
     ],
 )
 def test_a_damaged_table_is_refused(table_file, change, part):

@@ -187,6 +187,14 @@ def test_a_language_without_entries_is_calibrated_on_another_one(partly_aligned,
     assert "thresholds 0.100 and 0.990 (given)" in out
 
 
+def test_any_transformer_aligns_with_the_pooling_in_its_name(partly_aligned, dataset, untrained_bert):
+    folder, _, known = partly_aligned
+    arguments = ("-l", "uz", "--evaluate", "-m", f"{untrained_bert} (pooling=max)", "--prefix", "query: ")
+    code, out, err = dataset("align", folder / "lexicon", *arguments)
+    assert code == 0, err
+    assert f"120 concepts, {len(known)} definitions in uz, 6" in out
+
+
 def test_evaluate_prints_the_curve_and_draws_it(partly_aligned, dataset, tmp_path):
     folder, _, known = partly_aligned
     for suffix, start in ((".svg", b"<svg"), (".png", b"\x89PNG")):
@@ -207,7 +215,7 @@ def test_wrong_arguments(partly_aligned, dataset, tmp_path):
         (("-l", "uz", "--out", tmp_path / "out"), "--in is missing"),
         (("-l", "uz", "--evaluate", "--figure", "a.pdf"), "ends in .svg or .png"),
         (("-l", "gag", "--evaluate"), "has no meanings in gag"),
-        (("-l", "uz", "--evaluate", "--pooling", "mean"), "takes no --pooling"),
+        (("-l", "uz", "--evaluate", "--prefix", "query: "), "takes no --prefix"),
     ):
         code, _, err = dataset("align", lexicon, *arguments)
         assert (code, message in err) == (2, True), err

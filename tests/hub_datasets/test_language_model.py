@@ -1,20 +1,27 @@
-"""The client of language models against a server that misbehaves, and the cache of its answers."""
+"""Asking language models through Inspect, against a server that misbehaves, and the file of their answers."""
 
 import json
-import threading
-import time
-from itertools import pairwise
+from time import monotonic
 
 import pytest
 from pydantic import Field
 
-from hub_datasets.answer_cache import AnswerCache, answer_key, open_cache
-from hub_datasets.json_answers import AnswerFields, read_answer
-from hub_datasets.language_model import MOST_ATTEMPTS, LanguageModel
+from hub_datasets.language_model import LanguageModel
 from hub_datasets.prompts import NAMES, load_prompt, versions
-from hub_datasets.questions import Budget, BudgetError, Question, Settings
-from tests.killing import all_at_once
-from tests.llm_server import KEY, MODEL, Cut, Failure, Html, Slow, asked, running_llm
+from hub_datasets.questions import (
+    AnswerFields,
+    AnswerFile,
+    Budget,
+    Estimate,
+    Question,
+    Settings,
+    answer_key,
+    estimate,
+    open_answers,
+    read_answer,
+)
+from tests.killing import all_at_once, every_kill
+from tests.llm_server import KEY, MODEL, Cut, Failure, Html, Malformed, Slow, asked, running_llm
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError
 from turkic_idiom_tasks.model_answers import without_reasoning
@@ -36,14 +43,14 @@ def count(body):
 
 @pytest.fixture
 def ask(tmp_path, monkeypatch):
-    """A function that asks a server in a new process's state, with one cache for the test."""
+    """A function that asks a server in a new process's state, with one file of answers for the test."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
-    def run(server, *texts, budget=None, cache=tmp_path / "answers.jsonl", **settings):
-        settings = {"model": MODEL, "base_url": server.url, "first_wait": 0.01, **settings}
-        with open_cache(cache) as answers:
-            model = LanguageModel(Settings(**settings), answers, budget or Budget())
+    def run(server, *texts, name=MODEL, budget=None, concurrency=4, **settings):
+        with open_answers(tmp_path / "answers.jsonl") as answers:
+            options = {"base_url": server.url, "concurrency": concurrency}
+            model = LanguageModel(name, answers, budget or Budget(), Settings(**settings), **options)
             return model, model.ask([question(text) for text in texts])
 
     return run
@@ -55,15 +62,15 @@ def test_answers_come_in_order_and_once(ask, structured, stream, tmp_path):
     with running_llm(count, structured=structured) as server:
         _, replies = ask(server, "göz", "qulaq", "göz", stream=stream)
         n_sent = len(server.requests)
-        _, again = ask(server, "qulaq", "göz", stream=stream)
-        assert len(server.requests) == n_sent  # the second run sends nothing
+        _, again = ask(server, "qulaq", "göz", name=f"openai-api/loopback/{MODEL}", stream=stream)
+        assert len(server.requests) == n_sent  # the second run sends nothing, under the other name either
     assert [(reply.value.word, reply.value.length) for reply in replies] == [("göz", 3), ("qulaq", 5), ("göz", 3)]
     assert [reply.value.word for reply in again] == ["qulaq", "göz"]
-    # two distinct questions; where structured output is refused, each of the two threads may learn that by a request
+    # two distinct questions; where structured output is refused, each of the two requests may learn that by itself
     assert n_sent == 2 if structured else 3 <= n_sent <= 4
     assert ("response_format" in server.requests[-1]) == structured
+    assert server.requests[-1].get("stream", False) == stream
     assert server.keys == {f"Bearer {KEY}"}
-    assert KEY not in (tmp_path / "answers.jsonl").read_text()
 
 
 def test_a_bad_answer_is_asked_for_again_once(ask):
@@ -78,74 +85,56 @@ def test_a_bad_answer_is_asked_for_again_once(ask):
         assert len(server.requests) == 4
         repair = next(body for body in server.requests if len(body["messages"]) == 4 and asked(body) == "göz")
         _, (_, still_bad) = ask(server, "göz", "hiç")
-        assert len(server.requests) == 4  # what could not be read is in the cache as well
+        assert len(server.requests) == 4  # what could not be read is in the file as well
     assert repair["messages"][2] == {"role": "assistant", "content": '{"word": "göz", "length": 3'}
-    assert good.value.length == 3
-    assert bad.value is None
+    assert (good.value.length, bad.value, model.n_repaired) == (3, None, 2)
     assert "no JSON object" in bad.problem
     assert still_bad == bad
-    assert model.n_repaired == 2
 
 
-def test_a_storm_of_429_pauses_every_thread(ask):
-    lock, left, times = threading.Lock(), [6], []
-
-    def behave(body):
-        with lock:
-            times.append(time.monotonic())
-            left[0] -= 1
-            return Failure(429, "slow down", {"Retry-After": "0.3"}) if left[0] >= 4 else count(body)
-
-    with running_llm(behave) as server:
-        _, replies = ask(server, *"abcdef", concurrency=2)
-    assert [reply.value.word for reply in replies] == list("abcdef")
-    assert len(times) == 8  # six questions and two refusals
-    assert max(later - earlier for earlier, later in pairwise(times)) >= 0.28
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_answers_that_are_cut_or_late_are_asked_for_again(ask, stream):
-    tries = {}
+def test_what_may_pass_is_asked_for_again_after_the_pause_that_the_server_states(ask):
+    times = {}
 
     def behave(body):
-        tries[asked(body)] = tries.get(asked(body), 0) + 1
-        if tries[asked(body)] > 1:
+        times.setdefault(asked(body), []).append(monotonic())
+        if len(times[asked(body)]) > 1:
             return count(body)
-        return {"cut": Cut(), "late": Slow(0.6, count(body)), "broken": Failure(503)}[asked(body)]
+        return {
+            "busy": Failure(429, "slow down", {"Retry-After": "1.6"}),
+            "cut": Cut(),
+            "late": Slow(1.5, count(body)),
+            "broken": Failure(503),
+            "empty": Malformed(lambda response: response.update(choices=[])),
+        }[asked(body)]
 
+    texts = ["busy", "cut", "late", "broken", "empty"]
     with running_llm(behave) as server:
-        _, replies = ask(server, "cut", "late", "broken", stream=stream, timeout=0.3)
-    assert [reply.value.length for reply in replies] == [3, 4, 6]
-    assert tries == {"cut": 2, "late": 2, "broken": 2}
+        model, replies = ask(server, *texts, concurrency=5, timeout=1)
+    assert [reply.value.word for reply in replies] == texts
+    assert model.n_sent == 10
+    assert times["busy"][1] - times["busy"][0] > 1.55  # and not the second that is waited otherwise
+    with running_llm(lambda body: Cut() if len(server.requests) == 1 else count(body)) as server:
+        assert ask(server, "streamed", stream=True)[1][0].value.length == 8
 
 
-def test_at_most_as_many_requests_at_a_time_as_told(ask):
+def test_budget_and_concurrency_limit_the_requests(ask):
     with running_llm(lambda body: Slow(0.05, count(body))) as server:
-        ask(server, *"abcdefgh", concurrency=3)
-    assert server.most_at_once == 3
-
-
-def test_budget_stops_before_the_next_request(ask):
-    with running_llm(count) as server:
-        with pytest.raises(BudgetError, match="--max-requests 3"):
-            ask(server, *"abcdefgh", budget=Budget(max_requests=3))
-        assert len(server.requests) == 3
+        with pytest.raises(InputError, match="--max-requests 3"):
+            ask(server, *"abcdefgh", budget=Budget(max_requests=3), concurrency=3)
+        assert (len(server.requests), server.most_at_once) == (3, 3)
         _, replies = ask(server, *"abcdefgh", budget=Budget(max_requests=5))  # the other five
         assert len(server.requests) == 8
         assert all(reply.value for reply in replies)
         # a question has 1 + 1 words and its answer 4: after two of them the 12 tokens are used up
-        with pytest.raises(BudgetError, match="--max-tokens 12"):
+        with pytest.raises(InputError, match="--max-tokens 12"):
             ask(server, *"ABCDEFGH", budget=Budget(max_tokens=12), concurrency=1)
-    assert len(server.requests) == 10
+        assert len(server.requests) == 10
+    with running_llm(lambda body: Failure(500)) as server, pytest.raises(InputError, match="--max-requests 2"):
+        ask(server, "new", budget=Budget(max_requests=2))
+    assert len(server.requests) == 2  # the client of the provider repeats nothing by itself
 
 
-def test_repeated_requests_count_in_the_budget(ask):
-    with running_llm(lambda body: Failure(500)) as server, pytest.raises(BudgetError):
-        ask(server, "a", budget=Budget(max_requests=2))
-    assert len(server.requests) == 2
-
-
-def test_the_context_of_one_question_is_too_short(ask):
+def test_the_context_of_one_question_is_too_short(ask, tmp_path):
     def behave(body):
         if len(asked(body)) > 100:
             return Failure(400, "This model's maximum context length is 10 tokens", code="context_length_exceeded")
@@ -153,9 +142,10 @@ def test_the_context_of_one_question_is_too_short(ask):
 
     with running_llm(behave) as server:
         _, (long, short) = ask(server, "a" * 101, "b")
-    assert long.value is None
-    assert "longer than the model can read" in long.problem
-    assert short.value.word == "b"
+    assert (long.value, short.value.word) == (None, "b")
+    assert "maximum context length" in long.problem
+    assert AnswerFile(tmp_path / "answers.jsonl").get(answer_key(MODEL, "test-1", question("b").messages, Settings()))
+    assert len((tmp_path / "answers.jsonl").read_text().splitlines()) == 1  # a refusal is no answer
 
 
 @pytest.mark.parametrize(
@@ -167,52 +157,64 @@ def test_the_context_of_one_question_is_too_short(ask):
         (Failure(429, "You exceeded your current quota", code="insufficient_quota"), "current quota", 1),
         (Failure(429, "later", {"Retry-After": "4000"}), "asks to wait 4000 seconds", 1),
         (Failure(400, "Unsupported value: 'temperature' does not support 0"), "--set temperature=default", 1),
-        (Failure(500, "broken"), "5 questions in a row without an answer", 5 * MOST_ATTEMPTS),
+        (Failure(500, "broken"), "5 questions in a row without an answer.*broken", 10),
+        (Malformed(lambda response: response.update(choices="x")), "a malformed response", 5),
+        (Malformed(lambda response: response.update(choices=None)), "a malformed response", 5),
+        (Malformed(lambda response: response["choices"][0].update(message=None)), "a malformed response", 5),
+        (Malformed(lambda response: response["choices"][0]["message"].update(content=[1])), "a malformed response", 5),
+        (Malformed(lambda response: response["usage"].update(prompt_tokens="x")), "a malformed response", 5),
     ],
 )
-def test_a_server_that_is_of_no_use_ends_the_run_in_one_line(ask, behaviour, message, n_requests):
+def test_a_server_that_is_of_no_use_ends_the_run_in_one_line(ask, capfd, behaviour, message, n_requests):
     with running_llm(lambda body: behaviour) as server, pytest.raises(InputError, match=message) as raised:
-        ask(server, *"abcdefgh", concurrency=1, first_wait=0.001)
+        ask(server, *"abcdefgh", concurrency=1, retries=1)
     assert len(server.requests) == n_requests
     assert "\n" not in str(raised.value)
     assert KEY not in str(raised.value)
+    assert capfd.readouterr() == ("", "")
 
 
-def test_an_unknown_model_and_no_server(ask):
-    with running_llm(count) as server:
-        with pytest.raises(InputError, match=r"404, no such model.*The model `none` does not exist"):
-            ask(server, "a", model="none")
-        address = server.url
-    with pytest.raises(InputError, match="no connection"):
-        ask(server, *"abcde", concurrency=5, first_wait=0.001)  # which has gone by now
-    assert address
-
-
-def test_max_tokens_has_another_name_for_newer_models(ask):
-    def behave(body):
-        if "max_tokens" in body:
-            return Failure(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
-        return count(body)
-
-    with running_llm(behave) as server:
+def test_an_odd_reason_for_the_end_of_an_answer_is_none(ask):
+    behaviour = Malformed(lambda response: response["choices"][0].update(finish_reason=["stop"]))
+    with running_llm(lambda body: behaviour) as server:
         _, (reply,) = ask(server, "a")
-    assert reply.value.word == "a"
-    assert server.requests[-1]["max_completion_tokens"] == 4096
+    assert set(reply.text) == {"x"}
 
 
-def test_an_estimate_sends_nothing_and_leaves_out_what_is_known(ask, tmp_path):
+def test_an_unknown_model_no_server_and_a_missing_provider(ask):
+    with running_llm(count) as server:
+        with pytest.raises(InputError, match=r"404, no such model.*The model `unknown` does not exist"):
+            ask(server, "a", name="unknown")
+        with pytest.raises(InputError, match=r"azureai/x at .*: cannot be used"):
+            ask(server, "a", name="azureai/x")
+    with pytest.raises(InputError, match=r"no connection.*--base-url"):
+        ask(server, *"abcde", concurrency=5, retries=0)  # which has gone by now
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", " \r\n"])
+def test_a_key_with_a_line_break_is_stripped_or_refused_and_never_shown(ask, monkeypatch, tmp_path, end):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY + end)
+    with running_llm(lambda body: f"{KEY} {count(body)}") as server:  # a server that repeats the key in its answer
+        ask(server, "a")
+    assert server.keys == {f"Bearer {KEY}"}
+    monkeypatch.setenv("OPENAI_API_KEY", KEY[:9] + end + KEY[9:])
+    with running_llm(count) as server, pytest.raises(InputError, match="OPENAI_API_KEY: holds") as raised:
+        ask(server, "b")
+    assert KEY[9:] not in str(raised.value)
+    assert not server.requests
+    assert KEY not in (tmp_path / "answers.jsonl").read_text()
+
+
+def test_an_estimate_leaves_out_what_is_known(ask, tmp_path):
     with running_llm(count) as server:
         ask(server, "göz")
-        with open_cache(tmp_path / "answers.jsonl") as cache:
-            model = LanguageModel(Settings(MODEL, server.url), cache, Budget())
-            estimate = model.estimate([question("göz"), question("qulaq"), question("qulaq")])
-        assert len(server.requests) == 1
-    # "Count." and "qulaq" have 11 letters, three a token, and one more; the answer in the cache has 4 words
-    assert (estimate.questions, estimate.requests) == (3, 1)
-    assert (estimate.prompt_tokens, estimate.answer_tokens) == (11 // 3 + 1, 4)
+    questions = [question("göz"), question("qulaq"), question("qulaq")]
+    # "Count." and "qulaq" have 11 letters, three a token, and one more; the answer in the file has 4 words
+    expected = Estimate("test-1", questions=3, requests=1, prompt_tokens=11 // 3 + 1, answer_tokens=4)
+    assert estimate(MODEL, questions, Settings(), AnswerFile(tmp_path / "answers.jsonl")) == [expected]
 
 
-def test_two_commands_cannot_use_a_cache_at_once(ask, tmp_path):
+def test_two_commands_cannot_use_a_file_at_once(ask, tmp_path):
     path = tmp_path / "answers.jsonl"
 
     def use():
@@ -220,10 +222,18 @@ def test_two_commands_cannot_use_a_cache_at_once(ask, tmp_path):
             ask(server, "a")
 
     assert sorted(all_at_once([use, use])) == [0, 1]
-    with open_cache(path), pytest.raises(InputError, match="another command is using this cache"), open_cache(path):
+    with open_answers(path), pytest.raises(InputError, match="another command is using this cache"), open_answers(path):
         pass
-    with open_cache(path) as cache:
-        assert cache.n_damaged == 0
+
+
+def test_nothing_that_was_answered_is_asked_again_after_a_kill_before_any_write(ask, tmp_path):
+    with running_llm(count) as server:
+        kills = list(every_kill(lambda: None, lambda: ask(server, *"abcdef", concurrency=1), below=tmp_path))
+        assert len(kills) > 3
+        assert len(server.requests) < 6 + len(kills)  # at each kill one answer at most had come and was not written
+        n_sent = len(server.requests)
+        assert [reply.value.word for reply in ask(server, *"abcdef")[1]] == list("abcdef")
+        assert len(server.requests) == n_sent
 
 
 def test_a_line_that_was_cut_off_is_skipped_and_the_next_one_is_whole(ask, tmp_path):
@@ -234,21 +244,23 @@ def test_a_line_that_was_cut_off_is_skipped_and_the_next_one_is_whole(ask, tmp_p
         _, replies = ask(server, "a", "b", "c", concurrency=1)
         assert len(server.requests) == 4  # a, b; then b again and c
     assert [reply.value.word for reply in replies] == ["a", "b", "c"]
-    cache = AnswerCache(path)
-    assert cache.n_damaged == 1
+    assert AnswerFile(path).n_damaged == 1
     assert len(path.read_text().splitlines()) == 4
 
 
 def test_model_prompt_parameters_and_texts_name_an_answer():
-    messages = [{"role": "user", "content": "göz"}]
-    keys = {
-        answer_key("a", "verify-1", parameters={"temperature": 0.0}, messages=messages),
-        answer_key("b", "verify-1", parameters={"temperature": 0.0}, messages=messages),
-        answer_key("a", "verify-2", parameters={"temperature": 0.0}, messages=messages),
-        answer_key("a", "verify-1", parameters={"temperature": 1.0}, messages=messages),
-        answer_key("a", "verify-1", parameters={"temperature": 0.0}, messages=[{"role": "user", "content": "Göz"}]),
-    }
-    assert len(keys) == 5
+    messages = question("göz").messages
+    keys = [
+        answer_key("a", "verify-1", messages, Settings()),
+        answer_key("b", "verify-1", messages, Settings()),
+        answer_key("a", "verify-2", messages, Settings()),
+        answer_key("a", "verify-1", messages, Settings(temperature=1.0)),
+        answer_key("a", "verify-1", question("Göz").messages, Settings()),
+    ]
+    assert len(set(keys)) == 5
+    # as version 0.2 named it, so that answers that were paid for then are found
+    assert keys[0] == "87efdeb0345e938025f771d0fdd2237b81409058a892e768a8c3ef4cb6e9f3a9"
+    assert answer_key("a", "verify-1", messages, Settings(timeout=9, retries=0, structured=False)) == keys[0]
 
 
 @pytest.mark.parametrize(
@@ -304,6 +316,6 @@ def test_texts_stay_data_in_every_prompt():
             if prompt.label != "enrich-1":  # whose row is JSON already
                 assert json.dumps(evil, ensure_ascii=False) in content
             assert "\n[user]" not in content
-    assert versions("verify") == (1, 2)
+    assert versions("verify") == [1, 2]
     with pytest.raises(InputError, match="versions 1, 2"):
         load_prompt("verify", 3)

@@ -212,7 +212,7 @@ def test_annotating_and_importing_keep_the_reviews(directory, tmp_path, dataset)
         (row("a", day="2026-03-03"), "in the future"),
         (row("a", comment="a" * 1001), "field 'comment'"),
         (row("a", comment="\u202egnorw"), "has U+202E"),
-        (row("b"), "AB reviewed 'b' on line 1 too"),
+        (row("b"), "AB on 'b' in az: is on line 1 too"),
         ("{", "malformed JSON"),
         ('{"format": 1, "format": 1}', "appears twice"),
         ("[" * 100, "nested"),

@@ -6,7 +6,6 @@ import random
 from pathlib import Path
 
 import pytest
-import yaml
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 
@@ -14,10 +13,11 @@ from tests.items.scripted_model import Scripted
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import lm_eval_items, lm_eval_yaml
-from turkic_idiom_tasks.harnesses.lm_eval_plugin import TASK_FOLDER
+from turkic_idiom_tasks.harnesses.lm_eval_names import TASK_FOLDER
+from turkic_idiom_tasks.harnesses.siblings import lm_eval_astitch_yaml
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.tasks.items.items import build_items
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS, prompt
+from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, prompt
 from turkic_idiom_tasks.tasks.items.scoring import score_items, score_prompts
 
 
@@ -42,18 +42,14 @@ def gold(document):
 
 
 def test_the_task_files_are_what_the_template_writes():
-    written = {path.name: path.read_text(encoding="utf-8") for path in lm_eval_yaml.FOLDER.glob("*.yaml")}
-    assert written == lm_eval_yaml.files()
-
-
-def test_the_files_name_the_metrics_that_samples_carry():
-    for kind, file in (("meaning", "_choice_scores"), ("usage", "_usage_scores"), (CLOZE_OPEN, "_cloze_open_scores")):
-        text = (lm_eval_yaml.FOLDER / file).read_text(encoding="utf-8").replace("!function ", "")
-        metrics = yaml.safe_load(text)["metric_list"]
-        assert {metric["metric"] for metric in metrics} == set(lm_eval_items.METRICS[kind])
-        for metric in metrics:
-            assert metric["aggregation"].endswith(f".{metric['metric']}")
-            assert hasattr(lm_eval_items, metric["metric"])
+    for folder, texts in (
+        (lm_eval_yaml.FOLDER, lm_eval_yaml.files()),
+        (TASK_FOLDER, lm_eval_yaml.span_files()),
+        (lm_eval_astitch_yaml.FOLDER, lm_eval_astitch_yaml.files()),
+    ):
+        assert {name: (folder / name).read_text("utf-8") for name in texts} == texts
+        if folder != TASK_FOLDER:
+            assert {path.name for path in folder.glob("*.yaml")} <= set(texts)
 
 
 def test_every_name_of_the_documentation_is_known(manager):
@@ -122,7 +118,8 @@ def test_scores_are_those_of_the_scorer_and_counted_by_hand(manager):
         asked = [items[sample["doc"]["id"]] for sample in samples]
         for metric, value in score_items(asked, positions).items():
             assert row[f"{metric},{reading}"] == pytest.approx(value, abs=1e-12, nan_ok=True)
-        # what is logged is enough to compute every score again
+        # what is logged is enough to compute every score again, and is logged once
+        assert {sample["n_items"] for sample in samples} == {"as accuracy"}
         logged = [sample["accuracy"] for sample in samples]
         again = lm_eval_items.score_samples(json.loads(json.dumps(logged)))
         assert again["accuracy"] == row[f"accuracy,{reading}"]
@@ -267,5 +264,5 @@ def test_requests_that_lm_eval_cached_for_another_prompt_are_refused(monkeypatch
         )
     for task in ("turkic_idiom_usage_uz", "turkic_idiom_usage_uz_gen"):
         evaluate(gold, [task], managers[0], cache_requests=True)
-        with pytest.raises(InputError, match=r"item 'usage_uz/.*--cache_requests refresh"):
+        with pytest.raises(InputError, match=r"document 'usage_uz/.*--cache_requests refresh"):
             evaluate(gold, [task], managers[1], cache_requests=True)

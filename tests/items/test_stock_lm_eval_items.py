@@ -22,7 +22,7 @@ from tests.items.model_server import (
 )
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.results.lm_eval_files import read_item_samples
+from turkic_idiom_tasks.results.lm_eval_files import read_samples
 from turkic_idiom_tasks.tasks.items.cloze import surface_form
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import open_prompt, prompt
@@ -123,7 +123,7 @@ def test_chat_models_that_are_right_near_lucky_and_useless(command, tmp_path, fe
     dataset = open_dataset()
     for file in (tmp_path / "out").rglob("samples_*.jsonl"):  # submissions read them, and refuse a part of the items
         with pytest.raises(InputError, match="without --limit"):
-            read_item_samples(file, dataset)
+            read_samples(file, dataset)
     assert (metadata["data"], metadata["data_revision"]) == (dataset.path, dataset.revision)
 
 
@@ -148,7 +148,7 @@ def test_completions_with_likelihoods(command, tmp_path, few_tasks, byte_tokeniz
     result, _ = results_of(tmp_path / "out")
     for file in (tmp_path / "out").rglob("samples_*.jsonl"):
         with pytest.raises(InputError, match="without --limit"):
-            read_item_samples(file, open_dataset())
+            read_samples(file, open_dataset())
     rows = result["results"]
     usage = rows["turkic_idiom_usage_tr"]
     assert [usage[f"{name},none"] for name in ("accuracy", "pair_accuracy", "recall_figurative", "recall_literal")] == [

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from leaderboard.items import BoardData, SubsetItems
-from leaderboard.scores import RETRIEVAL_TASKS, ScoredSubmission
+from leaderboard.board import RETRIEVAL_TASKS, ScoredSubmission
+from leaderboard.data import BoardData, SubsetItems
 from leaderboard.submission import Metadata
 from turkic_idiom_tasks.languages import LANGUAGES, TARGETS
 from turkic_idiom_tasks.metrics.ranking import chance_corrected, random_ndcg
@@ -29,33 +30,32 @@ HOSTILE = (
 
 def make_data(n=40, *, languages=tuple(LANGUAGES), text="{language} idiom {concept}", few=None, extra=()):
     """The four tasks and extra ones with `n` concepts in each language; `few` maps a language to its own number."""
-    few = few or {}
     subsets = []
     for task in (*ALL_TASKS, *extra):
         for code in languages:
-            crosses = task in ("T1", "T3")
+            crosses, is_spans = task in ("T1", "T3"), task == SPANS
             if crosses and code not in TARGETS:
                 continue
-            asked = "tr" if crosses else code
-            name = code if task == SPANS else "-".join(dict.fromkeys(LANGUAGES[c].subset for c in (asked, code)))
-            concepts = [f"c{number:03d}" for number in range(few.get(code, n))]
-            prefix = "" if task == SPANS else f"{LANGUAGES[asked].subset}:"
-            subsets.append(
-                SubsetItems(
-                    task=task,
-                    name=name,
-                    language=code,
-                    floor=0.0 if task == SPANS else FLOOR,
-                    pool=None if task == SPANS else POOL,
-                    concepts=tuple(concepts),
-                    texts={f"{prefix}{c}": text.format(language=LANGUAGES[asked].name, concept=c) for c in concepts},
-                    answers={f"{prefix}{c}": text.format(language=LANGUAGES[code].name, concept=c) for c in concepts},
-                    n_right={f"{prefix}{c}": 1 for c in concepts},
-                    shared_stem=frozenset(f"{prefix}{c}" for c in concepts[: len(concepts) // 4])
-                    if task == "T1"
-                    else None,
-                )
+            asked = LANGUAGES["tr" if crosses else code]
+            concepts = tuple(f"c{number:03d}" for number in range((few or {}).get(code, n)))
+            ids = [c if is_spans else f"{asked.subset}:{c}" for c in concepts]
+            texts, answers = (
+                {item: text.format(language=language.name, concept=c) for item, c in zip(ids, concepts, strict=True)}
+                for language in (asked, LANGUAGES[code])
             )
+            subset = SubsetItems(
+                task=task,
+                name=code if is_spans else "-".join(dict.fromkeys((asked.subset, LANGUAGES[code].subset))),
+                language=code,
+                concepts=concepts,
+                texts=texts,
+                answers=answers,
+                n_right=dict.fromkeys(ids, 1),
+                floor=0.0 if is_spans else FLOOR,
+                pool=None if is_spans else POOL,
+                shared_stem=frozenset(ids[: len(ids) // 4]) if task == "T1" else None,
+            )
+            subsets.append(subset)
     return BoardData("tests/data", REVISION, tuple(subsets))
 
 
@@ -99,97 +99,60 @@ def scored_of(key, data, values, **metadata):
     """A scored submission from (task, subset) -> nDCG of each query, or for each sentence spans right, found, true."""
     subsets = []
     for subset in data.subsets:
-        if (subset.task, subset.name) in values:
-            of_subset = np.asarray(values[subset.task, subset.name], dtype=float)
-            subsets.append(
-                span_score(subset, of_subset) if subset.task == SPANS else retrieval_score(subset, of_subset)
-            )
+        if (subset.task, subset.name) not in values:
+            continue
+        of_subset = np.asarray(values[subset.task, subset.name], dtype=float)
+        score = _span_score if subset.task == SPANS else _retrieval_score
+        scores, sums = score(subset, of_subset)
+        scored = ScoredSubset(
+            task=subset.task,
+            subset=subset.name,
+            language=subset.language,
+            items=tuple(subset.texts),
+            concepts=subset.concepts,
+            sums=sums,
+            floor=subset.floor,
+            scores=scores,
+        )
+        subsets.append(scored)
     return ScoredSubmission(key, make_metadata(**({"name": f"org/{key}"} | metadata)), tuple(subsets))
 
 
-def retrieval_score(subset, ndcg):
-    """The score of one subset with these nDCG."""
+def _retrieval_score(subset, ndcg):
     main = float(np.mean(ndcg))
-    scores = {
-        "ndcg": main,
-        "ndcg_floor": subset.floor,
-        "ndcg_corrected": chance_corrected(main, subset.floor),
-        "ndcg_at_10": float(np.mean(np.where(ndcg > 0.28, ndcg, 0))),
-        "mrr": float(np.mean(1 / (2 ** (1 / ndcg) - 1))),
-        "recall_at_1": float(np.mean(ndcg == 1)),
-        "recall_at_5": float(np.mean(ndcg > 0.38)),
-        "recall_at_10": float(np.mean(ndcg > 0.28)),
-    }
-    return _score(subset, scores, np.stack([ndcg, np.ones(len(ndcg))], axis=1))
+    scores = {"ndcg": main, "ndcg_floor": subset.floor, "ndcg_corrected": chance_corrected(main, subset.floor)}
+    return scores, np.stack([ndcg, np.ones(len(ndcg))], axis=1)
 
 
-def span_score(subset, counts):
-    """The score of one subset with these spans right, found and true."""
+def _span_score(subset, counts):
     right, found, true = counts.sum(axis=0)
     f1 = 2 * right / (found + true) if found + true else math.nan
     scores = {
         "span_f1": f1,
         "span_precision": right / found if found else math.nan,
         "span_recall": right / true if true else math.nan,
-        "token_f1": f1,
-        "token_accuracy": 0.9,
     }
-    return _score(subset, scores, np.stack([2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1))
-
-
-def _score(subset, scores, sums):
-    return ScoredSubset(
-        task=subset.task,
-        subset=subset.name,
-        language=subset.language,
-        items=tuple(subset.texts),
-        concepts=subset.concepts,
-        sums=sums,
-        floor=subset.floor,
-        scores=scores,
-    )
+    return scores, np.stack([2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1)
 
 
 def make_submissions(data):
     """Every kind of submission that the pages must show, hostile texts among them."""
-    many = [
-        make_scored(
-            f"model-{n}",
-            data,
-            skill=0.1 + 0.1 * n,
-            seed=n,
-            name=f"org/{name}",
-            type=kind,
-            regime=regime,
-            n_parameters=size,
+    submissions = []
+    for n, (name, kind, regime, size) in enumerate(
+        (
+            ("Küçük-İdiom", "encoder", "pretrained", 66_000_000),
+            ("middle", "encoder", "tr-only", 278_000_000),
+            ("big", "llm", "few-shot", 7_000_000_000),
+            ("unknown", "baseline", "pretrained", None),
         )
-        for n, (name, kind, regime, size) in enumerate(
-            [
-                ("Küçük-İdiom", "encoder", "pretrained", 66_000_000),
-                ("middle", "encoder", "tr-only", 278_000_000),
-                ("big", "llm", "few-shot", 7_000_000_000),
-                ("unknown", "baseline", "pretrained", None),
-            ]
-        )
-    ]
-    hostile = [
-        make_scored(
-            f"hostile-{n}",
-            data,
-            skill=0.02,
-            seed=20 + n,
-            tasks=("spans",),
-            name=text,
-            training_data=text,
-            texts_per_second=1234.4,
-            device=text,
-        )
-        for n, text in enumerate(HOSTILE)
-    ]
-    shots = [
-        make_scored(f"shots-{n}", data, skill=0.3, seed=40, tasks=("spans",), name=HOSTILE[0], contact=text, few_shot=n)
-        for n, text in enumerate(HOSTILE[:2])
-    ]
-    only_turkish = make_scored("turkish", data, skill=0.3, seed=9, tasks=("T2",), name="org/turkish")
-    only_turkish = ScoredSubmission("turkish", only_turkish.metadata, only_turkish.subsets[:1])
-    return [*many, *hostile, *shots, only_turkish]
+    ):
+        about = {"name": f"org/{name}", "type": kind, "regime": regime, "n_parameters": size}
+        submissions.append(make_scored(f"model-{n}", data, skill=0.1 + 0.1 * n, seed=n, **about))
+    for n, text in enumerate(HOSTILE):
+        about = {"name": text, "training_data": text, "texts_per_second": 1234.4, "device": text}
+        submissions.append(make_scored(f"hostile-{n}", data, skill=0.02, seed=20 + n, tasks=("spans",), **about))
+    for n, text in enumerate(HOSTILE[:2]):
+        about = {"name": HOSTILE[0], "contact": text, "few_shot": n}
+        submissions.append(make_scored(f"shots-{n}", data, skill=0.3, seed=40, tasks=("spans",), **about))
+    turkish = make_scored("turkish", data, skill=0.3, seed=9, tasks=("T2",))
+    return [*submissions, replace(turkish, subsets=turkish.subsets[:1])]

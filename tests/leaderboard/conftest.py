@@ -4,16 +4,23 @@ import gzip
 import json
 from datetime import date
 from itertools import permutations
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from leaderboard.board import make_board
-from leaderboard.scores import OtherEdition
-from leaderboard.site import build_site
-from leaderboard.submission import METADATA_FILE, Metadata, slug, submission_files
-from leaderboard.submit_page import About
+from leaderboard.board import make_board, score_submission
+from leaderboard.site import write_site
+from leaderboard.submission import (
+    METADATA_FILE,
+    LeftOut,
+    Metadata,
+    Submission,
+    read_submission,
+    slug,
+    submission_files,
+)
 from tests.hub_datasets.conftest import _session_hub, _warm, hub, session_online  # noqa: F401
 from tests.leaderboard.boards_for_tests import make_data, make_metadata, make_submissions
 from turkic_idiom_tasks.dataset import open_dataset
@@ -22,9 +29,8 @@ from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
-from turkic_idiom_tasks.results.item_answers import GENERATION, find_items, make_answers
-from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
-from turkic_idiom_tasks.results.similarities import Similarities
+from turkic_idiom_tasks.results.item_answers import GENERATION, ItemAnswers, find_items
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Similarities, Tags
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split, span_split
 from turkic_idiom_tasks.tasks.items.item_types import MEANING
@@ -127,8 +133,8 @@ def answers_content(answers_metadata, answers_dataset):
     predictions = {(STS, "tur"): Similarities(STS, pairs, similarities)}
     for task, answer in ((MEANING, 0), (CLOZE_OPEN, "göz yummak")):
         items = find_items(answers_dataset, task, "tr")
-        answers = {number: answer for number in range(len(items.rows)) if number % 3}
-        predictions[task, "tr"] = make_answers(items, answers, prompt="en1", method=GENERATION)
+        answers = tuple(answer if number % 3 else None for number in range(len(items.rows)))
+        predictions[task, "tr"] = ItemAnswers(items, answers, "en1", GENERATION)
     return submission_files(answers_metadata, predictions)
 
 
@@ -147,6 +153,22 @@ def make_submission(place, metadata, content):
     return folder
 
 
+def loaded(folder, dataset):
+    """The submission in a folder, which has no fault."""
+    submission = read_submission(folder, dataset)
+    assert isinstance(submission, Submission), submission.faults
+    return submission
+
+
+def scored(folder, dataset):
+    return score_submission(loaded(folder, dataset))
+
+
+def faults_of(folder, dataset):
+    submission = read_submission(folder, dataset)
+    return submission.faults if isinstance(submission, LeftOut) else []
+
+
 def read_lines(path):
     return [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
 
@@ -157,8 +179,11 @@ def write_lines(path, rows):
     path.write_bytes(gzip.compress(b"".join(line + b"\n" for line in lines)))
 
 
-class Spoiler(SimpleNamespace):
+class Spoiler:
     """A submission's folder and ways to change what is in it."""
+
+    def __init__(self, folder):
+        self.folder = folder
 
     def fields(self, **changes):
         path = self.folder / METADATA_FILE
@@ -198,7 +223,7 @@ class Spoiler(SimpleNamespace):
 
 @pytest.fixture
 def submission_spoiler(submission_folder):
-    return Spoiler(folder=submission_folder)
+    return Spoiler(submission_folder)
 
 
 @pytest.fixture(scope="session")
@@ -206,10 +231,11 @@ def shared_site(tmp_path_factory):
     """A site of every kind of submission: its board and its folder, which tests only read."""
     data = make_data(40, few={"gag": 12}, text="{language} {concept} <b onclick=1>")
     first_edition = next(iter(editions()))
-    older = OtherEdition("older", make_metadata(name=f"org/{'older-' * 12}", dataset_revision=first_edition))
+    metadata = make_metadata(name=f"org/{'older-' * 12}", dataset_revision=first_edition)
+    older = LeftOut(Path("older"), [], metadata)
     board = make_board(make_submissions(data), data, reproduced=("model-1",), other_editions=[older])
     folder = tmp_path_factory.mktemp("site")
-    build_site(board, folder, about=About("https://github.com/org/idioms", date(2026, 11, 30)))
+    write_site(board, folder, repository="https://github.com/org/idioms", built=date(2026, 11, 30))
     return SimpleNamespace(board=board, folder=folder)
 
 
@@ -227,14 +253,9 @@ def open_page(browser, site):
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: wrong.append(request.url) if not is_local(request.url) else None)
+        watch(page, wrong)
         page.goto(f"{site}/{path}")
         return page
-
-    def is_local(url):
-        return url.startswith((site, "data:"))
 
     yield open_one
     hacked = [page.evaluate("window.hacked") for context in contexts for page in context.pages]
@@ -242,3 +263,23 @@ def open_page(browser, site):
         context.close()
     assert wrong == []
     assert not any(hacked)
+
+
+def watch(page, wrong):
+    """Notes every complaint of a page's scripts, and every request that leaves the files."""
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    is_local = ("file:", "data:")
+    page.on("request", lambda request: None if request.url.startswith(is_local) else wrong.append(request.url))
+
+
+def serious_findings(page):
+    """What axe finds on a page that is serious or critical."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+    serious = []
+    for violation in found:
+        if violation["impact"] in ("serious", "critical"):
+            serious += [(violation["id"], node["html"][:200]) for node in violation["nodes"]]
+    return serious

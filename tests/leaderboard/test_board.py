@@ -1,17 +1,19 @@
 """Scores, intervals, ranks and groups of ties; and that no number of a submission depends on the others."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leaderboard.board import make_board, resample_subsets, task_means
-from leaderboard.comparison import comparison_json, concept_names
-from leaderboard.exports import scores_file
+from leaderboard.exports import records_of
+from leaderboard.ranking import better_pairs
+from leaderboard.scripts import comparison_json, concept_names
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.metrics.bootstrap import Stratum, difference, mean, resample
-from turkic_idiom_tasks.metrics.comparison import Paired, compare
+from turkic_idiom_tasks.metrics.bootstrap import FEW, Stratum, difference, mean, resample, resample_models
 from turkic_idiom_tasks.results.predictions import SPANS
 
 TURKISH_AND_AZERBAIJANI = ("tr", "az")
@@ -108,16 +110,6 @@ def test_intervals_are_those_of_the_one_resampler(task):
         assert board.intervals["one"][task, subset] == resample({subset: stratum}).interval()
 
 
-def test_differences_are_those_of_the_comparison():
-    """The interval by which two models share a rank is the one that `turkic-idiom compare` prints."""
-    data = make_data(40, languages=("tr",))
-    first, second = make_scored("a", data, seed=1), make_scored("b", data, skill=0.5, seed=2)
-    resampled = task_means(resample_subsets([first, second], data), [first, second], data)[SPANS]
-    (one,), (other,) = first.of_task(SPANS), second.of_task(SPANS)
-    expected = compare({"tr": Paired(one.concepts, one.sums, other.sums)})
-    assert difference(resampled["b"], resampled["a"]).interval() == expected.interval
-
-
 LAW_DATA = make_data(20, languages=TURKISH_AND_AZERBAIJANI, few={"az": 12})
 
 
@@ -135,14 +127,13 @@ def submissions_of_law(draw):
 def numbers_of(board):
     """id -> every number of a submission but its ranks, which are about the others."""
     numbers = {}
-    for submission in board.submissions:
-        row = scores_file(submission, board)["submission"]
+    for name, record in records_of(board).items():
+        row = record.model_dump()
         for standing in (row["overall"], row["retrieval"], *row["tasks"].values()):
             if standing is not None:
                 del standing["rank"], standing["group"]
-        intervals = board.intervals[submission.id]
-        scores = {task: by_id[submission.id].score for task, by_id in board.by_task.items() if submission.id in by_id}
-        numbers[submission.id] = (row, dict(intervals), scores)
+        scores = {task: by_id[name].score for task, by_id in board.by_task.items() if name in by_id}
+        numbers[name] = (row, dict(board.intervals[name]), scores)
     return numbers
 
 
@@ -157,22 +148,6 @@ def test_adding_removing_and_permuting_submissions_changes_no_number_of_another(
     setup = comparison_json(board)
     assert setup["concepts"] == len(concept_names(LAW_DATA)) == 20
     assert len(setup["subsets"]) == len(LAW_DATA.subsets)
-
-
-def test_a_submission_of_spans_alone_changes_no_interval_of_another():
-    """What used to: the draws were over the concepts that occurred in the submissions."""
-    data = make_data(30, few={"uz": 45})  # fifteen concepts occur in Uzbek alone
-    one = make_scored("one", data, tasks=("T1", "T2", "T3"), seed=1)
-    spans_only = make_scored("spans", data, tasks=(SPANS,), seed=2)
-    alone, together = make_board([one], data), make_board([spans_only, one], data)
-    assert together.intervals["one"] == alone.intervals["one"]
-    assert together.retrieval["one"] == alone.retrieval["one"]
-
-
-def test_the_order_of_submissions_changes_nothing():
-    data = make_data(30)
-    submissions = [make_scored(f"m{n}", data, skill=0.2 + 0.05 * n, seed=n) for n in range(6)]
-    assert make_board(submissions, data).overall == make_board(submissions[::-1], data).overall
 
 
 def test_submissions_without_all_tasks_are_ranked_by_task_alone():
@@ -198,9 +173,58 @@ def test_what_cannot_stand_on_one_board_is_refused():
     submission = make_scored("one", data)
     with pytest.raises(InputError, match="two submissions have the id 'one'"):
         make_board([submission, submission], data)
-    with pytest.raises(InputError, match=r"one: scored on revision ffffffffffff.*0123456789ab"):
+    with pytest.raises(InputError, match=r"one: the items of T1 tur-azj, scored on revision f{12}, .*0123456789ab"):
         make_board([make_scored("one", data, dataset_revision="f" * 40)], data)
-    with pytest.raises(InputError, match="one: the items of T1 tur-azj are not those of tests/data"):
+    with pytest.raises(InputError, match=r"one: the items of T1 tur-azj, .* are not those of tests/data"):
         make_board([make_scored("one", make_data(31))], data)
-    with pytest.raises(InputError, match="reproduced: no submission 'two'"):
-        make_board([submission], data, reproduced=("one", "two"))
+    assert make_board([submission], data, reproduced=("one", "two")).reproduced == {"one"}
+
+
+def test_with_one_candidate_nothing_is_above_chance():
+    """Its floor is 1, so a corrected score would be a division by zero."""
+    data = make_data(3, languages=("tr",))
+    data = replace(data, subsets=tuple(replace(subset, floor=1.0) for subset in data.of_task("T2")))
+    board = make_board([scored_of("one", data, {("T2", "tur"): [1, 1, 1]})], data)
+    assert board.by_task["T2"] == {}
+
+
+def models_of(n_models, n_concepts, *, spread, seed=1):
+    """Resampled scores, best first, among them two equal ones."""
+    generator = np.random.default_rng(seed)
+    base = generator.uniform(0.2, 0.8, n_concepts)
+    values = [base + spread * generator.normal(number / 10, 1, n_concepts) for number in range(n_models - 1)]
+    strata = []
+    for ndcg in [*values, values[0]]:
+        sums = np.stack([ndcg, np.ones(n_concepts)], axis=1)
+        strata.append(Stratum([f"c{number:03d}" for number in range(n_concepts)], sums))
+    return sorted(resample_models(strata), key=lambda model: -model.score)
+
+
+@pytest.mark.parametrize(
+    ("n_concepts", "spread"),
+    [(60, 0.02), (60, 0.3), (200, 0.1), (30, 0.1), (5, 0.1)],  # of five concepts some draws hold none
+)
+def test_pairs_are_told_apart_by_the_interval_of_their_difference(n_concepts, spread):
+    models = models_of(25, n_concepts, spread=spread)
+    is_better = better_pairs(models)
+    expected = np.zeros((25, 25), dtype=bool)
+    for upper in range(25):
+        for lower in range(upper + 1, 25):
+            gap = difference(models[upper], models[lower])
+            expected[upper, lower] = gap.interval().low > 1e-12 and gap.score > FEW * gap.reach
+    assert np.array_equal(is_better, expected)
+
+
+def test_a_constant_advantage_counts_and_equal_models_are_tied():
+    ndcg = np.linspace(0.2, 0.8, 40)
+    strata = []
+    for shift in (0.1, 0.0, 0.0):
+        sums = np.stack([ndcg + shift, np.ones(40)], axis=1)
+        strata.append(Stratum([f"c{number:03d}" for number in range(40)], sums))
+    is_better = better_pairs(resample_models(strata))
+    assert is_better.tolist() == [[False, True, True], [False, False, False], [False, False, False]]
+
+
+def test_nothing_and_one_model_have_no_pairs():
+    assert better_pairs([]).shape == (0, 0)
+    assert better_pairs(models_of(2, 40, spread=0.1)[:1]).tolist() == [[False]]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from leaderboard.board import make_board
-from leaderboard.concepts import concepts_data, concepts_script
-from leaderboard.items import board_data
+from leaderboard.data import board_data
+from leaderboard.scripts import concepts_data, concepts_script
 from tests.leaderboard.boards_for_tests import make_data, scored_of
 from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
 from turkic_idiom_tasks.results.predictions import Rankings

@@ -5,35 +5,29 @@ import math
 
 import pytest
 
-from leaderboard.language_models import language_model_board
-from leaderboard.scores import score_submission
-from leaderboard.submission import Metadata, load_submission, read_submission, slug, submission_files
-from tests.leaderboard.conftest import Spoiler, make_submission
+from leaderboard.board import make_board
+from leaderboard.data import item_board_data
+from leaderboard.details import missed_items, trap_profiles
+from leaderboard.submission import slug, submission_files
+from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.harness_files import find_predictions
-from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets, make_answers
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
 from turkic_idiom_tasks.tasks.items.scoring import score_items, score_open_cloze
 
 DATE = "2026-11-22T10-00-00.000001"
 
 
 @pytest.fixture(scope="module")
-def data(item_lexicon):
-    return open_dataset(str(item_lexicon))
+def data(answers_dataset):
+    return answers_dataset
 
 
 @pytest.fixture(scope="module")
-def metadata(data):
-    def make(name):
-        return Metadata(
-            name=name, revision=None, n_parameters=None, type="llm", regime="pretrained", training_data="unknown",
-            pooling=None, few_shot=0, dataset="some lexicon", dataset_revision=data.revision, versions={},
-            contact="@me",
-        )  # fmt: skip
-
-    return make
+def metadata(answers_metadata):
+    about = {"revision": None, "n_parameters": None, "type": "llm", "pooling": None, "few_shot": 0}
+    return lambda name: answers_metadata.model_copy(update=about | {"name": name})
 
 
 def gold(item, is_open):
@@ -52,19 +46,14 @@ def answers_of(data, choose, tasks=ITEM_TASKS):
     for task in tasks:
         for subset in item_subsets(data, task):
             items = find_items(data, task, subset)
-            chosen = {row: choose(item, task == "cloze_open") for row, item in enumerate(items.rows)}
-            predictions[task, subset] = make_answers(items, chosen, prompt="en1", method="generation")
+            chosen = tuple(choose(item, task == "cloze_open") for item in items.rows)
+            predictions[task, subset] = ItemAnswers(items, chosen, "en1", "generation")
     return predictions
 
 
 @pytest.fixture(scope="module")
 def gold_content(data, metadata):
     return submission_files(metadata("org/gold"), answers_of(data, gold))
-
-
-@pytest.fixture
-def folder(tmp_path, metadata, gold_content):
-    return make_submission(tmp_path / "submissions", metadata("org/gold"), gold_content)
 
 
 def write_lm_eval(folder, data, name, task, rows, *, few_shot=0):
@@ -94,60 +83,23 @@ def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(data, meta
 
     predictions = answers_of(data, mixed)
     place = make_submission(tmp_path, metadata("org/mixed"), submission_files(metadata("org/mixed"), predictions))
-    submission = load_submission(place, data)
-    assert {key: value.answers for key, value in submission.predictions.items()} == {
+    read = loaded(place, data).predictions
+    assert {key: value.answers for key, value in read.items()} == {
         key: value.answers for key, value in predictions.items()
     }
-    scored = {(score.task, score.subset): score for score in score_submission(submission).subsets}
-    assert list(scored) == list(predictions)  # in the usual order
+    scores = {(score.task, score.subset): score for score in scored(place, data).subsets}
+    assert list(scores) == list(predictions)  # in the usual order
     for (task, subset), value in predictions.items():
-        score = scored[task, subset]
-        expected = (
-            score_open_cloze(value.items.rows, value.answers, data.lexicon)
-            if task == "cloze_open"
-            else score_items(value.items.rows, value.answers)
-        )
+        score = scores[task, subset]
+        if task == "cloze_open":
+            expected = score_open_cloze(value.items.rows, value.answers, data.lexicon)
+        else:
+            expected = score_items(value.items.rows, value.answers)
         for name, figure in expected.items():
             assert score.scores[name] == figure or (math.isnan(score.scores[name]) and math.isnan(figure))
         main = "accepted" if task == "cloze_open" else "accuracy"
         assert score.sums[:, 0].sum() / len(score.sums) == pytest.approx(expected[main], abs=1e-12)
         assert score.floor == {"usage": 0.5, "cloze_open": 0.0}.get(task, 0.25)
-
-
-@pytest.mark.parametrize(
-    ("line", "change", "message"),
-    [
-        (0, {"prompt": "en9"}, "the prompt 'en9' is unknown"),
-        (0, {"method": "luck"}, "the method 'luck' is unknown"),
-        (0, {"subset": "gag"}, "no meaning subset 'gag'; it has tr, az, uz"),
-        (1, {"answer": 4}, "position of an option, 0 to 3"),
-        (1, {"answer": -1}, "position of an option"),
-        (1, {"answer": True}, "position of an option"),
-        (1, {"answer": "A"}, "position of an option"),
-        (1, {"item": "meaning_tr/nothing"}, "no item 'meaning_tr/nothing'"),
-        (1, {"item": ["a"]}, "no item"),
-    ],
-)
-def test_a_wrong_line_is_named(data, folder, line, change, message):
-    Spoiler(folder=folder).row(line, "meaning.jsonl.gz", **change)
-    submission, faults = read_submission(folder, data)
-    assert submission is None
-    assert message in str(faults[0])
-    assert f"meaning.jsonl.gz:{line + 1}" in str(faults[0])
-
-
-@pytest.mark.parametrize("text", ["", " ", "a" * 201, "göz\u202e", 3, ["göz"]])
-def test_an_open_answer_is_a_short_visible_text(data, folder, text):
-    Spoiler(folder=folder).row(1, "cloze_open.jsonl.gz", answer=text)
-    assert "cloze_open.jsonl.gz:2" in str(read_submission(folder, data)[1][0])
-
-
-def test_every_item_needs_one_answer(data, folder):
-    spoiler = Spoiler(folder=folder)
-    spoiler.rows(lambda rows: [*rows[:2], rows[1], *rows[3:]], "meaning.jsonl.gz")
-    faults = [str(fault) for fault in read_submission(folder, data)[1]]
-    assert "appears twice" in faults[0]
-    assert "predictions are missing" in faults[1]
 
 
 def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
@@ -171,7 +123,7 @@ def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
     arguments = ["submit", tmp_path, "--contact", "@me", "--training-data", "unknown", "--data", data.path]
     assert main([*map(str, arguments), "--out", str(tmp_path / "out")]) == 0
     (place,) = (tmp_path / "out").iterdir()
-    submission = load_submission(place, data)
+    submission = loaded(place, data)
     assert submission.id == slug(submission.metadata)
     assert (submission.metadata.regime, submission.metadata.few_shot) == ("few-shot", 3)
     predictions = submission.predictions
@@ -182,21 +134,20 @@ def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("changes", "message"),
     [
-        (lambda rows: rows[1:], "have no answer"),
-        (
-            lambda rows: [rows[0] | {"accuracy": rows[0]["accuracy"] | {"answer": 9}}, *rows[1:]],
-            "position of an option",
-        ),
-        (lambda rows: [rows[0] | {"accuracy": rows[0]["accuracy"] | {"item": "x"}}, *rows[1:]], "no answer to an item"),
-        (lambda rows: [row | {"accuracy": row["accuracy"] | {"prompt": "mine"}} for row in rows], "known prompt"),
-        (lambda rows: [], "known prompt"),
+        (None, "have no answer"),
+        ({"answer": 9}, "position of an option"),
+        ({"item": "x"}, "no answer to an item|no item 'x'"),
+        ({"prompt": "mine"}, "known prompt"),
     ],
 )
-def test_damaged_samples_are_refused(data, tmp_path, spoil, message):
-    rows = [sample(item, "meaning", item.gold) for item in find_items(data, "meaning", "tr").rows]
-    write_lm_eval(tmp_path / "a", data, "some/model", "turkic_idiom_meaning_tr_gen", spoil(rows))
+def test_damaged_samples_are_refused(data, tmp_path, changes, message):
+    first, *rows = [sample(item, "meaning", item.gold) for item in find_items(data, "meaning", "tr").rows]
+    if changes and "prompt" in changes:
+        rows = []
+    damaged = [] if changes is None else [first | {"accuracy": first["accuracy"] | changes}]
+    write_lm_eval(tmp_path / "a", data, "some/model", "turkic_idiom_meaning_tr_gen", [*damaged, *rows])
     with pytest.raises(InputError, match=message):
         find_predictions([tmp_path], data)
 
@@ -208,46 +159,43 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, me
         "org/near": submission_files(metadata("org/near"), answers_of(data, near)),
         "org/part": submission_files(metadata("org/part"), answers_of(data, near, tasks=("meaning",))),
     }
-    scored = []
-    for name, content in contents.items():
-        folder = make_submission(place, metadata(name), content)
-        scored.append(score_submission(load_submission(folder, data)))
-    board = language_model_board(scored, data)
-    names = {submission.id: submission.metadata.name for submission in scored}
-    assert [names[key] for key in board.board.overall] == ["org/gold", "org/near"]  # org/part lacks four kinds
-    standings = {names[key]: standing for key, standing in board.board.overall.items()}
+    submissions = [scored(make_submission(place, metadata(name), content), data) for name, content in contents.items()]
+    board = make_board(submissions, item_board_data(data))
+    names = {name: submission.metadata.name for name, submission in board.by_id.items()}
+    assert [names[key] for key in board.overall] == ["org/gold", "org/near"]  # org/part lacks four kinds
+    standings = {names[key]: standing for key, standing in board.overall.items()}
     assert standings["org/gold"].score == pytest.approx(1.0)
     # all wrong: (0 - chance) / (1 - chance) is -1/3 with four options, -1 with two, 0 without
     assert standings["org/near"].score == pytest.approx((-1 / 3 - 1 / 3 - 1 - 1 / 3 + 0) / 5)
     assert [standing.rank for standing in standings.values()] == [1, 2]
-    profiles = {profile.submission.metadata.name: profile for profile in board.traps}
-    assert profiles["org/gold"].n_wrong == 0
-    assert math.isnan(profiles["org/gold"].shares["near"])
-    assert profiles["org/gold"].unreadable == 0
+    profiles = {profile["submission"].metadata.name: profile for profile in trap_profiles(board)}
+    assert profiles["org/gold"]["n_wrong"] == 0
+    assert math.isnan(profiles["org/gold"]["shares"]["near"])
+    assert profiles["org/gold"]["unreadable"] == 0
     of_near = profiles["org/near"]
     n_open = sum(len(find_items(data, "cloze_open", subset).rows) for subset in item_subsets(data, "cloze_open"))
-    n_all = sum(score.n for score in of_near.submission.subsets)
-    n_usage = sum(score.n for score in of_near.submission.of_task("usage"))
-    assert of_near.n_wrong == n_all - n_open - n_usage  # usage has no typed traps
-    assert of_near.unreadable == pytest.approx(n_open / n_all)
-    assert sum(of_near.shares.values()) == pytest.approx(1)
-    assert of_near.shares["near"] > 0.8
-    missed = {item.task: item for item in board.missed}
+    n_all = sum(score.n for score in of_near["submission"].subsets)
+    n_usage = sum(score.n for score in of_near["submission"].of_task("usage"))
+    assert of_near["n_wrong"] == n_all - n_open - n_usage  # usage has no typed traps
+    assert of_near["unreadable"] == pytest.approx(n_open / n_all)
+    assert sum(of_near["shares"].values()) == pytest.approx(1)
+    assert of_near["shares"]["near"] > 0.8
+    missed = {item["task"]: item for item in missed_items(board)}
     assert set(missed) == set(ITEM_TASKS)
-    assert (missed["meaning"].n_missed, missed["meaning"].n_models) == (2, 3)
-    assert (missed["usage"].n_missed, missed["usage"].n_models) == (1, 2)
-    assert missed["cloze_open"].chosen == ""  # nothing that could be read
+    assert (missed["meaning"]["n_missed"], missed["meaning"]["n_models"]) == (2, 3)
+    assert (missed["usage"]["n_missed"], missed["usage"]["n_models"]) == (1, 2)
+    assert missed["cloze_open"]["chosen"] == ""  # nothing that could be read
 
 
 def test_the_site_has_a_page_of_language_models_only_with_such_submissions(
-    data, metadata, gold_content, tmp_path, submission_metadata, submission_content
+    data, metadata, gold_content, shared_site, tmp_path
 ):
     place = tmp_path / "submissions"
     hostile = make_submission(
         place, metadata("org/near"), submission_files(metadata("org/near"), answers_of(data, near))
     )
     right = make_submission(place, metadata("org/gold"), gold_content)
-    Spoiler(folder=hostile).row(1, "cloze_open.jsonl.gz", answer="<script>alert(1)</script>")
+    Spoiler(hostile).row(1, "cloze_open.jsonl.gz", answer="<script>alert(1)</script>")
     build = ["leaderboard", "build", str(place), "--out", str(tmp_path / "site"), "--data", data.path]
     assert main(build) == 0
     page = (tmp_path / "site" / "language-models.html").read_text("utf-8")
@@ -262,8 +210,5 @@ def test_the_site_has_a_page_of_language_models_only_with_such_submissions(
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in model
     figures = json.loads((tmp_path / "site" / "language-models.json").read_text("utf-8"))
     assert [row["overall"]["rank"] for row in figures["models"]] == [1, 2]
-
-
-def test_a_site_without_language_models_does_not_mention_them(shared_site):
     assert not (shared_site.folder / "language-models.html").exists()
     assert 'href="language-models.html"' not in (shared_site.folder / "index.html").read_text("utf-8")

@@ -10,6 +10,8 @@ from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, ModelName, subset_scores, write_record
 
 SPACE, MODEL, DATASET = "org/leaderboard", "org/model", "org/turkic-idioms"
+T2 = (("tur", 0.25, 0.125), ("azj", 0.75, 0.0625))  # subset, nDCG and floor; the mean is 0.5
+PROPOSED = [("TurkicIdiomT2", 0.5), ("TurkicIdiomT2-tur", 0.25), ("TurkicIdiomT2-azj", 0.75)]
 
 
 @pytest.fixture
@@ -26,15 +28,29 @@ def leaderboard(_warm, hub, tmp_path):
 
 
 @pytest.fixture
-def site(tmp_path):
-    folder = tmp_path / "site"
-    (folder / "models").mkdir(parents=True)
-    (folder / "index.html").write_text("<h1>Leaderboard</h1>")
-    (folder / "models" / "a.html").write_text("a")
-    return folder
+def eval_results(leaderboard):
+    def run(folder, *arguments, model=MODEL, code=0):
+        done = leaderboard("eval-results", folder, "--model", model, "--dataset", DATASET, *arguments)
+        assert done.returncode == code, done.stderr
+        return done.stdout if code == 0 else done.stderr
+
+    return run
 
 
-def test_a_site_becomes_a_static_space_in_one_commit(leaderboard, hub, site):
+def refused(capsys, folder):
+    """What is refused before any request."""
+    arguments = ["eval-results", str(folder), "--model", MODEL, "--dataset", DATASET, "--yes"]
+    assert main(["leaderboard", *arguments]) == 1
+    return " ".join(capsys.readouterr().err.split())
+
+
+def test_a_site_becomes_a_static_space_in_one_commit(leaderboard, hub, tmp_path, capsys):
+    site = tmp_path / "site"
+    (site / "models").mkdir(parents=True)
+    assert main(["leaderboard", "publish", str(site), "--space", SPACE, "--yes"]) == 1  # before any request
+    assert "no index.html in it; build the site first: turkic-idiom leaderboard build" in capsys.readouterr().err
+    (site / "index.html").write_text("<h1>Leaderboard</h1>")
+    (site / "models" / "a.html").write_text("a")
     planned = leaderboard("publish", site, "--space", SPACE)
     assert planned.returncode == 0, planned.stderr
     assert "nothing was sent" in planned.stdout
@@ -50,14 +66,8 @@ def test_a_site_becomes_a_static_space_in_one_commit(leaderboard, hub, site):
     assert "1 added" in changed.stdout
     assert "models/a.html" in changed.stdout  # left there, and said: nothing on the Hub is ever deleted
     assert {name for name in space.files if name.startswith("models/")} == {"models/a.html", "models/b.html"}
-    again = leaderboard("publish", site, "--space", SPACE, "--yes")
-    assert "nothing has changed" in again.stdout
+    assert "nothing has changed" in leaderboard("publish", site, "--space", SPACE, "--yes").stdout
     assert len(space.commits) == 3
-
-
-def test_a_folder_that_is_no_site_is_refused(tmp_path, capsys):
-    assert main(["leaderboard", "publish", str(tmp_path), "--space", SPACE, "--yes"]) == 1  # before any request
-    assert "no index.html in it; build the site first: turkic-idiom leaderboard build" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -72,23 +82,22 @@ def benchmark(hub):
     return repository.main
 
 
-def write_results(folder, revision):
-    """T2 in all its languages, with scores whose mean is 0.5; T1, which the dataset does not register; as mteb does."""
-    scores = {
-        "TurkicIdiomT2": [("tur", 0.25, 0.125), ("azj", 0.75, 0.0625)],
-        "TurkicIdiomT1": [("tur-azj", 0.5, 0.1)],
-    }
+def write_results(folder, revision, *, t2=T2, model=None):
+    """T2, and T1, which the dataset does not register; as mteb does."""
     folder.mkdir()
-    for task, rows in scores.items():
+    for task, rows in {"TurkicIdiomT2": t2, "TurkicIdiomT1": (("tur-azj", 0.5, 0.1),)}.items():
         split = [{"hf_subset": subset, "main_score": main, "ndcg_floor": floor} for subset, main, floor in rows]
-        record = {"task_name": task, "dataset_revision": revision, "mteb_version": "2.26.24", "scores": {"test": split}}
-        (folder / f"{task}.json").write_text(json.dumps(record))
+        result = {"task_name": task, "dataset_revision": revision, "mteb_version": "2.26.24", "scores": {"test": split}}
+        (folder / f"{task}.json").write_text(json.dumps(result))
+    if model:
+        (folder / "model_meta.json").write_text(json.dumps({"name": model, "revision": None, "n_parameters": None}))
     return folder
 
 
 def write_records(folder, revision):
     """The same scores of T2 as records of ours."""
-    for subset, ndcg, floor in (("tur", 0.25, 0.125), ("azj", 0.75, 0.0625)):
+    folder.mkdir(exist_ok=True)
+    for subset, ndcg, floor in T2:
         header = Header(
             data=DataName(path=DATASET, revision=revision),
             model=ModelName(name=MODEL, revision=None),
@@ -100,117 +109,71 @@ def write_records(folder, revision):
     return folder
 
 
-def test_records_of_ours_beside_the_same_scores_in_mtebs_format(leaderboard, hub, benchmark, tmp_path):
-    folder = write_records(write_results(tmp_path / "r", benchmark), benchmark)
-    shown = leaderboard("eval-results", folder, "--model", MODEL, "--dataset", DATASET)
-    assert shown.returncode == 0, shown.stderr
-    proposed = yaml.safe_load(shown.stdout.partition("bytes to send\n")[2].partition("Dry run")[0])
-    assert [(entry["dataset"]["task_id"], entry["value"]) for entry in proposed] == [
-        ("TurkicIdiomT2", 0.5),
-        ("TurkicIdiomT2-tur", 0.25),
-        ("TurkicIdiomT2-azj", 0.75),
-    ]
+def proposed(text):
+    entries = yaml.safe_load(text)
+    return entries, [(entry["dataset"]["task_id"], entry["value"]) for entry in entries]
 
 
-def test_scores_are_proposed_once_in_a_pull_request(leaderboard, hub, benchmark, tmp_path):
-    arguments = ("eval-results", write_results(tmp_path / "r", benchmark), "--model", MODEL, "--dataset", DATASET)
-    shown = leaderboard(*arguments)
-    assert shown.returncode == 0, shown.stderr
-    assert "Dry run: nothing was sent; add --yes to open a pull request." in shown.stdout
+def test_records_of_ours_beside_the_same_scores_in_mtebs_format(eval_results, benchmark, tmp_path):
+    shown = eval_results(write_records(write_results(tmp_path / "r", benchmark), benchmark))
+    assert proposed(shown.partition("bytes to send\n")[2].partition("Dry run")[0])[1] == PROPOSED
+
+
+def test_scores_are_proposed_once_in_a_pull_request(eval_results, hub, benchmark, tmp_path):
+    folder = write_results(tmp_path / "r", benchmark)
+    assert "Dry run: nothing was sent; add --yes to open a pull request." in eval_results(folder)
     model = hub.repository(MODEL, "model")
     assert model.pulls == {}
-    opened = leaderboard(*arguments, "--yes")
-    assert opened.stdout.endswith(f"pull request {hub.url}/{MODEL}/discussions/1\n")
+    for _ in range(2):
+        opened = eval_results(folder, "--yes")
+        assert opened.endswith(f"pull request {hub.url}/{MODEL}/discussions/1\n")
+        assert len(model.pulls) == 1
     assert list(model.files) == ["README.md"]  # main is untouched
-    proposed = yaml.safe_load(model.commits[model.pulls[1]][".eval_results/turkic-idioms.yaml"])
-    assert [(entry["dataset"]["task_id"], entry["value"]) for entry in proposed] == [
-        ("TurkicIdiomT2", 0.5),  # (0.25 + 0.75) / 2
-        ("TurkicIdiomT2-tur", 0.25),
-        ("TurkicIdiomT2-azj", 0.75),
-    ]
-    assert {(entry["dataset"]["id"], entry["dataset"]["revision"]) for entry in proposed} == {(DATASET, benchmark)}
-    assert proposed[1]["notes"] == "nDCG without a cut-off; a random ranking has 0.1250"
-    again = leaderboard(*arguments, "--yes")
-    assert again.stdout.endswith(f"pull request {hub.url}/{MODEL}/discussions/1\n")
-    assert len(model.pulls) == 1
+    entries, values = proposed(model.commits[model.pulls[1]][".eval_results/turkic-idioms.yaml"])
+    assert values == PROPOSED
+    assert {(entry["dataset"]["id"], entry["dataset"]["revision"]) for entry in entries} == {(DATASET, benchmark)}
+    assert entries[1]["notes"] == "nDCG without a cut-off; a random ranking has 0.1250"
     model.main = model.pulls[1]  # merged
-    assert "there is nothing to propose" in leaderboard(*arguments, "--yes").stdout
+    assert "there is nothing to propose" in eval_results(folder, "--yes")
 
 
-def write_model_meta(folder, name):
-    """What mteb writes beside the results of a model."""
-    (folder / "model_meta.json").write_text(json.dumps({"name": name, "revision": None, "n_parameters": None}))
-
-
-def test_the_plan_names_the_model_of_the_results(leaderboard, hub, benchmark, tmp_path):
+def test_the_plan_names_the_model_of_the_results(eval_results, benchmark, tmp_path):
     """The name of a local folder is not that of the repository."""
-    arguments = ("--model", MODEL, "--dataset", DATASET)
     folder = write_results(tmp_path / "r", benchmark)
-    assert "scores of a model that the results do not name\n" in leaderboard("eval-results", folder, *arguments).stdout
-    write_model_meta(folder, "local/checkpoint")
-    named = leaderboard("eval-results", folder, *arguments)
-    assert named.returncode == 0, named.stderr
-    assert named.stdout.startswith(f"scores of local/checkpoint\nmodel {MODEL} at ")
-    (tmp_path / "records").mkdir()
-    records = write_records(tmp_path / "records", benchmark)
-    assert leaderboard("eval-results", records, *arguments).stdout.startswith(f"scores of {MODEL}\n")
+    assert "scores of a model that the results do not name\n" in eval_results(folder)
+    named = eval_results(write_results(tmp_path / "named", benchmark, model="local/checkpoint"))
+    assert named.startswith(f"scores of local/checkpoint\nmodel {MODEL} at ")
+    assert eval_results(write_records(tmp_path / "records", benchmark)).startswith(f"scores of {MODEL}\n")
 
 
-def test_scores_of_several_models_are_refused(tmp_path, capsys):
+def test_scores_of_several_models_or_data_are_refused(tmp_path, capsys):
     """T1 of one model and T2 of another are no scores of either; the same name in both formats is one model."""
-    folder = tmp_path / "all"
-    arguments = ["leaderboard", "eval-results", str(folder), "--model", MODEL, "--dataset", DATASET, "--yes"]
-    folder.mkdir()
-    write_records(folder, "a" * 40)
-    mtebs = write_results(folder / "mteb", "a" * 40)
-    (mtebs / "TurkicIdiomT2.json").unlink()
-    write_model_meta(mtebs, "other/model")
-    assert main(arguments) == 1  # before any request
-    message = capsys.readouterr().err
-    assert f"several models ({MODEL}, other/model); name the folder of one model" in " ".join(message.split())
-    write_model_meta(mtebs, MODEL)
-    (mtebs / "TurkicIdiomT1.json").write_text((mtebs / "TurkicIdiomT1.json").read_text().replace("a" * 40, "b" * 40))
-    assert main(arguments) == 1
-    assert "scores of different data" in capsys.readouterr().err
+    folder = write_records(tmp_path / "all", "a" * 40)
+    write_results(folder / "mteb", "b" * 40, t2=(), model="other/model")
+    message = refused(capsys, folder)
+    assert f"several models ({MODEL}, other/model); name the folder of one model" in message
+    (folder / "mteb" / "model_meta.json").unlink()
+    assert "scores of different data" in refused(capsys, folder)
 
 
-def test_the_score_of_a_task_needs_all_its_subsets(leaderboard, hub, benchmark, tmp_path):
-    folder = write_results(tmp_path / "r", benchmark)
-    record = json.loads((folder / "TurkicIdiomT2.json").read_text())
-    record["scores"]["test"].pop()
-    (folder / "TurkicIdiomT2.json").write_text(json.dumps(record))
-    shown = leaderboard("eval-results", folder, "--model", MODEL, "--dataset", DATASET)
-    assert "task_id: TurkicIdiomT2-tur\n" in shown.stdout
-    assert "task_id: TurkicIdiomT2\n" not in shown.stdout
+def test_the_score_of_a_task_needs_all_its_subsets(eval_results, benchmark, tmp_path):
+    shown = eval_results(write_results(tmp_path / "r", benchmark, t2=T2[:1]))
+    assert "task_id: TurkicIdiomT2-tur\n" in shown
+    assert "task_id: TurkicIdiomT2\n" not in shown
 
 
-def test_scores_of_other_data_are_refused(leaderboard, hub, benchmark, tmp_path, capsys):
-    arguments = ("--model", MODEL, "--dataset", DATASET, "--yes")
-    other = leaderboard("eval-results", write_results(tmp_path / "other", "b" * 40), *arguments)
-    assert other.returncode == 1
-    assert (
-        f"revision {'b' * 40}, which is no commit of {DATASET}; score again with --data {DATASET}@COMMIT"
-        in other.stderr
-    )
-    mixed = write_results(tmp_path / "mixed", benchmark)
-    (mixed / "TurkicIdiomT1.json").write_text((mixed / "TurkicIdiomT1.json").read_text().replace(benchmark, "b" * 40))
-    assert main(["leaderboard", "eval-results", str(mixed), *arguments]) == 1  # before any request
-    assert "scores of different data" in capsys.readouterr().err
-    absent = leaderboard(
-        "eval-results", write_results(tmp_path / "r", benchmark), "--model", "org/absent", *arguments[2:]
-    )
-    assert "model org/absent: no such repository, or the token may not see it; check the name" in absent.stderr
+def test_scores_of_data_that_is_not_on_the_hub_are_refused(eval_results, hub, benchmark, tmp_path):
+    refusal = eval_results(write_results(tmp_path / "other", "b" * 40), "--yes", code=1)
+    assert f"revision {'b' * 40}, which is no commit of {DATASET}; score again with --data {DATASET}@COMMIT" in refusal
+    absent = eval_results(write_results(tmp_path / "r", benchmark), "--yes", model="org/absent", code=1)
+    assert "model org/absent: no such repository, or the token may not see it; check the name" in absent
     assert hub.repository(MODEL, "model").pulls == {}
 
 
-@pytest.mark.parametrize("field", ["main_score", "ndcg_floor"])
-def test_a_score_too_large_for_a_float_is_damage(tmp_path, capsys, field):
-    folder = write_results(tmp_path / "r", "a" * 40)
-    path = folder / "TurkicIdiomT1.json"
-    record = json.loads(path.read_text())
-    record["scores"]["test"][0][field] = 10**400
-    path.write_text(json.dumps(record))
-    assert main(["leaderboard", "eval-results", str(folder), "--model", MODEL, "--dataset", DATASET]) == 1
-    message = capsys.readouterr().err
-    assert "TurkicIdiomT1.json" in message
-    assert field in message
+@pytest.mark.parametrize("place", [1, 2])
+def test_a_score_too_large_for_a_float_is_damage(tmp_path, capsys, place):
+    row = ["tur", 0.25, 0.125]
+    row[place] = 10**400
+    message = refused(capsys, write_results(tmp_path / "r", "a" * 40, t2=[row]))
+    assert "TurkicIdiomT2.json" in message
+    assert ("main_score", "ndcg_floor")[place - 1] in message

@@ -4,8 +4,9 @@ import pytest
 import pytrec_eval
 from seqeval.metrics import f1_score, precision_score, recall_score
 
-from leaderboard.scores import RETRIEVAL_TASKS, LeftOut, load_submissions, score_submission
-from leaderboard.submission import load_submission
+from leaderboard.board import RETRIEVAL_TASKS, load_submissions
+from leaderboard.submission import LeftOut
+from tests.leaderboard import conftest
 from tests.leaderboard.conftest import make_submission, read_lines
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, concept_of
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -16,7 +17,7 @@ O, B, I = LABELS  # noqa: E741
 
 @pytest.fixture
 def scored(submission_folder, submission_dataset):
-    return score_submission(load_submission(submission_folder, submission_dataset))
+    return conftest.scored(submission_folder, submission_dataset)
 
 
 def test_rankings_without_ties_score_as_in_trec_eval(scored, submission_folder, submission_dataset):
@@ -72,7 +73,7 @@ def test_submissions_come_by_name_and_a_faulty_one_is_left_out(
     kept, left_out = load_submissions(place, submission_dataset)
     assert kept.id == first.id
     assert isinstance(left_out, LeftOut)
-    assert left_out.folder.name == second.id
+    assert left_out.id == second.id
     assert "T1.jsonl.gz: a gzip file that is cut short" in left_out.reason
 
 
@@ -82,7 +83,7 @@ def test_the_order_of_subsets_in_a_file_changes_nothing(submission_spoiler, subm
         return [*rows[heads[1] :], *rows[: heads[1]]]
 
     submission_spoiler.rows(turned)
-    again = score_submission(load_submission(submission_spoiler.folder, submission_dataset))
+    again = conftest.scored(submission_spoiler.folder, submission_dataset)
     assert [(score.task, score.subset) for score in again.subsets] == [
         (score.task, score.subset) for score in scored.subsets
     ]

@@ -6,50 +6,46 @@ from datetime import date
 import numpy as np
 import pytest
 
-from leaderboard.board import make_board
-from leaderboard.items import board_data
-from leaderboard.scores import extra_tasks, score_submission
-from leaderboard.site import build_site
-from leaderboard.submission import Metadata, load_submission
-from leaderboard.submit_page import About
-from leaderboard.tabs import tabs_of
-from tests.leaderboard.conftest import make_submission, submission_files
+from leaderboard.board import extra_tasks, make_board
+from leaderboard.data import board_data
+from leaderboard.site import write_site
+from leaderboard.submission import submission_files
+from leaderboard.tables import tabs_of
+from tests.leaderboard.conftest import faults_of, make_submission, scored
 from turkic_idiom_tasks.dataset.similarity import CORRECT, GENERAL
-from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.similarity import resampled_spearman, spearman, target_similarities
-from turkic_idiom_tasks.results.similarities import Similarities
+from turkic_idiom_tasks.results.predictions import Similarities
 
 KEY = ("STS", "tur")
 
 
-def metadata_of(dataset, name):
-    return Metadata(
-        name=name, revision="a" * 40, n_parameters=10, type="encoder", regime="pretrained", training_data="none",
-        pooling="mean", few_shot=None, dataset=dataset.path, dataset_revision=dataset.revision, versions={},
-        contact="me",
-    )  # fmt: skip
+@pytest.fixture(scope="module")
+def submit(pair_dataset, submission_metadata, tmp_path_factory):
+    """A function that writes a submission of similarities and returns its folder."""
 
+    def run(name, values):
+        changes = {"name": name, "dataset_revision": pair_dataset.revision}
+        metadata = submission_metadata.model_copy(update=changes)
+        content = submission_files(metadata, {KEY: Similarities("STS", pair_dataset.pairs(*KEY), values)})
+        return make_submission(tmp_path_factory.mktemp("similarity"), metadata, content)
 
-def values_of(pairs, *, knows):
-    """Similarities of a model that knows idioms, or of one that sees only which sentences share words."""
-    values = []
-    for number, row in enumerate(pairs.rows):
-        of_kind = {CORRECT: 0.9 if knows else 0.5, GENERAL: 0.1}.get(row.kind, 0.4 if knows else 0.7)
-        values.append(of_kind + 0.001 * number)
-    return np.array(values)
+    return run
 
 
 @pytest.fixture(scope="module")
-def submissions(pair_dataset, tmp_path_factory):
-    """Two submissions, packed, written and read again."""
-    place = tmp_path_factory.mktemp("similarity")
-    pairs = pair_dataset.pairs(*KEY)
-    scored = []
-    for name, knows in (("org/knows", True), ("org/sees", False)):
-        metadata = metadata_of(pair_dataset, name)
-        content = submission_files(metadata, {KEY: Similarities("STS", pairs, values_of(pairs, knows=knows))})
-        scored.append(score_submission(load_submission(make_submission(place, metadata, content), pair_dataset)))
-    return scored
+def values(pair_dataset):
+    """Similarities of a model that knows idioms, and of one that sees only which sentences share words."""
+    by_model = {"org/knows": [], "org/sees": []}
+    for number, row in enumerate(pair_dataset.pairs(*KEY).rows):
+        of_kind = {CORRECT: (0.9, 0.5), GENERAL: (0.1, 0.1)}.get(row.kind, (0.4, 0.7))
+        for of_model, value in zip(by_model.values(), of_kind, strict=True):
+            of_model.append(value + 0.001 * number)
+    return {name: np.array(of_model) for name, of_model in by_model.items()}
+
+
+@pytest.fixture(scope="module")
+def submissions(submit, values, pair_dataset):
+    return [scored(submit(name, of_model), pair_dataset) for name, of_model in values.items()]
 
 
 @pytest.fixture(scope="module")
@@ -57,31 +53,28 @@ def board(submissions, pair_dataset):
     return make_board(submissions, board_data(pair_dataset, extra=extra_tasks(submissions)))
 
 
-def test_scores_and_intervals_are_those_of_the_pairs(board, submissions, pair_dataset):
+def test_scores_and_intervals_are_those_of_the_pairs(board, submissions, values, pair_dataset):
     pairs = pair_dataset.pairs(*KEY)
-    for submission, knows in zip(submissions, (True, False), strict=True):
-        values = values_of(pairs, knows=knows)
+    for submission in submissions:
+        of_model = values[submission.metadata.name]
         (score,) = submission.subsets
-        scored = pairs.is_scored
-        assert score.main == spearman(target_similarities(pairs, values)[scored], values[scored])
-        assert board.intervals[submission.id][KEY] == resampled_spearman(pairs, values).interval()
+        targets = target_similarities(pairs, of_model)
+        assert score.main == spearman(targets[pairs.is_scored], of_model[pairs.is_scored])
+        assert board.intervals[submission.id][KEY] == resampled_spearman(pairs, of_model).interval()
+    alone = make_board(submissions[:1], board.data).by_task["STS"]  # its score does not depend on the other
+    (name,) = alone
+    assert alone[name].interval == board.by_task["STS"][name].interval
 
 
-def test_there_is_a_tab_and_no_rank_over_all_tasks(board, submissions):
+def test_there_is_a_tab_and_no_rank_over_all_tasks(board):
     by_name = {tab.name: tab for tab in tabs_of(board)}
     assert by_name["similarity"].tasks == ("STS",)
     assert [board.by_id[name].metadata.name for name in by_name["similarity"].standings] == ["org/knows", "org/sees"]
     assert not board.overall
 
 
-def test_the_score_of_one_does_not_depend_on_the_other(submissions, board, pair_dataset):
-    alone = make_board(submissions[:1], board_data(pair_dataset, extra=["STS"]))
-    name = submissions[0].id
-    assert alone.by_task["STS"][name].interval == board.by_task["STS"][name].interval
-
-
 def test_the_pages_show_it(board, submissions, tmp_path):
-    build_site(board, tmp_path / "site", about=About(built=date(2026, 11, 30)))
+    write_site(board, tmp_path / "site", built=date(2026, 11, 30))
     page = (tmp_path / "site" / "sts.html").read_text()
     assert "Similarity of sentences with idioms" in page
     model = (tmp_path / "site" / "models" / f"{submissions[1].id}.html").read_text()
@@ -96,9 +89,7 @@ def test_the_pages_show_it(board, submissions, tmp_path):
         assert result["metric_config"]["min_score"] == -1.0
 
 
-def test_a_similarity_out_of_range_is_a_fault(pair_dataset, tmp_path):
-    metadata = metadata_of(pair_dataset, "org/wrong")
-    pairs = pair_dataset.pairs(*KEY)
-    content = submission_files(metadata, {KEY: Similarities("STS", pairs, np.full(len(pairs.rows), 3.0))})
-    with pytest.raises(InputError, match=r"STS.jsonl.gz:2: .*from -1 to 1, not 3.0"):
-        load_submission(make_submission(tmp_path, metadata, content), pair_dataset)
+def test_a_similarity_out_of_range_is_a_fault(submit, pair_dataset):
+    (fault, *_) = faults_of(submit("org/wrong", np.full(len(pair_dataset.pairs(*KEY).rows), 3.0)), pair_dataset)
+    assert (fault.path.name, fault.line) == ("STS.jsonl.gz", 2)
+    assert "from -1 to 1, not 3.0" in fault.message

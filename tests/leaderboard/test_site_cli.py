@@ -1,13 +1,13 @@
-"""The command from submissions on disk to a site."""
+"""`leaderboard.build` and its command: from submissions on disk to a site."""
 
 import json
 import re
+from datetime import date
 
 import pytest
 
-from leaderboard.scores import score_submission
-from leaderboard.submission import load_submission
-from tests.leaderboard.conftest import make_submission
+from leaderboard import build as build_from_python
+from tests.leaderboard.conftest import make_submission, scored
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.lexicon.editions import editions
 
@@ -23,25 +23,39 @@ def build(submission_folder, submission_lexicon, tmp_path):
     return run
 
 
+@pytest.fixture
+def models(tmp_path):
+    """A function that returns the models of leaderboard.json."""
+    return lambda: json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))["models"]
+
+
 def test_the_site_has_the_scores_computed_from_the_predictions(
-    build, tmp_path, submission_folder, submission_dataset, capsys
+    build, models, tmp_path, submission_folder, submission_dataset, capsys
 ):
-    reproduced = tmp_path / "reproduced.txt"
-    reproduced.write_text(f"# ran again\n{submission_folder.name}\n")
-    assert build("--reproduced", reproduced) == 0
+    (tmp_path / "reproduced.txt").write_text(f"# ran again\n{submission_folder.name}\n")
+    assert build("--reproduced", tmp_path / "reproduced.txt", "--date", "2026-11-30") == 0
     printed = capsys.readouterr()
     assert f"Site: {tmp_path}/site/index.html" in printed.out
     assert printed.err == ""  # no progress bar where nobody watches
-    scored = score_submission(load_submission(submission_folder, submission_dataset))
-    (model,) = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))["models"]
+    (model,) = models()
     assert model["id"] == submission_folder.name
     assert model["badges"] == ["recomputed", "reproduced"]
     main_scores = {(row["task"], row["subset"]): row["main"] for row in model["subsets"]}
-    assert main_scores == {(row.task, row.subset): pytest.approx(row.main, abs=1e-6) for row in scored.subsets}
+    expected = scored(submission_folder, submission_dataset).subsets
+    assert main_scores == {(row.task, row.subset): pytest.approx(row.main, abs=1e-6) for row in expected}
     assert model["overall"]["rank"] == 1
     page = (tmp_path / "site" / "models" / f"{submission_folder.name}.html").read_text("utf-8")
     assert "Org/Model" in page
     assert "tutmoq" in page  # texts of the data stand among the hardest queries
+    # the same from Python
+    ids = [submission_folder.name]
+    built = build_from_python(
+        submission_folder.parent, tmp_path / "again", data=submission_dataset, reproduced=ids, built="2026-11-30"
+    )
+    assert [submission.id for submission in built.scored] == ids
+    assert (built.left_out, built.other_editions) == ([], [])
+    for path in built.files:
+        assert path.read_bytes() == (tmp_path / "site" / path.relative_to(tmp_path / "again")).read_bytes()
 
 
 @pytest.fixture
@@ -51,9 +65,10 @@ def sound(submission_spoiler, submission_metadata, submission_content):
     return make_submission(submission_spoiler.folder.parent, other, submission_content)
 
 
-def test_a_submission_with_a_fault_never_stops_the_others(build, submission_spoiler, sound, tmp_path, capsys):
-    submission_spoiler.fields(dataset_revision="f" * 40, contact="<script>\u202e")
-    submission_spoiler.fields(type="robot")
+def test_a_submission_with_a_fault_never_stops_the_others(
+    build, models, submission_spoiler, submission_dataset, sound, tmp_path, capsys
+):
+    submission_spoiler.fields(dataset_revision="f" * 40, contact="<script>\u202e", type="robot")
     bad = submission_spoiler.folder
     (bad.parent / ".ipynb_checkpoints").mkdir()
     (tmp_path / "list.txt").write_text(f"{bad.name}\n{sound.name}\n")
@@ -62,7 +77,7 @@ def test_a_submission_with_a_fault_never_stops_the_others(build, submission_spoi
     printed = capsys.readouterr().out
     assert printed.startswith("1 submission, ")
     assert f"left out: 1\n  {bad}" in printed
-    (model,) = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))["models"]
+    (model,) = models()
     assert (model["id"], model["badges"]) == (sound.name, ["recomputed", "reproduced"])
     for path in (tmp_path / "site").rglob("*"):
         assert not path.is_file() or bad.name not in path.read_text("utf-8"), path  # nothing of it is public
@@ -70,10 +85,8 @@ def test_a_submission_with_a_fault_never_stops_the_others(build, submission_spoi
     assert bad.name in report
     assert "submission.json, line 1: " in report
     assert report.count("<li>") == 2  # both faults
-    assert "<script>" not in report
-    assert "\u202e" not in report
-    assert str(tmp_path) not in report
-    assert sound.name not in report
+    for absent in ("<script>", "\u202e", str(tmp_path), sound.name):
+        assert absent not in report
     assert build(*arguments) == 0  # replaces the page that it wrote
     assert build("--strict", out="other") == 1
     assert "robot" in capsys.readouterr().err
@@ -88,18 +101,8 @@ def test_if_every_submission_has_a_fault_no_site_is_written(build, submission_sp
     assert "ffffffffffff" in (tmp_path / "left-out.html").read_text("utf-8")
 
 
-def test_the_page_for_maintainers_is_no_part_of_the_site(build, submission_folder, tmp_path, capsys):
-    for place in (tmp_path / "site/left-out.html", submission_folder.parent / "left-out.html"):
-        assert build("--report", place) == 2
-        assert "choose a file elsewhere" in capsys.readouterr().err
-    (tmp_path / "notes.html").write_text("mine")
-    assert build("--report", tmp_path / "notes.html") == 1
-    assert "was not written by this command" in capsys.readouterr().err
-    assert (tmp_path / "notes.html").read_text() == "mine"
-
-
 def test_submissions_for_another_edition_of_the_lexicon_are_listed_apart(
-    build, submission_folder, submission_metadata, submission_content, tmp_path, capsys
+    build, models, submission_folder, submission_metadata, submission_content, tmp_path, capsys
 ):
     first_edition, edition = next(iter(editions().items()))
     earlier = submission_metadata.model_copy(update={"name": "Org/Earlier", "dataset_revision": first_edition})
@@ -108,9 +111,9 @@ def test_submissions_for_another_edition_of_the_lexicon_are_listed_apart(
     printed = capsys.readouterr().out
     assert printed.startswith("1 submission, ")
     assert f"{folder.name}: predicts edition {edition} of the lexicon" in printed
-    board = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))
-    assert [model["id"] for model in board["models"]] == [submission_folder.name]
-    assert [(other["id"], other["edition"]) for other in board["other_editions"]] == [(folder.name, edition)]
+    assert [model["id"] for model in models()] == [submission_folder.name]
+    others = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))["other_editions"]
+    assert [(other["id"], other["edition"]) for other in others] == [(folder.name, edition)]
     older = (tmp_path / "site/index-older-editions.html").read_text("utf-8")
     assert re.search(r"Org/Earlier</th><td[^>]*>1\.0\.0<", older)
     assert "Its queries and right answers differ" in older
@@ -119,24 +122,51 @@ def test_submissions_for_another_edition_of_the_lexicon_are_listed_apart(
     assert "Org/Earlier" not in index
 
 
-def test_a_site_never_replaces_what_is_not_ours(build, submission_folder, tmp_path, capsys):
+def refused(build, capsys, *arguments, code, words, **options):
+    assert build(*arguments, **options) == code
+    assert words in capsys.readouterr().err
+
+
+def test_a_site_never_replaces_what_is_not_ours_and_goes_nowhere_among_the_submissions(
+    build, submission_folder, tmp_path, capsys
+):
     (tmp_path / "site" / "models").mkdir(parents=True)
     (tmp_path / "site" / "models" / "mine.html").write_text("mine")
-    assert build() == 1
-    assert "--overwrite" in capsys.readouterr().err
+    refused(build, capsys, code=1, words="holds 'models' and is no site; choose an empty or new folder, or pass --over")
     assert build("--overwrite") == 0
     assert (tmp_path / "site" / "models" / "mine.html").read_text() == "mine"
-    assert build(out="submissions/site") == 2
-    assert "lies in the folder of the submissions" in capsys.readouterr().err
+    (tmp_path / "link").symlink_to(submission_folder.parent)
+    for out in ("submissions", "submissions/site", "link/site", "submissions/../submissions/x"):
+        refused(build, capsys, "--overwrite", out=out, code=2, words="lies in the folder of the submissions")
     assert [path.name for path in submission_folder.parent.iterdir()] == [submission_folder.name]
 
 
-def test_a_list_of_reproduced_submissions_must_be_readable_and_right(build, tmp_path, capsys):
-    assert build("--reproduced", tmp_path / "none.txt") == 1
-    assert "none.txt: cannot be read" in capsys.readouterr().err
+def test_arguments_that_cannot_be_used(build, submission_folder, tmp_path, capsys, monkeypatch):
+    for place in (tmp_path / "site/left-out.html", submission_folder.parent / "left-out.html"):
+        refused(build, capsys, "--report", place, code=2, words="choose a file elsewhere")
+    (tmp_path / "notes.html").write_text("mine")
+    refused(build, capsys, "--report", tmp_path / "notes.html", code=1, words="was not written by this command")
+    assert (tmp_path / "notes.html").read_text() == "mine"
+    refused(build, capsys, "--reproduced", tmp_path / "none.txt", code=1, words="none.txt: cannot be read")
     (tmp_path / "list.txt").write_text("somebody-else\n")
-    assert build("--reproduced", tmp_path / "list.txt") == 1
-    assert "no submission 'somebody-else'" in capsys.readouterr().err
+    words = "no submission 'somebody-else'"
+    refused(build, capsys, "--reproduced", tmp_path / "list.txt", code=1, words=words)
+    for repository in ("javascript:alert(1)", "https://github.com/org"):
+        refused(build, capsys, "--repository", repository, code=2, words="give an address like")
+    refused(build, capsys, "--date", "30.11.2026", code=2, words="give --date YYYY-MM-DD")
+    for epoch in ("soon", "9" * 30):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+        refused(build, capsys, code=2, words="give --date YYYY-MM-DD")
+
+
+@pytest.mark.parametrize(("option", "epoch", "day"), [(None, "86400", date(1970, 1, 2)), ("2026-11-30", "86400", None)])
+def test_the_day_of_a_build_comes_from_the_option_or_the_environment(build, tmp_path, monkeypatch, option, epoch, day):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    arguments = ["--date", option] if option else []
+    assert build(*arguments, "--repository", "https://github.com/org/idioms/") == 0
+    page = (tmp_path / "site" / "data.html").read_text("utf-8")
+    assert f'built on <time datetime="{day or option}">' in page
+    assert 'href="https://github.com/org/idioms"' in page
 
 
 def test_names_never_reach_the_terminal_raw(submission_folder, submission_lexicon, tmp_path, capsys):

@@ -8,20 +8,14 @@ import zlib
 import numpy as np
 import pytest
 
-from leaderboard.submission import (
-    load_submission,
-    read_submission,
-    slug,
-    submission_files,
-    submission_folders,
-)
-from tests.leaderboard.conftest import Spoiler, make_submission, read_lines
+from leaderboard.submission import LeftOut, read_submission, slug, submission_files, submission_folders
+from tests.leaderboard.conftest import Spoiler, faults_of, loaded, make_submission, read_lines
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, parse_json, read_file, unpack_gzip
 from turkic_idiom_tasks.results import TOP_K
-from turkic_idiom_tasks.results.predictions import MAX_DEPTH, MAX_FAULTS, Rankings
+from turkic_idiom_tasks.results.predictions import Rankings
+from turkic_idiom_tasks.results.reader import MAX_FAULTS
 from turkic_idiom_tasks.results.scored import score_subset
 
 SCRIPT = "<script>alert(1)</script>"
@@ -92,7 +86,6 @@ HOSTILE = {
         ["belongs into a folder named org__model-mean-pretrained-", "not 'turkic-idiom__char-ngrams"],
     ),
     "another model in one's directory": (lambda s: s.fields(name="Other/Model"), ["named other__model-mean-"]),
-    "the folder's name in other letters": (lambda s: renamed(s, s.folder.name.upper()), ["belongs into a folder"]),
     "a folder that is a link": (linked_folder, ["symbolic link"]),
     "metadata that is a link": (lambda s: linked(s, "submission.json"), ["submission.json", "symbolic link"]),
     "predictions that are a link": (lambda s: linked(s, T1), ["T1.jsonl.gz", "symbolic link"]),
@@ -106,7 +99,6 @@ HOSTILE = {
     "a file whose name is no UTF-8": (
         lambda s: s.file(os.fsdecode(b"\xff.gz")), [r"holds '\udcff.gz'"],
     ),
-    "hundreds of files": (lambda s: [s.file(f"{n}") for n in range(500)], ["holds '"]),
     "no metadata": (lambda s: (s.folder / "submission.json").unlink(), ["holds no submission.json"]),
     "no predictions": (
         lambda s: [path.unlink() for path in s.folder.glob("*.gz")], ["holds no predictions"],
@@ -116,7 +108,6 @@ HOSTILE = {
     "an empty file": (lambda s: s.text(b""), ["malformed JSON"]),
     "not JSON": (lambda s: s.swap(b"}", b""), ["malformed JSON"]),
     "not an object": (lambda s: s.text(b"[1]"), ["valid dictionary"]),
-    "deep brackets": (lambda s: s.text(b"[" * 20_000), ["nested more than 4 deep"]),
     "deep and closed": (lambda s: s.text(b"[" * 9_000 + b"]" * 9_000), ["nested more than 4 deep"]),
     "brackets behind a quotation mark": (
         lambda s: s.text(b'{"a\\"": ' + b"[" * 9_000 + b"]" * 9_000 + b"}"), ["nested more than 4 deep"],
@@ -125,21 +116,16 @@ HOSTILE = {
     "a byte order mark": (lambda s: s.text(b"\xef\xbb\xbf{}"), ["byte order mark"]),
     "a broken letter": (lambda s: s.swap(b"Jane", b"Jan\xff"), ["not UTF-8 at byte"]),
     "a key twice": (lambda s: s.swap(b'"format": 1', b'"format": 1, "name": "a/b"'), ["'name' appears twice"]),
-    "a key twice below": (lambda s: s.swap(b'"mteb":', b'"torch": "1",\n"mteb":'), ["'torch' appears twice"]),
     "NaN": (lambda s: s.swap(b"118000000", b"NaN"), ["NaN is no number"]),
-    "Infinity": (lambda s: s.swap(b"118000000", b"-Infinity"), ["-Infinity is no number"]),
     "a number too large for a float": (lambda s: s.swap(b"118000000", b"1e999"), ["'1e999' is too large a number"]),
-    "a broken number": (lambda s: s.swap(b"118000000", b"1.5"), ["'n_parameters'", "not 1.5"]),
     "a huge number": (lambda s: s.swap(b"118000000", b"9" * 30), ["'n_parameters'", "100000000000000"]),
     "a number of thousands of digits": (lambda s: s.swap(b"118000000", b"9" * 9_000), ["thousands of digits"]),
-    "two values": (lambda s: s.text(b"{} {}"), ["Extra data"]),
     # its fields
     "scores": (lambda s: s.fields(ndcg=1), ["'ndcg': Extra inputs are not permitted"]),
     "a field missing": (lambda s: s.fields(contact=...), ["'contact': Field required"]),
     "another format": (lambda s: s.fields(format=2), ["'format'", "not 2"]),
     "the format as a truth": (lambda s: s.fields(format=True), ["'format'"]),
     "traversal in the model": (lambda s: s.fields(name="../../etc/passwd"), ["'name'", "'../../etc/passwd'"]),
-    "an absolute path": (lambda s: s.fields(name="/etc/passwd"), ["'name'"]),
     "script in the model": (lambda s: s.fields(name=SCRIPT), ["'name'", "<script>"]),
     "a formula as the model": (lambda s: s.fields(name="=HYPERLINK(1)"), ["'name'"]),
     "a line break after the model": (lambda s: s.fields(name="Org/Model\n"), ["'name'"]),
@@ -151,31 +137,23 @@ HOSTILE = {
     "script in a package": (lambda s: s.fields(versions={SCRIPT: "1"}), ["'versions"]),
     "script in a version": (lambda s: s.fields(versions={"mteb": SCRIPT}), ["'versions.mteb'"]),
     "a hundred packages": (lambda s: s.fields(versions={f"p{n}": "1" for n in range(100)}), ["at most 32"]),
-    "versions in a list": (lambda s: s.fields(versions=["mteb"]), ["'versions'", "valid dictionary"]),
-    "a number as text": (lambda s: s.fields(n_parameters="118000000"), ["'n_parameters'", "valid integer"]),
     "a truth as a number": (lambda s: s.fields(n_parameters=True), ["'n_parameters'", "valid integer"]),
-    "fewer than no parameters": (lambda s: s.fields(n_parameters=-1), ["'n_parameters'", "greater than or equal to 0"]),
+    "a number as text": (lambda s: s.fields(n_parameters="118000000"), ["'n_parameters'", "valid integer"]),
     "no text in a second": (lambda s: s.fields(texts_per_second=0), ["'texts_per_second'", "greater than or equal to"]),
-    "a negative speed": (lambda s: s.fields(texts_per_second=-1.5), ["'texts_per_second'", "not -1.5"]),
     "an endless speed": (lambda s: s.fields(texts_per_second=1e300), ["'texts_per_second'", "less than"]),
     "a speed as text": (lambda s: s.fields(texts_per_second="81"), ["'texts_per_second'", "valid number"]),
     "a speed as a truth": (lambda s: s.fields(texts_per_second=True), ["'texts_per_second'", "valid number"]),
     "a device of many lines": (lambda s: s.fields(device="H100\n" * 9), ["'device'", "which cannot be seen"]),
     "a device of hundreds of letters": (lambda s: s.fields(device="x" * 201), ["'device'", "at most 200"]),
-    "fewer than no examples": (lambda s: s.fields(few_shot=-1), ["'few_shot'"]),
     "control characters": (lambda s: s.fields(contact="a\x1b[2Jb"), ["'contact'", r"'\x1b', which cannot be seen"]),
     "a null character": (lambda s: s.fields(training_data="a\x00b"), ["'training_data'", r"'\x00'"]),
     "text that turns its direction": (lambda s: s.fields(contact="a\u202eb"), ["'contact'", r"'\u202e'"]),
     "invisible text": (lambda s: s.fields(training_data="none\u200bat all"), ["'training_data'", r"'\u200b'"]),
     "half a surrogate pair": (lambda s: s.fields(contact="\ud800"), ["half of a surrogate pair"]),
     "a Hangul filler": (lambda s: s.fields(contact="a\u3164b"), ["'contact'", r"'\u3164', which cannot be seen"]),
-    "an empty Braille pattern": (lambda s: s.fields(training_data="none\u2800"), [r"'\u2800'"]),
-    "a joiner that draws nothing": (lambda s: s.fields(contact="a\u034fb"), [r"'\u034f'"]),
-    "a variation selector": (lambda s: s.fields(contact="a\ufe0fb"), [r"'\ufe0f'"]),
     "a hidden message in variation selectors": (lambda s: s.fields(contact="a\U000e0151b"), [r"'\U000e0151'"]),
     "a line break in text": (lambda s: s.fields(contact="a\nb"), ["'contact'", r"'\n'"]),
     "no disclosure": (lambda s: s.fields(training_data=""), ["'training_data'", "is empty"]),
-    "nothing but a space": (lambda s: s.fields(contact=" "), ["'contact'", "white space"]),
     "letters taken apart": (lambda s: s.fields(contact="Go\u0308zde"), ["'contact'", "NFC"]),
     "a novel": (lambda s: s.fields(training_data="x" * 3_000), ["'training_data'", "at most 2000 characters"]),
     "another data revision": (lambda s: s.fields(dataset_revision="b" * 40), ["b" * 40, "run the model again"]),
@@ -194,7 +172,6 @@ HOSTILE = {
     # rankings
     "an unknown subset": (lambda s: s.row(0, subset="tur-kaz"), [":1: the data has no T1 subset 'tur-kaz'"]),
     "a subset of another task": (lambda s: s.row(0, subset="tur"), [":1: the data has no T1 subset 'tur'"]),
-    "a list as a subset": (lambda s: s.row(0, subset=["tur-azj"]), ["the data has no T1 subset ['tur-azj']"]),
     "subsets swapped": (lambda s: s.rows(swapped), [":1: the documents of tur-uzn must be"]),
     "another pool": (
         lambda s: s.rows(lambda rows: [rows[0] | {"documents": rows[0]["documents"][1:]}, *rows[1:]]),
@@ -202,7 +179,6 @@ HOSTILE = {
     ),
     "a head of another task": (lambda s: s.row(0, task="T2"), [":1: the head of a T1 subset has the keys"]),
     "a head of the same task": (lambda s: s.row(0, task="T1"), [":1: the head of a T1 subset has the keys"]),
-    "script as a document": (lambda s: s.row(0, documents=[SCRIPT]), [":1: the documents of tur-azj"]),
     "a subset twice": (lambda s: s.rows(lambda rows: [*rows, rows[0]]), ["T1, tur-azj appears twice"]),
     "a query dropped": (lambda s: s.rows(without_query), ["T1, tur-azj: 1 predictions are missing"]),
     "a query twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]]), [":3: query 'tur:", "appears twice"]),
@@ -210,18 +186,13 @@ HOSTILE = {
         lambda s: s.rows(lambda rows: [compact(row) for row in [*rows[:3], *rows[2:]]]),
         [":4: query 'tur:", "appears twice"],
     ),
-    "an unknown query": (lambda s: s.row(2, query=SCRIPT), [":3: tur-azj has no query '<script>"]),
-    "a query that is no text": (lambda s: s.row(2, query={"a": 1}), ["has no query {'a': 1}"]),
+    "an unknown query": (lambda s: s.row(2, query=SCRIPT), [":3: ", "tur-azj has no query '<script>"]),
     "a query of another subset": (lambda s: s.row(2, query="azj:c1"), ["tur-azj has no query 'azj:c1'"]),
     "rankings without a head": (lambda s: s.rows(lambda rows: rows[1:]), [":1: a prediction before the head line"]),
     "a document twice": (lambda s: s.ranking(lambda r: [r[1], *r[1:]]), [":3: query 'tur:", "is ranked twice"]),
-    "a document twice in a tie": (lambda s: s.ranking(lambda r: [[r[0], r[0]], *r[1:]]), ["is ranked twice"]),
     "a document that is not there": (lambda s: s.ranking(positions(20)), ["the position 20; there are 0 to 19"]),
-    "a document before the first": (lambda s: s.ranking(positions(-1)), ["the position -1"]),
     "a huge position": (lambda s: s.ranking(positions(2**70)), [f"the position {2**70}"]),
     "a truth as a position": (lambda s: s.ranking(positions(True)), ["the position True"]),
-    "a broken position": (lambda s: s.ranking(positions(1.0)), ["the position 1.0"]),
-    "a text as a position": (lambda s: s.ranking(positions("1")), ["the position '1'"]),
     "a tie in a tie": (lambda s: s.ranking(lambda r: [[[r[0]]], *r[1:]]), ["the position ["]),
     "an empty tie": (lambda s: s.ranking(lambda r: [*r, []]), ["an empty list"]),
     "an empty ranking": (lambda s: s.ranking(lambda r: []), ["must be a list of positions, not []"]),
@@ -242,8 +213,7 @@ HOSTILE = {
     "an unknown language": (lambda s: s.row(0, SPANS, language="kk"), [":1: the data has no spans language 'kk'"]),
     "tags too few": (lambda s: s.row(1, SPANS, tags="O"), [":2: sentence 'c", "needs 6 of the letters", "not 'O'"]),
     "other letters": (lambda s: s.row(1, SPANS, tags="OXOOOO"), ["not 'OXOOOO'"]),
-    "tags in a list": (lambda s: s.row(1, SPANS, tags=["O"] * 5), ["needs 6 of the letters"]),
-    "an unknown sentence": (lambda s: s.row(1, SPANS, sentence="nobody"), ["has no test sentence 'nobody'"]),
+    "an unknown sentence": (lambda s: s.row(1, SPANS, sentence="nobody"), ["sentence 'nobody'"]),
     "a sentence twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]], SPANS), [":3: sentence 'c", "twice"]),
     "a sentence dropped": (lambda s: s.rows(without_query, SPANS), ["spans, tr: 1 predictions are missing"]),
     "tags without a head": (lambda s: s.rows(lambda rows: rows[1:], SPANS), [":1: a prediction before the head line"]),
@@ -268,6 +238,12 @@ HOSTILE_ANSWERS = {
     ),
     "an answer before the first": (lambda s: s.row(1, MEANING, answer=-1), [":2: item 'meaning_tr/", "not -1"]),
     "an answer that is no option": (lambda s: s.row(1, MEANING, answer=4), [":2: item '", "0 to 3, or null, not 4"]),
+    "an answer as a truth": (lambda s: s.row(1, MEANING, answer=True), [":2: item '", "position of an option"]),
+    "an unknown item": (lambda s: s.row(1, MEANING, item="meaning_tr/x"), [":2: ", "no item 'meaning_tr/x'"]),
+    "an item that is no text": (lambda s: s.row(1, MEANING, item=["a"]), [":2: ", "no item ['a']"]),
+    "an item dropped": (lambda s: s.rows(without_query, MEANING), ["meaning, tr: 1 predictions are missing"]),
+    "another set of items": (lambda s: s.row(0, MEANING, subset="gag"), [":1: ", "no meaning subset 'gag'; it has tr"]),
+    "an unknown method": (lambda s: s.row(0, MEANING, method="luck"), [":1: the method 'luck' is unknown"]),
     "an unknown prompt": (lambda s: s.row(0, MEANING, prompt="en9"), [":1: the prompt 'en9' is unknown"]),
     "an item twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]], MEANING), [":3: item '", "twice"]),
     "a position as the words": (lambda s: s.row(1, CLOZE_OPEN, answer=1), [":2: item '", "text or null, not 1"]),
@@ -289,8 +265,7 @@ def test_a_submission_of_the_bundled_data_is_small_and_keeps_its_scores(tmp_path
     metadata = submission_metadata.model_copy(update={"dataset_revision": dataset.revision})
     content = submission_files(metadata, whole)
     assert sum(map(len, content.values())) < 500_000  # random rankings are the largest there are
-    submission, faults = read_submission(make_submission(tmp_path, metadata, content), dataset)
-    assert not faults
+    submission = loaded(make_submission(tmp_path, metadata, content), dataset)
     for key, rankings in whole.items():
         read = submission.predictions[key]
         assert read.cut == TOP_K
@@ -304,8 +279,8 @@ def test_a_hostile_submission_is_refused(submission_spoiler, submission_dataset,
 
 @pytest.mark.parametrize("case", HOSTILE_ANSWERS)
 def test_hostile_answers_are_refused(tmp_path, answers_metadata, answers_content, answers_dataset, case):
-    spoiler = Spoiler(folder=make_submission(tmp_path, answers_metadata, answers_content))
-    assert read_submission(spoiler.folder, answers_dataset)[1] == []
+    spoiler = Spoiler(make_submission(tmp_path, answers_metadata, answers_content))
+    assert faults_of(spoiler.folder, answers_dataset) == []
     check_refused(spoiler, answers_dataset, HOSTILE_ANSWERS[case])
 
 
@@ -313,19 +288,14 @@ def check_refused(spoiler, dataset, case):
     """Spoils a submission and checks that the faults have all parts of the message."""
     spoil, parts = case
     spoil(spoiler)
-    submission, faults = read_submission(spoiler.folder, dataset)
-    assert submission is None
-    said = "\n".join(map(str, faults))
+    submission = read_submission(spoiler.folder, dataset)
+    assert isinstance(submission, LeftOut)
+    assert submission.edition is None
+    said = "\n".join(map(str, submission.faults))
     for part in parts:
         assert part in said
-    assert said.isascii()
-    assert all(len(str(fault)) < 800 and len(str(fault).splitlines()) == 1 for fault in faults)
-    with pytest.raises(InputError, match="list all with: turkic-idiom leaderboard check"):
-        load_submission(spoiler.folder, dataset)
-
-
-def test_there_are_more_than_forty():
-    assert len(HOSTILE) > 100
+    assert all(len(str(fault)) < 800 and str(fault).isprintable() for fault in submission.faults)
+    assert "list all with: turkic-idiom leaderboard check" in submission.reason
 
 
 @pytest.mark.parametrize(
@@ -342,17 +312,16 @@ def test_what_is_hostile_elsewhere_is_text_and_no_more(tmp_path, submission_data
     metadata = submission_metadata.model_copy(update=changes)
     folder = make_submission(tmp_path, metadata, submission_content)
     assert folder.name == slug(submission_metadata)  # the name is made of checked fields alone
-    assert load_submission(folder, submission_dataset).metadata == metadata
+    assert loaded(folder, submission_dataset).metadata == metadata
 
 
 def test_a_sound_submission_is_read(submission_folder, submission_dataset, submission_metadata):
-    found, faults = read_submission(submission_folder, submission_dataset)
-    assert faults == []
-    assert found.metadata == submission_metadata
-    assert found.id == submission_folder.name
+    submission = loaded(submission_folder, submission_dataset)
+    assert submission.metadata == submission_metadata
+    assert submission.id == submission_folder.name
     rows = read_lines(submission_folder / T1)
     assert rows[0]["subset"] == "tur-azj"
-    rankings = found.predictions["T1", "tur-azj"]
+    rankings = submission.predictions["T1", "tur-azj"]
     for row in rows[1 : len(rankings.pool.queries) + 1]:
         above = rankings.above[rankings.pool.row[row["query"]]]
         n_before = 0
@@ -361,60 +330,42 @@ def test_a_sound_submission_is_read(submission_folder, submission_dataset, submi
             assert [above[position] for position in positions] == [n_before] * len(positions)
             n_before += len(positions)
     tags = {row["sentence"]: row["tags"] for row in read_lines(submission_folder / SPANS)[1:9]}
-    assert list(found.predictions["spans", "tr"].letters) == [tags[key] for key in sorted(tags)]
+    assert list(submission.predictions["spans", "tr"].letters) == [tags[key] for key in sorted(tags)]
 
 
 @pytest.mark.parametrize("rate", [812.25, 812])
 def test_a_measured_speed_may_be_stated(submission_spoiler, submission_dataset, rate):
-    assert load_submission(submission_spoiler.folder, submission_dataset).metadata.texts_per_second is None
+    assert loaded(submission_spoiler.folder, submission_dataset).metadata.texts_per_second is None
     submission_spoiler.fields(texts_per_second=..., device=...)  # as submissions of earlier versions
-    assert load_submission(submission_spoiler.folder, submission_dataset).metadata.device is None
+    assert loaded(submission_spoiler.folder, submission_dataset).metadata.device is None
     submission_spoiler.fields(texts_per_second=rate, device="NVIDIA H100")
-    metadata = load_submission(submission_spoiler.folder, submission_dataset).metadata
+    metadata = loaded(submission_spoiler.folder, submission_dataset).metadata
     assert (metadata.texts_per_second, metadata.device) == (rate, "NVIDIA H100")
-
-
-def test_json_that_others_write_is_read_alike(submission_spoiler, submission_dataset):
-    """Spaces, another order of keys, escapes: the same ranks as from the lines that we write."""
-    before = load_submission(submission_spoiler.folder, submission_dataset)
-    submission_spoiler.rows(
-        lambda rows: [json.dumps(dict(reversed(row.items())), indent=None).replace("t", "\\u0074", 1).encode() if n % 2
-                      else json.dumps(row, separators=(" , ", " : ")).encode() for n, row in enumerate(rows)]
-    )  # fmt: skip
-    after = load_submission(submission_spoiler.folder, submission_dataset)
-    for key, rankings in before.predictions.items():
-        if key[0] == "T1":
-            assert (after.predictions[key].above == rankings.above).all()
 
 
 def test_any_part_of_the_benchmark_may_be_submitted(submission_spoiler, submission_dataset):
     for name in ("T2.jsonl.gz", "T3.jsonl.gz"):
         (submission_spoiler.folder / name).unlink()
     submission_spoiler.rows(lambda rows: rows[: [n for n, row in enumerate(rows) if "subset" in row][1]])
-    found = load_submission(submission_spoiler.folder, submission_dataset)
-    assert [key for key in found.predictions if key[0] != "spans"] == [("T1", "tur-azj")]
+    submission = loaded(submission_spoiler.folder, submission_dataset)
+    assert [key for key in submission.predictions if key[0] != "spans"] == [("T1", "tur-azj")]
 
 
 def test_every_fault_is_told_with_its_line_up_to_twenty_a_file(submission_spoiler, submission_dataset):
-    submission_spoiler.fields(name="a b", few_shot=-2)
-    _, faults = read_submission(submission_spoiler.folder, submission_dataset)
-    assert [fault.message.split(":")[0] for fault in faults] == ["'name'", "'few_shot'"]
-    submission_spoiler.fields(name="Org/Model", few_shot=None)
+    submission_spoiler.swap(b'"encoder"', b'"best"')
+    submission_spoiler.swap(b'"few_shot": null', b'"few_shot": -2')
+    faults = faults_of(submission_spoiler.folder, submission_dataset)
+    lines = (submission_spoiler.folder / "submission.json").read_text().splitlines()
+    assert [fault.message.split(":")[0] for fault in faults] == ["'type'", "'few_shot'"]
+    assert ['"best"' in lines[faults[0].line - 1], "-2" in lines[faults[1].line - 1]] == [True, True]
+    submission_spoiler.fields(type="encoder", few_shot=None)
     submission_spoiler.rows(lambda rows: [row | {"ranking": [99]} if "query" in row else row for row in rows])
     submission_spoiler.row(1, SPANS, tags="")
-    _, faults = read_submission(submission_spoiler.folder, submission_dataset)
-    lines = [(fault.path.name, fault.line) for fault in faults]
+    lines = [(fault.path.name, fault.line) for fault in faults_of(submission_spoiler.folder, submission_dataset)]
     n_queries = len(submission_dataset.pool("T1", "tur-azj").queries)
     assert lines[:n_queries] == [(T1, line) for line in range(2, n_queries + 2)]
     assert len([name for name, _ in lines if name == T1]) == MAX_FAULTS + 1
     assert lines[-1] == (SPANS, 2)
-
-
-def test_the_line_of_a_wrong_field(submission_spoiler, submission_dataset):
-    submission_spoiler.swap(b'"encoder"', b'"best"')
-    _, (fault,) = read_submission(submission_spoiler.folder, submission_dataset)
-    lines = (submission_spoiler.folder / "submission.json").read_text().splitlines()
-    assert '"best"' in lines[fault.line - 1]
 
 
 def test_a_folder_is_named_by_what_tells_it_apart(submission_metadata):
@@ -444,37 +395,3 @@ def test_which_folders_are_submissions(submission_folder, tmp_path):
     for place, message in (("all", "no submission"), ("empty", "no submission"), ("absent", "no such folder")):
         with pytest.raises(InputError, match=message):
             submission_folders(tmp_path / place)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [('{"a": [[["\\" [[[[["]]]}', {"a": [[['" [[[[[']]]}), ('"[[[[[[\\\\"', "[[[[[[\\"), ("[[[[1]]]]", [[[[1]]]])],
-)
-def test_brackets_in_strings_are_not_nesting(text, value):
-    assert parse_json(text.encode(), max_depth=4) == value
-    assert MAX_DEPTH == 4
-
-
-def test_the_depth_is_found_in_linear_time():
-    """A megabyte of quotation marks that open nothing: a search that began anew at each would take hours."""
-    for text in (b'"\\' + b'"\\' * 500_000, b'{"a' + b'\\"' * 500_000, b'"' * 1_000_001, b"[]" * 500_000):
-        with pytest.raises(MalformedError):
-            parse_json(text)
-
-
-@pytest.mark.parametrize("make", [lambda path: path.symlink_to("/etc/hostname"), os.mkfifo, lambda path: path.mkdir()])
-def test_only_regular_files_are_opened(tmp_path, make):
-    """Even if it became something else after the folder was looked through."""
-    make(tmp_path / "file")
-    with pytest.raises(MalformedError, match=r"not a regular file|symbolic links|Is a directory"):
-        read_file(tmp_path / "file", limit=100, follow_links=False)
-    (tmp_path / "sound").write_bytes(b"x" * 100)
-    assert read_file(tmp_path / "sound", limit=100) == b"x" * 100
-    with pytest.raises(MalformedError, match="more than the 99 bytes"):
-        read_file(tmp_path / "sound", limit=99)
-
-
-def test_no_more_is_unpacked_than_allowed():
-    assert unpack_gzip(gzip.compress(b"x" * 100), limit=100) == b"x" * 100
-    with pytest.raises(MalformedError, match="more than the 99 bytes"):
-        unpack_gzip(gzip.compress(b"x" * 100), limit=99)

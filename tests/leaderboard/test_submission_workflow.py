@@ -13,6 +13,7 @@ PATH = Path(__file__).parents[2] / ".github" / "workflows" / "check-submissions.
 WORKFLOW = yaml.safe_load(PATH.read_text("utf-8"))
 STEPS = WORKFLOW["jobs"]["check"]["steps"]
 (SCRIPT,) = [step["run"] for step in STEPS if "new files" in step.get("name", "")]
+PLACE = "leaderboard/submissions"
 
 
 def git(folder, *arguments):
@@ -26,119 +27,92 @@ def commit(folder):
     return git(folder, "rev-parse", "HEAD").strip()
 
 
-def step(folder, base):
-    """Runs the script as the runner does."""
-    environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "BASE": base}
-    command = ["bash", "-e", "-o", "pipefail", "-c", SCRIPT]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-
-
-@pytest.fixture
-def proposed(tmp_path):
-    """A repository with one submission, and the commit that pull requests start from."""
-    folder = tmp_path / "proposed"
-    (folder / "leaderboard" / "submissions" / "old-model-1").mkdir(parents=True)
-    (folder / "leaderboard" / "submissions" / "old-model-1" / "submission.json").write_text("{}")
-    (folder / "setup.py").write_text("")
-    git(tmp_path, "init", "-q", "-b", "main", str(folder))
-    return folder, commit(folder)
-
-
-@pytest.fixture
-def check(tmp_path, proposed):
-    """Commits what has been changed and runs the step."""
-
-    def run():
-        folder, base = proposed
-        commit(folder)
-        return step(tmp_path, base)
-
-    return run
-
-
 def add(folder, path, content="x"):
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_text(content)
 
 
+@pytest.fixture
+def proposed(tmp_path):
+    """A repository with one submission."""
+    folder = tmp_path / "proposed"
+    add(folder, f"{PLACE}/old-model-1/submission.json", "{}")
+    add(folder, "setup.py", "")
+    git(tmp_path, "init", "-q", "-b", "main", str(folder))
+    commit(folder)
+    return folder
+
+
+@pytest.fixture
+def check(proposed, tmp_path):
+    """Commits what has been changed and runs the script as the runner does, from a commit of main."""
+
+    def run(base="HEAD~1"):
+        commit(proposed)
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        environment = {"PATH": path, "BASE": git(proposed, "rev-parse", base).strip()}
+        command = ["bash", "-e", "-o", "pipefail", "-c", SCRIPT]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    return run
+
+
 def test_new_submissions_are_checked_and_no_others(proposed, check, tmp_path):
+    """The base is the tip of main, which may have moved on: what came in there is no change of the pull request."""
+    git(proposed, "checkout", "-q", "-b", "request")
+    git(proposed, "checkout", "-q", "main")
+    add(proposed, "setup.py", "new code on main")
+    commit(proposed)
+    git(proposed, "checkout", "-q", "request")
     for name in ("new.model-2", "another_1"):
-        add(proposed[0], f"leaderboard/submissions/{name}/submission.json")
-        add(proposed[0], f"leaderboard/submissions/{name}/T1.jsonl.gz")
-    run = check()
+        add(proposed, f"{PLACE}/{name}/submission.json")
+        add(proposed, f"{PLACE}/{name}/T1.jsonl.gz")
+    run = check("main")
     assert run.returncode == 0, run.stderr
     folders = (tmp_path / "folders").read_text().splitlines()
-    assert folders == ["proposed/leaderboard/submissions/another_1", "proposed/leaderboard/submissions/new.model-2"]
-
-
-def test_main_may_have_moved_on(proposed, check, tmp_path):
-    """The base is the tip of main: what has come in there since is not a change of the pull request."""
-    folder, base = proposed
-    git(folder, "checkout", "-q", "-b", "main-moves")
-    add(folder, "setup.py", "new code on main")
-    tip = commit(folder)
-    git(folder, "checkout", "-q", "-b", "request", base)
-    add(folder, "leaderboard/submissions/new/submission.json")
-    commit(folder)
-    run = step(tmp_path, tip)
-    assert run.returncode == 0, run.stderr
-    assert (tmp_path / "folders").read_text() == "proposed/leaderboard/submissions/new\n"
+    assert folders == [f"proposed/{PLACE}/another_1", f"proposed/{PLACE}/new.model-2"]
 
 
 def executable(folder):
-    add(folder, "leaderboard/submissions/new/submission.json")
-    (folder / "leaderboard/submissions/new/submission.json").chmod(0o755)
+    add(folder, f"{PLACE}/new/submission.json")
+    (folder / f"{PLACE}/new/submission.json").chmod(0o755)
 
 
 def link(folder):
-    (folder / "leaderboard" / "submissions" / "new").mkdir()
-    (folder / "leaderboard" / "submissions" / "new" / "T1.jsonl.gz").symlink_to("/etc/passwd")
+    (folder / PLACE / "new").mkdir()
+    (folder / PLACE / "new" / "T1.jsonl.gz").symlink_to("/etc/passwd")
 
 
 def link_for_all(folder):
-    (folder / "leaderboard" / "submissions" / "old-model-1" / "submission.json").unlink()
-    (folder / "leaderboard" / "submissions" / "old-model-1").rmdir()
-    (folder / "leaderboard" / "submissions").rmdir()
-    (folder / "leaderboard" / "submissions").symlink_to("/etc")
+    (folder / PLACE).rename(folder / "elsewhere")
+    (folder / PLACE).symlink_to("/etc")
 
 
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        (lambda folder: add(folder, "setup.py", "import os"), "'setup.py' (status M"),
-        (lambda folder: add(folder, "leaderboard/submissions/../../pyproject.toml"), "'pyproject.toml' (status A"),
-        (lambda folder: add(folder, ".github/workflows/mine.yml"), "'.github/workflows/mine.yml'"),
-        (lambda folder: add(folder, "leaderboard/submissions/old-model-1/submission.json", "[]"), "status M"),
-        (
-            lambda folder: add(folder, "leaderboard/submissions/old-model-1/spans.jsonl.gz"),
-            "'leaderboard/submissions/old-model-1/spans.jsonl.gz'",
-        ),
-        (lambda folder: (folder / "leaderboard/submissions/old-model-1/submission.json").unlink(), "status D"),
-        (lambda folder: add(folder, "leaderboard/submissions/README"), "'leaderboard/submissions/README'"),
-        (
-            lambda folder: add(folder, "leaderboard/submissions/new/deep/T1.jsonl.gz"),
-            "'leaderboard/submissions/new/deep/T1.jsonl.gz'",
-        ),
-        (
-            lambda folder: add(folder, "leaderboard/submissions/-rf/submission.json"),
-            "'leaderboard/submissions/-rf/submission.json'",
-        ),
-        (
-            lambda folder: add(folder, "leaderboard/submissions/$(id)/submission.json"),
-            "'leaderboard/submissions/$(id)/submission.json'",
-        ),
-        (lambda folder: add(folder, "leaderboard/submissions/a\n::error::b/submission.json"), r"a\n::error::b"),
-        (
-            lambda folder: add(folder, os.fsdecode(b"leaderboard/submissions/\xff/submission.json")),
-            r"xff/submission.json",
-        ),
+        ("setup.py", "'setup.py' (status M"),
+        (f"{PLACE}/../../pyproject.toml", "'pyproject.toml' (status A"),
+        (".github/workflows/mine.yml", "'.github/workflows/mine.yml'"),
+        (f"{PLACE}/old-model-1/submission.json", "status M"),
+        (f"{PLACE}/old-model-1/spans.jsonl.gz", f"'{PLACE}/old-model-1/spans.jsonl.gz'"),
+        (lambda folder: (folder / f"{PLACE}/old-model-1/submission.json").unlink(), "status D"),
+        (f"{PLACE}/README", f"'{PLACE}/README'"),
+        (f"{PLACE}/new/deep/T1.jsonl.gz", f"'{PLACE}/new/deep/T1.jsonl.gz'"),
+        (f"{PLACE}/-rf/submission.json", f"'{PLACE}/-rf/submission.json'"),
+        (f"{PLACE}/$(id)/submission.json", f"'{PLACE}/$(id)/submission.json'"),
+        (f"{PLACE}/a\n::error::b/submission.json", r"a\n::error::b"),
+        (os.fsdecode(f"{PLACE}/".encode() + b"\xff/submission.json"), r"xff/submission.json"),
         (executable, "mode 100755"),
         (link, "mode 120000"),
         (link_for_all, "Refused"),
     ],
 )
 def test_anything_else_is_refused(proposed, check, change, what):
-    change(proposed[0])
+    if callable(change):
+        change(proposed)
+    else:
+        add(proposed, change)
     run = check()
     assert run.returncode == 1
     (line,) = [line for line in run.stderr.splitlines() if line.startswith("Refused: ")]

@@ -17,7 +17,7 @@ from turkic_idiom_tasks.splits import retrieval_split
 
 TEST = [name for name in (f"t-{number}" for number in range(100)) if retrieval_split(name) == "test"][:3]
 FILES = ("tr.jsonl", "az.jsonl", CONCEPTS_FILE, EQUIVALENTS_FILE, MANIFEST)
-STRANGE = [None, True, 0, -1, 1.5, 10**30, [], {}, [[]], [1], {"a": 1}, "", " ", "göz\n", "\u202e", "\x1b[2J", "same"]
+STRANGE = [None, True, -1, 1.5, 10**30, [], {}, [[1, "x"]], {"a": [None]}, "", " ", "göz\n", "\u202e", "\x1b[2J"]
 ENTRY_KEYS = ("concept", "idiom", "meaning", "example", "spans", "variants", "id", "gloss", "concepts", "judgement")
 
 

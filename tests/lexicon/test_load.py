@@ -2,15 +2,13 @@ import json
 import os
 import shutil
 import signal
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from tests.killing import every_kill
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.files import MANIFEST, is_committing
+from turkic_idiom_tasks.io.files import MANIFEST
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import (
@@ -51,78 +49,67 @@ def test_a_right_entry_is_read_as_it_stands(tmp_path):
     assert lexicon.of("az") == {}
 
 
+OFFSETS = "field 'spans': must be a list of [start, end] offsets"
+TEXT = "Input should be a valid string; found"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"meaning": ...}, "field 'meaning' is missing; add it (null if it is not known)"),
-        ({"meaning": " "}, "field 'meaning' is empty; write null if it is not known"),
-        ({"idiom": None}, "field 'idiom' is null; every entry needs it"),
-        ({"idiom": 7}, "field 'idiom' must be text, found 7"),
-        ({"concept": "Göz Yummak"}, "concept id 'Göz Yummak' must be lower-case letters, digits and hyphens"),
-        ({"idiom": "göz yummaq"}, "idiom has 'q' (U+0071), not in the Turkish alphabet: 'göz yummaq'"),
-        ({"meaning": "kör  olmak"}, "meaning is not normalised (NFC, single spaces); it should read 'kör olmak'"),
-        ({"meaning": "go\u0308z"}, "meaning is not normalised (NFC, single spaces); it should read 'göz'"),
-        ({"spans": [[11, 99]]}, "span [11, 99] is not inside the example of 20 characters"),
-        ({"spans": [[11, 19], [15, 19]]}, "span [15, 19] overlaps or precedes the one before it"),
-        ({"spans": [[9, 19]]}, "span [9, 19] begins or ends with white space: ' göz yumma'"),
-        (
-            {"spans": [[1.5, 2]]},
-            "field 'spans' must be a list of [start, end] offsets, found [[1.5, 2]]; null if not annotated",
-        ),
-        ({"spans": []}, "field 'spans' must be a list of [start, end] offsets, found []; null if not annotated"),
-        ({"example": None}, "spans without an example; write null"),
+        ({"meaning": ...}, "field 'meaning' is missing"),
+        ({"meaning": " "}, "field 'meaning': is empty; write null if it is not known; found ' '"),
+        ({"idiom": None}, f"field 'idiom': {TEXT} None"),
+        ({"idiom": 7}, f"field 'idiom': {TEXT} 7"),
+        ({"concept": "Göz Yummak"}, "field 'concept': must be lower-case letters, digits and hyphens; found 'Göz Y"),
+        ({"idiom": "göz yummaq"}, "field 'idiom': has 'q' (U+0071), not in the Turkish alphabet; found 'göz yummaq'"),
+        ({"meaning": "kör  olmak"}, "field 'meaning': is not normalised (NFC, single spaces); it should read 'kör ol"),
+        ({"spans": [[11, 99]]}, "field 'spans': span [11, 99] is not inside the example of 20 characters"),
+        ({"spans": [[11, 19], [15, 19]]}, "field 'spans': span [15, 19] overlaps or precedes the one before it"),
+        ({"spans": [[9, 19]]}, "field 'spans': span [9, 19] begins or ends with white space: ' göz yumma'"),
+        ({"spans": [[-3, 2]]}, "field 'spans': span [-3, 2] is not inside the example"),
+        ({"spans": [[1.5, 2]]}, f"{OFFSETS}, or null if the example is not annotated; found [[1.5, 2]]"),
+        ({"spans": []}, OFFSETS),
+        ({"spans": [[True, 3]]}, OFFSETS),
+        ({"spans": [[0, 10**12]]}, OFFSETS),
+        ({"spans": [[1, 2, 3]]}, OFFSETS),
+        ({"example": None}, "field 'spans': needs an example; write null"),
         ({"idom": "x"}, "unknown field 'idom'"),
-        ({"variants": "göz kapamak"}, "field 'variants' must be a list of texts"),
-        ({"variants": ["göz kapamak", None]}, "field 'variants' must be a list of texts"),
-        ({"variants": {}}, "field 'variants' must be a list of texts"),
-        ({"status": [1]}, "field 'status' must be text or an object, found [1]"),
-        ({"status": 0}, "field 'status' must be text or an object, found 0"),
-        ({"meaning": {"a": [1]}}, "field 'meaning' must be text, found {'a': [1]}"),
-        ({"source": ["tdk"]}, "field 'source' must be text, found ['tdk']"),
-        ({"spans": {"start": 1}}, "field 'spans' must be a list of [start, end] offsets, found {'start': 1};"),
-        ({"spans": [[True, 3]]}, "field 'spans' must be a list of [start, end] offsets, found [[True, 3]];"),
-        ({"spans": [[0, 10**12]]}, "field 'spans' must be a list of [start, end] offsets,"),
-        ({"spans": [[-3, 2]]}, "span [-3, 2] is not inside the example"),
+        ({"variants": "göz kapamak"}, "field 'variants': Input should be a valid tuple; found 'göz kapamak'"),
+        ({"variants": ["göz kapamak", None]}, f"field 'variants.1': {TEXT} None"),
+        ({"variants": ["göz\u200b kapamak"]}, "field 'variants.0': is not normalised"),
+        ({"collocation": 1}, "field 'collocation': Input should be a valid boolean; found 1"),
+        ({"status": [1]}, "field 'status': must be text or an object; found [1]"),
         # characters that cannot be seen, or turn the text around on a terminal, are never shown raw
-        ({"idiom": "göz \u202eyummak"}, "idiom has U+202E, which cannot be seen; remove it: 'göz \\u202eyummak'"),
-        ({"example": "Göz\x1b[2J yumma.", "spans": None}, "example has U+001B, which cannot be seen"),
-        ({"meaning": "kör\u2800olmak"}, "meaning has U+2800, which cannot be seen"),
-        ({"meaning": "kör\ufe0f olmak"}, "meaning has U+FE0F, which cannot be seen"),
-        ({"meaning": "kör\u3164olmak"}, "meaning has '\\u3164' (U+3164), not in the Turkish alphabet"),
-        ({"variants": ["göz\u200b kapamak"]}, "variants is not normalised"),
-        ({"source": "tdk\x07"}, "source has U+0007, which cannot be seen; remove it: 'tdk\\x07'"),
-        ({"status": "read\u2066"}, "status has U+2066, which cannot be seen"),
+        ({"idiom": "göz \u202eyummak"}, "field 'idiom': has U+202E, which cannot be seen; remove it; found 'göz \\u20"),
+        ({"example": "Göz\x1b[2J yumma.", "spans": None}, "field 'example': has U+001B, which cannot be seen"),
+        ({"meaning": "kör\u2800olmak"}, "field 'meaning': has U+2800, which cannot be seen"),
+        ({"meaning": "kör\u3164olmak"}, "field 'meaning': has '\\u3164' (U+3164), not in the Turkish alphabet"),
+        ({"source": "tdk\x07"}, "field 'source': has U+0007, which cannot be seen; remove it; found 'tdk\\x07'"),
+        ({"status": "read\u2066"}, "field 'status': has U+2066, which cannot be seen"),
     ],
 )
-def test_each_mistake_is_named_with_file_and_line(tmp_path, change, message):
+def test_each_mistake_is_named_with_file_line_field_and_value(tmp_path, change, message):
     row = {key: value for key, value in (TURKISH | change).items() if value is not ...}
     (problem,) = problems(write(tmp_path / "lex", [row]))
     assert problem.startswith(f"tr.jsonl:1: {message}")
     assert printable(problem) == problem
 
 
-def test_malformed_lines(tmp_path):
-    directory = write(tmp_path / "lex", [TURKISH, "", '{"concept": ', "[1]"])
-    assert problems(directory) == [
-        "tr.jsonl:3: malformed JSON at column 13: Expecting value",
-        "tr.jsonl:4: expected a JSON object, found list",
-    ]
-    (directory / "tr.jsonl").write_bytes(b'{"concept": "\xff"}\n')
-    assert problems(directory) == ["tr.jsonl:1: not UTF-8 at byte 13; save the file as UTF-8"]
+def test_every_mistake_of_a_line_is_named(tmp_path):
+    row = TURKISH | {"idiom": 7, "meaning": "göz yummaq", "idom": "x"}
+    del row["example"]
+    named = [problem.split(": ")[1] for problem in problems(write(tmp_path / "lex", [row]))]
+    assert named == ["field 'example' is missing", "field 'idiom'", "field 'meaning'", "unknown field 'idom'"]
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("null", "expected a JSON object, found NoneType"),
-        ('{"concept": "a", "concept": "b"}', "the key 'concept' appears twice"),
+        ('{"concept": ', "malformed JSON at column 13"),
         ('{"status": NaN}', "NaN is no number that can be used"),
-        ('{"status": 1e999}', "'1e999' is too large a number"),
-        ('{"status": ' + "1" * 5000 + "}", "a number with thousands of digits"),
         ('{"status": ' + "[" * 5000, "brackets nested more than 32 deep"),
-        ('{"status": {"' + "a" * 500 + '\\ud800": 1}}', "half of a surrogate pair in the text"),
-        *((f'{{"{key}": "\\ud800"}}', "half of a surrogate pair") for key in ("idiom", "source", "status", "example")),
-        ('{"variants": ["\\udc00"]}', "half of a surrogate pair"),
+        ('{"idiom": "\\ud800"}', "half of a surrogate pair"),
     ],
 )
 @pytest.mark.parametrize("name", ["tr.jsonl", "concepts.jsonl"])
@@ -130,7 +117,6 @@ def test_a_malformed_line_is_one_problem_of_one_line(tmp_path, name, line, messa
     directory = write(tmp_path / "lex", [TURKISH])
     if name == "concepts.jsonl":
         write(directory, [{"id": "turn-a-blind-eye", "gloss": ""}], name)
-        message = "expected {" if line == "null" else message
     with (directory / name).open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")
     (problem,) = problems(directory)
@@ -138,54 +124,28 @@ def test_a_malformed_line_is_one_problem_of_one_line(tmp_path, name, line, messa
     assert len(problem) < 200
 
 
-def test_glosses_are_texts_without_unseen_characters(tmp_path):
+def test_mistakes_of_concepts_are_named(tmp_path):
     directory = write(tmp_path / "lex", [TURKISH | {"concept": "d"}])
-    rows = [{"id": "a", "gloss": 7}, {"id": "b", "gloss": "x\u202e"}, {"id": "c"}, {"id": "d", "gloss": "to ignore"}]
-    assert [problem.split(": ", 1)[1] for problem in problems(write(directory, rows, "concepts.jsonl"))] == [
-        "gloss of 'a' must be text, found 7",
-        "gloss has U+202E, which cannot be seen; remove it: 'x\\u202e'",
-        'expected {"id": …, "gloss": …}, and "pos" and "aliases" if they are known',
+    rows = [
+        {"id": "a", "gloss": 7},
+        {"id": "b", "gloss": "x\u202e"},
+        {"id": "c"},
+        {"id": "d", "gloss": "to ignore"},
+        {"id": "e", "gloss": "", "pos": "word"},
+        {"id": "f", "gloss": "", "aliases": ["A"]},
     ]
-
-
-STRANGE = st.recursive(
-    st.sampled_from([None, True, 0, -1, 1.5, 10**30, "", " ", "göz", "\u202e", "\ud800", "--", "\x00"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["concept", "a"]), inner, max_size=2),
-    max_leaves=5,
-)
-
-
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(
-    changes=st.dictionaries(st.sampled_from([*TURKISH, "variants", "status", "source", "x"]), STRANGE, max_size=3),
-    dropped=st.sets(st.sampled_from([*TURKISH]), max_size=1),
-    cut=st.integers(0, 200) | st.none(),
-    noise=st.binary(max_size=3),
-)
-@example(changes={}, dropped=set(), cut=200, noise=b"\n\x80")  # a whole line, and another one that is malformed
-def test_a_damaged_entry_is_read_right_or_named_in_one_line(tmp_path, changes, dropped, cut, noise):
-    row = {key: value for key, value in (TURKISH | changes).items() if key not in dropped}
-    line = json.dumps(row, ensure_ascii=True).encode()
-    if cut is not None:
-        line = line[:cut] + noise + line[cut + len(noise) :]
-    directory = tmp_path / "lex"
-    directory.mkdir(exist_ok=True)
-    (directory / "tr.jsonl").write_bytes(line + b"\n")
-    lexicon, found = read_lexicon(directory)
-    for problem in found:
-        assert str(problem).startswith(f"{directory / 'tr.jsonl'}:")
-        assert "\n" not in str(problem)
-        assert printable(str(problem)) == str(problem)
-    first_line = line.splitlines()[0] if line else b""
-    for entry in lexicon.of("tr").values():
-        assert json.loads(entry.to_json()) == {
-            key: value for key, value in json.loads(first_line).items() if value or key in TURKISH
-        }
+    assert [problem.split(": ", 1)[1] for problem in problems(write(directory, rows, "concepts.jsonl"))] == [
+        "field 'gloss': Input should be a valid string; found 7",
+        "field 'gloss': has U+202E, which cannot be seen; remove it; found 'x\\u202e'",
+        "field 'gloss' is missing",
+        "field 'pos': must be one of verb, noun, adjective, adverb, clause; found 'word'",
+        "field 'aliases.0': must be lower-case letters, digits and hyphens; found 'A'",
+    ]
 
 
 def test_duplicate_concept_names_both_lines(tmp_path):
     assert problems(write(tmp_path / "lex", [TURKISH, TURKISH])) == [
-        "tr.jsonl:2: duplicate concept 'turn-a-blind-eye', first on line 1"
+        "tr.jsonl:2: turn-a-blind-eye: is on line 1 too; remove one"
     ]
 
 
@@ -194,7 +154,7 @@ def test_concepts_file_joins_the_languages(tmp_path):
     write(directory, [{"id": "lose-face", "gloss": "to lose face"}], "concepts.jsonl")
     assert problems(directory) == ["tr.jsonl:1: concept 'turn-a-blind-eye' is not in concepts.jsonl; add it there"]
     write(directory, [{"id": "a", "gloss": ""}, {"id": "a", "gloss": ""}], "concepts.jsonl")
-    assert "concepts.jsonl:2: duplicate concept 'a'" in problems(directory)
+    assert "concepts.jsonl:2: a: is on line 1 too; remove one" in problems(directory)
 
 
 def test_equivalents_are_read_whatever_their_order_and_written_sorted(tmp_path):
@@ -214,11 +174,13 @@ def test_equivalents_are_read_whatever_their_order_and_written_sorted(tmp_path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"concepts": ["a", "b"]}, "expected"),
-        ({"concepts": ["a"], "judgement": "same"}, "list of two concept ids"),
+        ({"concepts": ["a", "b"]}, "field 'judgement' is missing"),
+        ({"concepts": ["a"], "judgement": "same"}, "field 'concepts.1' is missing"),
+        ({"concepts": ["a", "b", "a"], "judgement": "same"}, "field 'concepts': Tuple should have at most 2 items"),
         ({"concepts": ["a", "a"], "judgement": "same"}, "paired with itself"),
         ({"concepts": ["a", "x"], "judgement": "same"}, "'x' is not in the lexicon"),
-        ({"concepts": ["a", "b"], "judgement": "equal"}, "must be one of same, near"),
+        ({"concepts": ["a", "b"], "judgement": "equal"}, "must be one of same, near; found 'equal'"),
+        ({"concepts": ["b", "a"], "judgement": "near"}, "a and b: is on line 1 too"),
     ],
 )
 def test_wrong_equivalents_are_named(tmp_path, row, message):
@@ -365,24 +327,8 @@ def test_a_killed_write_leaves_the_old_or_the_new_lexicon_and_the_same_call_goes
         overwrite()
         assert load_lexicon(tmp_path / f"old {number}").of("tr")["a"].meaning == "yeni"
     for _ in every_kill(prepare_new, new, below=tmp_path):
-        is_done = (tmp_path / f"new {number}" / "tr.jsonl").is_file()
-        with suppress(InputError) if is_done else nullcontext():
-            new()  # without --overwrite
+        new()  # without --overwrite
         assert load_lexicon(tmp_path / f"new {number}").of("tr")["a"].meaning == "yeni"
-
-
-@pytest.mark.long
-def test_a_cut_off_write_is_not_replaced_by_another_one(tmp_path):
-    directory = tmp_path / "lex"
-    kills = every_kill(
-        lambda: shutil.rmtree(directory, ignore_errors=True), lambda: one_language(directory, "a"), below=tmp_path
-    )
-    for _ in kills:
-        if directory.is_dir() and is_committing(directory):
-            break
-    with pytest.raises(InputError, match="not empty"):
-        one_language(directory, "b")
-    assert load_lexicon(directory).of("tr")["a"].meaning == "a"
 
 
 @pytest.mark.long

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from turkic_idiom_tasks.metrics.ranking import score_rankings
-from turkic_idiom_tasks.results.predictions import MAX_FAULTS, SPANS, Rankings, Tags, read_lines, to_lines
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags, to_lines
+from turkic_idiom_tasks.results.reader import MAX_FAULTS, read_lines
 from turkic_idiom_tasks.results.scored import score_subset
 
 KEY = ("T1", "tur-azj")
@@ -127,9 +128,6 @@ def test_nan_is_refused(dataset):
         Rankings.from_similarities(dataset.pool(*KEY), matrix)
 
 
-WHOLE = "0,1,2,3,4,5,6,7,8"
-
-
 @pytest.mark.parametrize(
     ("ranking", "problem"),
     [
@@ -143,13 +141,9 @@ WHOLE = "0,1,2,3,4,5,6,7,8"
         ("[0,1,2,3,4,5,6,[[7]],8]", "nested more than 4 deep|no document has the position"),
         ("[]", "must be a list of positions, not []"),
         ("{}", "must be a list of positions, not {}"),
-        ("null", "must be a list of positions, not None"),
-        ("[00,1,2,3,4,5,6,7,8]", "malformed JSON"),
-        ("[0,1,2,3,4,5,6,7,8", "malformed JSON|not closed"),
-        ("[,0,1,2,3,4,5,6,7,8]", "malformed JSON"),
         ("[0,,1,2,3,4,5,6,7,8]", "malformed JSON"),
-        (f"[{WHOLE},1e400]", "too large a number"),
-        (f'[{WHOLE}],"beyond":[[0,0,1]]', "beyond must list"),
+        ("[0,1,2,3,4,5,6,7,8,1e400]", "too large a number"),
+        ('[0,1,2,3,4,5,6,7,8],"beyond":[[0,0,1]]', "beyond must list"),
         ('[0],"beyond":[[1,0,1]]', "is no place behind|beyond must list"),
         ('[0],"beyond":7', "beyond must list"),
     ],
@@ -168,7 +162,6 @@ def test_a_ranking_that_is_none_is_named(dataset, predictions, ranking, problem)
     ("line", "problem"),
     [
         (b'{"query":"tur:nobody","ranking":[0]}', "has no query 'tur:nobody'"),
-        (b'{"query":5,"ranking":[0]}', "has no query 5"),
         (b'{"task":"T1","subset":"tur-uzn","documents":[]}', "the data has no T1 subset 'tur-uzn'"),
         (b'{"task":"T9","subset":"tur-azj","documents":[]}', "the task 'T9' is unknown"),
         (b'{"task":"T2","subset":"tur","documents":["x"]}', "ids of its pool, sorted"),
@@ -176,7 +169,6 @@ def test_a_ranking_that_is_none_is_named(dataset, predictions, ranking, problem)
         (b'{"subset":"tur","documents":[]}', "the task None is unknown"),
         (b'{"task":"T1","subset":"tur-azj","documents":HERE}', "appears twice"),
         (b"[]", "neither the head of a subset nor a prediction"),
-        (b"7", "neither the head of a subset nor a prediction"),
         (b"", "malformed JSON"),
         (b"\xff", "not UTF-8"),
         (b'{"sentence":"x","tags":"O","tags":"B"}', "appears twice"),

@@ -9,7 +9,8 @@ import pytest
 from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
-from turkic_idiom_tasks.results.predictions import Rankings, Tags, read_lines, to_lines
+from turkic_idiom_tasks.results.predictions import Rankings, Tags, to_lines
+from turkic_idiom_tasks.results.reader import read_lines
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.spans import LABELS
 

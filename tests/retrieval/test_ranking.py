@@ -2,22 +2,28 @@
 
 import numpy as np
 import pytest
-import torch
 
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import POOLINGS, build_sentence_transformer
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.mteb_loading import resolve_model
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.results.scored import score_subset
-from turkic_idiom_tasks.tasks.retrieval.ranking import encode_and_rank, rank_by_task
+from turkic_idiom_tasks.runs.engine import predict, score_encoder, score_untuned
 
 SUBSETS = [("T1", "tur-azj"), ("T1", "tur-uzn"), ("T2", "azj"), ("T3", "tur-azj")]
+E5_PROMPTS = {"T1": {"query": "query: ", "document": "passage: "}}
 
 
 @pytest.fixture
 def encoder(untrained_bert):
     return PooledEncoder.load(str(untrained_bert), device="cpu")
+
+
+def rank(encoder, dataset, subsets=SUBSETS, *, poolings=POOLINGS, prompts=None, batch_size=32, **options):
+    """Yields (task, subset) and pooling -> rankings."""
+    vectors = TextVectors(encoder, poolings, batch_size=batch_size)
+    return predict(vectors, dict.fromkeys(("T1", "T2", "T3"), dataset), subsets, prompts=prompts or {}, **options)
 
 
 def distinct_texts(dataset, subsets, prompts):
@@ -29,65 +35,75 @@ def distinct_texts(dataset, subsets, prompts):
     return texts
 
 
-@pytest.mark.parametrize("pooling", POOLINGS)
-def test_scores_are_those_of_stock_sentence_transformers(minilm, small_dataset, pooling):
-    prompts = {"T1": {"query": "query: ", "document": "passage: "}}
+@pytest.fixture(scope="module")
+def of_minilm(minilm, small_dataset):
     encoder = PooledEncoder.load(str(minilm), device="cpu")
-    rankings = encode_and_rank(encoder, small_dataset, SUBSETS, poolings=POOLINGS, prompts=prompts)
+    return dict(rank(encoder, small_dataset, prompts=E5_PROMPTS))
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_scores_are_those_of_stock_sentence_transformers(of_minilm, minilm, small_dataset, pooling):
     stock = build_sentence_transformer(str(minilm), pooling, device="cpu")
     for task, subset in SUBSETS:
         data = small_dataset.retrieval(task, subset)
-        prompt = prompts.get(task, {"query": "", "document": ""})
+        prompt = E5_PROMPTS.get(task, {"query": "", "document": ""})
         queries = stock.encode([prompt["query"] + text for text in data.queries.values()])
         documents = stock.encode([prompt["document"] + text for text in data.documents.values()])
         ids = list(data.documents)
         relevant = [[ids.index(document) for document in data.qrels[query]] for query in data.queries]
         expected = score_rankings(queries @ documents.T, relevant).means()
-        scores = score_subset(rankings[pooling][task, subset]).scores
+        scores = score_subset(of_minilm[task, subset][pooling]).scores
         for name, value in expected.items():
             assert scores[name] == pytest.approx(value, abs=1e-6), name
 
 
 @pytest.mark.parametrize("prompts", [{}, {"T3": {"query": "su "}}])
 def test_nothing_is_encoded_twice(encoder, small_dataset, prompts):
-    encode_and_rank(encoder, small_dataset, SUBSETS, poolings=POOLINGS, prompts=prompts, batch_size=7)
+    list(rank(encoder, small_dataset, prompts=prompts, batch_size=7))
     assert encoder.n_texts_forwarded == len(distinct_texts(small_dataset, SUBSETS, prompts))
 
 
 def test_a_task_is_ranked_before_the_next_is_encoded(encoder, small_dataset):
     seen = []
-    ranked = rank_by_task(
-        TextVectors(encoder, ["mean"]),
-        small_dataset,
-        SUBSETS,
-        prompts={},
-        progress=lambda task, n_done, n_all, *, unit: seen.append((task, n_done, n_all, unit)),
-    )
+
+    def progress(task, n_done, n_all, unit):
+        seen.append((task, n_done, n_all, unit))
+
+    ranked = rank(encoder, small_dataset, poolings=["mean"], progress=progress)
     key, rankings = next(ranked)
     assert key == ("T1", "tur-azj")
     assert list(rankings) == ["mean"]
     assert encoder.n_texts_forwarded == len(distinct_texts(small_dataset, SUBSETS[:2], {}))
     assert [key for key, _ in ranked] == SUBSETS[1:]
-    assert [row for row in seen if row[3] == "subsets"] == [
-        ("T1", 1, 2, "subsets"),
-        ("T1", 2, 2, "subsets"),
-        ("T2", 1, 1, "subsets"),
-        ("T3", 1, 1, "subsets"),
-    ]
+    assert [row[:3] for row in seen if row[3] == "subsets"] == [("T1", 1, 2), ("T1", 2, 2), ("T2", 1, 1), ("T3", 1, 1)]
     assert {row[0] for row in seen if row[3] == "texts"} == {"T1", "T2"}  # T3 has no text that is new
 
 
 def test_a_text_alone_decides_nothing_of_its_neighbours(encoder, small_dataset):
     """A subset has the same ranking alone and beside others."""
-    together = encode_and_rank(encoder, small_dataset, SUBSETS, poolings=["max"], prompts={}, batch_size=5)
-    alone = encode_and_rank(encoder, small_dataset, SUBSETS[2:3], poolings=["max"], prompts={})
-    ndcg = [score_subset(rankings["max"]["T2", "azj"]).sums[:, 0] for rankings in (together, alone)]
+    together = dict(rank(encoder, small_dataset, poolings=["max"], batch_size=5))
+    alone = dict(rank(encoder, small_dataset, SUBSETS[2:3], poolings=["max"]))
+    ndcg = [score_subset(rankings["T2", "azj"]["max"]).sums[:, 0] for rankings in (together, alone)]
     np.testing.assert_allclose(*ndcg, atol=1e-9)
 
 
-def test_vectors_that_are_not_finite_are_one_line(encoder, small_dataset):
-    with torch.no_grad():
-        encoder.model.embeddings.word_embeddings.weight[1] = float("nan")  # of the unknown word
-    with pytest.raises(InputError, match="is not finite") as caught:
-        encode_and_rank(encoder, small_dataset, SUBSETS, poolings=POOLINGS, prompts={})
-    assert "\n" not in str(caught.value)
+def test_an_untuned_model_is_encoded_once_for_its_own_pooling_and_the_others(minilm, small_dataset):
+    records = score_untuned(
+        str(minilm), small_dataset, SUBSETS, ["native", "mean", "max"], prompts=lambda loaded: loaded.prompts("T1"),
+        trust_remote_code=False,
+    )  # fmt: skip
+    assert [record.header.settings["pooling"] for record in records.values()] == ["native", "mean", "max"]
+    n_texts = len(distinct_texts(small_dataset, SUBSETS, {}))
+    assert {record.header.throughput.n_texts for record in records.values()} == {n_texts}
+    native, mean, largest = (record.header.subsets for record in records.values())
+    assert native == mean  # the pooling of MiniLM
+    assert native != largest
+
+
+def test_what_mteb_evaluates_has_the_scores_of_the_one_pass(minilm, small_dataset):
+    loaded = resolve_model(str(minilm), device="cpu")
+    scores = {}
+    for result in score_encoder(loaded, {"T1": small_dataset}, SUBSETS[:1], ["mean", None]):
+        scores[result.pooling] = score_subset(result.prediction).scores
+        assert (result.throughput is None, "map_at_10" in result.mteb_row) == ((result.pooling is None,) * 2)
+    assert scores[None] == pytest.approx(scores["mean"], abs=1e-6)

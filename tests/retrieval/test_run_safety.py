@@ -16,7 +16,8 @@ from tests.retrieval.test_stock_mteb import RANDOM, by_subset
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.record import find_records, read_header
-from turkic_idiom_tasks.runs.run import make_options, run_models
+from turkic_idiom_tasks.runs.run import run_models
+from turkic_idiom_tasks.runs.run_options import make_options
 
 VIEW = "TurkicIdiomT1.json"
 FOLDER = Path("results/results/mteb__baseline-random-encoder/2")  # its vectors, and so its scores, follow the texts
@@ -152,31 +153,19 @@ def test_other_data_that_comes_meanwhile_is_not_replaced(tmp_path, small_lexicon
 
 
 def damaged(kind, content, seed):
-    """A record's bytes, damaged."""
+    """A record's bytes, damaged; tests/results/test_record.py damages records in many more ways."""
     chance = random.Random(seed)
     if kind == "cut":
         return content[: chance.randrange(len(content))]
-    if kind == "empty":
-        return b""
-    if kind == "text":
-        return gzip.decompress(content)
     lines = gzip.decompress(content).splitlines(keepends=True)
-    number = chance.randrange(len(lines))
-    if kind == "drop":
-        del lines[number]
-    elif kind == "swap":
-        number = chance.randrange(2, len(lines))
-        first, second = (json.loads(lines[index]) for index in (number, 2 + (number - 1) % (len(lines) - 2)))
-        first["ranking"], second["ranking"] = second["ranking"], first["ranking"]
-        lines[number] = json.dumps(first).encode() + b"\n"
-    else:  # retype
-        values = json.loads(lines[number])
-        values[chance.choice(list(values))] = chance.choice([None, 7, "x", [], {}])
-        lines[number] = json.dumps(values).encode() + b"\n"
+    number = chance.randrange(2, len(lines))
+    first, second = (json.loads(lines[index]) for index in (number, 2 + (number - 1) % (len(lines) - 2)))
+    first["ranking"], second["ranking"] = second["ranking"], first["ranking"]
+    lines[number] = json.dumps(first).encode() + b"\n"
     return gzip.compress(b"".join(lines))
 
 
-@pytest.mark.parametrize("kind", ["cut", "empty", "text", "drop", "swap", "retype"])
+@pytest.mark.parametrize("kind", ["cut", "swap"])
 def test_a_damaged_record_gives_the_right_scores_or_one_line(turkic, small_lexicon, kind):
     arguments = ("run", "-m", RANDOM, "-t", "T1", "--format", "csv", "--data", small_lexicon)
     first = rows_of(turkic(*arguments))

@@ -11,6 +11,8 @@ import pytest
 from tests.conftest import REPOSITORY
 from tests.runs.grid_data import retrieval_part, small_lexicon, span_part, write_grid_file
 from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import write_lexicon
 
 
 @pytest.fixture(scope="session")
@@ -47,6 +49,14 @@ def _wait_for(port, process):
                 return
         time.sleep(0.2)
     raise AssertionError("no Ray cluster within a minute")
+
+
+@pytest.fixture(scope="session")
+def toy_data(tmp_path_factory):
+    """Folder of a lexicon with one entry, for toy cells."""
+    folder = tmp_path_factory.mktemp("toys") / "lexicon"
+    write_lexicon(folder, [Concept("c", "")], {"tr": [Entry("c", "göz yummak")]})
+    return folder
 
 
 @pytest.fixture(scope="session")

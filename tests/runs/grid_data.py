@@ -49,3 +49,8 @@ def write_grid_file(folder, **parts):
     path = folder / "grid.yaml"
     path.write_text(json.dumps(parts))  # JSON is YAML
     return path
+
+
+def stamps(out):
+    """Name -> time of change of every record."""
+    return {path.name: path.stat().st_mtime_ns for path in (out / "records").glob("*.record.jsonl.gz")}

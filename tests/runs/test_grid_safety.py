@@ -3,25 +3,13 @@
 import pytest
 
 from tests.killing import every_kill
+from tests.runs.grid_data import stamps
 from tests.runs.toy_kind import open_toys
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.runs.grid import DONE, FAILED, run_here
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("toys") / "lexicon"
-    write_lexicon(folder, [Concept("c", "")], {"tr": [Entry("c", "göz yummak")]})
-    return folder
-
-
-def records(out):
-    return {path: path.stat().st_mtime_ns for path in out.glob("records/*.record.jsonl.gz")}
-
-
 @pytest.mark.long
-def test_killed_before_any_write_it_goes_on_with_the_same_command(data, tmp_path):
+def test_killed_before_any_write_it_goes_on_with_the_same_command(toy_data, tmp_path):
     """Finished cells stay untouched, the others are run, a failed one is known; no temporary file is left."""
     settings = {"n": 3, "together": 2, "fails": (1,)}
     folders = iter(tmp_path / str(number) for number in range(1000))
@@ -31,20 +19,20 @@ def test_killed_before_any_write_it_goes_on_with_the_same_command(data, tmp_path
         current[:] = [next(folders)]
 
     def run():
-        for _ in open_toys(current[0], data, **settings).run(run_here):
+        for _ in open_toys(current[0], toy_data, **settings).run(run_here):
             pass
 
     n_kills, n_finished = 0, set()
     for _ in every_kill(prepare, run, below=tmp_path):
         n_kills += 1
-        before = records(current[0])
+        before = stamps(current[0])
         n_finished.add(len(before))
         run()
-        grid = open_toys(current[0], data, **settings)
+        grid = open_toys(current[0], toy_data, **settings)
         assert {cell.seed: state for cell, state in grid.states().items()} == {0: DONE, 1: FAILED, 2: DONE}
         assert grid.failure(grid.cells()[1]).error == "ZeroDivisionError: no such idiom"
-        assert before.items() <= records(current[0]).items()
-        assert len(records(current[0])) == 2
+        assert before.items() <= stamps(current[0]).items()
+        assert len(stamps(current[0])) == 2
         assert not list(current[0].rglob(".tmp-*"))
     assert n_kills > 10
     assert n_finished == {0, 1, 2}

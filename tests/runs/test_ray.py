@@ -12,10 +12,9 @@ import psutil
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.runs.grid_data import stamps
 from tests.runs.toy_kind import open_toys
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING
 
 pytest.importorskip("ray", reason="pip install 'turkic-idiom-tasks[ray]'")
@@ -23,13 +22,6 @@ pytest.importorskip("ray", reason="pip install 'turkic-idiom-tasks[ray]'")
 from turkic_idiom_tasks.runs.ray_jobs import RayRunner
 
 FEWEST_KILLS = 3
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("toys") / "lexicon"
-    write_lexicon(folder, [Concept("c", "")], {"tr": [Entry("c", "göz yummak")]})
-    return folder
 
 
 @pytest.fixture
@@ -42,9 +34,9 @@ def states(grid):
 
 
 @pytest.mark.long
-def test_several_jobs_at_a_time_what_fails_and_what_dies(ray_address, no_token, data, tmp_path):
+def test_several_jobs_at_a_time_what_fails_and_what_dies(ray_address, no_token, toy_data, tmp_path):
     """Jobs of three cells. A failing cell stops no other, nor does one whose worker dies each time."""
-    grid = open_toys(tmp_path, data, n=12, together=3, seconds=0.5, fails=(1,), dies_once=(4,), dies=(7,))
+    grid = open_toys(tmp_path, toy_data, n=12, together=3, seconds=0.5, fails=(1,), dies_once=(4,), dies=(7,))
     outcomes = {outcome.cell.seed: outcome for outcome in grid.run(RayRunner(address=ray_address))}
     assert states(grid) == {number: FAILED if number == 1 else MISSING if number == 7 else DONE for number in range(12)}
     assert outcomes[1].error == "ZeroDivisionError: no such idiom"
@@ -72,21 +64,17 @@ def times(folder, what):
     return found
 
 
-def records(out):
-    return {path.name: path.stat().st_mtime_ns for path in out.glob("records/*.record.jsonl.gz")}
-
-
 @pytest.mark.long
-def test_killed_drivers_and_workers_lose_no_finished_cell_and_compute_none_twice(ray_address, data, tmp_path):
+def test_killed_drivers_and_workers_lose_no_finished_cell_and_compute_none_twice(ray_address, toy_data, tmp_path):
     """Kills at random points. What has a record keeps it untouched, and in the end every cell has one."""
     rng = np.random.default_rng(os.getpid())
     out = tmp_path / "out"
     settings = {"n": 40, "together": 4, "seconds": 0.1}
     seen, n_kills = {}, 0
     while n_kills < FEWEST_KILLS:
-        driver = start_driver(out, data, ray_address, settings)
+        driver = start_driver(out, toy_data, ray_address, settings)
         aim = min(len(seen) + int(rng.integers(1, 8)), settings["n"] - 1)
-        while driver.poll() is None and len(records(out)) < aim:
+        while driver.poll() is None and len(stamps(out)) < aim:
             time.sleep(0.01)
         time.sleep(float(rng.uniform(0, 0.1)))
         if driver.poll() is None and n_kills % 3 == 1:  # a worker, whose job goes on elsewhere
@@ -98,18 +86,18 @@ def test_killed_drivers_and_workers_lose_no_finished_cell_and_compute_none_twice
             n_kills += 1
         driver.communicate()
         wait_until_idle()
-        now = records(out)
+        now = stamps(out)
         assert seen.items() <= now.items()  # nothing lost, nothing computed again
         seen = now
         if len(seen) == settings["n"]:
             break
     assert n_kills
-    last = start_driver(out, data, ray_address, settings)
+    last = start_driver(out, toy_data, ray_address, settings)
     printed, errors = last.communicate(timeout=60)
     assert last.returncode == 0, errors
     assert printed.count("done") == settings["n"] - len(seen)  # exactly the missing cells ran
-    assert seen.items() <= records(out).items()
-    assert len(records(out)) == settings["n"]
+    assert seen.items() <= stamps(out).items()
+    assert len(stamps(out)) == settings["n"]
     assert not list(out.rglob(".tmp-*")), "a temporary file was left"
 
 
@@ -139,31 +127,31 @@ def wait_until_idle():
 
 
 @pytest.mark.long
-def test_a_share_that_no_node_has_is_said(ray_address, no_token, data, tmp_path):
+def test_a_share_that_no_node_has_is_said(ray_address, no_token, toy_data, tmp_path):
     """Ray alone would wait for ever; the cluster of somebody else may grow, our own does not."""
-    driver = start_driver(tmp_path / "theirs", data, ray_address, {"n": 1, "gpus": 64})
+    driver = start_driver(tmp_path / "theirs", toy_data, ray_address, {"n": 1, "gpus": 64})
     assert "no node of the Ray cluster has the 1 CPUs and 64 GPUs" in driver.stderr.readline()
     assert driver.poll() is None
     driver.kill()
     driver.communicate()
-    ours = open_toys(tmp_path / "ours", data, n=1).run(RayRunner(gpus=64.0))
+    ours = open_toys(tmp_path / "ours", toy_data, n=1).run(RayRunner(gpus=64.0))
     with pytest.raises(InputError, match=r"no node of the Ray cluster .* lower --cpus-per-cell or --gpus-per-cell"):
         list(ours)
 
 
 @pytest.mark.long
-def test_an_address_where_nobody_listens_is_said_at_once(data, tmp_path):
+def test_an_address_where_nobody_listens_is_said_at_once(toy_data, tmp_path):
     with socket.socket() as taken:  # bound, and nobody listens
         taken.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(InputError, match=f"no Ray cluster at {address} .*refused.*correct --address"):
-            list(open_toys(tmp_path, data, n=1).run(RayRunner(address=address)))
+            list(open_toys(tmp_path, toy_data, n=1).run(RayRunner(address=address)))
 
 
 @pytest.mark.long
-def test_a_cluster_of_its_own_has_the_cores_of_its_jobs(no_token, data, tmp_path, monkeypatch):
+def test_a_cluster_of_its_own_has_the_cores_of_its_jobs(no_token, toy_data, tmp_path, monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)  # which Ray would leave as it is
-    grid = open_toys(tmp_path, data, n=1)
+    grid = open_toys(tmp_path, toy_data, n=1)
     assert [outcome.error for outcome in grid.run(RayRunner(1, cpus=2))] == [None]
     (header,) = grid.headers().values()
     assert header.settings["threads"] == "2"

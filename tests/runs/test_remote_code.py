@@ -9,7 +9,7 @@ from tests.runs.grid_data import retrieval_part, span_part, write_grid_file
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.results.record import read_header
 from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
-from turkic_idiom_tasks.training.idiomaticity import load_classifier
+from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier
 from turkic_idiom_tasks.training.span import load_untuned
 
 TRUST = "--trust-remote-code"

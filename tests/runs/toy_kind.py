@@ -8,18 +8,18 @@ import os
 import signal
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.results.record import DataName, Header, ModelName
-from turkic_idiom_tasks.runs.cells import Cell, CellKind, Part, Result
+from turkic_idiom_tasks.results.record import DataName, build_record
+from turkic_idiom_tasks.runs.cells import Cell, CellKind
 from turkic_idiom_tasks.runs.grid import open_grid
 
 
-class ToyPart(Part):
+class ToyCells(CellKind):
     """`n` cells, `together` of them in a job; each takes some seconds, and some do not end well."""
+
+    name = "toy"
 
     n: int
     together: int = 1
@@ -28,49 +28,34 @@ class ToyPart(Part):
     dies: tuple[int, ...] = ()
     dies_once: tuple[int, ...] = ()
 
+    def cells(self, dataset):
+        for number in range(self.n):
+            yield Cell("toy", f"toy/model-{number // self.together}", "pretrained", seed=number)
 
-class ToyKind(CellKind[ToyPart]):
-    name = "toy"
-    part = ToyPart
-
-    def cells(self, part, dataset):
-        for number in range(part.n):
-            yield Cell("toy", f"toy/model-{number // part.together}", "pretrained", seed=number)
-
-    def settings(self, part, cell):
+    def settings(self, cell):
         return {}
-
-    def model_revision(self, model):
-        return None
 
     def shared_work(self, cell):
         return (cell.model,)
 
-    def start(self, cells, work):
-        if work.part.n == 0:
-            raise InputError("nothing to do")
-        return partial(finish, work=work)
+    def start(self, cells, dataset, *, folder, trust_remote_code=False):
+        def finish(cell):
+            note(folder, "begun", cell)
+            time.sleep(self.seconds)
+            if cell.seed in self.fails:
+                raise ZeroDivisionError("no such idiom")
+            died = folder / f"died-{cell.seed}"
+            if cell.seed in self.dies or (cell.seed in self.dies_once and not died.exists()):
+                died.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            note(folder, "ended", cell)
+            process = {"process": os.getpid(), "threads": os.environ.get("OMP_NUM_THREADS")}
+            return build_record(
+                cell.model, {}, {}, data=DataName.of(dataset), revision=None, n_parameters=None, settings=process,
+                seconds=self.seconds,
+            )  # fmt: skip
 
-
-def finish(cell, *, work):
-    note(work.folder, "begun", cell)
-    time.sleep(work.part.seconds)
-    if cell.seed in work.part.fails:
-        raise ZeroDivisionError("no such idiom")
-    died = work.folder / f"died-{cell.seed}"
-    if cell.seed in work.part.dies or (cell.seed in work.part.dies_once and not died.exists()):
-        died.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    note(work.folder, "ended", cell)
-    header = Header(
-        data=DataName(path=work.dataset.path, revision=work.dataset.revision),
-        model=ModelName(name=cell.model, revision=None),
-        settings={"process": os.getpid(), "threads": os.environ.get("OMP_NUM_THREADS")},
-        versions={},
-        subsets=[],
-        seconds=work.part.seconds,
-    )
-    return Result(header, {})
+        return finish
 
 
 def note(folder, what, cell):
@@ -81,7 +66,7 @@ def note(folder, what, cell):
 
 def open_toys(out, data, **settings):
     """A grid of toy cells."""
-    return open_grid([(ToyKind(), ToyPart(**settings))], open_dataset(str(data)), Path(out))
+    return open_grid([ToyCells(**settings)], open_dataset(str(data)), Path(out))
 
 
 def main():

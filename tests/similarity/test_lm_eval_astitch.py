@@ -4,15 +4,13 @@ import json
 import math
 
 import pytest
-import yaml
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 
 from tests.items.scripted_model import Scripted
 from tests.spans.conftest import few_tasks  # noqa: F401
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses import lm_eval_astitch, lm_eval_yaml
-from turkic_idiom_tasks.harnesses.lm_eval_plugin import TASK_FOLDER
+from turkic_idiom_tasks.harnesses.lm_eval_names import TASK_FOLDER
 from turkic_idiom_tasks.metrics.classification import LABEL_SCORES, label_scores
 from turkic_idiom_tasks.tasks.siblings.astitch import AStitchData
 from turkic_idiom_tasks.tasks.siblings.questions import build_questions, questions_revision
@@ -74,17 +72,6 @@ def test_the_questions_of_the_real_data_are_as_many_as_the_paper_says(outside_da
         meant = build_questions(data, "meaning", language)
         assert sum(question.gold == 0 for question in meant) == n_sentences  # each sentence has one meaning
         assert {question.idiom for question in meant} == {question.idiom for question in questions}
-
-
-def test_the_task_files_are_what_the_template_writes_and_name_every_metric():
-    written = {path.name: path.read_text(encoding="utf-8") for path in lm_eval_yaml.ASTITCH_FOLDER.glob("*.yaml")}
-    assert written == lm_eval_yaml.astitch_files()
-    text = (lm_eval_yaml.ASTITCH_FOLDER / "_common").read_text(encoding="utf-8").replace("!function ", "")
-    metrics = yaml.safe_load(text)["metric_list"]
-    assert [metric["metric"] for metric in metrics] == list(LABEL_SCORES)
-    for metric in metrics:
-        assert metric["aggregation"].endswith(f".{metric['metric']}")
-        assert hasattr(lm_eval_astitch, metric["metric"])
 
 
 def test_models_that_are_right_constant_and_unreadable(labelled_astitch, manager):

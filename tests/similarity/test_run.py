@@ -11,20 +11,20 @@ from rich.cells import cell_len
 from sentence_transformers import SentenceTransformer
 
 from turkic_idiom_tasks import TurkicIdiomSTS
+from turkic_idiom_tasks.cli.output import SIMILARITY_COLUMNS, similarity_cells
 from turkic_idiom_tasks.cli.run_output import print_tables
-from turkic_idiom_tasks.cli.similarity_output import COLUMNS, similarity_cells
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.report.compare import compare_results
-from turkic_idiom_tasks.report.run_frame import scores_frame
-from turkic_idiom_tasks.results.predictions import read_lines, to_lines
+from turkic_idiom_tasks.report.frame import report_run
+from turkic_idiom_tasks.results.predictions import Similarities, to_lines
+from turkic_idiom_tasks.results.reader import read_lines
 from turkic_idiom_tasks.results.record import read_record
 from turkic_idiom_tasks.results.scored import score_record, score_subset
-from turkic_idiom_tasks.results.similarities import Similarities
-from turkic_idiom_tasks.runs.run import make_options, run_models
-from turkic_idiom_tasks.tasks.retrieval.ranking import rank_by_task
-from turkic_idiom_tasks.tasks.similarity.pair_similarities import similarities_by_pooling
+from turkic_idiom_tasks.runs.engine import predict
+from turkic_idiom_tasks.runs.run import run_models
+from turkic_idiom_tasks.runs.run_options import make_options
 
 KEY = ("STS", "tur")
 
@@ -62,13 +62,13 @@ def test_no_sentence_is_encoded_twice(pair_dataset, untrained_bert):
     """T4 retrieves among the same sentences, so the pairs need no further forward pass."""
     encoder = PooledEncoder.load(str(untrained_bert))
     vectors = TextVectors(encoder, ["mean", "max"])
-    dict(rank_by_task(vectors, pair_dataset, [("T4", "tur")], prompts={}))
+    datasets = {"T4": pair_dataset, "STS": pair_dataset}
+    list(predict(vectors, datasets, [("T4", "tur")], prompts={}))
     before = encoder.n_texts_forwarded
     assert before == 18  # six sentences, six paraphrases, six literal ones
-    pairs = pair_dataset.pairs(*KEY)
-    plain = similarities_by_pooling(vectors, "STS", pairs)
+    ((_, plain),) = predict(vectors, datasets, [KEY], prompts={})
     assert encoder.n_texts_forwarded == before
-    prompted = similarities_by_pooling(vectors, "STS", pairs, prompt="su ")
+    ((_, prompted),) = predict(vectors, datasets, [KEY], prompts={"STS": {"sentence": "su "}})
     assert encoder.n_texts_forwarded == before + 18
     assert not np.allclose(plain["mean"].values, prompted["mean"].values)
 
@@ -165,13 +165,14 @@ def test_the_table_fits_80_columns_and_names_the_baseline(finished, monkeypatch)
     monkeypatch.setenv("COLUMNS", "80")
     runs, _ = finished
     text = io.StringIO()
-    print_tables(runs, scores_frame(runs), file=text)
+    report = report_run(runs)
+    print_tables(report, file=text)
     lines = [line for line in text.getvalue().splitlines() if not line.startswith("  /")]
     assert max(cell_len(line) for line in lines) <= 80
     assert "accuracy" in text.getvalue()
     assert "character overlap (baseline)" in lines
     assert "macro average of nDCG" in text.getvalue()  # of T4
-    frame = scores_frame(runs)
+    frame = report.frame
     assert set(frame["task"]) == {"TurkicIdiomT4", "TurkicIdiomSTS"}
     similarity = frame[frame["task"] == "TurkicIdiomSTS"]
     assert similarity["ndcg"].isna().all()
@@ -179,7 +180,7 @@ def test_the_table_fits_80_columns_and_names_the_baseline(finished, monkeypatch)
 
 
 def test_an_interval_below_zero_is_readable_and_an_undefined_one_is_a_dash():
-    scores = dict.fromkeys(("spearman", *COLUMNS), -0.5)
+    scores = dict.fromkeys(("spearman", *SIMILARITY_COLUMNS), -0.5)
     assert similarity_cells(scores, -0.12, -0.03)[1] == "-.120 to -.030"
     assert similarity_cells(scores, -0.03, 1.0)[1] == "-.030 to 1.000"
     assert similarity_cells(scores, np.nan, np.nan)[1] == "-"

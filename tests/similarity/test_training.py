@@ -1,7 +1,6 @@
 """Training for idiomatic similarity, from the triplets to the saved model."""
 
 import json
-import math
 import unicodedata
 from dataclasses import replace
 from itertools import pairwise
@@ -15,19 +14,21 @@ from tests.similarity.conftest import CORRECT, INCORRECT, OTHER, OTHER_CORRECT, 
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.similarity import SentencePairs, Triplet
-from turkic_idiom_tasks.encoders.idiom_tokens import IdiomTable, make_tokens
 from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomTable, make_tokens
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.metrics.similarity import similarity_scores
-from turkic_idiom_tasks.runs.run import make_options, run_models
+from turkic_idiom_tasks.runs.run import run_models
+from turkic_idiom_tasks.runs.run_options import make_options
 from turkic_idiom_tasks.splits import is_development_idiom, retrieval_split
 from turkic_idiom_tasks.tasks.siblings.chengyu import read_chengyu, read_chengyu_triplets
 from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
 from turkic_idiom_tasks.training.config import SimilarityConfig
-from turkic_idiom_tasks.training.known_idioms import known_idioms
+from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms
 from turkic_idiom_tasks.training.similarity import (
+    development_spearman,
     fine_tune_similarity,
     pair_similarities,
     regression_rows,
@@ -93,10 +94,11 @@ def test_what_is_missing_is_the_sentence_itself_or_a_random_other_one():
 
 def test_the_targets_of_the_regression():
     """AStitch section 4.2: 1 for (E, E_c), and for (E, E_i) what the untuned model finds for (E_c, E_i)."""
-    rows = regression_rows([A, WITHOUT_POSITIVE, WITHOUT_NEGATIVE], [0.3, math.nan, math.nan])
+    vectors = {A.correct: np.array([0.6, 0.8]), A.incorrect: np.array([-0.5, 0.75])}  # their product is 0.3
+    rows = regression_rows([A, WITHOUT_POSITIVE, WITHOUT_NEGATIVE], vectors)
     assert rows == [
         ("a gold mine", "a source of riches", 1.0),
-        ("a gold mine", "an ore pit", 0.3),
+        ("a gold mine", "an ore pit", pytest.approx(0.3)),
         ("a top dog", "a leader", 1.0),
     ]
 
@@ -201,10 +203,13 @@ def test_the_prompt_for_similarity_stands_before_every_sentence(sentence_model, 
     pairs = data.test["cmn"]
     plain = pair_similarities(load_trainee(str(sentence_model), task="T2").model, pairs)
     assert np.abs(pair_similarities(trainee.model, pairs) - plain).max() > 1e-3
+    untuned = pair_similarities(trainee.model, pairs)
     tuned = fine_tune_similarity(trainee, data, config=SimilarityConfig(epochs=1, batch_size=8, seed=1))
     options = make_options(tasks=["ChengyuSTS"], output=tmp_path / "results", device="cpu")
     (run,) = run_models([str(tmp_path / "prompted")], open_dataset(""), options)
-    assert run.subsets["cmn"].scores["spearman"] == pytest.approx(tuned.untuned_scores["cmn"]["spearman"], abs=1e-6)
+    assert run.subsets["cmn"].scores["spearman"] == pytest.approx(
+        similarity_scores(pairs, untuned)["spearman"], abs=1e-6
+    )
     tuned.model.save_pretrained(str(tmp_path / "tuned"), create_model_card=False)
     again = load_trainee(str(tmp_path / "tuned"), task="T2")
     assert sentence_prompt(again.model) == sentence_prompt(trainee.model) == f"{WORDS[14]} "
@@ -220,16 +225,19 @@ def test_simcse_teaches_what_the_idioms_mean(sentence_model, toy, monkeypatch):
     monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
     data = build_triplets("chengyu")
     config = SimilarityConfig(epochs=8, batch_size=8, learning_rate=3e-3, seed=1)
-    tuned = fine_tune_similarity(load_trainee(str(sentence_model), task="T2"), data, config=config)
-    before, after = tuned.untuned_scores["cmn"], tuned.scores["cmn"]
+    trainee, pairs = load_trainee(str(sentence_model), task="T2"), data.test["cmn"]
+    before = similarity_scores(pairs, pair_similarities(trainee.model, pairs))
+    tuned = fine_tune_similarity(trainee, data, config=config)
+    after = similarity_scores(pairs, pair_similarities(tuned.model, pairs))
     assert after["accuracy"] > 0.8  # on idioms never trained on; sim(E, E_c) > sim(E, E_i)
     assert after["affinity"] > before["affinity"] + 0.1
-    assert tuned.kept.epoch > 0
-    assert tuned.kept.spearman == max(score.spearman for score in tuned.history)
+    assert tuned.kept.step > 0
+    assert tuned.kept.score == max(score.score for score in tuned.history)
     assert len(tuned.history) == 9
     # the model that is returned has the weights that were scored
-    again = similarity_scores(data.test["cmn"], pair_similarities(tuned.model, data.test["cmn"]))
-    assert again["spearman"] == pytest.approx(after["spearman"], abs=1e-6)
+    assert development_spearman(tuned.model, data.development)["eval_score"] == pytest.approx(
+        tuned.kept.score, abs=1e-6
+    )
 
 
 def test_the_regression_comes_nearer_to_its_targets(sentence_model, toy, tmp_path, monkeypatch):
@@ -243,7 +251,7 @@ def test_the_regression_comes_nearer_to_its_targets(sentence_model, toy, tmp_pat
     before = pair_similarities(trainee.model, pairs).mean()
     config = SimilarityConfig(epochs=4, batch_size=8, learning_rate=3e-3, loss="cosine", seed=1)
     tuned = fine_tune_similarity(trainee, data, config=config)
-    assert tuned.kept.epoch > 0
+    assert tuned.kept.step > 0
     assert tuned.n_examples == 2 * len(data.training) + len(data.general)
     assert pair_similarities(tuned.model, pairs).mean() < before - 0.1  # their gold score is 0
 
@@ -251,10 +259,12 @@ def test_the_regression_comes_nearer_to_its_targets(sentence_model, toy, tmp_pat
 def test_weights_that_are_worse_than_the_untuned_ones_are_not_kept(sentence_model, toy, monkeypatch):
     monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
     config = SimilarityConfig(epochs=1, learning_rate=1e30)
-    tuned = fine_tune_similarity(load_trainee(str(sentence_model), task="T2"), build_triplets("chengyu"), config=config)
-    assert tuned.kept.epoch == 0
+    trainee, data = load_trainee(str(sentence_model), task="T2"), build_triplets("chengyu")
+    before = pair_similarities(trainee.model, data.development)
+    tuned = fine_tune_similarity(trainee, data, config=config)
+    assert tuned.kept.step == 0
     assert "the untuned weights are kept" in tuned.verdict
-    assert tuned.scores == tuned.untuned_scores
+    assert (pair_similarities(tuned.model, data.development) == before).all()
 
 
 def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, toy, tmp_path, monkeypatch, capsys):

@@ -16,7 +16,7 @@ from sklearn.metrics import precision_recall_fscore_support as per_tag
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.lm_eval_model import TokenClassifierLM
-from turkic_idiom_tasks.harnesses.lm_eval_plugin import TASK_FOLDER
+from turkic_idiom_tasks.harnesses.lm_eval_names import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.private_names import LM_EVAL
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
@@ -160,6 +160,9 @@ def test_a_token_classifier_is_scored_as_seqeval_does(manager, first_letter_clas
             assert_tags_of_first_letters(sample)
         # the same tags in a record have the same scores and the same interval
         letters = {sample["doc"]["id"]: sample["span_f1"][2] for sample in strict}
+        assert {(sample["n_idioms"], sample["subword_accuracy"]) for sample in strict} == {
+            ("as span_f1", "as subword_f1")
+        }
         scored = score_subset(Tags(sentences, tuple(letters[sentence.id] for sentence in sentences.rows)))
         for metric, value in scored.scores.items():
             assert row[f"{metric},strict"] == pytest.approx(value, abs=1e-12, nan_ok=True)
@@ -294,7 +297,7 @@ def test_requests_that_lm_eval_cached_for_other_data_are_refused(manager, hub_la
         if number == 0:
             evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True)
         else:
-            with pytest.raises(InputError, match=r"sentence 's1': .*--cache_requests refresh"):
+            with pytest.raises(InputError, match=r"document 's1': .*--cache_requests refresh"):
                 evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True)
             evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True, rewrite_requests_cache=True)
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.retrieval.conftest import register_local  # noqa: F401
+from tests.runs.grid_data import small_lexicon
 from tests.training.toy_task import sentences
 from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 from turkic_idiom_tasks.training.config import SpanConfig
@@ -18,6 +19,12 @@ def sentence_model(untrained_bert, tmp_path_factory):
     folder = tmp_path_factory.mktemp("sentence_model")
     build_sentence_transformer(str(untrained_bert), "mean").save_pretrained(str(folder), create_model_card=False)
     return folder
+
+
+@pytest.fixture(scope="session")
+def grid_data(tmp_path_factory):
+    """Folder of a lexicon with 60 concepts in Turkish, Azerbaijani and Uzbek."""
+    return small_lexicon(tmp_path_factory.mktemp("grid") / "lexicon")
 
 
 @pytest.fixture(scope="session")

@@ -11,9 +11,9 @@ from pathlib import Path
 gc.disable()  # a fifth of the time of the imports, which is most of the time of the test
 # ruff: noqa: E402
 
-from tests.training.toy_task import changed, regime
+from tests.training.toy_task import changed, record_of, regime
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.training.cards import save_tuned, tuning_record
+from turkic_idiom_tasks.training.cards import save_tuned
 from turkic_idiom_tasks.training.config import is_first_process
 from turkic_idiom_tasks.training.retrieval import fine_tune_retrieval
 from turkic_idiom_tasks.training.trainee import load_trainee
@@ -26,8 +26,7 @@ def train(model, out):
     trainee = load_trainee(model, task="T2", device="cpu")
     tuned = fine_tune_retrieval(trainee, regime(), config=CONFIG)
     if is_first_process():
-        record = tuning_record(trainee, regime(), tuned, config=CONFIG, path="lexicon", revision="f" * 40)
-        save_tuned(tuned, Path(out) / f"by-{os.environ['RANK']}", record)
+        save_tuned(tuned, Path(out) / f"by-{os.environ['RANK']}", record_of(trainee, tuned, config=CONFIG))
 
 
 if __name__ == "__main__":

@@ -15,10 +15,12 @@ from transformers import AutoTokenizer
 from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
-from turkic_idiom_tasks.encoders.classifier_folders import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.checkpoints import OUR_MODULES, load_checkpoint
 from turkic_idiom_tasks.encoders.folders import folder_revision
-from turkic_idiom_tasks.encoders.idiom_tokens import (
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD, best_classifier
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     CLASSIFIER_FOLDER,
     TABLE,
     IdiomForm,
@@ -26,49 +28,58 @@ from turkic_idiom_tasks.encoders.idiom_tokens import (
     KnownIdiom,
     make_tokens,
 )
-from turkic_idiom_tasks.encoders.idiom_transformer import add_idiom_tokens
-from turkic_idiom_tasks.encoders.pooled import PooledEncoder
-from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
-from turkic_idiom_tasks.encoders.sentence_classifier import load_trained_classifier
+from turkic_idiom_tasks.encoders.siblings.idiom_transformer import add_idiom_tokens
+from turkic_idiom_tasks.encoders.siblings.sentence_classifier import load_sentence_classifier
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.similarity import similarity_scores
 from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
 from turkic_idiom_tasks.training.config import IdiomaticityConfig, IdiomTokenConfig
-from turkic_idiom_tasks.training.idiomaticity import load_classifier, save_classifier, train_seed
-from turkic_idiom_tasks.training.known_idioms import known_idioms, read_sentences
-from turkic_idiom_tasks.training.labelled import Labelled, LabelledData
-from turkic_idiom_tasks.training.masked_lm import pretrain_masked_lm
+from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier, save_classifier, train_seed
+from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms, read_sentences
+from turkic_idiom_tasks.training.siblings.labelled import Labelled, LabelledData
+from turkic_idiom_tasks.training.siblings.token_training import pretrain_masked_lm
 from turkic_idiom_tasks.training.similarity import pair_similarities
+from turkic_idiom_tasks.training.trainee import load_trainee
 from turkic_idiom_tasks.training.triplets import build_triplets
 
 IDIOM, TOKEN = "göz dil", "IDgözdilID"
 SENTENCE, REPLACED = "su göz dil ev", "su IDgözdilID ev"
+LITERAL = "ateş göz dil ev"  # the classifier of these tests looks at the first word alone
 SINCE_6 = pytest.mark.skipif(
     Version(sentence_transformers.__version__).major < 6, reason="version 5 trusts every local folder"
 )
-LITERAL = "ateş göz dil ev"  # the classifier of these tests looks at the first word alone
 
 
-def tokens_of(*idioms):
-    return make_tokens([KnownIdiom(idiom, (IdiomForm((idiom,), "tr"),), "tr") for idiom in idioms])
+def with_tokens(folder, *idioms, initial="mean", seed=1, classifiers=None):
+    """A model with tokens for idioms, everywhere or where the best of some classifiers says idiomatic."""
+    model = load_checkpoint(str(folder), device="cpu")
+    add_tokens(model, *idioms, initial=initial, seed=seed, classifiers=classifiers)
+    return model
+
+
+def add_tokens(model, *idioms, initial="mean", seed=1, classifiers=None):
+    tokens = make_tokens([KnownIdiom(idiom, (IdiomForm((idiom,), "tr"),), "tr") for idiom in idioms or (IDIOM,)])
+    options = {}
+    if classifiers is not None:
+        best = best_classifier(classifiers)
+        options = {"classifier": load_sentence_classifier(best.folder), "settings": best.settings}
+    add_idiom_tokens(model, tokens, initial=initial, seed=seed, **options)
 
 
 def embeddings(model):
     return model[0].model.get_input_embeddings().weight.detach().clone()
 
 
-@pytest.fixture
-def grown(sentence_model):
-    """The tiny encoder with one idiom token."""
-    model = load_checkpoint(str(sentence_model), device="cpu")
-    add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1)
-    return model
+def change_json(path, change):
+    value = json.loads(path.read_text())
+    change(value)
+    path.write_text(json.dumps(value))
 
 
 @pytest.fixture
-def saved(grown, tmp_path):
-    """Folder of that encoder."""
-    grown.save_pretrained(str(tmp_path / "grown"), create_model_card=False)
+def saved(sentence_model, tmp_path):
+    """Folder of the tiny encoder with one idiom token."""
+    with_tokens(sentence_model).save_pretrained(str(tmp_path / "grown"), create_model_card=False)
     return tmp_path / "grown"
 
 
@@ -90,16 +101,13 @@ def classifiers(untrained_bert, tmp_path_factory):
     with torch.no_grad():  # one that always says idiomatic, with a worse score
         classifier.model.classifier.bias[:] = torch.tensor([99.0, -99.0])
     save_classifier(classifier, folder / "seed-2", scores, settings)
-    record = json.loads((folder / "seed-2" / IDIOMATICITY_RECORD).read_text())
-    record["scores"]["development_f1"] = 0.5
-    (folder / "seed-2" / IDIOMATICITY_RECORD).write_text(json.dumps(record))
+    change_json(folder / "seed-2" / IDIOMATICITY_RECORD, lambda record: record["scores"].update(development_f1=0.5))
     return folder
 
 
 def test_the_vocabulary_grows_by_the_mean_of_the_pieces(sentence_model):
-    model = load_checkpoint(str(sentence_model), device="cpu")
-    before = embeddings(model)
-    add_idiom_tokens(model, tokens_of(IDIOM, "kalp yürek su"), initial="mean", seed=1)
+    before = embeddings(load_checkpoint(str(sentence_model), device="cpu"))
+    model = with_tokens(sentence_model, IDIOM, "kalp yürek su")
     after = embeddings(model)
     assert after.shape == (before.shape[0] + 2, before.shape[1])
     assert torch.equal(after[:-2], before)
@@ -113,10 +121,7 @@ def test_the_vocabulary_grows_by_the_mean_of_the_pieces(sentence_model):
 
 def test_a_real_tokenizer_keeps_the_token_whole(minilm, tmp_path):
     """MiniLM lower-cases and splits words; the token is one piece nevertheless, also in the saved folder."""
-    model = load_checkpoint(str(minilm), device="cpu")
-    add_idiom_tokens(
-        model, make_tokens([KnownIdiom("Goldmines", (IdiomForm(("Goldmines",)),))]), initial="mean", seed=1
-    )
+    model = with_tokens(minilm, "Goldmines")
     pieces = model.tokenizer.tokenize("Goldmines")
     assert len(pieces) > 1
     by_hand = embeddings(model)[model.tokenizer.convert_tokens_to_ids(pieces)].mean(0)
@@ -128,35 +133,34 @@ def test_a_real_tokenizer_keeps_the_token_whole(minilm, tmp_path):
 
 
 def test_random_vectors_depend_on_the_seed_alone(sentence_model):
-    rows = {}
-    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        model = load_checkpoint(str(sentence_model), device="cpu")
-        add_idiom_tokens(model, tokens_of(*(f"{word} ev" for word in WORDS)), initial="random", seed=seed)
-        rows[name] = embeddings(model)[-len(WORDS) :]
-    assert torch.equal(rows["a"], rows["b"])
-    assert not torch.equal(rows["a"], rows["c"])
-    assert rows["a"].std().item() == pytest.approx(0.02, rel=0.2)  # initializer_range of BERT; 15 * 32 numbers
+    idioms = [f"{word} ev" for word in WORDS]
+    a, b, c = (
+        embeddings(with_tokens(sentence_model, *idioms, initial="random", seed=seed))[-len(WORDS) :]
+        for seed in (1, 1, 2)
+    )
+    assert torch.equal(a, b)
+    assert not torch.equal(a, c)
+    assert a.std().item() == pytest.approx(0.02, rel=0.2)  # initializer_range of BERT; 15 * 32 numbers
 
 
-def test_a_saved_folder_rewrites_without_being_told(grown, saved, sentence_model):
-    ids = [2, *grown.tokenizer.convert_tokens_to_ids(["su", TOKEN, "ev"]), 3]  # [CLS], three words, [SEP]
-    with torch.inference_mode():
-        states = grown[0].model(input_ids=torch.tensor([ids])).last_hidden_state[0]
-    by_hand = torch.nn.functional.normalize(states.mean(0), dim=0).numpy()
-    plain = load_checkpoint(str(sentence_model), device="cpu").encode([SENTENCE])[0]
+@pytest.mark.parametrize("name", OUR_MODULES)
+def test_a_saved_folder_rewrites_without_being_told(saved, sentence_model, name):
+    """Also one that an earlier version has saved, which names another place of the class."""
+    change_json(saved / "modules.json", lambda modules: modules[0].update(type=name))
     loaded = load_checkpoint(str(saved), device="cpu")
+    ids = [2, *loaded.tokenizer.convert_tokens_to_ids(["su", TOKEN, "ev"]), 3]  # [CLS], three words, [SEP]
+    with torch.inference_mode():
+        states = loaded[0].model(input_ids=torch.tensor([ids])).last_hidden_state[0]
+    by_hand = torch.nn.functional.normalize(states.mean(0), dim=0).numpy()
+    plain = load_checkpoint(str(sentence_model), device="cpu")
     stock = SentenceTransformer(str(saved), device="cpu", trust_remote_code=True)
-    pooled = PooledEncoder.from_sentence_transformer(loaded).encode([SENTENCE], poolings=["mean"])["mean"][0]
+    pooled = PooledEncoder(loaded).encode([SENTENCE], poolings=["mean"])["mean"][0]
     for vector in (loaded.encode([SENTENCE])[0], stock.encode([SENTENCE])[0], pooled):
         assert np.allclose(vector, by_hand, atol=1e-6)
-    assert np.abs(plain - by_hand).max() > 1e-3
-    untouched = "su göz ev dil"
-    assert np.allclose(loaded.encode([untouched]), load_checkpoint(str(sentence_model)).encode([untouched]), atol=1e-6)
-
-
-def test_another_pooling_of_a_saved_folder_rewrites_too(saved):
-    model = build_sentence_transformer(str(saved), "cls", device="cpu")
-    assert np.allclose(model.encode([SENTENCE]), model.encode([REPLACED]), atol=1e-6)
+    assert np.abs(plain.encode([SENTENCE])[0] - by_hand).max() > 1e-3
+    assert np.allclose(loaded.encode(["su göz ev dil"]), plain.encode(["su göz ev dil"]), atol=1e-6)
+    first_token = build_sentence_transformer(str(saved), "cls", device="cpu")
+    assert np.allclose(first_token.encode([SENTENCE]), first_token.encode([REPLACED]), atol=1e-6)
 
 
 @SINCE_6
@@ -168,56 +172,42 @@ def test_plain_sentence_transformers_refuses_rather_than_leave_the_idioms(saved)
 def test_code_that_comes_with_a_model_is_not_trusted(saved):
     """Its own classes for the weights and the configuration are not imported, although ours has to be."""
     (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
-    config = json.loads((saved / "config.json").read_text())
     names = {"AutoConfig": "modeling_theirs.Config", "AutoModel": "modeling_theirs.Model"}
-    (saved / "config.json").write_text(json.dumps(config | {"auto_map": names}))
+    change_json(saved / "config.json", lambda config: config.update(auto_map=names))
     assert load_checkpoint(str(saved), device="cpu")[0].rewrite([SENTENCE]) == [REPLACED]
 
 
-@pytest.mark.skipif(
-    Version(sentence_transformers.__version__).major < 6, reason="version 5 trusts local folders itself"
-)
+@SINCE_6
 def test_a_further_module_with_code_is_refused(saved):
     (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
-    modules = json.loads((saved / "modules.json").read_text())
-    modules.append({"idx": 9, "name": "9", "path": "", "type": "modeling_theirs.Head"})
-    (saved / "modules.json").write_text(json.dumps(modules))
+    theirs = {"idx": 9, "name": "9", "path": "", "type": "modeling_theirs.Head"}
+    change_json(saved / "modules.json", lambda modules: modules.append(theirs))
     with pytest.raises(InputError, match="nothing has been executed"):
         load_checkpoint(str(saved))
 
 
-def test_a_token_in_the_vocabulary_is_named(sentence_model, grown):
+def test_a_token_in_the_vocabulary_is_named(sentence_model, saved):
     model = load_checkpoint(str(sentence_model), device="cpu")
     model.tokenizer.add_tokens([TOKEN])
     with pytest.raises(InputError, match=rf"'{TOKEN}' of the idiom '{IDIOM}' is in the vocabulary"):
-        add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1)
+        add_tokens(model)
     with pytest.raises(InputError, match="has idiom tokens already"):
-        add_idiom_tokens(grown, tokens_of("kalp su"), initial="mean", seed=1)
+        with_tokens(saved, "kalp su")
 
 
-@pytest.mark.parametrize(
-    ("token", "part"), [("baş", "'baş' clashes with the tokenizer's own vocabulary"), ("IDevID", "does not know 1 of")]
-)
-def test_a_table_of_another_tokenizer_is_refused(saved, token, part):
-    value = json.loads((saved / TABLE).read_text())
-    value["idioms"][0]["token"] = token
-    (saved / TABLE).write_text(json.dumps(value))
-    with pytest.raises(InputError, match=part) as caught:
+@pytest.mark.parametrize("token", ["baş", "IDevID"])  # an ordinary word of the tokenizer; none at all
+def test_a_folder_with_another_table_or_none_is_refused(saved, token):
+    change_json(saved / TABLE, lambda table: table["idioms"][0].update(token=token))
+    with pytest.raises(InputError, match=f"{TABLE}: 1 of its 1 tokens are no added tokens .* such as '{token}'"):
         load_checkpoint(str(saved))
-    assert TABLE in str(caught.value)
-
-
-def test_a_folder_without_its_table_is_refused(saved):
     (saved / TABLE).unlink()
     with pytest.raises(InputError, match=TABLE):
         load_checkpoint(str(saved))
 
 
 def test_select_replaces_where_the_classifier_says_idiomatic(sentence_model, classifiers, tmp_path):
-    model = load_checkpoint(str(sentence_model), device="cpu")
-    trained = load_trained_classifier(classifiers)  # seed 1, whose development score is better
-    n_weights = sum(1 for _ in model.parameters())
-    add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1, trained=trained)
+    model = with_tokens(sentence_model, classifiers=classifiers)  # of seed 1, whose development score is better
+    n_weights = sum(1 for _ in load_checkpoint(str(sentence_model)).parameters())
     assert sum(1 for _ in model.parameters()) == n_weights  # those of the classifier are not trained
     texts = [SENTENCE, LITERAL, "su ev"]
     assert model[0].rewrite(texts) == [REPLACED, LITERAL, "su ev"]
@@ -229,30 +219,19 @@ def test_select_replaces_where_the_classifier_says_idiomatic(sentence_model, cla
     shutil.rmtree(tmp_path / "out" / CLASSIFIER_FOLDER)
     with pytest.raises(InputError, match="the classifier, idiomaticity/, is missing"):
         load_checkpoint(str(tmp_path / "out"))
+    always = with_tokens(sentence_model, classifiers=classifiers / "seed-2")
+    assert always[0].rewrite([SENTENCE, LITERAL]) == [REPLACED, f"ateş {TOKEN} ev"]
 
 
 def test_a_prompt_is_no_part_of_the_sentence(sentence_model, classifiers):
     """The classifier looks at the first word, which is that of the sentence; poolings get the prompt in the text."""
-    model = load_checkpoint(str(sentence_model), device="cpu")
-    add_idiom_tokens(
-        model, tokens_of(IDIOM), initial="mean", seed=1, trained=load_trained_classifier(classifiers / "seed-1")
-    )
+    model = with_tokens(sentence_model, classifiers=classifiers / "seed-1")
     model.prompts = {"query": "ateş ", "none": ""}
     texts = [SENTENCE, LITERAL]
-    pooled = PooledEncoder.from_sentence_transformer(model)
-    vectors = pooled.encode(["ateş " + text for text in texts], poolings=["mean"])["mean"]
+    prompted = ["ateş " + text for text in texts]
+    vectors = PooledEncoder(model).encode(prompted, poolings=["mean"])["mean"]
     assert np.allclose(vectors, model.encode(texts, prompt="ateş "), atol=1e-6)
-    assert model[0].rewrite(["ateş " + text for text in texts], prompts=["ateş "]) == [
-        "ateş " + REPLACED,
-        "ateş " + LITERAL,
-    ]
-
-
-def test_a_classifier_that_always_says_idiomatic_replaces_all(sentence_model, classifiers):
-    model = load_checkpoint(str(sentence_model), device="cpu")
-    trained = load_trained_classifier(classifiers / "seed-2")
-    add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1, trained=trained)
-    assert model[0].rewrite([SENTENCE, LITERAL]) == [REPLACED, f"ateş {TOKEN} ev"]
+    assert model[0].rewrite(prompted, prompts=["ateş "]) == ["ateş " + REPLACED, "ateş " + LITERAL]
 
 
 @pytest.mark.parametrize(
@@ -261,19 +240,15 @@ def test_a_classifier_that_always_says_idiomatic_replaces_all(sentence_model, cl
         ({"subtask": "B"}, "subtask B"),
         ({"inputs": ["context", "idiom"]}, "sentences around"),
         ({"inputs": None}, "not the record of a finished training"),
+        (None, "turkic-idiom finetune idiomaticity"),
     ],
 )
 def test_a_classifier_of_something_else_is_refused(classifiers, tmp_path, change, part):
-    record = json.loads((classifiers / "seed-1" / IDIOMATICITY_RECORD).read_text())
-    record["settings"] |= change
-    (tmp_path / IDIOMATICITY_RECORD).write_text(json.dumps(record))
+    if change is not None:
+        shutil.copy(classifiers / "seed-1" / IDIOMATICITY_RECORD, tmp_path)
+        change_json(tmp_path / IDIOMATICITY_RECORD, lambda record: record["settings"].update(change))
     with pytest.raises(InputError, match=part):
-        load_trained_classifier(tmp_path)
-
-
-def test_a_folder_without_a_classifier_is_refused(tmp_path):
-    with pytest.raises(InputError, match="turkic-idiom finetune idiomaticity"):
-        load_trained_classifier(tmp_path)
+        best_classifier(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -290,31 +265,31 @@ def test_masked_lm_training_changes_all_weights_and_learns(with_mask):
     sentences = [SENTENCE, "ev göz dil su", "yol gün göz dil"] * 8
     outcomes = []
     for epochs in (1, 12):
-        model = load_checkpoint(str(with_mask), device="cpu")
-        add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1)
-        before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+        trainee = load_trainee(str(with_mask), task="T2", device="cpu")
+        add_tokens(trainee.model)
+        before = {name: weight.detach().clone() for name, weight in trainee.model.named_parameters()}
         config = IdiomTokenConfig(idiom_tokens="all", pretrain_epochs=epochs, pretrain_learning_rate=3e-3)
-        outcomes.append(pretrain_masked_lm(model, sentences, config=config, batch_size=8, seed=1))
-    weights = dict(model.named_parameters())
+        outcomes.append(pretrain_masked_lm(trainee, sentences, config=config, batch_size=8, seed=1))
+    weights = dict(trainee.model.named_parameters())
     changed = {name for name, weight in weights.items() if not torch.equal(weight, before[name])}
     (table,) = [name for name in weights if name.endswith("word_embeddings.weight")]
     assert not torch.equal(weights[table][-1], before[table][-1])  # of the token
     assert not torch.equal(weights[table][:-1], before[table][:-1])
     assert any("layer.0." in name for name in changed)
-    assert (outcomes[1].n_sentences, outcomes[1].n_with_token) == (24, 24)
-    assert outcomes[1].loss < outcomes[0].loss - 0.3
-    assert not model.training
-    assert np.isfinite(model.encode([SENTENCE])).all()
+    assert (outcomes[1]["n_sentences"], outcomes[1]["n_with_token"]) == (24, 24)
+    assert outcomes[1]["loss"] < outcomes[0]["loss"] - 0.3
+    assert not trainee.model.training
 
 
-def test_sentences_that_teach_nothing_are_refused(with_mask, grown, tmp_path):
-    model = load_checkpoint(str(with_mask), device="cpu")
-    add_idiom_tokens(model, tokens_of(IDIOM), initial="mean", seed=1)
-    config = IdiomTokenConfig(idiom_tokens="all")
-    with pytest.raises(InputError, match="none of the 1 sentences has an idiom"):
-        pretrain_masked_lm(model, ["su ev"], config=config, batch_size=8, seed=1)
-    with pytest.raises(InputError, match="no mask token"):
-        pretrain_masked_lm(grown, [SENTENCE], config=config, batch_size=8, seed=1)
+def test_sentences_that_teach_nothing_are_refused(with_mask, sentence_model, tmp_path):
+    for folder, sentence, message in (
+        (with_mask, "su ev", "none of the 1 sentences has an idiom"),
+        (sentence_model, SENTENCE, "no mask token"),
+    ):
+        trainee = load_trainee(str(folder), task="T2", device="cpu")
+        add_tokens(trainee.model)
+        with pytest.raises(InputError, match=message):
+            pretrain_masked_lm(trainee, [sentence], config=IdiomTokenConfig(idiom_tokens="all"), batch_size=8, seed=1)
     (tmp_path / "empty.txt").write_text("\n \n")
     with pytest.raises(InputError, match=r"empty.txt: no sentence"):
         read_sentences(tmp_path / "empty.txt")
@@ -331,14 +306,12 @@ def test_the_sentences_of_a_lexicon_have_their_idioms():
         assert triplet.idiom in [occurrence.idiom for occurrence in found(triplet.original)]
         n_reworded += bool(found(triplet.correct)) + bool(found(triplet.incorrect))
     assert n_reworded < 0.03 * len(data.training)
-    tested = {row.idiom for row in data.test["tuk"].rows}
-    assert tested <= {row.idiom for row in tokens}
+    assert {row.idiom for row in data.test["tuk"].rows} <= {row.idiom for row in tokens}
 
 
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory):
-    """Folder in the form of ChengyuSTS, with idioms of two words."""
-    folder = tmp_path_factory.mktemp("toy")
+@pytest.fixture
+def similarity_command(tmp_path, monkeypatch):
+    """Begins a command on a folder in the form of ChengyuSTS, with idioms of two words."""
     for name, is_test in (("train", False), ("test", True)):
         rows = [("S", "A_c", "A_i", "sim")]
         for number in range(49):
@@ -349,47 +322,45 @@ def toy(tmp_path_factory):
             rows.append((f"su {{{WORDS[a]} {WORDS[b]}}}", correct, incorrect, ""))
             rows.append((f"su {{{WORDS[a]} {WORDS[b]}}}", correct, "", "1.0"))
         rows += [("su", "", "ev", "0.0"), ("ev", "ev", "", "1.0")] if is_test else []
-        write_csv(folder / f"{name}.csv", rows)
-    return folder
+        write_csv(tmp_path / "toy" / f"{name}.csv", rows)
+    monkeypatch.setenv("CHENGYU_STS_DATA", str(tmp_path / "toy"))
+
+    def begin(model, *options):
+        command = ["finetune", "similarity", "-m", str(model), "--data", "chengyu", "--out", str(tmp_path / "tokens")]
+        return main([*command, *map(str, options)]), tmp_path / "tokens"
+
+    return begin
 
 
 def test_the_command_gives_each_idiom_a_token_and_the_tasks_apply_it(
-    with_mask, toy, tmp_path, monkeypatch, capsys, register_local
+    with_mask, similarity_command, tmp_path, capsys, register_local
 ):
-    monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
     (tmp_path / "sentences.txt").write_text("ev baş boş\nbaş baş su\n", encoding="utf-8")
-    out = tmp_path / "tokens"
-    command = ["finetune", "similarity", "-m", str(with_mask), "--data", "chengyu", "--out", str(out)]
-    command += ["--epochs", "2", "--learning-rate", "3e-3", "--batch-size", "8", "--idiom-tokens", "all"]
-    assert main([*command, "--pretrain-sentences", str(tmp_path / "sentences.txt"), "--pretrain-epochs", "1"]) == 0
-    shown = capsys.readouterr().out
+    options = ["--epochs", 2, "--learning-rate", "3e-3", "--batch-size", 8, "--idiom-tokens", "all"]
+    options += ["--pretrain-sentences", tmp_path / "sentences.txt", "--pretrain-epochs", 1]
+    code, out = similarity_command(with_mask, *options)
+    assert code == 0
     record = json.loads((out / SIMILARITY_RECORD).read_text())
-    tokens = record["idiom_tokens"]
+    tokens, spearman = record["idiom_tokens"], record["test"]["cmn"]["spearman"]
     assert tokens["n_tokens"] == 49
     assert tokens["training"] == {"sentences": record["data"]["triplets"], "replaced": record["data"]["triplets"]}
     assert tokens["test"]["replaced"] == 8  # the sentences with an idiom, not their rewordings
     assert tokens["pretraining"]["n_with_token"] == 2
-    assert "Idiom tokens: 49" in shown
+    assert "Idiom tokens: 49" in capsys.readouterr().out
     assert "49 idioms have a token of their own" in (out / "README.md").read_text()
-
-    model = load_checkpoint(str(out), device="cpu")
-    data = build_triplets("chengyu")
-    pairs = data.test["cmn"]
-    again = similarity_scores(pairs, pair_similarities(model, pairs))
-    assert again["spearman"] == pytest.approx(record["test"]["cmn"]["spearman"], abs=1e-6)
+    pairs = build_triplets("chengyu").test["cmn"]
+    again = similarity_scores(pairs, pair_similarities(load_checkpoint(str(out), device="cpu"), pairs))
+    assert again["spearman"] == pytest.approx(spearman, abs=1e-6)
     register_local(f"me/tokens={out}")  # what the stock command reads from TURKIC_IDIOM_MODELS
     task = mteb.get_task("ChengyuSTS")
     result = mteb.evaluate(mteb.get_model("me/tokens"), task, cache=None, show_progress_bar=False)
-    (row,) = result.task_results[0].scores["test"]
-    assert row["spearman"] == pytest.approx(record["test"]["cmn"]["spearman"], abs=1e-4)
+    assert result.task_results[0].scores["test"][0]["spearman"] == pytest.approx(spearman, abs=1e-4)
 
 
-def test_the_command_asks_the_classifier_and_saves_it(sentence_model, toy, classifiers, tmp_path, monkeypatch):
-    monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
-    out = tmp_path / "tokens"
-    command = ["finetune", "similarity", "-m", str(sentence_model), "--data", "chengyu", "--out", str(out)]
-    command += ["--epochs", "1", "--idiom-tokens", "select", "--idiomaticity-classifier", str(classifiers)]
-    assert main(command) == 0
+def test_the_command_asks_the_classifier_and_saves_it(sentence_model, similarity_command, classifiers):
+    options = ("--epochs", 1, "--idiom-tokens", "select", "--idiomaticity-classifier", classifiers)
+    code, out = similarity_command(sentence_model, *options)
+    assert code == 0
     tokens = json.loads((out / SIMILARITY_RECORD).read_text())["idiom_tokens"]
     assert tokens["classifier"] == str(classifiers / "seed-1")
     assert tokens["classifier_revision"] == folder_revision(classifiers / "seed-1")

@@ -11,14 +11,15 @@ from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.encoders.classifier_folders import IDIOMATICITY_RECORD
-from turkic_idiom_tasks.encoders.sentence_classifier import predict_labels
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.siblings.sentence_classifier import predict_labels
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.classification import macro_f1, macro_f1_interval
 from turkic_idiom_tasks.splits import is_test_concept
 from turkic_idiom_tasks.training.config import IdiomaticityConfig
-from turkic_idiom_tasks.training.idiomaticity import load_classifier, train_stage
-from turkic_idiom_tasks.training.labelled import Labelled, build_labelled
+from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier, train_stage
+from turkic_idiom_tasks.training.siblings.labelled import Labelled, build_labelled
+from turkic_idiom_tasks.training.trainer import set_weights
 
 HINT = {0: "su", 1: "ateş"}  # the word that tells the label
 COLUMNS = ("label", "sentence1", "sentence2")
@@ -122,7 +123,8 @@ def test_every_setup_of_dodiom_has_the_same_test(tmp_path, monkeypatch):
 
 def test_the_command_trains_scores_and_keeps_finished_seeds(untrained_bert, astitch, tmp_path, capsys):
     out = tmp_path / "out"
-    command = ["finetune", "idiomaticity", "-m", str(untrained_bert), "--data", "astitch", "--setup", "one-shot"]
+    model = shutil.copytree(untrained_bert, tmp_path / "model")
+    command = ["finetune", "idiomaticity", "-m", str(model), "--data", "astitch", "--setup", "one-shot"]
     command += ["--epochs", "6", "--learning-rate", "3e-3", "--batch-size", "8", "--out", str(out), "--seed", "1"]
     assert main(command) == 0
     shown = capsys.readouterr().out
@@ -134,19 +136,13 @@ def test_the_command_trains_scores_and_keeps_finished_seeds(untrained_bert, asti
     before = (out / "seed-1" / "model.safetensors").stat().st_mtime_ns
     assert main(command) == 0
     assert (out / "seed-1" / "model.safetensors").stat().st_mtime_ns == before
-    assert main([*command, "--weight-decay", "0.1"]) == 1
-    assert "holds another training" in capsys.readouterr().err
+    assert main([*command, "--set", "weight_decay=0.1"]) == 1
+    assert "seed-1: holds another training" in capsys.readouterr().err
     assert main([*command, "--seed", "-1"]) == 2
     assert "is -1" in capsys.readouterr().err
-
-
-def test_scores_of_earlier_weights_are_not_shown_again(untrained_bert, astitch, tmp_path, capsys):
-    model = shutil.copytree(untrained_bert, tmp_path / "model")
-    command = ["finetune", "idiomaticity", "-m", str(model), "--data", "astitch", "--epochs", "1", "--seed", "1"]
-    assert main([*command, "--out", str(tmp_path / "out")]) == 0
     config = json.loads((model / "config.json").read_text())
     (model / "config.json").write_text(json.dumps(config | {"note": "other weights"}))
-    assert main([*command, "--out", str(tmp_path / "out")]) == 1
+    assert main(command) == 1  # scores of earlier weights are not shown again
     assert "seed-1: holds another training" in capsys.readouterr().err
 
 
@@ -187,7 +183,7 @@ def test_a_stage_is_kept_only_where_it_makes_the_classifier_better(untrained_ber
     assert first.development_f1 == 1.0
     worse = train_stage(classifier, hinted(40, flipped=True), hinted(20), config=config, seed=1, earlier=first)
     assert (worse.development_f1, worse.best_epoch, worse.n_epochs) == (1.0, first.best_epoch, 8)
-    worse.best.restore()
+    set_weights(classifier.model, worse.weights)
     assert predict_labels(classifier, hinted(20), max_length=16) == [row.label for row in hinted(20)]
     untaught = load_classifier(str(untrained_bert), seed=1)
     short = config.model_copy(update={"epochs": 1, "learning_rate": 1e-9})

@@ -1,4 +1,3 @@
-import hashlib
 import json
 from itertools import permutations
 
@@ -124,15 +123,12 @@ def test_counts_by_hand():
     assert data.qrels == {own: {own: 1, other: 1}}  # whatever the query's idiom means, in any concept
 
 
-def test_a_test_text_of_another_language_counts():
+def test_a_test_text_of_another_language_counts_and_a_development_query_may_not_have_one():
     azerbaijani = [entry(TEST[0], idiom=f"x {name(IDS.index(TRAIN[0]))}", meaning="başqa söz")]
     alone = build_regime(dataset(tr=turkish()), "tr-only")
     found = build_regime(dataset(tr=turkish(), az=azerbaijani), "tr-only")
     assert {pair.concept for pair in alone.pairs} - {pair.concept for pair in found.pairs} == {TRAIN[0]}
     assert found.dropped_for_test == 1
-
-
-def test_a_development_query_with_a_test_text_is_left_out():
     rows = turkish(entry(DEVELOPMENT[0], idiom=f"x {name(IDS.index(TEST[0]))}"), entry(DEVELOPMENT[1]))
     found = build_regime(dataset(tr=rows), "tr-only")
     assert list(found.development["tr"].queries) == [f"tur:{DEVELOPMENT[1]}"]
@@ -191,48 +187,28 @@ def test_the_development_pool_of_a_pair_of_languages_is_the_pool_of_the_task_wit
     assert {pair.concept for pair in found.pairs} == {key for key in IDS[:200] if key in TRAIN and key not in absent}
 
 
-def position(concept, purpose):
-    """The number in [0, 1) that decides about a concept: the first 64 bits of a hash. Senses of an idiom share it."""
-    key = concept.split("--")[0]
-    return int(hashlib.sha256(f"{purpose}\n{key}".encode()).hexdigest()[:16], 16) / 2**64
-
-
-def test_the_development_split_is_a_stable_tenth_of_the_training_concepts():
-    ids = [f"concept-{n}" for n in range(20000)]
-    splits = {key: retrieval_split(key) for key in ids}
-    n_rest = sum(split != "test" for split in splits.values())
-    share = sum(split == "development" for split in splits.values()) / n_rest
-    assert abs(share - 0.10) < 0.01  # four standard deviations are 0.0095
-    for key, split in list(splits.items())[:400]:
-        is_held = position(key, "retrieval/development") < 0.1
-        assert split == ("test" if position(key, "retrieval") < 0.2 else "development" if is_held else "train")
-        assert split == retrieval_split(f"{key}--2")
-
-
 @pytest.mark.parametrize(
     ("regime", "language", "languages"),
     [("tr-only", None, ["tr"]), ("monolingual", "gag", ["gag"]), ("monolingual", "tk", ["tk"]),
      ("cross-lingual", None, ["az", "tk", "gag", "uz"]), ("cross-lingual", "uz", ["uz"])],
 )  # fmt: skip
 def test_the_bundled_lexicon_by_regime(regime, language, languages):
-    """No text of the bundled lexicon repeats, so the hash of a concept and the judged pairs decide: 839 of its 1,052
-    Turkish concepts are not for testing, of which the hash holds out 83; those that mean the same as a test concept are
-    neither trained on nor asked for."""
+    """No text of the bundled lexicon repeats, so the splits and the judged pairs decide: of its 1,052 Turkish concepts
+    839 are not for testing, of which 83 are held out; those that mean the same as a test concept are neither trained on
+    nor asked for."""
     bundled = open_dataset()
     like_test = set()
     for line in (BUNDLED / "equivalents.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
         if row["judgement"] == "same":
-            for one, other in permutations(row["concepts"]):
-                if position(other, "retrieval") < 0.2:
-                    like_test.add(one)
+            like_test |= {one for one, other in permutations(row["concepts"]) if retrieval_split(other) == "test"}
     found = build_regime(bundled, regime, language=language)
     assert found.dropped_for_test == found.dropped_for_development == 0
     expected = 0
     for code in languages:
         concepts = [key for key, one in bundled.lexicon.of(code).items() if one.meaning is not None]
-        rest = [key for key in concepts if position(key, "retrieval") >= 0.2]
-        held = {key for key in rest if position(key, "retrieval/development") < 0.1}
+        rest = [key for key in concepts if retrieval_split(key) != "test"]
+        held = {key for key in rest if retrieval_split(key) == "development"}
         if code == "tr":
             assert (len(rest), len(held)) == (839, 83)
         source = "tr" if regime == "cross-lingual" else code

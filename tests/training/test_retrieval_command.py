@@ -13,8 +13,8 @@ from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.results.record import find_records, read_header
 from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
-from turkic_idiom_tasks.training.development import DevelopmentScore
 from turkic_idiom_tasks.training.regimes import build_regime
+from turkic_idiom_tasks.training.retrieval import development_ndcg
 from turkic_idiom_tasks.training.trainee import load_trainee
 
 
@@ -64,8 +64,9 @@ def test_development_scores_are_the_scores_of_the_task(sentence_model, tmp_path)
     write_lexicon(tmp_path / "lexicon", [Concept(row.concept, "gloss") for row in rows], {"az": rows})
     trainee = load_trainee(str(sentence_model), task="T2")
     data = open_dataset(str(tmp_path / "lexicon")).retrieval("T2", "azj")
-    found = DevelopmentScore(trainee.model, {"az": data}, prompts=trainee.prompts)(step=0)
-    assert found.ndcg == pytest.approx(task_score(sentence_model, tmp_path / "lexicon", tmp_path / "results"), abs=1e-6)
+    found = development_ndcg(trainee.model, {"az": data}, prompts=trainee.prompts)
+    scored = task_score(sentence_model, tmp_path / "lexicon", tmp_path / "results")
+    assert found["eval_score"] == pytest.approx(scored, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -77,28 +78,22 @@ def test_development_scores_are_the_scores_of_the_task(sentence_model, tmp_path)
         (["--regime", "monolingual", "--language", "az", "--pooling", "median"], 2, "median"),
         (["--regime", "tr-only", "--epochs", "0"], 2, "epochs"),
         (["--regime", "tr-only", "--learning-rate", "0"], 2, "learning"),
-        (["--regime", "tr-only", "--cached", "--gradient-checkpointing"], 2, "choose one of them"),
+        (["--regime", "tr-only", "--cached", "--set", "gradient_checkpointing=true"], 2, "choose one of them"),
         (["--regime", "tr-only", "--data", "/absent"], 1, "no such directory"),
         (["--regime", "monolingual", "--language", "az", "-m", "./absent"], 2, "no such folder"),
         (["--regime", "monolingual", "--language", "az", "-m", "turkic-idiom/char-ngrams"], 2, "nothing to fine-tune"),
+        (["--regime", "tr-only", "--data", "hub"], 2, "holds test queries only"),
     ],
 )
 def test_bad_input(untrained_bert, lexicon_folder, tmp_path, capsys, monkeypatch, arguments, code, message):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "hub").mkdir()
+    (tmp_path / "hub" / "a.jsonl").write_text("{}\n")
+    (tmp_path / "hub" / "README.md").write_text(
+        "---\nconfigs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    path: a.jsonl\n---\n"
+    )
     monkeypatch.setenv("TURKIC_IDIOM_DATA", str(lexicon_folder))
     model = [] if "-m" in arguments else ["-m", str(untrained_bert)]
     assert main(["finetune", "retrieval", *model, *arguments]) == code
     assert message in capsys.readouterr().err
     assert not (tmp_path / "tuned").exists() or not list((tmp_path / "tuned").iterdir())
-
-
-def test_a_dataset_without_training_pairs_is_refused(untrained_bert, tmp_path, capsys):
-    folder = tmp_path / "hub"
-    folder.mkdir()
-    (folder / "README.md").write_text(
-        "---\nconfigs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    path: a.jsonl\n---\n"
-    )
-    (folder / "a.jsonl").write_text("{}\n")
-    command = ["finetune", "retrieval", "-m", str(untrained_bert), "--regime", "tr-only", "--data", str(folder)]
-    assert main(command) == 2
-    assert "holds test queries only" in capsys.readouterr().err

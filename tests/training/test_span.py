@@ -12,9 +12,16 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.spans import span_scores
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier
-from turkic_idiom_tasks.training.cards import SPAN_RECORD, save_checkpoint, span_card
+from turkic_idiom_tasks.training.cards import SPAN_RECORD, model_card, save_checkpoint
 from turkic_idiom_tasks.training.config import SpanConfig, checked
 from turkic_idiom_tasks.training.span import few_shot_sample, fine_tune, load_untuned
+from turkic_idiom_tasks.training.trainer import KeepBest
+
+VALIDATION = sentences(40)[30:]
+
+
+def train(folder, rows, validation, *, seed=1, **settings):
+    return fine_tune(load_untuned(str(folder), seed=seed), rows, validation, config=SpanConfig(**settings), seed=seed)
 
 
 def f1(classifier, rows):
@@ -22,10 +29,34 @@ def f1(classifier, rows):
     return span_scores([row.tags for row in rows], [one.tags for one in found]).f1
 
 
+def test_the_best_weights_are_those_of_the_highest_score_and_of_equal_ones_the_smallest_loss_or_the_first():
+    model = torch.nn.Linear(1, 1)
+    model.bias.requires_grad_(False)  # what is not trained is left alone
+    best = KeepBest(model, "f1", "eval_loss")
+    best.restore()  # nothing was offered: nothing happens
+    # the weight of each evaluation, its score and loss, and whether it is the best so far
+    evaluations = [
+        (1.0, math.nan, 0.1, True),
+        (2.0, 0.5, 0.4, True),
+        (3.0, 0.5, 0.4, False),
+        (4.0, 0.5, 0.3, True),
+        (5.0, 0.4, 0.0, False),
+        (6.0, math.nan, 0.0, False),
+    ]
+    for weight, score, loss, is_best in evaluations:
+        with torch.no_grad():
+            model.weight.fill_(weight)
+            model.bias.fill_(weight)
+        metrics = {"f1": score, "eval_loss": loss}
+        best.offer(metrics)
+        assert (best.best is metrics) == is_best
+    best.restore()
+    assert (model.weight.item(), model.bias.item()) == (4.0, 6.0)
+
+
 def test_training_teaches_the_idiom(untrained_bert, tuned_classifier):
-    assert f1(load_untuned(str(untrained_bert), seed=1), sentences(40)[30:]) < 0.9
-    assert f1(tuned_classifier.classifier, sentences(60)[40:]) == 1.0
-    assert tuned_classifier.validation_f1 == 1.0
+    assert f1(load_untuned(str(untrained_bert), seed=1), VALIDATION) < 0.9
+    assert f1(tuned_classifier.classifier, sentences(60)[40:]) == tuned_classifier.validation_f1 == 1.0
 
 
 def test_of_equal_epochs_the_one_with_the_smallest_loss_is_kept(tuned_classifier, span_config):
@@ -37,7 +68,7 @@ def test_of_equal_epochs_the_one_with_the_smallest_loss_is_kept(tuned_classifier
     # the weights are those of that epoch: their loss on the validation sentences, computed by hand, is the one noted
     found = tuned_classifier.classifier
     total, n_labels = 0.0, 0
-    for sentence in sentences(40)[30:]:
+    for sentence in VALIDATION:
         encoded = found.tokenizer(list(sentence.tokens), is_split_into_words=True, return_tensors="pt")
         labels = torch.tensor([LABELS.index(tag) for tag in sentence.tags])  # every word is one sub-word
         with torch.no_grad():
@@ -52,69 +83,49 @@ def test_an_epoch_that_makes_it_worse_is_not_kept(tuned_classifier):
     found = tuned_classifier.classifier
     classifier = TokenClassifier(copy.deepcopy(found.model), found.tokenizer, name="copy")
     wrong = [replace(sentence, tags=("O",) * len(sentence.tokens)) for sentence in sentences(30)]
-    again = fine_tune(classifier, wrong, sentences(40)[30:], config=SpanConfig(epochs=4, learning_rate=1e-3), seed=1)
+    again = fine_tune(classifier, wrong, VALIDATION, config=SpanConfig(epochs=4, learning_rate=1e-3), seed=1)
     f1_by_epoch = {row["epoch"]: row["span_f1"] for row in again.history}
     assert f1_by_epoch[4] < again.validation_f1
-    assert f1(again.classifier, sentences(40)[30:]) == again.validation_f1 == max(f1_by_epoch.values())
+    assert f1(again.classifier, VALIDATION) == again.validation_f1 == max(f1_by_epoch.values())
 
 
-def test_the_same_seed_gives_the_same_weights_and_another_does_not(untrained_bert):
-    def weights(seed):
-        found = fine_tune(load_untuned(str(untrained_bert), seed=seed), sentences(8), [], config=SpanConfig(epochs=1),
-                          seed=seed)  # fmt: skip
-        return found.classifier.model.classifier.weight.detach().clone()
-
-    assert torch.equal(weights(3), weights(3))
-    assert not torch.equal(weights(3), weights(4))
-
-
-def test_without_validation_sentences_the_last_epoch_stands(untrained_bert):
-    found = fine_tune(load_untuned(str(untrained_bert), seed=1), sentences(8), [], config=SpanConfig(epochs=1), seed=1)
-    assert found.best_epoch is None
-    assert found.history == ()
-
-
-@pytest.mark.parametrize("options", [{"bf16": True}, {"pad_to_max": True, "max_length": 16},
-                                     {"group_by_length": True}, {"labelling": "first"}])  # fmt: skip
-def test_every_option_trains(untrained_bert, options):
-    config = SpanConfig(epochs=12, learning_rate=5e-3, **options)
-    found = fine_tune(
-        load_untuned(str(untrained_bert), seed=1), sentences(30), sentences(40)[30:], config=config, seed=1
-    )
-    assert found.validation_f1 > 0.9
-
-
-def test_grouping_by_length_mixes_up_no_validation_sentences(untrained_bert):
-    """Their lengths change from one to the next, and they have other tags."""
+def test_validation_sentences_of_changing_length_keep_their_own_tags(untrained_bert):
     validation = []
-    for number, sentence in enumerate(sentences(40)[30:]):
+    for number, sentence in enumerate(VALIDATION):
         extra = ("su",) * (number * 7 % 10)
         tokens, tags = extra + sentence.tokens, ("O",) * len(extra) + sentence.tags
         validation.append(replace(sentence, tokens=tokens, tags=tags, sentence=" ".join(tokens)))
-    config = SpanConfig(epochs=6, learning_rate=3e-3, group_by_length=True)
-    found = fine_tune(load_untuned(str(untrained_bert), seed=1), sentences(30), validation, config=config, seed=1)
+    found = train(untrained_bert, sentences(30), validation, epochs=6, learning_rate=3e-3)
     assert f1(found.classifier, validation) == pytest.approx(found.validation_f1)
     assert found.validation_f1 > 0
 
 
-def test_a_diverging_training_is_an_error(untrained_bert):
-    classifier = load_untuned(str(untrained_bert), seed=1)
-    config = SpanConfig(epochs=2, learning_rate=1e30)
-    with pytest.raises(
-        InputError, match=r"training diverged, a loss is not finite; use a smaller learning rate than 1e\+30"
-    ):
-        fine_tune(classifier, sentences(30), sentences(40)[30:], config=config, seed=1)
+def test_the_same_seed_gives_the_same_weights_and_another_does_not(untrained_bert):
+    weights = []
+    for seed in (3, 3, 4):
+        found = train(untrained_bert, sentences(8), [], epochs=1, seed=seed)
+        assert (found.best_epoch, found.history) == (None, ())  # without validation sentences the last epoch stands
+        weights.append(found.classifier.model.classifier.weight.detach())
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
 
 
-def test_bad_settings_and_no_sentences(untrained_bert):
-    with pytest.raises(InputError, match=r"labelling is 'last': .*'all' or 'first'"):
-        checked(SpanConfig, {"labelling": "last"})
-    with pytest.raises(InputError, match="epochs is 0"):
-        checked(SpanConfig, {"epochs": 0})
+@pytest.mark.parametrize("options", [{"bf16": True}, {"max_length": 16}, {"labelling": "first"}])
+def test_every_option_trains(untrained_bert, options):
+    found = train(untrained_bert, sentences(30), VALIDATION, epochs=12, learning_rate=5e-3, **options)
+    assert found.validation_f1 > 0.9
+
+
+def test_what_cannot_be_trained(untrained_bert):
+    message = r"training diverged, a loss is not finite; use a smaller learning rate than 1e\+30"
+    with pytest.raises(InputError, match=message):
+        train(untrained_bert, sentences(30), VALIDATION, epochs=2, learning_rate=1e30)
     with pytest.raises(InputError, match="no training sentence"):
-        fine_tune(load_untuned(str(untrained_bert), seed=1), [], [], config=SpanConfig(), seed=1)
+        train(untrained_bert, [], [])
     with pytest.raises(InputError, match="absent"):
         load_untuned("./absent", seed=1)
+    with pytest.raises(InputError, match=r"labelling is 'last': .*'all' or 'first'"):
+        checked(SpanConfig, {"labelling": "last"})
 
 
 def test_samples_of_a_seed_are_nested():
@@ -154,18 +165,14 @@ def test_a_saved_checkpoint_tags_alike_and_carries_its_card(tuned_classifier, re
     card = ModelCard((folder / "README.md").read_text())
     assert (card.data.base_model, card.data.language) == ("org/encoder", "tr")
     assert (card.data.pipeline_tag, card.data.library_name) == ("token-classification", "transformers")
-    assert "| span_f1 | 0.500 |" in card.text
-    assert "| subword_f1 | undefined |" in card.text
-    assert "0.500 to 0.750" in card.text
-    assert "Fewer than 30 test sentences" in card.text
+    for text in ("| span_f1 | 0.500 |", "| subword_f1 | undefined |", "0.500 to 0.750", "Fewer than 30 test sentences"):
+        assert text in card.text
+    assert "epoch 3 had the best span F1" in card.text
+    local = ModelCard(model_card("span", record | {"model": str(tmp_path), "best_epoch": None}))
+    assert local.data.base_model is None
+    assert "the last epoch is kept" in local.text
     with pytest.raises(InputError, match="exists already"):
         save_checkpoint(tuned_classifier.classifier, folder, record)
-
-
-def test_the_card_of_a_local_model_names_no_base_model(record, tmp_path):
-    card = ModelCard(span_card(record | {"model": str(tmp_path), "best_epoch": None}))
-    assert card.data.base_model is None
-    assert "the last epoch is kept" in card.text
 
 
 def test_a_disk_that_is_full_at_the_tokenizer_leaves_nothing_behind(
@@ -174,9 +181,8 @@ def test_a_disk_that_is_full_at_the_tokenizer_leaves_nothing_behind(
     classifier = copy.copy(tuned_classifier.classifier)
     classifier.tokenizer = copy.deepcopy(classifier.tokenizer)
     classifier.tokenizer.add_tokens([f"token{number}" for number in range(20_000)])  # 3 MB in tokenizer.json
-    folder = tmp_path / "models" / "one"
     message = r"one: cannot be written .*; make room"
     with small_files_only(1_000_000), pytest.raises(InputError, match=message) as error:  # bytes; the weights fit
-        save_checkpoint(classifier, folder, record)
+        save_checkpoint(classifier, tmp_path / "models" / "one", record)
     assert "\n" not in str(error.value)
     assert list((tmp_path / "models").iterdir()) == []

@@ -39,6 +39,15 @@ def changed(config=QUICK, **changes):
     return RetrievalConfig(**config.model_dump() | changes)
 
 
+def record_of(trainee, tuned, *, config=QUICK):
+    """The record of a training on the toy task, as the command makes it."""
+    from turkic_idiom_tasks.training.cards import tuning_record
+
+    data = {"path": "lexicon", "revision": "f" * 40} | regime().sizes()
+    return tuning_record(trainee, tuned, config=config, data=data, regime="tr-only", languages=["tr"],
+                         prompts=dict(trainee.prompts))  # fmt: skip
+
+
 def sentences(n, language="tr"):
     """Sentences whose idiom is always `göz kalp`, between other words in turn."""
     others = ["ev", "yol", "gün", "gece", "su"]

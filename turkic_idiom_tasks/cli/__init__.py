@@ -10,7 +10,22 @@ from turkic_idiom_tasks.harnesses.doctor import in_one_line, print_diagnosis
 __all__ = ["main"]
 
 _run: Callable[[Sequence[str]], int] | None
-try:
+try:  # each of these modules adds its commands to the application
+    from turkic_idiom_tasks.cli import (  # noqa: F401
+        align,
+        build_lexicon,
+        compare,
+        dataset,
+        doctor,
+        finetune,
+        finetune_idiomaticity,
+        finetune_similarity,
+        grid,
+        leaderboard,
+        lm,
+        review,
+        run,
+    )
     from turkic_idiom_tasks.cli.main import main as _run
 except Exception as error:  # typer, rich or PyYAML is absent or broken
     _run = None

@@ -6,14 +6,14 @@ import csv
 import io
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import Progress
 
 from turkic_idiom_tasks.cli.dataset import SourceFormat, dataset_app, print_rows
+from turkic_idiom_tasks.cli.language_model import LexiconDirectory, progress_bar
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.io.reading import printable
 
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from hub_datasets.align import CurvePoint, Problem
-    from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 
-FLOOR = 0.0  # lowest cosine of a pair in the assignment; thresholds are chosen above it
 PRECISION, REVIEW_PRECISION = 0.9, 0.5
 _STEPS = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)  # precisions of the table of --evaluate
 _MODEL = "turkic-idiom/char-ngrams"
@@ -35,13 +33,11 @@ _MODEL = "turkic-idiom/char-ngrams"
     "-m intfloat/multilingual-e5-base --prefix 'query: ' --out aligned",
 )
 def align(
-    directory: Annotated[Path, typer.Argument(metavar="LEXICON", help="Lexicon directory.")],
+    directory: LexiconDirectory,
     language: Annotated[str, typer.Option("--language", "-l", metavar="CODE", help="The language to align.")],
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--in", metavar="FILE|LEXICON", help="SourceFormat with definitions.  [--evaluate: the lexicon's]"
-        ),
+        typer.Option("--in", metavar="FILE|LEXICON", help="Dictionary with definitions.  [--evaluate: the lexicon's]"),
     ] = None,
     format: Annotated[
         SourceFormat, typer.Option("--format", help="Format of the dictionary, as in dataset import.")
@@ -49,28 +45,17 @@ def align(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="The lexicon with the new entries.")
     ] = None,
-    review: Annotated[
-        Path | None,
-        typer.Option("--review", metavar="FILE", help="CSV of doubtful candidates.  [default: DIR-review.csv]"),
-    ] = None,
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="MODEL", help="Encoder: mteb or Hugging Face name, or a folder.")
     ] = _MODEL,
-    pooling: Annotated[
-        str | None, typer.Option("--pooling", metavar="POOLING", help="Of the encoder.  [default: its own]")
-    ] = None,
     prefix: Annotated[
         str, typer.Option("--prefix", metavar="TEXT", help="Before each text, such as 'query: ' for E5.")
     ] = "",
-    revision: Annotated[
-        str | None, typer.Option("--revision", metavar="COMMIT", help="Revision of the model on the Hub.")
-    ] = None,
-    device: Annotated[str | None, typer.Option("--device", metavar="DEVICE", help="cpu, cuda, cuda:1, mps.")] = None,
     precision: Annotated[
         float, typer.Option("--precision", min=0.0, max=1.0, help="Of what is added, on the known pairs.")
     ] = PRECISION,
     review_precision: Annotated[
-        float, typer.Option("--review-precision", min=0.0, max=1.0, help="Of what goes to the review file at least.")
+        float, typer.Option("--review-precision", min=0.0, max=1.0, help="Of what goes to DIR-review.csv, for people.")
     ] = REVIEW_PRECISION,
     thresholds: Annotated[
         tuple[float, float] | None,
@@ -96,8 +81,6 @@ def align(
     the first are added to the lexicon, those between the two go to a file for manual review.
     """
     from hub_datasets.align import (
-        aligned_entries,
-        assign,
         build_problem,
         choose_threshold,
         new_matches,
@@ -105,8 +88,12 @@ def align(
         precision_recall,
         read_candidates,
         review_rows,
+        solve,
+        with_matches,
     )
     from hub_datasets.annotated_files import check_out
+    from hub_datasets.enrich import write_changed
+    from hub_datasets.questions import today
     from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.languages import get_language
     from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
@@ -120,23 +107,20 @@ def align(
         raise usage_error(f"--figure {figure}: goes with --evaluate, and ends in .svg or .png")
     if out is not None:
         check_target(out, overwrite=overwrite)
-        review = review or out.with_name(f"{out.name}-review.csv")
-        check_out(review, overwrite=overwrite)
+        check_out(out.with_name(f"{out.name}-review.csv"), overwrite=overwrite)
     lexicon = load_lexicon(directory)
-    if file is None:
-        candidates = own_candidates(lexicon, code)
-        if not candidates:
-            raise usage_error(f"{directory}: has no meanings in {code}; give a dictionary with --in")
-    else:
-        candidates = read_candidates(file, code, format_name=format.value)
+    candidates = (
+        own_candidates(lexicon, code) if file is None else read_candidates(file, code, format_name=format.value)
+    )
+    if not candidates:
+        raise usage_error(f"{directory}: has no meanings in {code}; give a dictionary with --in")
     problems = [build_problem(lexicon, code, candidates)]
     if calibrate_on is not None:
         other = get_language(calibrate_on).code
         problems.append(build_problem(lexicon, other, own_candidates(lexicon, other), hide_half=True))
-    vectors = _vectors(problems, model, pooling=pooling, prefix=prefix, revision=revision, device=device)
-    matches = [assign(problem, *pair, floor=FLOOR) for problem, pair in zip(problems, vectors, strict=True)]
+    matches = solve(problems, partial(_encode, model, prefix))
     points = precision_recall(problems[-1], matches[-1])
-    if evaluate:
+    if out is None:
         _print_evaluation(problems[-1], points, model=model)
         if figure is not None:
             _write_figure(points, figure, model=model, language=problems[-1].language)
@@ -153,65 +137,36 @@ def align(
             stated += f" of {problems[-1].language}"
     fresh = new_matches(problems[0], lexicon, matches[0])
     added = [match for match in fresh if match.cosine >= high]
-    doubtful = [match for match in fresh if low <= match.cosine < high]
-    today = datetime.now().astimezone().date().isoformat()
-    entries = aligned_entries(
-        problems[0], added, source=file.name if file else "", note=f"{model} from a cosine of {high:.3f} on, {today}"
-    )
-    if out is None or review is None:
-        return
-    rows = review_rows(problems[0], lexicon, doubtful)
-    write_text(review, _as_csv(rows))
-    _write_lexicon(lexicon, code, entries, out, overwrite=overwrite)
+    note = f"{model} from a cosine of {high:.3f} on, {today()}"
+    aligned = with_matches(lexicon, problems[0], added, source=file.name if file else "", note=note)
+    rows = review_rows(problems[0], lexicon, [match for match in fresh if low <= match.cosine < high])
+    table = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(table, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    review = out.with_name(f"{out.name}-review.csv")
+    write_text(review, table.getvalue())
+    write_changed(aligned, out, overwrite=overwrite)
     sys.stdout.write(
         printable(
-            f"thresholds {low:.3f} and {high:.3f} ({stated})\n{out}: {len(entries)} entries in {code} added\n"
+            f"thresholds {low:.3f} and {high:.3f} ({stated})\n{out}: {len(added)} entries in {code} added\n"
             f"{review}: {len(rows)} candidates for review\n"
         )
     )
 
 
-def _vectors(
-    problems: Sequence[Problem],
-    model: str,
-    *,
-    pooling: str | None,
-    prefix: str,
-    revision: str | None,
-    device: str | None,
-) -> list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
-    """Return the vectors of the concepts and of the candidates of each problem, from one pass."""
+def _encode(model: str, prefix: str, texts: Sequence[Mapping[str, str]]) -> npt.NDArray[np.float32]:
     from turkic_idiom_tasks.encoders import char_ngrams
 
-    texts: list[Mapping[str, str]] = []
-    for problem in problems:
-        texts += [*problem.concept_texts, *problem.candidate_texts]
     if model == char_ngrams.NAME:
-        if pooling or prefix or revision:
-            raise usage_error(f"{model}: takes no --pooling, --prefix or --revision")
-        vectors = char_ngrams.encode_glosses(texts)
-    else:
-        from turkic_idiom_tasks.runs.gloss_vectors import encode_glosses
+        if prefix:
+            raise usage_error(f"{model}: takes no --prefix")
+        return char_ngrams.encode_glosses(texts)
+    from turkic_idiom_tasks.runs.gloss_vectors import encode_glosses  # which imports torch
 
-        with Progress(transient=True, disable=not sys.stderr.isatty()) as progress:
-            bar = progress.add_task("encode", total=len(texts))
-            vectors = encode_glosses(
-                model,
-                texts,
-                pooling=pooling,
-                prefix=prefix,
-                revision=revision,
-                device=device,
-                progress=lambda done, total: progress.update(bar, completed=done, total=total),
-            )
-    pairs = []
-    start = 0
-    for problem in problems:
-        middle = start + len(problem.concepts)
-        end = middle + len(problem.candidates)
-        pairs.append((vectors[start:middle], vectors[middle:end]))
-        start = end
-    return pairs
+    with progress_bar("encode") as progress:
+        return encode_glosses(model, texts, prefix=prefix, progress=progress)
 
 
 def _print_evaluation(problem: Problem, points: Sequence[CurvePoint], *, model: str) -> None:
@@ -223,30 +178,29 @@ def _print_evaluation(problem: Problem, points: Sequence[CurvePoint], *, model: 
             f"{n_known} concepts with a known one\n"
         )
     )
-    rows = []
+    chosen = []
     for precision in _STEPS:
         good = [point for point in points if point.precision >= precision]
-        if good:
-            rows.append([f"at least {precision:.2f}", *_cells(good[-1])])
-        else:
-            rows.append([f"at least {precision:.2f}", "none", "", "", ""])
+        chosen.append((f"at least {precision:.2f}", good[-1] if good else None))
     if points:
-        rows.append(["all pairs", *_cells(points[-1])])
+        chosen.append(("all pairs", points[-1]))
+    rows = []
+    for name, point in chosen:
+        cells = ["none", "", "", ""]
+        if point is not None:
+            cells = [f"{point.precision:.3f}", f"{point.recall:.3f}", f"{point.threshold:.3f}", str(point.n_known)]
+        rows.append([name, *cells])
     print_rows(rows, sys.stdout, head=["precision", "reached", "recall", "cosine from", "known pairs"])
-
-
-def _cells(point: CurvePoint) -> list[str]:
-    return [f"{point.precision:.3f}", f"{point.recall:.3f}", f"{point.threshold:.3f}", str(point.n_known)]
 
 
 def _write_figure(points: Sequence[CurvePoint], path: Path, *, model: str, language: str) -> None:
     from turkic_idiom_tasks.io.files import write_bytes, write_text
-    from turkic_idiom_tasks.report.charts import LinePoint, lines
+    from turkic_idiom_tasks.report.charts import line
 
     if not points:
         raise usage_error("--figure: nothing is known of this alignment, so there is no curve")
-    chart = lines(
-        [LinePoint(printable(model), point.recall, point.precision) for point in points],
+    chart = line(
+        [(point.recall, point.precision) for point in points],
         title=f"Alignment of {language}: precision and recall",
         description=f"Precision over recall of the pairs that {printable(model)} aligns, from the highest cosine on.",
         x_axis="recall",
@@ -257,29 +211,3 @@ def _write_figure(points: Sequence[CurvePoint], path: Path, *, model: str, langu
     else:
         write_text(path, chart.svg())
     sys.stdout.write(printable(f"{path}: the curve\n"))
-
-
-def _write_lexicon(lexicon: Lexicon, code: str, new: Sequence[Entry], out: Path, *, overwrite: bool) -> None:
-    from turkic_idiom_tasks.lexicon.load import write_lexicon
-
-    entries = {name: list(rows.values()) for name, rows in lexicon.entries.items()}
-    entries.setdefault(code, []).extend(new)
-    write_lexicon(
-        out,
-        list(lexicon.concepts.values()),
-        entries,
-        equivalents=lexicon.equivalents,
-        reviews=lexicon.reviews,
-        overwrite=overwrite,
-    )
-
-
-def _as_csv(rows: Sequence[Mapping[str, str]]) -> str:
-    """Return a table with a header; empty without rows."""
-    if not rows:
-        return ""
-    text = io.StringIO()
-    table = csv.DictWriter(text, fieldnames=list(rows[0]))
-    table.writeheader()
-    table.writerows(rows)
-    return text.getvalue()

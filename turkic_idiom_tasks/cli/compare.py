@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Format
@@ -30,13 +29,14 @@ def compare(
     same data. Example: turkic-idiom compare results/results/turkic-idiom__char-ngrams results/results/my__model
     """
     from turkic_idiom_tasks.cli.compare_output import print_comparison
+    from turkic_idiom_tasks.cli.output import plain_console
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.report.compare import compare_results, to_csv, to_json
+    from turkic_idiom_tasks.report.compare import compare_results, comparison_frame
+    from turkic_idiom_tasks.report.frame import to_csv, to_json
 
     report = compare_results(first, second, open_dataset(data), tasks=task or ())
-    if output_format is Format.json:
-        sys.stdout.write(to_json(report))
-    elif output_format is Format.csv:
-        sys.stdout.write(to_csv(report))
+    if output_format is Format.table:
+        print_comparison(report, plain_console(sys.stdout))
     else:
-        print_comparison(report, Console(file=sys.stdout, highlight=False, markup=False, emoji=False))
+        write = to_csv if output_format is Format.csv else to_json
+        sys.stdout.write(write(comparison_frame(report)))

@@ -9,53 +9,45 @@ from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
 from turkic_idiom_tasks.report.compare import ALPHA, SIDES, Report, Row, verdict
 from turkic_idiom_tasks.report.frame import MACRO
+from turkic_idiom_tasks.report.tables import NO_VALUE
 from turkic_idiom_tasks.results.predictions import SPANS
 
 WIDE = 116  # columns that the table with every figure needs
-NO_VALUE = "–"
+_COLUMNS = ("n", "A", "B", "B - A", "95% interval", "win/tie/loss", "effect", "p", "Holm", "pratt", "wilcox")
+_NARROW_COLUMNS = ("n", "A", "B", "B - A", "win/tie/loss", "Holm")  # with the interval below the difference
 
 
 def print_comparison(report: Report, console: Console) -> None:
     """Print a verdict, the table in the width of the console, and notes on how to read it."""
+    is_wide = console.width >= WIDE
     console.print(verdict(report))
     console.print()
     for side, name in zip(SIDES, report.names, strict=True):
         console.print(f"{side}: {printable(name)}", soft_wrap=True)
+    table = Table("task", "subset", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in _COLUMNS if is_wide else _NARROW_COLUMNS:
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in report.rows:
+        table.add_row(row.task, row.subset, *_cells(row, is_wide=is_wide))
     console.print()
-    console.print(_wide_table(report) if console.width >= WIDE else _narrow_table(report))
+    console.print(table)
     console.print()
-    for note in _notes(report, is_wide=console.width >= WIDE):
+    for note in _notes(report, is_wide=is_wide):
         console.print(note)
 
 
-def _wide_table(report: Report) -> Table:
-    columns = ["n", "A", "B", "B - A", "95% interval", "win/tie/loss", "effect", "p", "Holm", "pratt", "wilcox"]
-    table = _table(columns)
-    for row in report.rows:
-        result = row.result
-        p_values = map(_p_value, (result.p, row.holm, result.p_pratt, result.p_wilcox))
-        effect = NO_VALUE if result.effect is None else _signed(result.effect)
-        figures = [_signed(result.difference), _interval(row), _outcomes(row), effect, *p_values]
-        table.add_row(row.task, row.subset, _n(row), f"{result.first:.3f}", f"{result.second:.3f}", *figures)
-    return table
-
-
-def _narrow_table(report: Report) -> Table:
-    """Return a table with the intervals below the differences, and only the p adjusted by Holm."""
-    table = _table(["n", "A", "B", "B - A", "win/tie/loss", "Holm"])
-    for row in report.rows:
-        result = row.result
-        difference = f"{_signed(result.difference)}\n{_interval(row)}"
-        figures = [difference, _outcomes(row), _p_value(row.holm)]
-        table.add_row(row.task, row.subset, _n(row), f"{result.first:.3f}", f"{result.second:.3f}", *figures)
-    return table
-
-
-def _table(columns: list[str]) -> Table:
-    table = Table("task", "subset", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    return table
+def _cells(row: Row, *, is_wide: bool) -> list[str]:
+    result = row.result
+    cells = [f"{result.n}{'*' if result.small else ''}", f"{result.first:.3f}", f"{result.second:.3f}"]
+    mark = "" if result.interval.is_reliable else UNRELIABLE_MARK
+    difference = _signed(result.difference)
+    interval = f"[{_signed(result.interval.low)}, {_signed(result.interval.high)}]{mark}"
+    outcomes = f"{result.wins}/{result.ties}/{result.losses}"
+    if not is_wide:
+        return [*cells, f"{difference}\n{interval}", outcomes, _p_value(row.holm)]
+    effect = NO_VALUE if result.effect is None else _signed(result.effect)
+    p_values = map(_p_value, (result.p, row.holm, result.p_pratt, result.p_wilcox))
+    return [*cells, difference, interval, outcomes, effect, *p_values]
 
 
 def _notes(report: Report, *, is_wide: bool) -> list[str]:
@@ -74,12 +66,12 @@ def _notes(report: Report, *, is_wide: bool) -> list[str]:
         notes.append(f"{UNRELIABLE_MARK}: {UNRELIABLE_NOTE}")
     notes.append("win/tie/loss: concepts on which B is better, equal, worse")
     if n_tests and is_wide:
-        notes.append("effect: matched-pairs rank-biserial correlation, from -1 to 1, positive where B is better")
-        notes.append(f"p: two-sided sign-flip test, A and B exchanged by concept, (k + 1) / ({RESAMPLES:,} + 1)")
-        notes.append(f"Holm: that p adjusted for all p of this table ({n_tests}); the verdict counts p < {ALPHA:.2f}")
-        notes.append(
-            "pratt, wilcox: p of the Wilcoxon signed-rank test; ties ranked (Pratt), or dropped as in the paper"
-        )
+        notes += [
+            "effect: matched-pairs rank-biserial correlation, from -1 to 1, positive where B is better",
+            f"p: two-sided sign-flip test, A and B exchanged by concept, (k + 1) / ({RESAMPLES:,} + 1)",
+            f"Holm: that p adjusted for all p of this table ({n_tests}); the verdict counts p < {ALPHA:.2f}",
+            "pratt, wilcox: p of the Wilcoxon signed-rank test; ties ranked (Pratt), or dropped as in the paper",
+        ]
     elif n_tests:
         notes.append(
             f"Holm: p of a two-sided sign-flip test, A and B exchanged by concept, adjusted for all {n_tests} tests of "
@@ -96,20 +88,6 @@ def _notes(report: Report, *, is_wide: bool) -> list[str]:
     if any(row.result.effect is None and not row.result.small for row in report.rows):
         notes.append(f"{NO_VALUE}: A and B score the same on every concept")
     return [*notes, *report.remarks]
-
-
-def _n(row: Row) -> str:
-    return f"{row.result.n}{'*' if row.result.small else ''}"
-
-
-def _interval(row: Row) -> str:
-    interval = row.result.interval
-    mark = "" if interval.is_reliable else UNRELIABLE_MARK
-    return f"[{_signed(interval.low)}, {_signed(interval.high)}]{mark}"
-
-
-def _outcomes(row: Row) -> str:
-    return f"{row.result.wins}/{row.result.ties}/{row.result.losses}"
 
 
 def _signed(value: float) -> str:

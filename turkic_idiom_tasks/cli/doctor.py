@@ -19,6 +19,6 @@ def doctor_command() -> None:
 @app.command("lm-eval-path")
 def lm_eval_path_command() -> None:
     """Print the folder of the tasks, for lm-eval's --include_path."""
-    from turkic_idiom_tasks.harnesses.lm_eval_plugin import TASK_FOLDER
+    from turkic_idiom_tasks.harnesses.lm_eval_names import TASK_FOLDER
 
     sys.stdout.write(f"{TASK_FOLDER}\n")

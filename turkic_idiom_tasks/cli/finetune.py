@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import json
 import logging
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
+from pydantic import BaseModel
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Models, Revision, TrustRemoteCode
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
+from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.training.config import SEEDS, RetrievalConfig, SpanConfig, checked, is_first_process
 
 if TYPE_CHECKING:
-    from turkic_idiom_tasks.dataset import Dataset
     from turkic_idiom_tasks.io.hub_upload import Target
-    from turkic_idiom_tasks.runs.grid import Grid
-    from turkic_idiom_tasks.runs.span_cells import SpanPart
 
 log = logging.getLogger("turkic_idiom_tasks")
 
 finetune_app = typer.Typer(name="finetune", help="Fine-tune encoders.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(finetune_app)
 
-BatchSize = Annotated[int, typer.Option("--batch-size", metavar="N", help="Per device.")]
-Epochs = Annotated[int, typer.Option("--epochs", metavar="N", help="Passes over the training data.")]
-LearningRate = Annotated[float, typer.Option("--learning-rate", metavar="X", help="Learning rate of AdamW.")]
-WeightDecay = Annotated[float, typer.Option("--weight-decay", metavar="X", help="Weight decay of AdamW.")]
-Bf16 = Annotated[bool, typer.Option("--bf16", help="Train in bfloat16 autocast.")]
+
+Model = Annotated[
+    str, typer.Option("--model", "-m", metavar="MODEL", help="mteb or Hugging Face name, or a local checkpoint.")
+]
+Seeds = Annotated[list[int] | None, typer.Option("--seed", metavar="N", help="May be repeated.  [default: 42 43 44]")]
+NewFolder = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-…-SEED]")
+]
 Push = Annotated[
     str | None,
     typer.Option(
@@ -40,11 +47,59 @@ Push = Annotated[
         help="Publish the model on the Hub. With several seeds of finetune span, each goes to ORG/NAME-SEED.",
     ),
 ]
+Command = Callable[..., None]
+
+
+def with_settings(kind: type[BaseModel]) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command options for the settings of a training in place of `config`.
+
+    A field with a description has an option of its own; the others are set by ``--set NAME=VALUE``.
+    """
+
+    def decorate(command: Command) -> Command:
+        options: dict[str, tuple[Any, Any]] = {}  # parameter -> annotation, default
+        others = []
+        for name, field in kind.model_fields.items():
+            if field.description is not None:
+                value_type = str if field.default is None else type(field.default)
+                metavar = {int: "N", float: "X"}.get(value_type, "NAME")
+                option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=field.description)
+                options[name] = (Annotated[value_type | None, option], field.default)
+            elif get_args(field.annotation) != (False,):  # those cannot be set at all
+                others.append(name)
+        names = list(options)
+        further = typer.Option("--set", metavar="NAME=VALUE", help=f"May be repeated. Names: {', '.join(others)}.")
+        options["further"] = (Annotated[list[str] | None, further], None)
+        signature = inspect.signature(command, eval_str=True)
+        parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "config"]
+        for name, (annotation, default) in options.items():
+            kind_of_parameter = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(name, kind_of_parameter, default=default, annotation=annotation))
+
+        @functools.wraps(command)
+        def run(**arguments: Any) -> None:
+            settings = {name: arguments.pop(name) for name in names}
+            for assignment in arguments.pop("further") or ():
+                name, _, value = assignment.partition("=")
+                try:
+                    settings[name] = json.loads(value)
+                except ValueError:  # a word, such as mean
+                    settings[name] = value
+            command(config=checked(kind, settings), **arguments)
+
+        # typer reads both
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run
+
+    return decorate
 
 
 @finetune_app.command()
+@with_settings(SpanConfig)
 def span(
     model: Models,
+    config: SpanConfig,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the results.")] = Path(
         "span-results"
     ),
@@ -56,25 +111,7 @@ def span(
             "--target", metavar="LANG", help="Other language to test on; may be repeated.  [default: all of the data]"
         ),
     ] = None,
-    seed: Annotated[
-        list[int] | None, typer.Option("--seed", metavar="N", help="May be repeated.  [default: 42 43 44]")
-    ] = None,
-    epochs: Epochs = 5,
-    batch_size: BatchSize = 8,
-    learning_rate: LearningRate = 5e-5,
-    weight_decay: WeightDecay = 0.01,
-    labelling: Annotated[
-        str, typer.Option("--labelling", metavar="all|first", help="Sub-words of a word that carry its label.")
-    ] = "all",
-    max_length: Annotated[
-        int | None,
-        typer.Option("--max-length", metavar="N", help="Sub-words of a training sentence.  [default: the model's]"),
-    ] = None,
-    bf16: Bf16 = False,
-    pad_to_max: Annotated[bool, typer.Option("--pad-to-max", help="Pad every batch to --max-length.")] = False,
-    group_by_length: Annotated[
-        bool, typer.Option("--group-by-length", help="Put sentences of similar length into a batch.")
-    ] = False,
+    seed: Seeds = None,
     trust_remote_code: TrustRemoteCode = False,
     push: Push = None,
 ) -> None:
@@ -85,21 +122,25 @@ def span(
     """
     from turkic_idiom_tasks.cli.span_output import print_span_tables
     from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.io.hub_upload import MODEL, Target
     from turkic_idiom_tasks.runs.grid import open_grid, run_here
-    from turkic_idiom_tasks.runs.span_cells import SpanKind, SpanPart
-    from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, checked, is_first_process
+    from turkic_idiom_tasks.runs.spans import SpanCells
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
-    settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
-    settings |= {"weight_decay": weight_decay, "labelling": labelling, "max_length": max_length}
-    settings |= {"bf16": bf16, "pad_to_max": pad_to_max, "group_by_length": group_by_length}
-    declared: dict[str, Any] = {"models": tuple(model), "language": language, "adapt": False}
+    declared: dict[str, Any] = {"models": tuple(model), "language": language, "adapt": False, "training": config}
     declared |= {"seeds": tuple(seed or SEEDS), "targets": None if target is None else tuple(target)}
-    part = checked(SpanPart, declared | {"training": checked(SpanConfig, settings)})
+    part = checked(SpanCells, declared)
     dataset = open_dataset(data)
-    _check_targets(part, dataset)
+    part.check_source(dataset)
+    others = [code for code in dataset.span_languages if code != part.language]
+    for code in part.targets or ():
+        if code not in others:
+            raise usage_error(
+                f"--target {code}: no language of the data besides the source language; known: "
+                f"{', '.join(others) or 'none'}"
+            )
     repository = push_target(push, part.models)
-    grid = open_grid([(SpanKind(), part)], dataset, out, writes=is_first_process(), trust_remote_code=trust_remote_code)
+    grid = open_grid([part], dataset, out, writes=is_first_process(), trust_remote_code=trust_remote_code)
     failures: dict[str, str] = {}
     for outcome in grid.run(run_here, retry_failed=True):
         ending = "done" if outcome.error is None else f"failed: {outcome.error}"
@@ -111,17 +152,21 @@ def span(
         for name, error in failures.items():
             sys.stderr.write(f"turkic-idiom: {printable(f'{name} failed: {error}')}\n")
         if repository is not None and not failures:
-            _push_checkpoints(grid, part, repository)
+            for number in part.seeds:
+                folder = part.checkpoint_folder(
+                    model[0], number, dataset=dataset, folder=out, trust_remote_code=trust_remote_code
+                )
+                ending = "" if len(part.seeds) == 1 else f"-{number}"
+                push_folder(folder, Target(f"{repository.name}{ending}", MODEL))
     if failures:
         raise typer.Exit(1)
 
 
 @finetune_app.command()
+@with_settings(RetrievalConfig)
 def retrieval(
-    model: Annotated[
-        str,
-        typer.Option("--model", "-m", metavar="MODEL", help="mteb or Hugging Face name, or a local checkpoint."),
-    ],
+    model: Model,
+    config: RetrievalConfig,
     regime: Annotated[
         str,
         typer.Option(
@@ -132,61 +177,11 @@ def retrieval(
         ),
     ],
     language: Annotated[
-        str | None,
-        typer.Option("--language", metavar="LANG", help="Language of the meanings: tr, az, tk, gag or uz."),
+        str | None, typer.Option("--language", metavar="LANG", help="Language of the meanings: tr, az, tk, gag or uz.")
     ] = None,
-    pooling: Annotated[
-        str | None,
-        typer.Option(
-            "--pooling",
-            metavar="POOLING",
-            help="cls, mean, max, first_last or last_four.  [default: the model's own, mean for a plain encoder]",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-REGIME-…-SEED]"),
-    ] = None,
+    out: NewFolder = None,
     data: Data = "",
     revision: Revision = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of everything random.")] = 42,
-    epochs: Epochs = 1,
-    batch_size: BatchSize = 16,
-    learning_rate: LearningRate = 2e-5,
-    weight_decay: WeightDecay = 0.01,
-    loss: Annotated[
-        str | None,
-        typer.Option(
-            "--loss",
-            metavar="mnrl|cosine",
-            help="[default: mnrl for sentence-transformers models, cosine for plain encoders]",
-        ),
-    ] = None,
-    negatives: Annotated[
-        int,
-        typer.Option(
-            "--negatives",
-            metavar="N",
-            help="Wrong meanings per pair for the cosine loss; 0 is the paper to the letter, and collapses.",
-        ),
-    ] = 1,
-    evaluations: Annotated[
-        int, typer.Option("--evaluations", metavar="N", help="On the development queries, per epoch.")
-    ] = 4,
-    patience: Annotated[
-        int, typer.Option("--patience", metavar="N", help="Evaluations without a new best before training stops.")
-    ] = 3,
-    cached: Annotated[
-        bool, typer.Option("--cached", help="mnrl with large batches in the memory of --mini-batch.")
-    ] = False,
-    mini_batch: Annotated[int, typer.Option("--mini-batch", metavar="N", help="Pairs at a time.")] = 32,
-    bf16: Bf16 = False,
-    gradient_checkpointing: Annotated[
-        bool, typer.Option("--gradient-checkpointing", help="Less memory, a third more time.")
-    ] = False,
-    lora: Annotated[
-        int, typer.Option("--lora", metavar="RANK", help="Train low-rank adapters, such as 16; 0 trains all weights.")
-    ] = 0,
     trust_remote_code: TrustRemoteCode = False,
     push: Push = None,
 ) -> None:
@@ -197,15 +192,9 @@ def retrieval(
     monolingual --language uz --out xlmr-uz && turkic-idiom run -m ./xlmr-uz
     """
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.training.config import RetrievalConfig, checked, is_first_process
     from turkic_idiom_tasks.training.regimes import build_regime
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
-    settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
-    settings |= {"weight_decay": weight_decay, "seed": seed, "loss": loss, "negatives": negatives}
-    settings |= {"pooling": pooling, "evaluations": evaluations, "patience": patience, "cached": cached}
-    settings |= {"mini_batch": mini_batch, "bf16": bf16, "lora": lora}
-    config = checked(RetrievalConfig, settings | {"gradient_checkpointing": gradient_checkpointing})
     dataset = open_dataset(data)
     pairs = build_regime(dataset, regime, language=language)
     repository = push_target(push, (model,))
@@ -214,23 +203,31 @@ def retrieval(
     from turkic_idiom_tasks.training.retrieval import fine_tune_retrieval
     from turkic_idiom_tasks.training.trainee import load_trainee
 
-    folder = out or tuned_folder(model, [regime, language, pooling, seed])
+    folder = out or tuned_folder(model, [regime, language, config.pooling, config.seed])
     check_new(folder)
     trainee = load_trainee(
-        model, task=pairs.task, pooling=pooling, revision=revision, trust_remote_code=trust_remote_code
+        model, task=pairs.task, pooling=config.pooling, revision=revision, trust_remote_code=trust_remote_code
     )
     tuned = fine_tune_retrieval(trainee, pairs, config=config)
     if not is_first_process():
         return
-    record = tuning_record(trainee, pairs, tuned, config=config, path=dataset.path, revision=dataset.revision)
+    record = tuning_record(
+        trainee,
+        tuned,
+        config=config,
+        data={"path": dataset.path, "revision": dataset.revision} | pairs.sizes(),
+        regime=pairs.regime,
+        languages=list(pairs.languages),
+        prompts=dict(trainee.prompts),
+    )
     save_tuned(tuned, folder, record)
     command = ["turkic-idiom", "run", "-m", str(folder), *([TRUST_OPTION] if trust_remote_code else [])]
     dropped = pairs.dropped_for_test + pairs.dropped_for_development
     sys.stdout.write(
         f"{pairs.regime}, {' '.join(pairs.languages)}: {len(pairs.pairs)} training pairs, {pairs.n_development} "
         f"development queries; {dropped} pairs left out, because test or development concepts have one of their texts\n"
-        f"development nDCG untuned {tuned.untuned.ndcg:.4f}\n"
-        f"development nDCG tuned   {f'{tuned.tuned.ndcg:.4f}' if tuned.tuned else 'undefined'}\n"
+        f"development nDCG untuned {tuned.untuned.score:.4f}\n"
+        f"development nDCG tuned   {f'{tuned.tuned.score:.4f}' if tuned.tuned else 'undefined'}\n"
         f"{tuned.verdict}\n\nModel: {printable(str(folder))}\nScore it: {printable(shlex.join(command))}\n"
     )
     if repository is not None:
@@ -239,38 +236,14 @@ def retrieval(
 
 def tuned_folder(model: str, parts: list[str | int | None]) -> Path:
     """Return ``tuned/MODEL-REGIME[-LANGUAGE][-POOLING]-SEED``."""
-    names = [re.sub(r"[^\w.]+", "-", model.rstrip("/").split("/")[-1]).strip("-")]
-    for part in parts:
-        if part is not None:
-            names.append(str(part))
-    return Path("tuned") / "-".join(names)
-
-
-def _check_targets(part: SpanPart, dataset: Dataset) -> None:
-    """Check that the data has sentences in the languages of a `finetune span` command.
-
-    Raises:
-        InputError: it has none in one of the languages.
-    """
-    from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.runs.span_cells import check_source
-
-    check_source(part, dataset)
-    others = [code for code in dataset.span_languages if code != part.language]
-    for target in part.targets or ():
-        if target not in others:
-            raise usage_error(
-                f"--target {target}: no language of the data besides the source language; known: "
-                f"{', '.join(others) or 'none'}"
-            )
+    name = re.sub(r"[^\w.]+", "-", model.rstrip("/").split("/")[-1]).strip("-")
+    return Path("tuned") / "-".join([name, *(str(part) for part in parts if part is not None)])
 
 
 def push_target(repository: str | None, models: tuple[str, ...]) -> Target | None:
     """Return the repository that a model is published in, after checking that there is one model, and a token."""
-    from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.io.hub_client import check_login
     from turkic_idiom_tasks.io.hub_upload import MODEL, Target
-    from turkic_idiom_tasks.training.config import is_first_process
 
     if repository is None:
         return None
@@ -282,31 +255,8 @@ def push_target(repository: str | None, models: tuple[str, ...]) -> Target | Non
     return target
 
 
-def _push_checkpoints(grid: Grid, part: SpanPart, repository: Target) -> None:
-    """Publish the checkpoint of every seed; with several seeds, each under its own name."""
-    from turkic_idiom_tasks.io.hub_upload import MODEL, Target
-    from turkic_idiom_tasks.runs.span_cells import checkpoint_folder
-
-    for seed in part.seeds:
-        folder = checkpoint_folder(
-            part,
-            part.models[0],
-            seed,
-            dataset=grid.dataset,
-            folder=grid.folder,
-            trust_remote_code=grid.trust_remote_code,
-        )
-        name = repository.name if len(part.seeds) == 1 else f"{repository.name}-{seed}"
-        push_folder(folder, Target(name, MODEL))
-
-
 def push_folder(folder: Path, target: Target) -> None:
-    """Publish a saved model.
-
-    Raises:
-        InputError: it could not be sent; says how to send it alone.
-    """
-    from turkic_idiom_tasks.errors import InputError
+    """Publish a saved model; if it cannot be sent, the InputError says how to send it alone."""
     from turkic_idiom_tasks.io.hub_upload import folder_files, publish
 
     try:

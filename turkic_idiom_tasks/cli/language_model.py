@@ -1,16 +1,20 @@
-"""What the commands that ask a language model share: their options, the session with its cache, and the dry run."""
+"""What the commands that ask language models share: their options, the asking itself, and the dry run."""
 
 from __future__ import annotations
 
+import gc
+import inspect
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from rich.progress import Progress
 
 from turkic_idiom_tasks.cli.dataset import print_rows
@@ -18,53 +22,22 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display, first_fault, printable, read_yaml
 
 if TYPE_CHECKING:
-    from hub_datasets.language_model import LanguageModel
-    from hub_datasets.questions import Budget, Estimate, Question, Reply
+    from hub_datasets.questions import Question, Reply, Settings
 
-Model = Annotated[str, typer.Option("--model", metavar="NAME", help="Name of the model on its server.")]
+_NAME_HELP = (
+    "PROVIDER/NAME as Inspect names models, such as anthropic/claude-sonnet-4-5; another NAME is that of a model on a "
+    "server with OpenAI's protocol"
+)
+Model = Annotated[str, typer.Option("--model", metavar="MODEL", help=f"{_NAME_HELP}.")]
 Panel = Annotated[
-    list[str],
-    typer.Option("--model", metavar="NAME", help="Name of the model on its server; repeat it for a panel that votes."),
+    list[str], typer.Option("--model", metavar="MODEL", help=f"{_NAME_HELP}; repeat it for a panel that votes.")
 ]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--base-url",
-        metavar="URL",
-        help="Server that speaks OpenAI's protocol, mostly ending in /v1.  [default: OPENAI_BASE_URL, then OpenAI]",
-    ),
-]
-Cache = Annotated[
-    Path,
-    typer.Option("--cache", metavar="FILE", help="Every answer is appended to it, and none is asked for twice."),
-]
-PromptVersion = Annotated[
-    int | None,
-    typer.Option("--prompt", metavar="N", help="Version of the prompt: 1 is the paper's wording.  [default: newest]"),
-]
-MaxRequests = Annotated[
-    int | None, typer.Option("--max-requests", min=1, metavar="N", help="Stop before another request is sent.")
-]
-MaxTokens = Annotated[
-    int | None, typer.Option("--max-tokens", min=1, metavar="N", help="Stop when questions and answers have so many.")
-]
-Concurrency = Annotated[int, typer.Option("--concurrency", min=1, max=256, metavar="N", help="Requests at a time.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print requests, tokens and cost, and send nothing.")]
-Prices = Annotated[
-    Path | None,
-    typer.Option(
-        "--prices", metavar="FILE", help="YAML for --dry-run, per million tokens: {NAME: {input: 2.0, output: 8.0}}."
-    ),
-]
-Set = Annotated[
+LexiconDirectory = Annotated[Path, typer.Argument(metavar="LEXICON", help="Lexicon directory.")]
+Languages = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="temperature (a number, or default), answer_tokens, seed, structured (true, false), stream (true, "
-        "false), timeout (seconds); may be repeated.",
-    ),
+    typer.Option("--language", "-l", metavar="CODE", help="tr, az, tk, gag, uz; may be repeated.  [default: all]"),
 ]
+Verdicts = Annotated[Path | None, typer.Option("--verdicts", metavar="FILE", help="JSONL with every verdict.")]
 Plant = Annotated[
     float | None,
     typer.Option(
@@ -79,21 +52,75 @@ MinCaught = Annotated[
     float | None,
     typer.Option("--min-caught", min=0.0, max=1.0, metavar="SHARE", help="Fail if fewer planted errors are caught."),
 ]
-DEFAULT_CACHE = Path("language-model-answers.jsonl")
-DEFAULT_CONCURRENCY = 4
 
 
-class _Set(BaseModel):
-    """Values of --set."""
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Options of every command that asks language models; see `with_model_options`."""
 
-    model_config = ConfigDict(extra="forbid")
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            "--base-url",
+            metavar="URL",
+            help="Address of the server, mostly ending in /v1.  [default: that of the provider, or OPENAI_BASE_URL]",
+        ),
+    ] = None
+    cache: Annotated[
+        Path,
+        typer.Option("--cache", metavar="FILE", help="Every answer is appended to it, and none is asked for twice."),
+    ] = Path("language-model-answers.jsonl")
+    prompt: Annotated[
+        int | None,
+        typer.Option("--prompt", metavar="N", help="Version of the prompt: 1 is the paper's wording.  [newest]"),
+    ] = None
+    max_requests: Annotated[
+        int | None, typer.Option("--max-requests", min=1, metavar="N", help="Stop before another request is sent.")
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        typer.Option("--max-tokens", min=1, metavar="N", help="Stop when questions and answers have so many."),
+    ] = None
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, max=256, metavar="N", help="Requests at a time.")
+    ] = 4
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print requests, tokens and cost, and send nothing.")] = (
+        False
+    )
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            "--prices",
+            metavar="FILE",
+            help="YAML for --dry-run, per million tokens: {MODEL: {input: 2.0, output: 8.0}}.",
+        ),
+    ] = None
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="temperature (a number, or default), answer_tokens, seed, structured (true, false), stream (true, "
+            "false), timeout (seconds), retries; may be repeated.",
+        ),
+    ] = None
 
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0
-    answer_tokens: Annotated[int, Field(ge=1)] = 4096
-    seed: int | None = None
-    structured: bool = True
-    stream: bool = False
-    timeout: Annotated[float, Field(gt=0)] = 120.0
+
+def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give the options of `ModelOptions` to a command that takes them as `options`."""
+    hints = get_type_hints(ModelOptions, include_extras=True)
+    parameters = [row for row in inspect.signature(command, eval_str=True).parameters.values() if row.name != "options"]
+    for field in fields(ModelOptions):
+        kind = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name]))
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        shared = {name: values.pop(name) for name in hints}
+        command(**values, options=ModelOptions(**shared))
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # which typer reads
+    return run
 
 
 class _Price(BaseModel):
@@ -105,146 +132,119 @@ class _Price(BaseModel):
     output: Annotated[float, Field(ge=0)]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """Options of a command that say which models are asked, and how."""
+def ask_models(
+    models: Sequence[str], questions: Sequence[Question], options: ModelOptions
+) -> dict[str, list[Reply]] | None:
+    """Return model -> replies to the questions, in order; None in a dry run, which prints what they would cost."""
+    from hub_datasets.questions import Budget, estimate, open_answers
 
-    models: Sequence[str]
-    base_url: str | None
-    cache: Path
-    max_requests: int | None
-    max_tokens: int | None
-    concurrency: int
-    dry_run: bool
-    prices: Path | None
-    values: Sequence[str] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """Models that share a cache and a budget; a dry run counts what would be sent."""
-
-    models: Sequence[LanguageModel]
-    budget: Budget
-    is_dry: bool
-    estimates: list[tuple[str, str, Estimate]]
-    prices: Mapping[str, _Price]
-
-    def ask(self, model: LanguageModel, questions: Sequence[Question]) -> list[Reply] | None:
-        """Return the replies; None in a dry run."""
-        name = model.settings.model
-        if self.is_dry:
-            by_prompt: dict[str, list[Question]] = {}
-            for question in questions:
-                by_prompt.setdefault(question.prompt, []).append(question)
-            for prompt, own in by_prompt.items():
-                self.estimates.append((name, prompt, model.estimate(own)))
-            return None
-        with Progress(transient=True, disable=not sys.stderr.isatty()) as progress:
-            bar = progress.add_task(printable(name), total=len(questions))
-            replies = model.ask(
-                questions, progress=lambda done, total: progress.update(bar, completed=done, total=total)
+    settings = _settings(options.values or ())
+    prices = _read_prices(options.prices)
+    names = list(dict.fromkeys(models))
+    if not all(name.strip() for name in names):
+        raise usage_error("--model is empty; give the name of a model")
+    with open_answers(options.cache) as answers:
+        if answers.n_damaged:
+            sys.stderr.write(printable(f"{options.cache}: {answers.n_damaged} damaged lines are skipped\n"))
+        if options.dry_run:
+            rows = []
+            for name in names:
+                for row in estimate(name, questions, settings, answers):
+                    cost = "unknown"
+                    if name in prices:
+                        price = prices[name]
+                        cost = f"{(row.prompt_tokens * price.input + row.answer_tokens * price.output) / 1e6:.2f}"
+                    tokens = [f"{row.prompt_tokens:,}", f"{row.answer_tokens:,}"]
+                    rows.append([f"{printable(name)} {row.prompt}", row.questions, row.requests, *tokens, cost])
+            head = ["model and prompt", "questions", "requests", "tokens in", "out", "cost"]
+            print_rows(rows, sys.stdout, head=head)
+            sys.stdout.write(
+                "nothing was sent; tokens are estimated, and requests for answers that cannot be read come on top\n"
             )
-        n_unreadable = sum(reply.value is None for reply in replies)
-        line = (
-            f"{name}: {len(replies)} questions, {model.n_sent} requests sent, {self.budget.tokens:,} tokens so far; "
-            f"{model.n_repaired} asked again because the answer was not readable, {n_unreadable} without a readable one"
-        )
-        sys.stderr.write(printable(line) + "\n")
-        return replies
+            return None
+        from hub_datasets.language_model import LanguageModel  # Inspect takes seconds to import
 
-    def print_estimates(self) -> None:
-        """Print what the questions of a dry run would cost."""
-        rows = []
-        for model, prompt, estimate in self.estimates:
-            price = self.prices.get(model)
-            cost = "unknown"
-            if price is not None:
-                tokens_at_price = estimate.prompt_tokens * price.input + estimate.answer_tokens * price.output
-                cost = f"{tokens_at_price / 1e6:.2f}"
-            tokens = [f"{estimate.prompt_tokens:,}", f"{estimate.answer_tokens:,}"]
-            rows.append([f"{printable(model)} {prompt}", estimate.questions, estimate.requests, *tokens, cost])
-        head = ["model and prompt", "questions", "requests", "tokens in", "out", "cost"]
-        print_rows(rows, sys.stdout, head=head)
-        sys.stdout.write(
-            "nothing was sent; tokens are estimated, and requests for answers that cannot be read come on top\n"
-        )
+        budget = Budget(options.max_requests, options.max_tokens)
+        replies: dict[str, list[Reply]] = {}
+        for name in names:
+            model = LanguageModel(
+                name, answers, budget, settings, base_url=options.base_url, concurrency=options.concurrency
+            )
+            try:
+                with progress_bar(name) as progress:
+                    replies[name] = model.ask(questions, progress=progress)
+            finally:
+                gc.freeze()  # or Python would search all of Inspect for garbage before it ends, seconds after Ctrl-C
+            n_unreadable = sum(reply.value is None for reply in replies[name])
+            line = (
+                f"{name}: {len(questions)} questions, {model.n_sent} requests sent, {budget.tokens:,} tokens so far; "
+                f"{model.n_repaired} asked again because the answer was not readable, {n_unreadable} without a "
+                "readable one"
+            )
+            sys.stderr.write(printable(line) + "\n")
+        return replies
 
 
 @contextmanager
-def open_session(options: ModelOptions) -> Iterator[Session]:
-    """Give the models that a command asks, and hold their cache.
-
-    Raises:
-        InputError: an option or the file of prices is wrong, or the cache is in use.
-    """
-    from hub_datasets.answer_cache import open_cache
-    from hub_datasets.language_model import LanguageModel
-    from hub_datasets.questions import Budget, Settings
-
-    values = _set_values(options.values or ())
-    prices = _read_prices(options.prices)
-    budget = Budget(options.max_requests, options.max_tokens)
-    with open_cache(options.cache) as cache:
-        if cache.n_damaged:
-            sys.stderr.write(printable(f"{options.cache}: {cache.n_damaged} damaged lines are skipped\n"))
-        models = []
-        for name in dict.fromkeys(options.models):
-            if not name.strip():
-                raise usage_error("--model is empty; give the name of a model on the server")
-            settings = Settings(name, options.base_url, concurrency=options.concurrency, **values.model_dump())
-            models.append(LanguageModel(settings, cache, budget))
-        yield Session(models, budget, options.dry_run, [], prices)
+def progress_bar(name: str) -> Iterator[Callable[[int, int], None]]:
+    """Give a function that shows how much is done, and of how much, on a terminal."""
+    with Progress(transient=True, disable=not sys.stderr.isatty()) as progress:
+        bar = progress.add_task(printable(name), total=None)
+        yield lambda done, total: progress.update(bar, completed=done, total=total)
 
 
-def check_caught(caught: Sequence[tuple[str, bool]], *, min_caught: float | None) -> None:
-    """Print how many planted errors were caught, by kind.
+def chosen_languages(languages: Iterable[str] | None, known: Mapping[str, object]) -> list[str]:
+    """Return the codes of the chosen languages, all of a lexicon by default."""
+    from turkic_idiom_tasks.languages import get_language
 
-    Raises:
-        InputError: fewer than `min_caught` were.
-    """
-    from hub_datasets.planting import count_by_kind
+    codes = [get_language(name).code for name in dict.fromkeys(languages or ())]
+    for code in codes:
+        if code not in known:
+            raise usage_error(f"--language {code}: there are no entries in it; known: {', '.join(known)}")
+    return codes or list(known)
 
+
+def report_caught(caught: Sequence[tuple[str, bool]], *, min_caught: float | None) -> None:
+    """Print how many planted errors were caught, by kind; raise an InputError if these are too few."""
     if not caught:
         return
-    rows = []
-    for kind, (n_caught, n_planted) in count_by_kind(caught).items():
-        rows.append([kind, n_planted, n_caught, f"{n_caught / n_planted:.1%}"])
-    n_caught = sum(is_caught for _, is_caught in caught)
-    rows.append(["all", len(caught), n_caught, f"{n_caught / len(caught):.1%}"])
+    n_planted = Counter(kind for kind, _ in caught)
+    n_caught = Counter(kind for kind, is_caught in caught if is_caught)
+    rows = [[kind, total, n_caught[kind], f"{n_caught[kind] / total:.1%}"] for kind, total in n_planted.items()]
+    share = n_caught.total() / len(caught)
+    rows.append(["all", len(caught), n_caught.total(), f"{share:.1%}"])
     print_rows(rows, sys.stdout, head=["planted error", "planted", "caught", "share"])
-    if min_caught is not None and n_caught / len(caught) < min_caught:
+    if min_caught is not None and share < min_caught:
         raise InputError(
-            f"{n_caught / len(caught):.1%} of the planted errors were caught, fewer than the {min_caught:.1%} of "
-            "--min-caught; these verdicts do not count, choose another model or prompt"
+            f"{share:.1%} of the planted errors were caught, fewer than the {min_caught:.1%} of --min-caught; these "
+            "verdicts do not count, choose another model or prompt"
         )
 
 
-def _set_values(texts: Sequence[str]) -> _Set:
-    values: dict[str, Any] = {}
+def _settings(texts: Sequence[str]) -> Settings:
+    from hub_datasets.questions import Settings
+
+    values: dict[str, str | None] = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
             raise usage_error(f"--set {display(text)}: expected NAME=VALUE")
-        values[name.strip()] = None if value.strip() == "default" and name.strip() == "temperature" else value.strip()
+        values[name.strip()] = value.strip()
+    if values.get("temperature") == "default":
+        values["temperature"] = None
     try:
-        return _Set.model_validate(values)
+        return Settings.model_validate(values)
     except ValidationError as error:
-        known = ", ".join(_Set.model_fields)
+        known = ", ".join(Settings.model_fields)
         raise usage_error(f"--set {first_fault(error)}; known: {known}") from error
 
 
 def _read_prices(path: Path | None) -> dict[str, _Price]:
     if path is None:
         return {}
-    rows = read_yaml(path)
-    if not isinstance(rows, dict):
-        raise InputError(f"{path}: expected NAME: {{input: …, output: …}} for each model, found {display(rows)}")
-    prices = {}
-    for name, row in rows.items():
-        try:
-            prices[str(name)] = _Price.model_validate(row)
-        except ValidationError as error:
-            fault = first_fault(error)
-            raise InputError(f"{path}: {display(name)}: {fault}; expected {{input: …, output: …}}") from error
-    return prices
+    try:
+        return TypeAdapter(dict[str, _Price]).validate_python(read_yaml(path))
+    except ValidationError as error:
+        raise InputError(
+            f"{path}: {first_fault(error)}; expected MODEL: {{input: …, output: …}} for each model"
+        ) from error

@@ -11,17 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data
 from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
 if TYPE_CHECKING:
     from turkic_idiom_tasks.dataset.base import Dataset
-    from turkic_idiom_tasks.tasks.items.baselines import BaselineRow
     from turkic_idiom_tasks.tasks.items.item_types import Item
 
 WIDE = 96  # columns that the table of all baselines needs
@@ -37,7 +34,7 @@ app.add_typer(lm_app)
 
 
 class Kind(StrEnum):
-    """Kinds of items, named here so that --help does not import them."""
+    """Kinds of items."""
 
     meaning = "meaning"
     equivalent = "equivalent"
@@ -91,7 +88,6 @@ def stats(data: Data = "", kind: Kinds = None, lang: Languages = None, as_json: 
     """Print how many items each set has, and how many of its traps are of which type."""
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
-    from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
     rows = []
     for name, members in _build(open_dataset(data), kind, lang).items():
@@ -100,15 +96,14 @@ def stats(data: Data = "", kind: Kinds = None, lang: Languages = None, as_json: 
             row[trap] = sum(option.trap == trap for item in members for option in item.options)
         rows.append(row | {"small_sample": len(members) < SMALL_N})
     if as_json:
-        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
+        _print_json(rows)
         return
-    table = _table(["items", "concepts", *TRAPS])
+    cells = []
     for row in rows:
-        mark = "*" if row["small_sample"] else ""
-        table.add_row(row["set"], f"{row['items']}{mark}", *(str(row[key]) for key in ("concepts", *TRAPS)))
-    console = _console()
-    console.print(table)
-    console.print(f"\nnear, lexical, random: traps of each type{_small_note(any(row['small_sample'] for row in rows))}")
+        size = _size(row["items"], is_small=row["small_sample"])
+        cells.append([row["set"], size, *(str(row[key]) for key in ("concepts", *TRAPS))])
+    note = _small_note(any(row["small_sample"] for row in rows))
+    _print_table(["items", "concepts", *TRAPS], cells, f"near, lexical, random: traps of each type{note}")
 
 
 @lm_app.command()
@@ -120,33 +115,33 @@ def baselines(data: Data = "", kind: Kinds = None, lang: Languages = None, as_js
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.tasks.items.baselines import NAMES, OPTION_ONLY, baseline_rows
 
-    rows: list[BaselineRow] = []
+    rows = []
     for name, members in _build(open_dataset(data), kind, lang).items():
         rows += baseline_rows(name, members)
     if as_json:
         documents = []
         for row in rows:
             accuracies = {name: None if value != value else value for name, value in row.accuracies.items()}
-            documents.append(
-                {"set": row.name, "items": row.n_items, "chance": row.chance, "small_sample": row.is_small} | accuracies
-            )
-        sys.stdout.write(json.dumps(documents, indent=2) + "\n")
+            facts = {"set": row.name, "items": row.n_items, "chance": row.chance, "small_sample": row.is_small}
+            documents.append(facts | accuracies)
+        _print_json(documents)
         return
-    console = _console()
-    is_wide = console.width >= WIDE
-    table = _table(["n", "chance", *(NAMES if is_wide else (OPTIONS, *NAMES[len(OPTION_ONLY) :]))])
+    is_wide = _console().width >= WIDE
+    n_options_only = len(OPTION_ONLY)
+    cells = []
     for row in rows:
         shares = [row.accuracies[name] for name in NAMES]
         if not is_wide:
-            shares = [max(shares[: len(OPTION_ONLY)]), *shares[len(OPTION_ONLY) :]]
+            shares = [max(shares[:n_options_only]), *shares[n_options_only:]]
         whole, _, part = row.name.partition(", ")
-        size = f"{row.n_items}{'*' if row.is_small else ''}"
-        table.add_row(f"  {part}" if part else whole, size, _percent(row.chance), *map(_percent, shares))
-    console.print(table)
-    options = (
-        "" if is_wide else f"; {OPTIONS}: the highest of {', '.join(OPTION_ONLY)}, which stand apart in {WIDE} columns"
-    )
-    console.print(f"\nAccuracy in percent{options}{_small_note(any(row.is_small for row in rows))}")
+        label = f"  {part}" if part else whole
+        percentages = ["–" if share != share else f"{100 * share:.1f}" for share in (row.chance, *shares)]
+        cells.append([label, _size(row.n_items, is_small=row.is_small), *percentages])
+    note = _small_note(any(row.is_small for row in rows))
+    if not is_wide:
+        note = f"; {OPTIONS}: the highest of {', '.join(OPTION_ONLY)}, which stand apart in {WIDE} columns{note}"
+    names = NAMES if is_wide else (OPTIONS, *NAMES[n_options_only:])
+    _print_table(["n", "chance", *names], cells, f"Accuracy in percent{note}")
 
 
 @lm_app.command(epilog="Example: turkic-idiom lm cost --kind usage --shots 5 --tokenizer ./my-model")
@@ -166,27 +161,25 @@ def cost(
     By likelihood there is one request for each option, in writing one for each item.
     """
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.tasks.items.cost import Cost, by_characters, costs
+    from turkic_idiom_tasks.tasks.items.cost import by_characters, costs
 
     count = _token_counter(tokenizer) if tokenizer else by_characters
-    prices: list[Cost] = []
+    prices = []
     for name, members in _build(open_dataset(data), kind, lang).items():
-        prices += costs(name, members, shots=shots, count=count)
+        prices += [asdict(price) for price in costs(name, members, shots=shots, count=count)]
     if as_json:
-        sys.stdout.write(json.dumps([asdict(price) for price in prices], indent=2) + "\n")
+        _print_json(prices)
         return
     columns = ["items", "requests", "tokens", "requests (_gen)", "tokens (_gen)"]
-    table = _table(columns)
+    cells = []
     totals = [0] * len(columns)
     for price in prices:
-        figures = list(asdict(price).values())[1:]
+        task, *figures = price.values()
         totals = [total + figure for total, figure in zip(totals, figures, strict=True)]
-        table.add_row(price.task, *(f"{figure:,}" for figure in figures))
-    table.add_row("all", *(f"{total:,}" for total in totals))
-    console = _console()
-    console.print(table)
+        cells.append([task, *(f"{figure:,}" for figure in figures)])
+    cells.append(["all", *(f"{total:,}" for total in totals)])
     how = "as the tokenizer counts them" if tokenizer else "estimated from characters"
-    console.print(f"\nTokens of prompts, {how}; the tokens of written answers come on top")
+    _print_table(columns, cells, f"Tokens of prompts, {how}; the tokens of written answers come on top")
 
 
 def _token_counter(name: str) -> Callable[[str], float]:
@@ -202,21 +195,19 @@ def _token_counter(name: str) -> Callable[[str], float]:
         )
     except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
         raise load_error(name, error) from error
-
-    def count(text: str) -> float:
-        return len(encode(text)["input_ids"])
-
-    return count
+    return lambda text: len(encode(text)["input_ids"])
 
 
 def _build(
     dataset: Dataset, kinds: Sequence[Kind] | None, languages: Sequence[str] | None, *, split: Split = Split.test
 ) -> dict[str, Sequence[Item]]:
     """Return name -> items of the sets asked for; those without items are named on stderr."""
+    from rich.console import Console
+    from rich.progress import track
+
     from turkic_idiom_tasks.errors import InputError
     from turkic_idiom_tasks.languages import get_language
-    from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT
-    from turkic_idiom_tasks.tasks.items.items import build_items, item_sets
+    from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set
 
     codes = [get_language(code).code for code in languages or ()]
     wanted = []
@@ -225,9 +216,9 @@ def _build(
             wanted.append(item_set)
     sets: dict[str, Sequence[Item]] = {}
     left_out = []
-    for item_set in track(wanted, "items", console=Console(stderr=True), transient=True, disable=not _is_terminal()):
-        target = item_set.target if item_set.kind == EQUIVALENT else None
-        members = build_items(dataset, item_set.kind, item_set.language, target, split=split)
+    is_silent = not sys.stderr.isatty()
+    for item_set in track(wanted, "items", console=Console(stderr=True), transient=True, disable=is_silent):
+        members = items_of_set(dataset, item_set, split=split)
         if members:
             sets[item_set.name] = members
         else:
@@ -244,23 +235,31 @@ def _build(
     return sets
 
 
-def _is_terminal() -> bool:
-    return sys.stderr.isatty()
+def _print_json(rows: Sequence[Any]) -> None:
+    sys.stdout.write(json.dumps(rows, indent=2) + "\n")
 
 
-def _table(columns: Sequence[str]) -> Table:
+def _print_table(columns: Sequence[str], cells: Sequence[Sequence[str]], note: str) -> None:
+    from rich.table import Table
+
     table = Table("set", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=None)
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
-    return table
+    for row in cells:
+        table.add_row(*row)
+    console = _console()
+    console.print(table)
+    console.print(f"\n{note}")
 
 
-def _console() -> Console:
+def _console() -> Any:
+    from rich.console import Console
+
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
-def _percent(share: float) -> str:
-    return "–" if share != share else f"{100 * share:.1f}"
+def _size(n_items: int, *, is_small: bool) -> str:
+    return f"{n_items}{'*' if is_small else ''}"
 
 
 def _small_note(has_small: bool) -> str:

@@ -1,4 +1,4 @@
-"""Entry point of the `turkic-idiom` command; its commands are in the other modules of this package."""
+"""The application `app`, to which the commands in the other modules add themselves, and `main`, which runs it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.version import __version__
 
 INTERRUPTED = 130  # exit code that shells give a program that Ctrl-C ended
 
@@ -88,21 +88,3 @@ def _version(is_given: bool) -> None:
     if is_given:
         sys.stdout.write(f"turkic-idiom-tasks {__version__}\n")
         raise typer.Exit
-
-
-# The commands add themselves to `app`.
-from turkic_idiom_tasks.cli import (  # noqa: E402, F401
-    align,
-    build_lexicon,
-    compare,
-    dataset,
-    doctor,
-    finetune,
-    finetune_similarity,
-    grid,
-    judge,
-    leaderboard,
-    lm,
-    review,
-    run,
-)

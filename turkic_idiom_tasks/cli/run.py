@@ -85,8 +85,9 @@ def run_command(
     """
     from turkic_idiom_tasks.cli.run_output import print_tables, reporting
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.report.run_frame import scores_frame, to_csv, to_json
-    from turkic_idiom_tasks.runs.run import make_options, run_models
+    from turkic_idiom_tasks.report.frame import report_run, run_frame, to_csv, to_json
+    from turkic_idiom_tasks.runs.run import run_models
+    from turkic_idiom_tasks.runs.run_options import make_options
 
     options = make_options(
         tasks=tasks or (),
@@ -106,9 +107,10 @@ def run_command(
     with reporting(sys.stderr) as reporter:
         runs = run_models(models, dataset, options, reporter=reporter)
         reporter.progress("intervals")
-        frame = scores_frame(runs)
-    if output_format is Format.table:
-        print_tables(runs, frame, file=sys.stdout)
+        report = report_run(runs) if output_format is Format.table else None
+        frame = run_frame(runs) if report is None else report.frame
+    if report is not None:
+        print_tables(report, file=sys.stdout)
     else:
         sys.stdout.write(to_csv(frame) if output_format is Format.csv else to_json(frame))
 
@@ -140,5 +142,4 @@ def list_command(data: Data = "") -> None:
         meta = MODEL_REGISTRY.get(model.name)
         problem = meta.loader_kwargs.get("problem") if meta else model.problem
         lines.append(f"  {problem or model.name}")
-    for line in lines:
-        sys.stdout.write(printable(line) + "\n")
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from rich import box
+import sys
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from leaderboard.board import Board, make_board
-from leaderboard.items import board_data
-from leaderboard.language_models import KIND_LABELS, item_board_data
-from leaderboard.scores import EXTRA_TASKS, ScoredSubmission, corrected, extra_tasks, of_tasks
+from leaderboard.board import EXTRA_TASKS, Board, ScoredSubmission, corrected, extra_tasks, make_board, of_tasks
+from leaderboard.data import board_data, item_board_data
 from leaderboard.tables import TASK_LABELS, shown_score
+from turkic_idiom_tasks.cli.output import new_table, plain_console
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE, Interval
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
@@ -23,44 +23,40 @@ _UNLIMITED = 10_000  # columns
 
 def print_scores(submission: ScoredSubmission, dataset: Dataset) -> None:
     """Print the chance-corrected scores by which a submission is ranked, a row for each task or kind of items."""
+    console = plain_console(sys.stdout)
     for of_encoder in of_tasks([submission], TASK_NAMES):
-        _print_tasks(of_encoder, dataset)
+        board = make_board([of_encoder], board_data(dataset, extra=extra_tasks([of_encoder])))
+        _print_tasks(of_encoder, board, console)
     for of_language_model in of_tasks([submission], ITEM_TASKS):
-        _print_items(of_language_model, dataset)
+        _print_items(of_language_model, make_board([of_language_model], item_board_data(dataset)), console)
 
 
-def _print_items(submission: ScoredSubmission, dataset: Dataset) -> None:
+def _print_items(submission: ScoredSubmission, board: Board, console: Console) -> None:
     """Print the scores of answers to items: a row for each kind, with the mean over its languages or directions."""
-    board = make_board([submission], item_board_data(dataset))
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    for title in ("Items", "Score", "uncorrected", "unreadable", "sets", "n"):
-        table.add_column(title, no_wrap=True, justify="left" if title == "Items" else "right")
+    table = new_table("Items", ["Score", "uncorrected", "unreadable", "sets", "n"], min_width=5)
     for standing in board.overall.values():
-        table.add_row("All", _shown(standing.score, standing.interval, " "), *[""] * 4)
+        table.add_row("All", _shown(standing.score, standing.interval, " "))
     for task in board.data.tasks:
         scores = submission.of_task(task)
         if not scores:
             continue
-        of_task = board.by_task[task].get(submission.id)
+        standing_of_task = board.by_task[task].get(submission.id)
         n_items = sum(score.n for score in scores)
         n_unreadable = sum(score.scores["unreadable"] * score.n for score in scores)
         table.add_row(
-            KIND_LABELS[task],
-            "-" if of_task is None else _shown(of_task.score, of_task.interval, " "),
+            TASK_LABELS[task],
+            "-" if standing_of_task is None else _shown(standing_of_task.score, standing_of_task.interval, " "),
             _plain(sum(score.main for score in scores) / len(scores)),
             _plain(n_unreadable / n_items),
             f"{len(scores)} of {len(board.data.of_task(task))}",
             str(n_items),
         )
-    console = Console(highlight=False, markup=False, emoji=False)
     console.print(table)
     console.print(Text("Answers to items: chance-corrected means over all sets; below each its 95% interval."))
     console.print()
 
 
-def _print_tasks(submission: ScoredSubmission, dataset: Dataset) -> None:
-    board = make_board([submission], board_data(dataset, extra=extra_tasks([submission])))
-    console = Console(highlight=False, markup=False, emoji=False)
+def _print_tasks(submission: ScoredSubmission, board: Board, console: Console) -> None:
     is_wide = console.width >= WIDE
     table = _score_table(submission, board, is_wide=is_wide, between=" ")
     unlimited = console.options.update(max_width=_UNLIMITED)  # a width is measured up to that of the options
@@ -85,45 +81,33 @@ def _print_tasks(submission: ScoredSubmission, dataset: Dataset) -> None:
 
 def _score_table(submission: ScoredSubmission, board: Board, *, is_wide: bool, between: str) -> Table:
     """Return a row for each task; `between` stands between the ends of an interval, a blank or a line break."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("Task", no_wrap=True)
-    table.add_column("Score", no_wrap=True, justify="right")
-    for code in board.data.languages:
-        table.add_column(code, no_wrap=True, justify="right")
-    if is_wide:
-        table.add_column("uncorrected", no_wrap=True, justify="right")
-        table.add_column("items", no_wrap=True, justify="right")
-    standings = {"All": board.overall, "T1-T3": board.retrieval}
-    for title, by_id in standings.items():
-        if by_id:
-            standing = by_id[submission.id]
+    columns = ["Score", *board.data.languages, *(["uncorrected", "items"] if is_wide else [])]
+    table = new_table("Task", columns, min_width=5)
+    for title, standings in {"All": board.overall, "T1-T3": board.retrieval}.items():
+        if standings:
+            standing = standings[submission.id]
             table.add_row(title, _shown(standing.score, standing.interval, between))
     for task in board.data.tasks:
-        if submission.of_task(task):
-            fields = _task_fields(submission, board, task, is_wide=is_wide, between=between)
-            table.add_row(TASK_LABELS[task], *fields)
-    return table
-
-
-def _task_fields(submission: ScoredSubmission, board: Board, task: str, *, is_wide: bool, between: str) -> list[str]:
-    """Return the cells of one task: its score, the score of each language, and if `is_wide` uncorrected mean and n."""
-    standing = board.by_task[task].get(submission.id)
-    fields = ["-" if standing is None else _shown(standing.score, standing.interval, between)]
-    scores = {score.language: score for score in submission.of_task(task)}
-    for code in board.data.languages:
-        if code not in scores:
-            fields.append("")
+        scores = {score.language: score for score in submission.of_task(task)}
+        if not scores:
             continue
-        score = scores[code]
-        raw = board.interval(submission, score)
-        scale = 1 - score.floor
-        interval = Interval((raw.low - score.floor) / scale, (raw.high - score.floor) / scale, raw.is_reliable)
-        fields.append(_shown(corrected(score), interval, between, is_small=score.n < SMALL_N))
-    if is_wide:
-        means = [score.main for score in scores.values()]
-        fields.append(_plain(sum(means) / len(means)))
-        fields.append(str(sum(score.n for score in scores.values())))
-    return fields
+        standing_of_task = board.by_task[task].get(submission.id)
+        cells = ["-"]
+        if standing_of_task is not None:
+            cells = [_shown(standing_of_task.score, standing_of_task.interval, between)]
+        for code in board.data.languages:
+            if code not in scores:
+                cells.append("")
+                continue
+            score = scores[code]
+            raw, scale = board.interval(submission, score), 1 - score.floor
+            interval = Interval((raw.low - score.floor) / scale, (raw.high - score.floor) / scale, raw.is_reliable)
+            cells.append(_shown(corrected(score), interval, between, is_small=score.n < SMALL_N))
+        if is_wide:
+            cells.append(_plain(sum(score.main for score in scores.values()) / len(scores)))
+            cells.append(str(sum(score.n for score in scores.values())))
+        table.add_row(TASK_LABELS[task], *cells)
+    return table
 
 
 def _shown(score: float, interval: Interval, between: str, *, is_small: bool = False) -> str:

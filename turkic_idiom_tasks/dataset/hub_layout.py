@@ -41,6 +41,7 @@ _PATTERNS = [README, EVAL, *(f"**{suffix}" for suffix in SUFFIXES)]
 _COMMIT = re.compile("[0-9a-f]{40}")
 HUB_NAME = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?")
 _YAML_BLOCK = re.compile(r"\A---\r?\n(.*?)\r?\n---\s*$", re.DOTALL | re.MULTILINE)
+_PARQUET_ERRORS = (OSError, ValueError, ArithmeticError, KeyError, pa.ArrowException)  # of damaged files
 
 
 class _DeclaredSplit(BaseModel):
@@ -61,97 +62,63 @@ class _DeclaredConfigs(BaseModel):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HubFiles:
-    """Files of a dataset in the Hub layout, in a local folder or downloaded from the Hub at one commit.
+    """Files of a dataset in the Hub layout, in a local folder or downloaded from the Hub at one commit."""
 
-    Attributes:
-        path: the folder, or the name on the Hub.
-        folder: folder of the files.
-        revision: the content hash of a local dataset, or the commit on the Hub; 40 hexadecimal digits.
-        configs: config -> split -> its files, in parquet or JSON lines.
-        digests: local file -> SHA-1 when the revision was computed; empty for a commit on the Hub, which never changes.
-    """
-
-    path: str
+    path: str  # the folder, or the name on the Hub
     folder: Path
-    revision: str
-    configs: Mapping[str, Mapping[str, tuple[Path, ...]]]
-    digests: Mapping[Path, str] = field(default_factory=dict)
+    revision: str  # content hash of a local dataset, or the commit on the Hub; 40 hexadecimal digits
+    configs: Mapping[str, Mapping[str, tuple[Path, ...]]]  # config -> split -> files, in parquet or JSON lines
+    digests: Mapping[Path, str] = field(default_factory=dict)  # local file -> SHA-1 when the revision was computed
 
     def has(self, config: str, split: str) -> bool:
         """Return whether there are files for one split of a config."""
         return split in self.configs.get(config, {})
 
-    def columns(
+    def rows(
         self, config: str, split: str, wanted: Sequence[str], *, optional: Sequence[str] = ()
-    ) -> dict[str, list[Any]]:
-        """Return the columns of one split of a config.
-
-        Args:
-            config: its name.
-            split: its name.
-            wanted: names of required columns.
-            optional: names of further columns, whose values are None if the column is missing.
-
-        Raises:
-            InputError: the config has no such split, cannot be read, lacks a column, or was changed meanwhile.
-        """
+    ) -> list[dict[str, Any]]:
+        """Return the rows of one split of a config, with the wanted columns and the optional ones that are there."""
         if not self.has(config, split):
             known = ", ".join(f"{name} ({', '.join(splits)})" for name, splits in sorted(self.configs.items()))
             raise InputError(f"{self.path}: no split {split} of config {config}; it has {display(known)}")
-        values: dict[str, list[Any]] = {name: [] for name in (*wanted, *optional)}
+        rows = []
         for path in self.configs[config][split]:
-            self._check_unchanged(path)
+            # Files are read when they are needed, which may be long after the revision was computed.
+            if path in self.digests and _digest(path.read_bytes()) != self.digests[path]:
+                raise InputError(f"{path}: was changed since {self.path} was opened; start the command again")
             try:
-                part = _read_parquet(path) if path.suffix == ".parquet" else _read_json_lines(path)
+                names, read = _read_parquet(path) if path.suffix == ".parquet" else _read_json_lines(path)
             except MalformedError as error:
                 raise InputError(f"{self.path}: config {config} cannot be read: {error}") from error
-            missing = sorted(set(wanted) - set(part.values))
+            missing = sorted(set(wanted) - set(names))
             if missing:
-                names = ", ".join(map(display, part.values))
-                raise InputError(f"{self.path}: config {config} lacks the columns {missing}; it has {names or 'none'}")
-            for name in values:
-                values[name] += part.values.get(name) or [None] * part.rows
-        return values
-
-    def _check_unchanged(self, path: Path) -> None:
-        """Raise InputError if a local file was changed after the dataset was opened; files are read when needed."""
-        if path in self.digests and _digest(path.read_bytes()) != self.digests[path]:
-            raise InputError(f"{path}: was changed since {self.path} was opened; start the command again")
+                known = ", ".join(map(display, names)) or "none"
+                raise InputError(f"{self.path}: config {config} lacks the columns {missing}; it has {known}")
+            columns = [name for name in (*wanted, *optional) if name in names]
+            for row in read:
+                rows.append({name: row.get(name) for name in columns})
+        return rows
 
     def label_names(self, config: str, split: str, column: str) -> list[str] | None:
-        """Return the names of a ClassLabel column (or a list of such) as `datasets` writes them into parquet, if any.
-
-        Raises:
-            InputError: a file cannot be read.
-        """
+        """Return the names of a ClassLabel column (or a list of such) that `datasets` wrote into parquet, if any."""
         for path in self.configs[config][split]:
             if path.suffix != ".parquet":
                 continue
             try:
                 metadata = pq.read_schema(path).metadata or {}
-            except (OSError, ValueError, pa.ArrowException) as error:
-                raise InputError(f"{self.path}: config {config} cannot be read: {_first_line(error)}") from error
+            except _PARQUET_ERRORS as error:
+                reason = f"{path.name}: {_first_line(error)}"
+                raise InputError(f"{self.path}: config {config} cannot be read: {reason}") from error
             try:
                 feature = parse_json(metadata.get(b"huggingface", b"{}"))["info"]["features"][column]
-                names = feature.get("feature", feature)["names"]
+                return [str(name) for name in feature.get("feature", feature)["names"]]
             except (MalformedError, KeyError, TypeError, AttributeError):
                 continue  # written by something else than `datasets`
-            return [str(name) for name in names]
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    values: Mapping[str, list[Any]]
-    rows: int
-
-
 def open_local(folder: Path) -> HubFiles | None:
-    """Return the dataset in a folder; None if its README declares no config whose files are there.
-
-    Raises:
-        InputError: the YAML block of the README is malformed, or names files outside the folder.
-    """
+    """Return the dataset in a folder; None if its README declares no config whose files are there."""
     return read_committed(folder, lambda: _open_local(folder))
 
 
@@ -161,8 +128,7 @@ def _open_local(folder: Path) -> HubFiles | None:
         return None
     files = {folder / README}
     for splits in configs.values():
-        for paths in splits.values():
-            files.update(paths)
+        files.update(*splits.values())
     digests = {}
     revision = hashlib.sha1(usedforsecurity=False)
     for path in sorted(files):
@@ -173,14 +139,7 @@ def _open_local(folder: Path) -> HubFiles | None:
 
 
 def download(name: str) -> HubFiles:
-    """Return a dataset from the Hub; a commit that was downloaded before needs no network.
-
-    Args:
-        name: ``ORG/NAME`` or ``ORG/NAME@REVISION``.
-
-    Raises:
-        InputError: the name is malformed, or the dataset cannot be read.
-    """
+    """Return the dataset ORG/NAME or ORG/NAME@REVISION; a commit that was downloaded before needs no network."""
     match = HUB_NAME.fullmatch(name)
     if not match:
         raise usage_error(f"{name!r}: a dataset on the Hub is named ORG/NAME or ORG/NAME@REVISION")
@@ -201,50 +160,30 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
     """Return config -> split -> files, as the YAML block of the folder's README.md declares them.
 
     Files of other formats are left out, and so are splits and configs with such files only. Without a README the
-    result is empty.
-
-    Args:
-        folder: of the README.
-        cache: where the Hub's client keeps the contents that the files of a downloaded folder are links to; None for
-            a folder of regular files.
-
-    Raises:
-        InputError: the block is malformed, or a path in it leads out of the folder or to no file.
+    result is empty. The cache is where the Hub's client keeps the contents that the files of a downloaded folder are
+    links to; None for a folder of regular files.
     """
     readme = folder / README
     if not readme.is_file():
         return {}
+    configs: dict[str, dict[str, tuple[Path, ...]]] = {}
     try:
         match = _YAML_BLOCK.search(decode_text(read_file(readme)))
         block = parse_yaml(match[1]) if match else None
-        declared = _DeclaredConfigs.model_validate({} if block is None else block).configs or []
-        configs: dict[str, dict[str, tuple[Path, ...]]] = {}
-        for config in declared:
+        for config in _DeclaredConfigs.model_validate({} if block is None else block).configs or []:
             if config.config_name in configs:
                 raise MalformedError(f"the config {display(config.config_name)} appears twice")
-            splits = _declared_splits(folder, config.data_files, cache=cache)
-            if splits:
-                configs[config.config_name] = splits
-    except ValidationError as error:
-        raise InputError(f"{readme}: its YAML block is malformed: {first_fault(error)}") from error
-    except MalformedError as error:
-        raise InputError(f"{readme}: its YAML block is malformed: {error}") from error
+            declared = config.data_files
+            splits: dict[str, set[Path]] = {}
+            for part in [_DeclaredSplit(split="test", path=declared)] if isinstance(declared, str) else declared:
+                for pattern in part.path if isinstance(part.path, list) else [part.path]:
+                    splits.setdefault(part.split, set()).update(_matching(folder, pattern, cache=cache))
+            if any(splits.values()):
+                configs[config.config_name] = {split: tuple(sorted(paths)) for split, paths in splits.items() if paths}
+    except (MalformedError, ValidationError) as error:
+        fault = first_fault(error) if isinstance(error, ValidationError) else error
+        raise InputError(f"{readme}: its YAML block is malformed: {fault}") from error
     return configs
-
-
-def _declared_splits(
-    folder: Path, data_files: str | list[_DeclaredSplit], *, cache: Path | None
-) -> dict[str, tuple[Path, ...]]:
-    declared = [_DeclaredSplit(split="test", path=data_files)] if isinstance(data_files, str) else data_files
-    splits: dict[str, tuple[Path, ...]] = {}
-    for part in declared:
-        patterns = part.path if isinstance(part.path, list) else [part.path]
-        paths = set(splits.get(part.split, ()))
-        for pattern in patterns:
-            paths |= _matching(folder, pattern, cache=cache)
-        if paths:
-            splits[part.split] = tuple(sorted(paths))
-    return splits
 
 
 def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
@@ -262,8 +201,8 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
         raise MalformedError(f"the path {display(pattern)} cannot be used: {_first_line(error)}") from error
     if not paths and pattern.endswith(SUFFIXES):
         raise MalformedError(
-            f"there is no file {display(pattern)}; restore it, write or download the dataset again, or "
-            f"remove its config"
+            f"there is no file {display(pattern)}; restore it, write or download the dataset again, or remove "
+            "its config"
         )
     return paths
 
@@ -284,18 +223,17 @@ def _digest(data: bytes) -> str:
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
-def _read_parquet(path: Path) -> _Columns:
+def _read_parquet(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the names of the columns, and the rows."""
     try:
         table = pq.read_table(path)
-        values = {}
-        for name in table.column_names:
-            values[name] = table.column(name).to_pylist()
-    except (OSError, ValueError, ArithmeticError, KeyError, pa.ArrowException) as error:
+        return table.column_names, table.to_pylist()
+    except _PARQUET_ERRORS as error:
         raise MalformedError(f"{path.name}: {_first_line(error)}") from error
-    return _Columns(values, table.num_rows)
 
 
-def _read_json_lines(path: Path) -> _Columns:
+def _read_json_lines(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the names of the columns, and the rows."""
     rows = []
     names: dict[str, None] = {}
     for line in read_json_lines(path):
@@ -303,10 +241,7 @@ def _read_json_lines(path: Path) -> _Columns:
             raise MalformedError(f"{path.name}:{line.number}: {line.problem or 'not a JSON object'}")
         rows.append(line.value)
         names |= dict.fromkeys(line.value)
-    values = {}
-    for name in names:
-        values[name] = [row.get(name) for row in rows]
-    return _Columns(values, len(rows))
+    return list(names), rows
 
 
 def _first_line(error: Exception) -> str:

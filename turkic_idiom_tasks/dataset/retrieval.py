@@ -9,7 +9,7 @@ from typing import Literal
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, complete_entries
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, Language
-from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import SAME, Lexicon
 from turkic_idiom_tasks.lexicon.support import supported
 from turkic_idiom_tasks.orthography import share_stem
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, retrieval_split
@@ -17,23 +17,14 @@ from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, retrieval_split
 
 @dataclass(frozen=True, slots=True)
 class RetrievalTask:
-    """What a task retrieves.
+    """What a task retrieves."""
 
-    Attributes:
-        name: class and task name in mteb.
-        short: ``T1``, used on the command line, in results and in config names of the Hub layout.
-        document: the field of an entry that is retrieved.
-        cross_lingual: whether the queries are Turkish for every target language, or in the language of the documents.
-        query: the field of an entry that is the query.
-        languages: codes of the languages of a task within a language.
-    """
-
-    name: str
-    short: str
-    document: Literal["idiom", "meaning", "paraphrase"]
-    cross_lingual: bool
-    query: Literal["idiom", "original"] = "idiom"
-    languages: tuple[str, ...] = tuple(LANGUAGES)
+    name: str  # class and task name in mteb
+    short: str  # ``T1``, used on the command line, in results and in config names of the Hub layout
+    document: Literal["idiom", "meaning", "paraphrase"]  # field of an entry
+    cross_lingual: bool  # whether the queries are Turkish for every target language, or in that of the documents
+    query: Literal["idiom", "original"] = "idiom"  # field of an entry
+    languages: tuple[str, ...] = tuple(LANGUAGES)  # of a task within a language
 
     @property
     def subsets(self) -> dict[str, tuple[Language, Language]]:
@@ -48,14 +39,7 @@ TASKS: dict[str, RetrievalTask] = {
     "T1": RetrievalTask("TurkicIdiomT1", "T1", document="idiom", cross_lingual=True),
     "T2": RetrievalTask("TurkicIdiomT2", "T2", document="meaning", cross_lingual=False),
     "T3": RetrievalTask("TurkicIdiomT3", "T3", document="meaning", cross_lingual=True),
-    "T4": RetrievalTask(
-        "TurkicIdiomT4",
-        "T4",
-        document="paraphrase",
-        cross_lingual=False,
-        query="original",
-        languages=SIMILARITY_LANGUAGES,
-    ),
+    "T4": RetrievalTask("TurkicIdiomT4", "T4", "paraphrase", False, query="original", languages=SIMILARITY_LANGUAGES),
 }
 LITERAL_FIELDS = ("literal_paraphrase", "literal_example")  # of an entry: documents of T4 that are traps
 PAPER_TASKS = ("T1", "T2", "T3")  # of the paper; what commands evaluate unless they are asked for others
@@ -64,19 +48,13 @@ SUBSETS: dict[str, tuple[str, ...]] = {short: tuple(task.subsets) for short, tas
 
 @dataclass(frozen=True, slots=True)
 class RetrievalData:
-    """One subset of a task.
+    """One subset of a task."""
 
-    Attributes:
-        queries: query id -> text, in the order of the lexicon.
-        documents: document id -> text, the whole pool.
-        qrels: query id -> document id -> 1 for its relevant documents, at least one.
-        strict_qrels: the same for the documents of the query's own concepts alone, without those of concepts that were
-            judged to mean the same; None if nothing was judged.
-    """
-
-    queries: Mapping[str, str]
-    documents: Mapping[str, str]
-    qrels: Mapping[str, Mapping[str, int]]
+    queries: Mapping[str, str]  # id -> text, in the order of the lexicon
+    documents: Mapping[str, str]  # id -> text, the whole pool
+    qrels: Mapping[str, Mapping[str, int]]  # query id -> document id -> 1 for its relevant documents, at least one
+    # The same for the documents of the query's own concepts alone, without those of concepts that were judged to mean
+    # the same; None if nothing was judged.
     strict_qrels: Mapping[str, Mapping[str, int]] | None = None
 
 
@@ -84,45 +62,27 @@ class Pool:
     """One subset with its ids in a fixed order, so that a position stands for a query or document.
 
     Rankings are written as positions, and scores are computed from them.
-
-    Attributes:
-        task: short name.
-        subset: its name.
-        language: code of the language of the documents.
-        queries: (Q,) ids, sorted.
-        concepts: (Q,) the concept of each query; queries of one concept are resampled together.
-        documents: (N,) ids, sorted.
-        relevant: (Q,) for each query the positions of its relevant documents, sorted.
-        strictly_relevant: (Q,) the positions of those of its own concepts; equal to `relevant` if nothing was judged.
-        row: query id -> position.
-        column: document id -> position.
     """
 
     def __init__(self, task: str, subset: str, data: RetrievalData) -> None:
         self.task = task
         self.subset = subset
-        self.language = target_language(task, subset).code
-        self.queries = tuple(sorted(data.queries))
-        self.concepts = tuple(concept_of(query) for query in self.queries)
-        self.documents = tuple(sorted(data.documents))
+        self.language = target_language(task, subset).code  # of the documents
+        self.queries = tuple(sorted(data.queries))  # (Q,) ids
+        self.concepts = tuple(concept_of(query) for query in self.queries)  # what is resampled together
+        self.documents = tuple(sorted(data.documents))  # (N,) ids
         self.row = {query: position for position, query in enumerate(self.queries)}
         self.column = {document: position for position, document in enumerate(self.documents)}
-        self.relevant = self._positions(data.qrels)
-        self.strictly_relevant = self._positions(data.qrels if data.strict_qrels is None else data.strict_qrels)
-
-    def _positions(self, qrels: Mapping[str, Mapping[str, int]]) -> list[list[int]]:
-        positions = []
+        strict_qrels = data.qrels if data.strict_qrels is None else data.strict_qrels
+        self.relevant: list[list[int]] = []  # (Q,) positions of the relevant documents of each query, sorted
+        self.strictly_relevant: list[list[int]] = []  # of those of its own concepts
         for query in self.queries:
-            positions.append(sorted(self.column[document] for document in qrels[query]))
-        return positions
+            self.relevant.append(sorted(self.column[document] for document in data.qrels[query]))
+            self.strictly_relevant.append(sorted(self.column[document] for document in strict_qrels[query]))
 
 
 def find_task(name: str) -> RetrievalTask:
-    """Return a task by its full or short name, in any case.
-
-    Raises:
-        InputError: there is no such task; lists the known ones.
-    """
+    """Return a task by its full or short name, in any case."""
     for task in TASKS.values():
         if name.lower() in (task.name.lower(), task.short.lower()):
             return task
@@ -152,12 +112,7 @@ def build_retrieval(
     mean the same as one of these. Entries marked as collocations are documents, but no queries. A concept whose entry
     in the target language needs support and has none (`lexicon.support`) is no test query.
 
-    Args:
-        lexicon: the entries.
-        task: short name, ``T1``.
-        subset: one of `SUBSETS[task]`.
-        split: ``test`` or ``development``.
-        with_unsupported: take concepts without support as test queries too, to count them.
+    With `with_unsupported` it is one too, to be counted.
     """
     if split not in (TEST, DEVELOPMENT):
         raise ValueError(f"queries come from the test or the development split, not from {split!r}")
@@ -165,10 +120,14 @@ def build_retrieval(
     source, target = spec.subsets[subset]
     if spec.query == "original":
         return _build_paraphrase_retrieval(lexicon, target, split=split)
-    pool = dict(sorted(lexicon.of(target.code).items()))
-    if split != TEST:
-        pool = {concept: entry for concept, entry in pool.items() if retrieval_split(concept) != TEST}
-    documents, document_of = _merge_documents(pool, spec.document, target)
+    documents: dict[str, str] = {}
+    document_of: dict[str, str] = {}  # concept -> document id; a text is one document, named by its first concept
+    by_text: dict[str, str] = {}
+    for concept, entry in sorted(lexicon.of(target.code).items()):
+        text = getattr(entry, spec.document)
+        if text is not None and (split == TEST or retrieval_split(concept) != TEST):
+            document_of[concept] = by_text.setdefault(text, f"{target.subset}:{concept}")
+            documents[document_of[concept]] = text
 
     concepts_of: dict[str, list[str]] = {}  # idiom -> its concepts in the pool, whatever their split
     for concept, entry in lexicon.of(source.code).items():
@@ -230,42 +189,26 @@ def is_literal(document: str) -> bool:
 
 
 def check_retrieval(data: RetrievalData, *, place: str) -> None:
-    """Check that queries, documents and judgements fit together.
-
-    Args:
-        data: one subset, from a dataset that somebody else made.
-        place: name of the place from which it was read, for the message.
-
-    Raises:
-        InputError: a judgement names an unknown id, a query has no relevant document, or there are no queries.
-    """
+    """Raise an InputError that begins with the place unless queries, documents and judgements fit together."""
     if not data.queries:
         raise InputError(f"{place}: no queries")
-    _check_qrels(data, data.qrels, place=place)
-    if data.strict_qrels is None:
-        return
-    _check_qrels(data, data.strict_qrels, place=f"{place} (strict)")
-    for query, documents in data.strict_qrels.items():
-        for document in documents:
-            if document not in data.qrels[query]:
-                raise InputError(
-                    f"{place}: query {query!r} has the document {document!r} in its strict qrels only; add it to the "
-                    "qrels"
-                )
-
-
-def _check_qrels(data: RetrievalData, qrels: Mapping[str, Mapping[str, int]], *, place: str) -> None:
-    for query, documents in qrels.items():
-        if query not in data.queries:
-            raise InputError(f"{place}: qrels name the query {query!r}, which is not among the queries")
-        for document in documents:
-            if document not in data.documents:
-                raise InputError(
-                    f"{place}: query {query!r} names the document {document!r}, which is not in the corpus"
-                )
-    for query in data.queries:
-        if query not in qrels:
-            raise InputError(f"{place}: query {query!r} has no relevant document")
+    for kind, qrels in (("qrels", data.qrels), ("strict qrels", data.strict_qrels)):
+        if qrels is None:
+            continue
+        for query, documents in qrels.items():
+            if query not in data.queries:
+                raise InputError(f"{place}: {kind} name the query {query!r}, which is not among the queries")
+            for document in documents:
+                problem = ""
+                if document not in data.documents:
+                    problem = f"names the document {document!r}, which is not in the corpus"
+                elif document not in data.qrels[query]:
+                    problem = f"has the document {document!r} in its strict qrels only; add it to the qrels"
+                if problem:
+                    raise InputError(f"{place}: query {query!r} {problem}")
+        for query in data.queries:
+            if query not in qrels:
+                raise InputError(f"{place}: query {query!r} has no relevant document in the {kind}")
 
 
 def queries_with_shared_stem(data: RetrievalData, task: str, subset: str) -> frozenset[str]:
@@ -278,20 +221,3 @@ def queries_with_shared_stem(data: RetrievalData, task: str, subset: str) -> fro
                 shared.add(query)
                 break
     return frozenset(shared)
-
-
-def _merge_documents(
-    entries: Mapping[str, Entry], field: str, language: Language
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Return (document id -> text, concept -> document id); a text is one document, named by its first concept."""
-    documents: dict[str, str] = {}
-    document_of: dict[str, str] = {}
-    by_text: dict[str, str] = {}
-    for concept, entry in entries.items():
-        text = getattr(entry, field)
-        if text is None:
-            continue
-        document = by_text.setdefault(text, f"{language.subset}:{concept}")
-        documents[document] = text
-        document_of[concept] = document
-    return documents, document_of

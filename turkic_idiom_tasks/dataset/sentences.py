@@ -19,23 +19,14 @@ _WORD = re.compile(rf"{_LETTER}+(?:['\u2018\u2019\u201b`\u00b4]{_LETTER}+)*|[^\w
 
 @dataclass(frozen=True, slots=True)
 class TaggedSentence:
-    """One sentence with the tags of its words.
+    """One sentence with the tags of its words."""
 
-    Attributes:
-        id: unique within its language; the concept where it comes from a lexicon.
-        language: code.
-        idiom: citation form; its sentences are all in one split.
-        sentence: NFC text.
-        tokens: the words, in order.
-        tags: the IOB2 tag of each word.
-    """
-
-    id: str
-    language: str
-    idiom: str
-    sentence: str
+    id: str  # unique within its language; the concept where it comes from a lexicon
+    language: str  # code
+    idiom: str  # citation form; its sentences are all in one split
+    sentence: str  # NFC
     tokens: tuple[str, ...]
-    tags: tuple[str, ...]
+    tags: tuple[str, ...]  # IOB2, one for each token
 
     def spans(self) -> tuple[Span, ...]:
         """Return the spans of the tagged idioms in the sentence."""
@@ -56,24 +47,16 @@ class TaggedSentence:
 
 
 class TestSentences:
-    """Test sentences of one language, sorted by id, so that a position stands for a sentence.
-
-    Attributes:
-        language: code of the language.
-        rows: the sentences.
-        row: id -> position.
-        concepts: for each sentence the name of its idiom, from `idiom_clusters`; sentences with the same name are
-            resampled together.
-    """
+    """Test sentences of one language, sorted by id, so that a position stands for a sentence."""
 
     __test__ = False  # pytest would otherwise collect it as a test class
 
     def __init__(self, language: str, sentences: Sequence[TaggedSentence]) -> None:
         self.language = language
         self.rows = tuple(sorted(sentences, key=lambda sentence: sentence.id))
-        self.row = {sentence.id: position for position, sentence in enumerate(self.rows)}
+        self.row = {sentence.id: position for position, sentence in enumerate(self.rows)}  # id -> position
         clusters = idiom_clusters(self.rows)
-        self.concepts = tuple(clusters[sentence.id] for sentence in self.rows)
+        self.concepts = tuple(clusters[sentence.id] for sentence in self.rows)  # what is resampled together
 
 
 def words(sentence: str) -> list[Span]:
@@ -82,11 +65,7 @@ def words(sentence: str) -> list[Span]:
 
 
 def locate(tokens: Sequence[str], sentence: str) -> list[Span]:
-    """Return the spans of given tokens in their sentence; each token is searched behind the one before it.
-
-    Raises:
-        ValueError: a token is empty or not in the rest of the sentence; names it.
-    """
+    """Return the spans of given tokens in their sentence; each token is searched behind the one before it."""
     spans: list[Span] = []
     end = 0
     for token in tokens:

@@ -29,17 +29,11 @@ SIMILARITY_LANGUAGES = ("tr", "az", "uz", "tk")  # the lexicon's literal paraphr
 
 @dataclass(frozen=True, slots=True)
 class SimilarityTask:
-    """A task on sentence pairs.
+    """A task on sentence pairs."""
 
-    Attributes:
-        name: class and task name in mteb.
-        short: name on the command line and in results.
-        languages: subset -> code of its language.
-    """
-
-    name: str
-    short: str
-    languages: Mapping[str, str]
+    name: str  # class and task name in mteb
+    short: str  # name on the command line and in results
+    languages: Mapping[str, str]  # subset -> code of its language
 
 
 STS, ASTITCH_STS, CHENGYU_STS = "STS", "AStitchSTS", "ChengyuSTS"
@@ -52,71 +46,48 @@ SIMILARITY_TASKS: dict[str, SimilarityTask] = {
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """Two sentences whose similarity a model states.
+    """Two sentences whose similarity a model states."""
 
-    Attributes:
-        id: distinct within the data.
-        sentence1: the first sentence; in an idiom pair the one with the idiom.
-        sentence2: the second sentence.
-        kind: ``correct`` (E, E_c), ``incorrect`` (E, E_i), ``reference`` (not scored itself; its similarity is the gold
-            score of others), or ``general`` (no idiom pair).
-        gold: score in [0, 1]; None where the model's own similarity of the pair `other` counts.
-        other: id of that pair, or None.
-        concept: the idiom; pairs of one idiom are resampled together. A general pair may have a name of its own.
-        idiom: the idiom as it reads in the first sentence or in its citation form; empty if there is none.
-    """
-
-    id: str
-    sentence1: str
+    id: str  # distinct within the data
+    sentence1: str  # in an idiom pair the one with the idiom
     sentence2: str
+    # ``correct`` (E, E_c), ``incorrect`` (E, E_i), ``reference`` (not scored itself; its similarity is the gold score
+    # of others), or ``general`` (no idiom pair).
     kind: str
-    gold: float | None
-    other: str | None
-    concept: str
-    idiom: str = ""
+    gold: float | None  # in [0, 1]; None where the model's own similarity of the pair `other` counts
+    other: str | None  # id of that pair
+    concept: str  # pairs of one concept are resampled together; a general pair may have a name of its own
+    idiom: str = ""  # as it reads in the first sentence or in its citation form; empty if there is none
 
 
 class SentencePairs:
-    """Pairs of one subset in a fixed order, so that a position stands for a pair.
-
-    Attributes:
-        subset: name of the subset, ``tur``.
-        rows: (P,) pairs.
-        gold: (P,) float64, NaN where the model's own similarity of another pair counts.
-        other: (P,) int64, position of that pair, or `NOWHERE`.
-        correct: (P,) int64, for an incorrect pair the position of the correct one of the same sentence, or `NOWHERE`.
-        is_idiom: (P,) bool, whether it is a correct or an incorrect pair.
-        is_scored: (P,) bool, False for reference pairs.
-        concepts: (P,) names.
-        row: id -> position.
-    """
+    """P pairs of one subset in a fixed order, so that a position stands for a pair; they must fit together."""
 
     def __init__(self, subset: str, rows: Sequence[SentencePair]) -> None:
-        """Check that the pairs fit together.
-
-        Raises:
-            InputError: an id occurs twice, a pair names another that is not there, a gold score is missing or not
-                in [0, 1], a sentence is empty, or there is no pair to score.
-        """
-        self.subset = subset
+        self.subset = subset  # ``tur``
         self.rows = tuple(rows)
-        positions: dict[str, int] = {}
+        self.row = {row.id: position for position, row in enumerate(self.rows)}
         for position, row in enumerate(self.rows):
-            _check_pair(subset, row)
-            if row.id in positions:
-                raise InputError(f"{subset}: the pair {row.id!r} appears twice; give each pair an id of its own")
-            positions[row.id] = position
-        for row in self.rows:
-            if row.other is not None and row.other not in positions:
-                raise InputError(f"{subset}: the pair {row.id!r} names the pair {row.other!r}, which is not there")
-        self.row = positions
+            problem = ""
+            if not row.sentence1.strip() or not row.sentence2.strip():
+                problem = "lacks a sentence; leave the pair out"
+            elif (row.gold is None) == (row.other is None):
+                problem = "needs either a gold score or the pair whose similarity counts, not both"
+            elif row.gold is not None and not 0 <= row.gold <= 1:
+                problem = f"has the gold score {row.gold}; scores go from 0 to 1"
+            elif row.other is not None and row.other not in self.row:
+                problem = f"names the pair {row.other!r}, which is not there"
+            elif self.row[row.id] != position:
+                problem = "appears twice; give each pair an id of its own"
+            if problem:
+                raise InputError(f"{subset}: the pair {row.id!r} {problem}")
         correct_of = {row.sentence1: position for position, row in enumerate(self.rows) if row.kind == CORRECT}
+        correct = [correct_of.get(row.sentence1, NOWHERE) if row.kind == INCORRECT else NOWHERE for row in self.rows]
+        other = [NOWHERE if row.other is None else self.row[row.other] for row in self.rows]
+        # NaN where the model's own similarity of another pair counts, which stands at the position `other`.
         self.gold = np.array([np.nan if row.gold is None else row.gold for row in self.rows], dtype=np.float64)
-        self.other = np.array([NOWHERE if row.other is None else positions[row.other] for row in self.rows], np.int64)
-        self.correct = np.full(len(self.rows), NOWHERE, dtype=np.int64)
-        for position, row in enumerate(self.rows):
-            if row.kind == INCORRECT:
-                self.correct[position] = correct_of.get(row.sentence1, NOWHERE)
+        self.other = np.array(other, dtype=np.int64)
+        self.correct = np.array(correct, dtype=np.int64)  # for an incorrect pair: the correct one of the same sentence
         self.is_idiom: npt.NDArray[np.bool_] = np.array([row.kind in (CORRECT, INCORRECT) for row in self.rows], bool)
         self.is_scored: npt.NDArray[np.bool_] = np.array([row.kind != REFERENCE for row in self.rows], bool)
         self.concepts = tuple(row.concept for row in self.rows)
@@ -135,54 +106,39 @@ class SentencePairs:
 
 @dataclass(frozen=True, slots=True)
 class Triplet:
-    """A sentence with an idiom, and the two sentences that training compares it with.
-
-    Attributes:
-        original: sentence with the idiom.
-        correct: the same with the idiom replaced by what it means; None if there is none.
-        incorrect: the same with the idiom replaced by what it does not mean; None if there is none.
-        idiom: citation form; empty for a sentence without an idiom.
-    """
+    """A sentence with an idiom, and the two sentences that training compares it with; None if there is none."""
 
     original: str
-    correct: str | None
-    incorrect: str | None
-    idiom: str
+    correct: str | None  # the same with the idiom replaced by what it means
+    incorrect: str | None  # the same with the idiom replaced by what it does not mean
+    idiom: str  # citation form; empty for a sentence without an idiom
 
 
 def lexicon_pairs(lexicon: Lexicon, language: str, *, split: str = TEST) -> SentencePairs | None:
-    """Return the pairs of a language, or None if no entry of the split has all three sentences.
-
-    Args:
-        lexicon: the entries.
-        language: code.
-        split: ``train``, ``development`` or ``test``, as of the retrieval tasks.
-
-    Raises:
-        InputError: a sentence of an entry is empty.
-    """
+    """Return the pairs of a language, or None if no entry of the split (of the retrieval tasks) has all sentences."""
     entries = complete_entries(lexicon, language, split=split)
     if not entries:
         return None
     rows: list[SentencePair] = []
     for concept, entry in sorted(entries.items()):
-        rows += _idiom_pairs(concept, entry)
+        original, paraphrase, literal = entry.original or "", entry.paraphrase or "", entry.literal_paraphrase or ""
+        reference = f"{concept}/{REFERENCE}"
+        pairs: list[tuple[str, str, str, str, float | None, str | None]] = [
+            (f"{concept}/{CORRECT}", original, paraphrase, CORRECT, 1.0, None),
+            (f"{concept}/{INCORRECT}", original, literal, INCORRECT, None, reference),
+            (reference, paraphrase, literal, REFERENCE, 0.0, None),
+        ]
         partner = _control_partner(concept, entries, lexicon.equivalents)
         if partner is not None:
-            rows += _control_pairs(concept, entry, entries[partner])
+            control = entries[partner]
+            pairs.append((f"{concept}/other-original", original, control.original or "", GENERAL, 0.0, None))
+            pairs.append((f"{concept}/other-paraphrase", original, control.paraphrase or "", GENERAL, 0.0, None))
+        rows += [SentencePair(*pair, concept, entry.idiom) for pair in pairs]
     return SentencePairs(LANGUAGES[language].subset, rows)
 
 
 def parse_score(place: str, text: str) -> float:
-    """Return the gold score that a cell states.
-
-    Args:
-        place: file and line, for the message.
-        text: the cell.
-
-    Raises:
-        InputError: it is no number, or not between 0 and 1.
-    """
+    """Return the gold score that a cell states; the place, file and line, begins the message of an InputError."""
     try:
         score = float(text)
     except ValueError as error:
@@ -220,45 +176,13 @@ def complete_entries(lexicon: Lexicon, language: str, *, split: str = TEST) -> d
     return complete
 
 
-def _idiom_pairs(concept: str, entry: Entry) -> list[SentencePair]:
-    original, paraphrase, literal = entry.original or "", entry.paraphrase or "", entry.literal_paraphrase or ""
-    reference = f"{concept}/{REFERENCE}"
-    return [
-        SentencePair(f"{concept}/{CORRECT}", original, paraphrase, CORRECT, 1.0, None, concept, entry.idiom),
-        SentencePair(f"{concept}/{INCORRECT}", original, literal, INCORRECT, None, reference, concept, entry.idiom),
-        SentencePair(reference, paraphrase, literal, REFERENCE, 0.0, None, concept, entry.idiom),
-    ]
-
-
-def _control_pairs(concept: str, entry: Entry, partner: Entry) -> list[SentencePair]:
-    original = entry.original or ""
-    sentences = {"other-original": partner.original or "", "other-paraphrase": partner.paraphrase or ""}
-    rows = []
-    for name, sentence in sentences.items():
-        rows.append(SentencePair(f"{concept}/{name}", original, sentence, GENERAL, 0.0, None, concept, entry.idiom))
-    return rows
-
-
 def _control_partner(
     concept: str, entries: Mapping[str, Entry], equivalents: Mapping[tuple[str, str], str]
 ) -> str | None:
     """Return another concept that was not judged to mean the same or nearly the same, chosen by a stable hash."""
-    best: tuple[bytes, str] | None = None
+    ranks = []
     for candidate in entries:
         pair = (min(concept, candidate), max(concept, candidate))
-        if candidate == concept or pair in equivalents:
-            continue
-        rank = (hashlib.sha256(f"control\n{concept}\n{candidate}".encode()).digest(), candidate)
-        if best is None or rank < best:
-            best = rank
-    return None if best is None else best[1]
-
-
-def _check_pair(subset: str, row: SentencePair) -> None:
-    place = f"{subset}: the pair {row.id!r}"
-    if not row.sentence1.strip() or not row.sentence2.strip():
-        raise InputError(f"{place} lacks a sentence; leave the pair out")
-    if (row.gold is None) == (row.other is None):
-        raise InputError(f"{place} needs either a gold score or the pair whose similarity counts, not both")
-    if row.gold is not None and not 0 <= row.gold <= 1:
-        raise InputError(f"{place} has the gold score {row.gold}; scores go from 0 to 1")
+        if candidate != concept and pair not in equivalents:
+            ranks.append((hashlib.sha256(f"control\n{concept}\n{candidate}".encode()).digest(), candidate))
+    return min(ranks)[1] if ranks else None

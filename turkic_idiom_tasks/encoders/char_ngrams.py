@@ -46,14 +46,9 @@ def encode_texts(texts: Sequence[str], language: Language) -> npt.NDArray[np.flo
 
 
 def encode_glosses(texts: Sequence[Mapping[str, str]]) -> npt.NDArray[np.float32]:
-    """Return one vector for each gloss that stands in several languages: the sum of the vectors of its languages.
+    """Return one vector for each gloss (language code -> text): the sum of the vectors of its languages.
 
-    Args:
-        texts: for each gloss language code -> text; texts in a language that is none of ours, such as English, are left
-            out.
-
-    Returns:
-        (N, 4096) float32, each row of length 1, or 0 without a letter.
+    (N, 4096) float32, each row of length 1, or 0 without a letter. Languages that are none of ours are left out.
     """
     total = np.zeros((len(texts), DIMENSION), np.float32)
     for code, language in LANGUAGES.items():

@@ -18,18 +18,21 @@ from sentence_transformers.sentence_transformer.modules import Transformer
 from sentence_transformers.util import load_file_path
 from transformers.utils import logging as transformers_logging
 
-from turkic_idiom_tasks.encoders.folders import MODULES_FILE, check_model_folder, is_local
+from turkic_idiom_tasks.encoders.folders import MODULES_FILE, check_model_folder, is_local, local_path
 from turkic_idiom_tasks.encoders.names import check_dtype, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io import hub_client
 from turkic_idiom_tasks.io.reading import read_json
 
-OUR_MODULE = "turkic_idiom_tasks.encoders.idiom_transformer.IdiomTokenTransformer"
-_CODELESS = ("Pooling", "WeightedLayerPooling", "Normalize", "Dense")  # they load no code, even if trusted
+OUR_MODULES = (  # the class of models with idiom tokens, now and as earlier versions have saved it
+    "turkic_idiom_tasks.encoders.siblings.idiom_transformer.IdiomTokenTransformer",
+    "turkic_idiom_tasks.encoders.idiom_transformer.IdiomTokenTransformer",
+)
+_CODELESS = (".Pooling", ".WeightedLayerPooling", ".Normalize", ".Dense")  # they load no code, even if trusted
+# transformers itself insists on safetensors
+_WITHOUT_OWN_WEIGHTS = (".Transformer", ".IdiomTokenTransformer", ".Pooling", ".Normalize")
 _COMMIT = re.compile("[0-9a-f]{40}")
 _SAVE_AGAIN = "if you trust the model, load it and save it again with save_pretrained(), which writes safetensors"
-# transformers itself insists on safetensors
-_WITHOUT_OWN_WEIGHTS = ("Transformer", "IdiomTokenTransformer", "Pooling", "Normalize")
 
 
 def load_checkpoint(
@@ -48,46 +51,56 @@ def load_checkpoint(
         device: None lets sentence-transformers choose.
         dtype: dtype of the weights, also if the checkpoint was saved in another one.
         trust_remote_code: whether code that comes with the model may be executed.
-
-    Raises:
-        InputError: the model cannot be found, reached or loaded, its weights are pickled, or it needs code that may not
-            be executed.
     """
     check_dtype(dtype)
     is_folder = is_local(name_or_path)
     if is_folder:
         name_or_path = str(Path(name_or_path).expanduser())
         check_model_folder(Path(name_or_path))
-    local_files_only = is_folder or not hub_client.is_reachable()
+    place = {"revision": revision, "local_files_only": is_folder or not hub_client.is_reachable()}
     try:
         with quiet_loading():
-            modules = _declared_modules(name_or_path, revision=revision, local_files_only=local_files_only)
-            _refuse_pickled_modules(name_or_path, modules, revision=revision, local_files_only=local_files_only)
+            path = load_file_path(name_or_path, MODULES_FILE, **place)
+            modules = read_json(Path(path)) if path else []  # a plain encoder has no such file
+            _refuse_pickled_modules(name_or_path, modules, place)
             options: dict[str, Any] = {"model_kwargs": {"dtype": getattr(torch, dtype), "use_safetensors": True}}
             options["trust_remote_code"] = trust_remote_code
             if _has_our_module(modules) and not trust_remote_code:
                 options["trust_remote_code"] = True  # for our class; what it loads is not trusted
                 for kind in ("model_kwargs", "processor_kwargs", "config_kwargs"):
                     options[kind] = options.get(kind, {}) | {"trust_remote_code": False}
-            model = SentenceTransformer(
-                name_or_path, revision=revision, device=device, local_files_only=local_files_only, **options
-            )
+            model = SentenceTransformer(name_or_path, device=device, **place, **options)
     except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
         raise load_error(name_or_path, error) from error
     give_pad_token(getattr(model[0], "tokenizer", None))
     return model
 
 
-def hub_commit(name: str, revision: str | None = None) -> str | None:
-    """Return the current commit of a revision of a model on the Hub; None if it is not known.
-
-    Args:
-        name: Hub id.
-        revision: commit, tag or branch; None is the newest.
+def load_pretrained(
+    auto_class: Any, name_or_path: str, *, revision: str | None = None, trust_remote_code: bool = False, **options: Any
+) -> Any:
+    """Return the result of ``from_pretrained`` of a class of transformers for weights, without pickles.
 
     Raises:
-        InputError: the Hub refused.
+        InputError: the model cannot be found or loaded.
     """
+    path = local_path(name_or_path)
+    try:
+        with quiet_loading():
+            return auto_class.from_pretrained(
+                path,
+                revision=revision or "main",
+                use_safetensors=True,
+                trust_remote_code=trust_remote_code,
+                local_files_only=is_local(name_or_path),
+                **options,
+            )
+    except Exception as error:  # as in `load_checkpoint`
+        raise load_error(name_or_path, error) from error
+
+
+def hub_commit(name: str, revision: str | None = None) -> str | None:
+    """Return the current commit of a revision (commit, tag, branch) of a model on the Hub; None if it is not known."""
     if revision and _COMMIT.fullmatch(revision):
         return revision
     local_files_only = not hub_client.is_reachable()
@@ -118,7 +131,7 @@ def quiet_loading() -> Iterator[None]:
 
 
 def backbone_of(model: SentenceTransformer) -> Any:
-    """Return the stock ``Transformer`` module at the head of a sentence-transformers model.
+    """Return the ``Transformer`` module at the head of a sentence-transformers model.
 
     Raises:
         InputError: the model begins with something else (static embeddings, a router).
@@ -133,11 +146,7 @@ def backbone_of(model: SentenceTransformer) -> Any:
 
 
 def give_pad_token(tokenizer: Any) -> None:
-    """Set the end token as the padding token of a decoder's tokenizer without one; the attention mask hides it.
-
-    Raises:
-        InputError: the tokenizer has no end token either.
-    """
+    """Set the end token as the padding token of a decoder's tokenizer without one; the attention mask hides it."""
     if tokenizer is None or not hasattr(tokenizer, "pad_token") or tokenizer.pad_token is not None:
         return
     if tokenizer.eos_token is None:
@@ -149,37 +158,25 @@ def give_pad_token(tokenizer: Any) -> None:
 
 
 def load_error(name_or_path: str, error: BaseException) -> InputError:
-    """Return an error with one line that says what was tried, why it failed and what to do.
-
-    Args:
-        name_or_path: the name of the model that the user gave.
-        error: the error of a library.
-    """
+    """Return an error with one line about a model that a library could not load: what was tried, why, what to do."""
     if isinstance(error, InputError):
         return error
-    causes = hub_client.causes(error)
-    if any("trust_remote_code" in str(cause) for cause in causes):
+    causes = [str(cause) for cause in hub_client.causes(error)]
+    if any("trust_remote_code" in cause for cause in causes):
         return untrusted_code(name_or_path)
-    if any("file named model.safetensors" in str(cause) for cause in causes):
+    if any("file named model.safetensors" in cause for cause in causes):
         return usage_error(
             f"{name_or_path}: has no weights in safetensors format, the only format that is loaded, because a pickle "
             f"can execute code; {_SAVE_AGAIN}"
         )
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    reason = f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
     if is_local(name_or_path):
-        return usage_error(f"{name_or_path}: cannot be loaded as a model ({_first_line(error)})")
-    reason = hub_client.reason(error)
-    if reason:
-        return usage_error(f"{name_or_path}: {reason}")
+        return usage_error(f"{name_or_path}: cannot be loaded as a model ({reason})")
     return usage_error(
-        f"{name_or_path}: cannot be loaded from the Hugging Face Hub or its local cache ({_first_line(error)})"
+        f"{name_or_path}: "
+        + (hub_client.reason(error) or f"cannot be loaded from the Hugging Face Hub or its local cache ({reason})")
     )
-
-
-def _declared_modules(name_or_path: str, *, revision: str | None, local_files_only: bool) -> list[dict[str, Any]]:
-    """Return the rows of a model's ``modules.json``; none for a plain encoder."""
-    path = load_file_path(name_or_path, MODULES_FILE, revision=revision, local_files_only=local_files_only)
-    modules = read_json(Path(path)) if path else []
-    return modules if isinstance(modules, list) else []
 
 
 def _has_our_module(modules: list[dict[str, Any]]) -> bool:
@@ -189,33 +186,21 @@ def _has_our_module(modules: list[dict[str, Any]]) -> bool:
     package: sentence-transformers looks for a file of the model only where a class has one point in its name.
     """
     kinds = [str(module["type"]) for module in modules]
-    others = [kind for kind in kinds if kind != OUR_MODULE]
-    are_codeless = all(kind.startswith("sentence_transformers.") and _class_name(kind) in _CODELESS for kind in others)
+    others = [kind for kind in kinds if kind not in OUR_MODULES]
+    are_codeless = all(kind.startswith("sentence_transformers.") and kind.endswith(_CODELESS) for kind in others)
     return len(others) < len(kinds) and are_codeless
 
 
-def _refuse_pickled_modules(
-    name_or_path: str, modules: list[dict[str, Any]], *, revision: str | None, local_files_only: bool
-) -> None:
+def _refuse_pickled_modules(name_or_path: str, modules: list[dict[str, Any]], place: dict[str, Any]) -> None:
     """Raise InputError if a module after the transformer, such as a Dense layer, has only pickled weights."""
-    place = {"revision": revision, "local_files_only": local_files_only}
     for module in modules:
-        folder, kind = str(module["path"]), _class_name(str(module["type"]))
-        if kind in _WITHOUT_OWN_WEIGHTS or load_file_path(name_or_path, "model.safetensors", folder, **place):
+        folder = str(module["path"])
+        if str(module["type"]).endswith(_WITHOUT_OWN_WEIGHTS) or load_file_path(
+            name_or_path, "model.safetensors", folder, **place
+        ):
             continue
         if load_file_path(name_or_path, "pytorch_model.bin", folder, **place):
             raise usage_error(
                 f"{name_or_path}: the weights of {folder} are a pickle (pytorch_model.bin), which can execute code and "
                 f"is never loaded; {_SAVE_AGAIN}"
             )
-
-
-def _class_name(kind: str) -> str:
-    return kind.rpartition(".")[2]
-
-
-def _first_line(error: BaseException) -> str:
-    for line in str(error).splitlines():
-        if line.strip():
-            return f"{type(error).__name__}: {line.strip()[:200]}"
-    return type(error).__name__

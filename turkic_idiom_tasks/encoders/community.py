@@ -21,34 +21,21 @@ Commit = Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
 
 
 class CommunityEncoder(BaseModel):
-    """What is known of an encoder; None is unknown.
-
-    Attributes:
-        name: its name on the Hub.
-        languages: codes of the languages that it was trained for.
-        revision: a commit of it that is known to exist; None means that the newest one is loaded.
-        n_parameters: its size, often rounded by its authors.
-        license: its licence by mteb's names.
-        prompts: role (``query``, ``document``) -> prompt before a text; None leaves it to the checkpoint. Those of the
-            paper's encoders are taken from `PAPER_ENCODERS`.
-        needs_remote_code: whether it is loaded with code from the Hub.
-        weights: format of its weights; pickles are loaded by the stock ``mteb`` command only.
-        is_gated: whether its conditions must be accepted on the Hub.
-        note: where it comes from, or what a field stands on.
-    """
+    """What is known of an encoder; None is unknown."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    name: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
-    languages: list[str]
-    revision: Commit | None = None
-    n_parameters: Annotated[int, Field(gt=0)] | None = None
-    license: str | None = None
+    name: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]  # on the Hub
+    languages: list[str]  # codes of those that it was trained for
+    revision: Commit | None = None  # a commit that is known to exist; None means that the newest one is loaded
+    n_parameters: Annotated[int, Field(gt=0)] | None = None  # often rounded by its authors
+    license: str | None = None  # by mteb's names
+    # role -> prompt before a text; None leaves it to the checkpoint. Those of the paper's encoders are not in the file.
     prompts: dict[Literal["query", "document"], str] | None = None
     needs_remote_code: bool = False
-    weights: Literal["safetensors", "pickle"] | None = None
-    is_gated: bool | None = None
-    note: str | None = None
+    weights: Literal["safetensors", "pickle"] | None = None  # pickles are loaded by the stock `mteb` command only
+    is_gated: bool | None = None  # whether its conditions must be accepted on the Hub
+    note: str | None = None  # where it comes from, or what a field stands on
 
 
 _RECORDS = TypeAdapter(list[CommunityEncoder])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,7 @@ def is_local(name_or_path: str) -> bool:
 
 
 def local_path(name_or_path: str) -> str:
-    """Return the name of a folder with ~ expanded, or a Hub id unchanged.
-
-    Raises:
-        InputError: the name can only be a folder, and there is no such folder.
-    """
+    """Return the name of a folder with ~ expanded, or a Hub id unchanged; InputError if there is no such folder."""
     if not is_local(name_or_path):
         return name_or_path
     path = Path(name_or_path).expanduser()
@@ -41,9 +38,6 @@ def folder_revision(folder: Path) -> str:
 
     Returns:
         40 hexadecimal digits (SHA-1).
-
-    Raises:
-        InputError: there is no such folder, or a file in it cannot be read.
     """
     if not folder.is_dir():
         raise _no_folder(folder)
@@ -63,29 +57,19 @@ def folder_revision(folder: Path) -> str:
 
 
 def check_model_folder(folder: Path) -> None:
-    """Check that a folder can be a model.
-
-    Raises:
-        InputError: the folder does not exist, has no configuration, or has a model that makes no vectors.
-    """
+    """Raise InputError if a folder does not exist, has no configuration, or has a model that makes no vectors."""
     if not folder.is_dir():
         raise _no_folder(folder)
     if not any((folder / name).is_file() for name in CONFIG_FILES):
         raise usage_error(
             f"{folder}: not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
         )
-    if _declared_type(folder) == "CrossEncoder":  # sentence-transformers would quietly mean-pool it
+    config: Any = None
+    with suppress(MalformedError):  # most folders do not have the file
+        config = parse_json(read_file(folder / "config_sentence_transformers.json"))
+    if isinstance(config, dict) and config.get("model_type") == "CrossEncoder":  # which would quietly be mean-pooled
         raise usage_error(f"{folder}: a CrossEncoder scores pairs and makes no vectors; give an encoder")
 
 
 def _no_folder(folder: str | Path) -> InputError:
     return usage_error(f"{folder}: no such folder; give the folder of a model, or its name on the Hub")
-
-
-def _declared_type(folder: Path) -> Any:
-    """Return the type of model that the folder declares; None if it declares none."""
-    try:
-        config = parse_json(read_file(folder / "config_sentence_transformers.json"))
-    except MalformedError:
-        return None
-    return config.get("model_type") if isinstance(config, dict) else None

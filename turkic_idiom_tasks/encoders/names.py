@@ -69,27 +69,18 @@ def untrusted_code(name: str) -> InputError:
 
 
 def check_pooling(pooling: str) -> None:
-    """Check that a pooling exists.
-
-    Raises:
-        InputError: the name is unknown; the message lists the known ones.
-    """
+    """Raise InputError if a pooling does not exist."""
     if pooling not in POOLINGS:
         raise usage_error(f"unknown pooling {pooling!r}; known: {', '.join(POOLINGS)}")
 
 
 def check_layers(pooling: str, n_layers: int, *, first_layer: int = FIRST_LAYER) -> None:
-    """Check that a model with this number of layers can have a pooling.
-
-    Raises:
-        InputError: the pooling is unknown, or needs more layers than there are.
-    """
+    """Raise InputError if a model with this number of layers cannot have a pooling."""
     check_pooling(pooling)
     if pooling == "last_four" and n_layers < LAST_LAYERS:
-        others = [name for name in POOLINGS if name != "last_four"]
+        others = ", ".join(name for name in POOLINGS if name != "last_four")
         raise usage_error(
-            f"pooling last_four needs {LAST_LAYERS} transformer layers, this model has {n_layers}; use one of "
-            f"{', '.join(others)}"
+            f"pooling last_four needs {LAST_LAYERS} transformer layers, this model has {n_layers}; use one of {others}"
         )
     if pooling == "first_last" and not 0 <= first_layer <= n_layers:
         raise usage_error(
@@ -98,10 +89,6 @@ def check_layers(pooling: str, n_layers: int, *, first_layer: int = FIRST_LAYER)
 
 
 def check_dtype(dtype: str) -> None:
-    """Check that models can be loaded in a dtype.
-
-    Raises:
-        InputError: the name is unknown; the message lists the known ones.
-    """
+    """Raise InputError if models cannot be loaded in a dtype."""
     if dtype not in DTYPES:
         raise usage_error(f"unknown dtype {dtype!r}; known: {', '.join(DTYPES)}")

@@ -1,8 +1,8 @@
 """Paper's five poolings, which make one vector of a transformer's token vectors.
 
-They are implemented twice: `pool_all` computes all of them from one forward pass, and `build_sentence_transformer`
-makes each of them from stock sentence-transformers modules, so that the stock ``mteb`` command and a saved checkpoint
-need no code of ours. Tests check that both give equal vectors.
+They are implemented twice: `pool_all` computes all of them from one forward pass, and `pooling_modules` makes each of
+them from stock sentence-transformers modules, so that the stock ``mteb`` command and a saved checkpoint need no code of
+ours. Tests check that both give equal vectors.
 
 The paper averages "the first and the last layer" without saying whether the first is the output of the embedding layer
 (``hidden_states[0]``) or of the first transformer layer (``hidden_states[1]``). `FIRST_LAYER` is the second choice;
@@ -29,7 +29,7 @@ from turkic_idiom_tasks.encoders.names import (
     check_pooling,
 )
 
-_STOCK_MODE = {"cls": "cls", "max": "max"}  # the other poolings are means over tokens
+_STOCK_MODES = ("cls", "mean", "max")  # of the library's Pooling; the other two are means over mixtures of layers
 
 
 def pool_all(
@@ -50,9 +50,6 @@ def pool_all(
 
     Returns:
         pooling -> (B, H) float32, each row of length 1.
-
-    Raises:
-        InputError: a pooling is unknown, or needs more layers than there are.
     """
     n_layers = len(hidden_states) - 1
     real = attention_mask.bool().unsqueeze(-1)  # (B, T, 1)
@@ -85,36 +82,24 @@ def pool_all(
 def pooling_modules(transformer: Any, pooling: str, *, first_layer: int = FIRST_LAYER) -> list[Any]:
     """Return the stock sentence-transformers modules of one pooling, the transformer among them.
 
-    Args:
-        transformer: a sentence-transformers ``Transformer``; for first_last and last_four it is set to return all
-            hidden states.
-        pooling: a name from `POOLINGS`.
-        first_layer: index of the hidden states that counts as the first layer.
-
-    Raises:
-        InputError: the pooling is unknown, or needs more layers than the model has.
+    For first_last and last_four the transformer is set to return all hidden states, of which a module with frozen
+    weights makes the mixture.
     """
-    check_layers(pooling, count_layers(transformer.model), first_layer=first_layer)
+    n_layers = count_layers(transformer.model)
+    check_layers(pooling, n_layers, first_layer=first_layer)
+    dimension = transformer.get_embedding_dimension()
     modules = [transformer]
     if pooling in LAYER_POOLINGS:
         transformer.model.config.output_hidden_states = True
-        modules.append(_layer_mixture(transformer, pooling, first_layer=first_layer))
-    return [*modules, Pooling(transformer.get_embedding_dimension(), _STOCK_MODE.get(pooling, "mean")), Normalize()]
-
-
-def _layer_mixture(transformer: Any, pooling: str, *, first_layer: int) -> Any:
-    """Return a stock WeightedLayerPooling with frozen weights for the first and last, or the last four layers."""
-    n_layers = count_layers(transformer.model)
-    start = first_layer if pooling == "first_last" else n_layers + 1 - LAST_LAYERS
-    weights = torch.zeros(n_layers + 1 - start)
-    for layer in (0, -1) if pooling == "first_last" else range(LAST_LAYERS):
-        weights[layer] += 1.0
-    return WeightedLayerPooling(
-        transformer.get_embedding_dimension(),
-        num_hidden_layers=n_layers,
-        layer_start=start,
-        layer_weights=torch.nn.Parameter(weights, requires_grad=False),
-    )
+        start = first_layer if pooling == "first_last" else n_layers + 1 - LAST_LAYERS
+        weights = torch.zeros(n_layers + 1 - start)
+        for layer in (0, -1) if pooling == "first_last" else range(LAST_LAYERS):
+            weights[layer] += 1.0
+        mixture = torch.nn.Parameter(weights, requires_grad=False)
+        modules.append(
+            WeightedLayerPooling(dimension, num_hidden_layers=n_layers, layer_start=start, layer_weights=mixture)
+        )
+    return [*modules, Pooling(dimension, pooling if pooling in _STOCK_MODES else "mean"), Normalize()]
 
 
 def count_layers(model: Any) -> int:
@@ -128,42 +113,25 @@ def text_config(model: Any) -> Any:
     return model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
 
 
+def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int = FIRST_LAYER) -> SentenceTransformer:
+    """Return a model with the same transformer and prompts under one pooling, made of stock modules."""
+    return SentenceTransformer(
+        modules=pooling_modules(backbone_of(model), pooling, first_layer=first_layer),
+        device=str(model.device),
+        prompts=model.prompts,
+        default_prompt_name=model.default_prompt_name,
+    )
+
+
 def build_sentence_transformer(
-    name_or_path: str,
-    pooling: str,
-    *,
-    revision: str | None = None,
-    device: str | None = None,
-    dtype: str = "float32",
-    first_layer: int = FIRST_LAYER,
-    trust_remote_code: bool = False,
+    name_or_path: str, pooling: str, *, first_layer: int = FIRST_LAYER, **options: Any
 ) -> SentenceTransformer:
-    """Load a model under one pooling as stock modules; a saved copy loads without code of ours.
+    """Load a model under one pooling; the options are those of `load_checkpoint`. A saved copy needs no code of ours.
 
     The modules after the transformer of a sentence-transformers checkpoint are replaced; its prompts stay.
-
-    Args:
-        name_or_path: a Hub id, or a local folder (a sentence-transformers model or a plain transformers encoder).
-        pooling: a name from `POOLINGS`.
-        revision: Hub commit; None is the newest.
-        device: None lets sentence-transformers choose.
-        dtype: float32, bfloat16 or float16.
-        first_layer: index of the hidden states that counts as the first layer.
-        trust_remote_code: whether code that comes with the model may be executed.
-
-    Raises:
-        InputError: there is no such model or pooling, or the model has no transformer or too few layers.
     """
     check_pooling(pooling)
-    loaded = load_checkpoint(
-        name_or_path, revision=revision, device=device, dtype=dtype, trust_remote_code=trust_remote_code
-    )
-    return SentenceTransformer(
-        modules=pooling_modules(backbone_of(loaded), pooling, first_layer=first_layer),
-        device=str(loaded.device),
-        prompts=loaded.prompts,
-        default_prompt_name=loaded.default_prompt_name,
-    )
+    return with_pooling(load_checkpoint(name_or_path, **options), pooling, first_layer=first_layer)
 
 
 def native_pooling(model: SentenceTransformer) -> str | None:
@@ -180,4 +148,4 @@ def native_pooling(model: SentenceTransformer) -> str | None:
     mode = modules[0].pooling_mode
     if isinstance(mode, tuple | list) and len(mode) == 1:
         mode = mode[0]
-    return mode if mode in ("cls", "mean", "max") else None
+    return mode if mode in _STOCK_MODES else None

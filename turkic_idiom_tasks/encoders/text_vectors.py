@@ -14,29 +14,17 @@ Vectors = npt.NDArray[np.float32]
 
 
 class TextVectors:
-    """Vectors of every text so far, under each pooling.
-
-    Attributes:
-        poolings: names from `POOLINGS`; all come from the same forward passes.
-    """
+    """Vectors of every text so far, under each pooling."""
 
     def __init__(self, encoder: PooledEncoder, poolings: Sequence[str], *, batch_size: int = BATCH_SIZE) -> None:
-        self.poolings = tuple(poolings)
+        self.poolings = tuple(poolings)  # names from `POOLINGS`; all come from the same forward passes
         self._encoder = encoder
         self._batch_size = batch_size
         self._row_of_text: dict[str, int] = {}
         self._vectors = {pooling: np.zeros((0, encoder.dimension), np.float32) for pooling in poolings}
 
     def add(self, texts: Sequence[str], *, progress: Callable[[int, int], None] | None = None) -> None:
-        """Encode the new texts in one call, so that batches hold texts of similar length.
-
-        Args:
-            texts: texts with their prompts.
-            progress: called after each batch with the number of new texts that are done, and of all.
-
-        Raises:
-            InputError: the model cannot be pooled in this way, or a vector is not finite.
-        """
+        """Encode the new texts, prompts included, in one call, so that batches hold texts of similar length."""
         new = [text for text in dict.fromkeys(texts) if text not in self._row_of_text]
         if not new:
             return

@@ -16,11 +16,7 @@ _POSITIONS_FROM_2 = {"xlm-roberta", "roberta", "camembert", "xlm-roberta-xl"}  #
 
 
 def load_tokenizer(name_or_path: str, *, revision: str | None = None, trust_remote_code: bool = False) -> Any:
-    """Return a fast tokenizer that takes sentences as lists of words.
-
-    Raises:
-        InputError: the tokenizer cannot be loaded, or does not say which word a sub-word belongs to.
-    """
+    """Return a fast tokenizer that takes sentences as lists of words."""
     path = local_path(name_or_path)
     options: dict[str, Any] = {
         "revision": revision or "main",
@@ -41,25 +37,23 @@ def load_tokenizer(name_or_path: str, *, revision: str | None = None, trust_remo
     return tokenizer
 
 
+def lowers_case(tokenizer: Any) -> bool:
+    """Return whether a tokenizer lower-cases; such a one does not know dotted and dotless i."""
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    return normalizer is not None and normalizer.normalize_str("A") == "a"
+
+
 def window_length(config: Any, tokenizer: Any, *, max_length: int | None = None, least: int = MIN_LENGTH) -> int:
-    """Return the number of sub-words in one forward pass: the lowest limit of caller, model and tokenizer, or 512.
-
-    Args:
-        config: configuration of the model.
-        tokenizer: its tokenizer.
-        max_length: limit of the caller, or None.
-        least: number of sub-words for which there must be room.
-
-    Raises:
-        InputError: the limit is lower than that.
-    """
-    positions = getattr(config, "max_position_embeddings", None)
-    if positions and config.model_type in _POSITIONS_FROM_2:
+    """Return the number of sub-words in one forward pass: the lowest limit of caller, model and tokenizer, or 512."""
+    limits = [tokenizer.model_max_length, MAX_LENGTH]
+    positions = getattr(config, "max_position_embeddings", None) or 0
+    if config.model_type in _POSITIONS_FROM_2:
         positions -= 2
-    if positions is not None and positions <= 0:  # as models with relative positions may say
-        positions = None
-    limits = (max_length, positions, tokenizer.model_max_length, MAX_LENGTH)
-    length = int(min(limit for limit in limits if limit is not None))
+    if positions > 0:  # models with relative positions state none, 0 or -1
+        limits.append(positions)
+    if max_length is not None:
+        limits.append(max_length)
+    length = int(min(limits))
     if length < least:
         raise usage_error(f"max_length is {length}; a text needs room for at least {least} sub-words")
     return length

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.metadata
 import os
+import re
+import subprocess
 import sys
 import sysconfig
 import traceback
@@ -17,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE, hook
-from turkic_idiom_tasks.harnesses.private_names import LM_EVAL, MTEB, Harness
-from turkic_idiom_tasks.harnesses.versions import DISTRIBUTION, installed_version, pip_command, wrong_versions
+from turkic_idiom_tasks.harnesses.private_names import LM_EVAL, MTEB, Harness, installed_version
 
+DISTRIBUTION = "turkic-idiom-tasks"
 PACKAGES = (  # always listed with their versions, and imported in this order, so that the culprit comes first
     "pydantic",
     "torch",
@@ -30,30 +33,20 @@ PACKAGES = (  # always listed with their versions, and imported in this order, s
 )
 PTH_FILE = "turkic_idiom_tasks.pth"
 REGISTER = "in Python, call turkic_idiom_tasks.register() after importing the harness"
+PIP_SECONDS = 120  # for `pip check`, which reads the metadata of every package
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What was found.
+    """What was found."""
 
-    Attributes:
-        details: lines, one for each thing that was looked at.
-        problems: what is wrong, in a few words each.
-        advice: what to do, a line each; empty if nothing is wrong.
-    """
-
-    details: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    advice: list[str] = field(default_factory=list)
-
-    @property
-    def is_healthy(self) -> bool:
-        """Return whether nothing is wrong."""
-        return not self.problems
+    details: list[str] = field(default_factory=list)  # lines, one for each thing that was looked at
+    problems: list[str] = field(default_factory=list)  # what is wrong, in a few words each
+    advice: list[str] = field(default_factory=list)  # what to do, a line each; empty if nothing is wrong
 
     def lines(self) -> list[str]:
         """Return the verdict, what to do, and then the details."""
-        if self.is_healthy:
+        if not self.problems:
             verdict = "everything is registered: mteb and lm-eval know the tasks, and the data can be read"
         else:
             count = f"{len(self.problems)} problem{'s' if len(self.problems) > 1 else ''}"
@@ -67,6 +60,14 @@ class Diagnosis:
         if not is_right:
             self.problems.append(problem or detail)
             self.advice.append(advice)
+
+    def check_registered(self, is_registered: bool, what: str, *, advice: str) -> None:
+        """Note whether a harness knows something of ours."""
+        self.check(is_registered, detail=f"{what}: {'registered' if is_registered else 'MISSING'}", advice=advice)
+
+    def first_advice(self, otherwise: str) -> str:
+        """Return the advice for an earlier problem, from which one that only shows in an import most likely follows."""
+        return self.advice[0] if self.advice else otherwise
 
 
 def diagnose() -> Diagnosis:
@@ -101,7 +102,7 @@ def print_diagnosis() -> int:
     except BrokenPipeError:  # the reader, such as `head -1`, has all that it wants
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return 0 if diagnosis.is_healthy else 1
+    return 1 if diagnosis.problems else 0
 
 
 def _attempt(look: Callable[[Diagnosis], None], diagnosis: Diagnosis) -> None:
@@ -116,7 +117,7 @@ def _attempt(look: Callable[[Diagnosis], None], diagnosis: Diagnosis) -> None:
             False,
             detail=f"{name}: cannot be checked: {in_one_line(error)}",
             problem=f"{name} cannot be checked",
-            advice=_first_advice(diagnosis, otherwise=f"install again: pip install --force-reinstall {DISTRIBUTION}"),
+            advice=diagnosis.first_advice(f"install again: pip install --force-reinstall {DISTRIBUTION}"),
         )
 
 
@@ -132,20 +133,22 @@ def in_one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {message}{place}"
 
 
-def _first_advice(diagnosis: Diagnosis, *, otherwise: str) -> str:
-    """Return the advice for an earlier problem, from which one that only shows in an import most likely follows."""
-    return diagnosis.advice[0] if diagnosis.advice else otherwise
-
-
 def _look_at_versions(diagnosis: Diagnosis) -> None:
-    wrong = wrong_versions()
-    for wrong_version in wrong:
-        diagnosis.check(
-            False,
-            detail=f"WRONG VERSION: {wrong_version}",
-            problem=str(wrong_version),
-            advice=pip_command(wrong),  # one command for all, since two might undo each other
-        )
+    """Note what `pip check` finds wrong with our requirements, and with those of the packages that we require."""
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "check"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PIP_SECONDS, check=False)  # noqa: S603
+    if not run.stdout.strip():  # there is no pip in environments that uv makes
+        reason = run.stderr.strip().splitlines()[-1:] or ["no message"]
+        diagnosis.details.append(f"versions: cannot be checked by pip: {reason[0]}; try: uv pip check")
+        return
+    names = {DISTRIBUTION}
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        for requirement in importlib.metadata.requires(DISTRIBUTION) or ():
+            names.add(re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-"))
+    for line in run.stdout.splitlines():
+        if line.split(" ")[0] in names:
+            # pip chooses versions that suit every package which ours needs, so that one command corrects them all
+            diagnosis.check(False, detail=line, advice=f"install what is needed: pip install {DISTRIBUTION}")
 
 
 def _look_at_imports(diagnosis: Diagnosis) -> None:
@@ -157,13 +160,12 @@ def _look_at_imports(diagnosis: Diagnosis) -> None:
         except BaseException as error:  # as in _attempt
             version = installed_version(name)
             exactly = f"'{name}=={version}'" if version else name
+            again = f"install it again: pip install --force-reinstall --no-deps {exactly}"
             diagnosis.check(
                 False,
                 detail=f"import of {name} fails: {in_one_line(error)}",
                 problem=f"{name} cannot be imported",
-                advice=_first_advice(
-                    diagnosis, otherwise=f"install it again: pip install --force-reinstall --no-deps {exactly}"
-                ),
+                advice=diagnosis.first_advice(again),
             )
 
 
@@ -197,12 +199,9 @@ def _look_at_mteb(diagnosis: Diagnosis) -> None:
     from turkic_idiom_tasks.harnesses.mteb_tasks import BENCHMARK_NAME  # last, because it registers what is missing
 
     for task in TASKS.values():
-        state = "registered" if task.name in task_names else "MISSING"
-        diagnosis.check(task.name in task_names, detail=f"mteb task {task.name}: {state}", advice=REGISTER)
-    state = "registered" if BENCHMARK_NAME in benchmark_names else "MISSING"
-    diagnosis.check(
-        BENCHMARK_NAME in benchmark_names, detail=f"mteb benchmark {BENCHMARK_NAME}: {state}", advice=REGISTER
-    )
+        diagnosis.check_registered(task.name in task_names, f"mteb task {task.name}", advice=REGISTER)
+    has_benchmark = BENCHMARK_NAME in benchmark_names
+    diagnosis.check_registered(has_benchmark, f"mteb benchmark {BENCHMARK_NAME}", advice=REGISTER)
     diagnosis.check(n_models > 0, detail=f"mteb models: {n_models} registered", advice=REGISTER)
     _note_missing_names(diagnosis, MTEB)
 
@@ -212,16 +211,14 @@ def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
     from lm_eval.api.registry import model_registry
     from lm_eval.tasks.manager import TaskManager
 
-    from turkic_idiom_tasks.harnesses.lm_eval_plugin import GROUPS, MODEL_NAME, TASK_FOLDER
-    from turkic_idiom_tasks.harnesses.lm_eval_yaml import ALL
+    from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, TASK_FOLDER
+    from turkic_idiom_tasks.harnesses.lm_eval_plugin import GROUPS, MODEL_NAME
 
     advice = f"pass --include_path {TASK_FOLDER} to lm-eval"
     known = TaskManager(include_defaults=False).all_groups
     for name in (*GROUPS, ALL):
-        state = "registered" if name in known else "MISSING"
-        diagnosis.check(name in known, detail=f"lm-eval group {name}: {state}", advice=advice)
-    state = "registered" if MODEL_NAME in model_registry else "MISSING"
-    diagnosis.check(MODEL_NAME in model_registry, detail=f"lm-eval model {MODEL_NAME}: {state}", advice=advice)
+        diagnosis.check_registered(name in known, f"lm-eval group {name}", advice=advice)
+    diagnosis.check_registered(MODEL_NAME in model_registry, f"lm-eval model {MODEL_NAME}", advice=advice)
     _note_missing_names(diagnosis, LM_EVAL)
 
 
@@ -260,8 +257,7 @@ def _look_at_failures(diagnosis: Diagnosis) -> None:
             False,
             detail=f"FAILED at {where}: {error}",
             problem=f"the registration at {where} failed",
-            advice=_first_advice(
-                diagnosis,
-                otherwise=f"install harnesses that this package supports: pip install --upgrade {DISTRIBUTION}",
+            advice=diagnosis.first_advice(
+                f"install harnesses that this package supports: pip install --upgrade {DISTRIBUTION}"
             ),
         )

@@ -13,16 +13,10 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.splits import TEST, TRAIN
-from turkic_idiom_tasks.tasks.items.item_types import LETTERS, Item, ItemSet, Option
-from turkic_idiom_tasks.tasks.items.items import available, build_items
+from turkic_idiom_tasks.tasks.items.item_types import LETTERS, Item, Option
+from turkic_idiom_tasks.tasks.items.items import available, items_of_set
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, open_prompt, prompt
-from turkic_idiom_tasks.tasks.spans import prompts as span_prompts
-
-SPAN_PROMPTS = {
-    "json": (span_prompts.json_prompt, span_prompts.json_answer),
-    "xml": (span_prompts.xml_prompt, span_prompts.xml_answer),
-    "native": (span_prompts.native_prompt, span_prompts.json_answer),
-}
+from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS as SPAN_PROMPTS
 
 
 def item_samples(
@@ -49,22 +43,33 @@ def item_samples(
     Raises:
         InputError: an unknown prompt, a negative number or too few training items, or no test item.
     """
-    if variant not in VARIANTS:
-        raise usage_error(f"prompt={variant}: unknown; known: {', '.join(VARIANTS)}")
-    _check_few_shot(few_shot)
+    _check_options(variant, VARIANTS, few_shot)
     ask = open_prompt if is_open else prompt
+    of_kind = [item_set for item_set in available(dataset) if item_set.kind == kind]
+    sets = []
+    for item_set in of_kind:
+        if language in ("", item_set.language) and target in ("", item_set.target):
+            sets.append(item_set)
+    if not sets:
+        asked = " ".join(code for code in (language, target) if code)
+        raise _nothing(dataset, kind, asked, known=[item_set.name for item_set in of_kind])
     columns = []
-    for item_set in _sets(dataset, kind, language, target):
-        examples = build_items(dataset, kind, item_set.language, item_set.target, split=TRAIN)[:few_shot]
-        if len(examples) < few_shot:
-            raise usage_error(f"few_shot={few_shot}: {item_set.name} has only {len(examples)} training items")
+    for item_set in sets:
+        examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot]
+        _check_examples(examples, few_shot, item_set.name)
         turns: list[ChatMessage] = []
         for example in examples:
-            answer = example.options[example.gold].text if is_open else LETTERS[example.gold]
-            turns += _turns(ask(example, variant), answer)
+            turns += _turns(ask(example, variant), _answer(example, is_open=is_open))
         column = []
-        for item in build_items(dataset, kind, item_set.language, item_set.target, split=TEST):
-            column.append(_item_sample(item, ask(item, variant), turns, is_open=is_open))
+        for item in items_of_set(dataset, item_set):
+            sample = Sample(
+                id=item.id,
+                input=[*turns, ChatMessageUser(content=ask(item, variant))],
+                target=_answer(item, is_open=is_open),
+                choices=None if is_open else [option.text for option in item.options],
+                metadata={"concept": item.concept, "set": item_set.name, "item": asdict(item)},
+            )
+            column.append(sample)
         columns.append(column)
     return _interleaved(columns)
 
@@ -75,25 +80,22 @@ def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot
     Raises:
         InputError: as in `item_samples`.
     """
-    if variant not in SPAN_PROMPTS:
-        raise usage_error(f"prompt={variant}: unknown; known: {', '.join(SPAN_PROMPTS)}")
-    _check_few_shot(few_shot)
+    _check_options(variant, SPAN_PROMPTS, few_shot)
     ask, answer = SPAN_PROMPTS[variant]
     codes = [code for code in dataset.span_languages if language in ("", code)]
     if not codes:
         raise _nothing(dataset, "spans", language, known=dataset.span_languages)
     columns = []
     for code in codes:
-        examples = dataset.sentences(code)[TRAIN][:few_shot]
-        if len(examples) < few_shot:
-            raise usage_error(f"few_shot={few_shot}: {code} has only {len(examples)} training sentences")
+        sentences = dataset.sentences(code)
+        examples = sentences[TRAIN][:few_shot]
+        _check_examples(examples, few_shot, code)
         turns: list[ChatMessage] = []
         for example in examples:
             turns += _turns(ask(example.sentence, code), answer(example))
-        sentences = dataset.sentences(code)[TEST]
-        concepts = idiom_clusters(sentences)
+        concepts = idiom_clusters(sentences[TEST])
         column = []
-        for sentence in sentences:
+        for sentence in sentences[TEST]:
             sample = Sample(
                 id=f"spans_{code}/{sentence.id}",
                 input=[*turns, ChatMessageUser(content=ask(sentence.sentence, code))],
@@ -103,11 +105,6 @@ def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot
             column.append(sample)
         columns.append(column)
     return _interleaved(columns)
-
-
-def _check_few_shot(few_shot: int) -> None:
-    if few_shot < 0:
-        raise usage_error(f"few_shot={few_shot}: must be 0 or the number of training items to show")
 
 
 def item_of(metadata: Mapping[str, Any]) -> Item:
@@ -125,38 +122,26 @@ def sentence_of(metadata: Mapping[str, Any]) -> TaggedSentence:
     return TaggedSentence(**values)
 
 
-def _sets(dataset: Dataset, kind: str, language: str, target: str) -> list[ItemSet]:
-    of_kind = [item_set for item_set in available(dataset) if item_set.kind == kind]
-    chosen = []
-    for item_set in of_kind:
-        if language in ("", item_set.language) and target in ("", item_set.target):
-            chosen.append(item_set)
-    if not chosen:
-        raise _nothing(dataset, kind, f"{language}{' ' if target else ''}{target}", known=[s.name for s in of_kind])
-    return chosen
+def _check_options(variant: str, known: Iterable[str], few_shot: int) -> None:
+    if variant not in known:
+        raise usage_error(f"prompt={variant}: unknown; known: {', '.join(known)}")
+    if few_shot < 0:
+        raise usage_error(f"few_shot={few_shot}: must be 0 or the number of training items to show")
 
 
-def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Iterable[str]) -> Exception:
+def _check_examples(members: Sequence[object], few_shot: int, name: str) -> None:
+    if len(members) < few_shot:
+        raise usage_error(f"few_shot={few_shot}: {name} has only {len(members)} training items")
+
+
+def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -> Exception:
     return usage_error(
         f"{kind}: {dataset.path} has no test item for {asked or 'any language'}; it has {', '.join(known) or 'none'}"
     )
 
 
-def _item_sample(item: Item, question: str, turns: Sequence[ChatMessage], *, is_open: bool) -> Sample:
-    metadata = {"concept": item.concept, "set": set_name(item), "item": asdict(item)}
-    right = item.options[item.gold].text if is_open else LETTERS[item.gold]
-    return Sample(
-        id=item.id,
-        input=[*turns, ChatMessageUser(content=question)],
-        target=right,
-        choices=None if is_open else [option.text for option in item.options],
-        metadata=metadata,
-    )
-
-
-def set_name(item: Item) -> str:
-    """Return the name of the set of an item."""
-    return ItemSet(item.kind, item.language, item.target, 0).name
+def _answer(item: Item, *, is_open: bool) -> str:
+    return item.options[item.gold].text if is_open else LETTERS[item.gold]
 
 
 def _turns(question: str, answer: str) -> list[ChatMessage]:
@@ -167,7 +152,5 @@ def _interleaved(columns: Sequence[Sequence[Sample]]) -> list[Sample]:
     """Return the first samples of all columns, then the second ones, so that a limited run sees every set."""
     samples = []
     for row in range(max(map(len, columns))):
-        for column in columns:
-            if row < len(column):
-                samples.append(column[row])
+        samples += [column[row] for column in columns if row < len(column)]
     return samples

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import cast
 
 from inspect_ai.scorer import (
@@ -31,6 +32,7 @@ from inspect_ai.solver import TaskState
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.inspect_samples import item_of, sentence_of
 from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
 from turkic_idiom_tasks.tasks.items.scoring import macro, score_items, score_open_cloze
@@ -40,15 +42,65 @@ from turkic_idiom_tasks.tasks.spans.scoring import sample, score_samples
 CONCEPT = "concept"  # key of the metadata of a sample: what is resampled and clustered
 UNREADABLE = "invalid_response_format"  # Inspect's word for an answer that could not be read
 
+Compute = Callable[[Sequence[SampleScore]], Mapping[str, float]]
+
+
+def _choice(group: Sequence[SampleScore]) -> dict[str, float]:
+    items = [item_of(score.sample_metadata or {}) for score in group]
+    letters = [score.score.answer for score in group]
+    return score_items(items, [None if letter is None else LETTERS.index(letter) for letter in letters])
+
+
+def _open_cloze(group: Sequence[SampleScore], *, lexicon: Lexicon) -> dict[str, float]:
+    items = [item_of(score.sample_metadata or {}) for score in group]
+    return score_open_cloze(items, [score.score.answer for score in group], lexicon)
+
+
+def _spans(group: Sequence[SampleScore]) -> dict[str, float]:
+    samples = []
+    n_unreadable = 0
+    for score in group:
+        metadata = score.sample_metadata or {}
+        samples.append(sample(metadata[CONCEPT], sentence_of(metadata).tags, (score.score.answer or "").split()))
+        n_unreadable += score.score.reason == UNREADABLE
+    return {**score_samples(samples), "format_error": n_unreadable / len(group)}
+
+
+def _all_scores(scores: Sequence[SampleScore], *, compute: Compute, main: str) -> Value:
+    """Return the scores of the only set, or the macro scores and the main score of every set."""
+    computed: dict[str, Mapping[str, float]] = {}
+    for name, group in _by_set(scores).items():
+        by_epoch = {str(number): compute(epoch) for number, epoch in enumerate(_epochs(group))}
+        computed[name] = macro(by_epoch) if len(by_epoch) > 1 else by_epoch["0"]
+    if len(computed) == 1:
+        return dict(next(iter(computed.values())))
+    return macro(computed) | {f"{main}_{name}": values[main] for name, values in computed.items()}
+
+
+def _by_set(scores: Sequence[SampleScore]) -> dict[str, list[SampleScore]]:
+    groups: dict[str, list[SampleScore]] = {}
+    for score in scores:
+        groups.setdefault((score.sample_metadata or {})["set"], []).append(score)
+    return groups
+
+
+def _epochs(scores: Sequence[SampleScore]) -> list[list[SampleScore]]:
+    """Return the first answers to all samples, the second ones, and so on."""
+    epochs: list[list[SampleScore]] = []
+    n_earlier: Counter[str | int | None] = Counter()
+    for score in scores:
+        number = n_earlier[score.sample_id]
+        n_earlier[score.sample_id] += 1
+        if number == len(epochs):
+            epochs.append([])
+        epochs[number].append(score)
+    return epochs
+
 
 @metric(name="choice_scores", scores="unreduced")
 def choice_scores() -> Metric:
     """Compute the scores of `scoring.score_items`."""
-
-    def compute(scores: list[SampleScore]) -> Value:
-        return _flat(_by_set(scores), _choice, main="accuracy")
-
-    return compute
+    return partial(_all_scores, compute=_choice, main="accuracy")
 
 
 @metric(name="open_cloze_scores", scores="unreduced")
@@ -56,13 +108,8 @@ def open_cloze_scores(data: str = "") -> Metric:
     """Compute the scores of `scoring.score_open_cloze`; `data` is that of the task."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        lexicon = current_dataset(data).lexicon
-
-        def open_cloze(group: Sequence[SampleScore]) -> dict[str, float]:
-            items = [item_of(score.sample_metadata or {}) for score in group]
-            return score_open_cloze(items, [score.score.answer for score in group], lexicon)
-
-        return _flat(_by_set(scores), open_cloze, main="accepted")
+        open_cloze = partial(_open_cloze, lexicon=current_dataset(data).lexicon)
+        return _all_scores(scores, compute=open_cloze, main="accepted")
 
     return compute
 
@@ -70,11 +117,7 @@ def open_cloze_scores(data: str = "") -> Metric:
 @metric(name="span_scores", scores="unreduced")
 def span_scores() -> Metric:
     """Compute the scores of the span tasks; see `tasks.spans.scoring`."""
-
-    def compute(scores: list[SampleScore]) -> Value:
-        return _flat(_by_set(scores), _spans, main="span_f1")
-
-    return compute
+    return partial(_all_scores, compute=_spans, main="span_f1")
 
 
 @metric(name="stderr", scores="unreduced")
@@ -109,12 +152,11 @@ def idiom_choice() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         item = item_of(state.metadata)
         position = read_letter(state.output.completion, len(item.options))
-        is_right = position == item.gold
         trap = None if position is None else item.options[position].trap
-        return Score(
-            value=CORRECT if is_right else INCORRECT,
+        return _score(
+            is_right=position == item.gold,
             answer=None if position is None else LETTERS[position],
-            reason=UNREADABLE if position is None else None,
+            is_readable=position is not None,
             explanation=None if trap is None else f"a trap: {trap}",
         )
 
@@ -133,11 +175,7 @@ def idiom_cloze(data: str = "") -> Scorer:
         item = item_of(state.metadata)
         answer = read_open(state.output.completion, item.text)
         scores = score_open_cloze([item], [answer], current_dataset(data).lexicon)
-        return Score(
-            value=CORRECT if scores["accepted"] else INCORRECT,
-            answer=answer,
-            reason=UNREADABLE if answer is None else None,
-        )
+        return _score(is_right=bool(scores["accepted"]), answer=answer, is_readable=answer is not None)
 
     return score
 
@@ -150,69 +188,16 @@ def idiom_spans() -> Scorer:
         sentence = sentence_of(state.metadata)
         language = LANGUAGES[sentence.language]
         answer = read_answer(state.output.completion, sentence.sentence, sentence.tokens, language, strict=True)
-        return Score(
-            value=CORRECT if answer.tags == sentence.tags else INCORRECT,
-            answer=" ".join(answer.tags),
-            reason=UNREADABLE if answer.format_error else None,
-        )
+        is_right = answer.tags == sentence.tags
+        return _score(is_right=is_right, answer=" ".join(answer.tags), is_readable=not answer.format_error)
 
     return score
 
 
-def _by_set(scores: Sequence[SampleScore]) -> dict[str, list[SampleScore]]:
-    groups: dict[str, list[SampleScore]] = {}
-    for score in scores:
-        groups.setdefault((score.sample_metadata or {})["set"], []).append(score)
-    return groups
-
-
-def _choice(group: Sequence[SampleScore]) -> dict[str, float]:
-    items = [item_of(score.sample_metadata or {}) for score in group]
-    positions = []
-    for score in group:
-        letter = score.score.answer
-        positions.append(None if letter is None else LETTERS.index(letter))
-    return score_items(items, positions)
-
-
-def _spans(group: Sequence[SampleScore]) -> dict[str, float]:
-    samples = []
-    n_unreadable = 0
-    for score in group:
-        metadata = score.sample_metadata or {}
-        samples.append(sample(metadata[CONCEPT], sentence_of(metadata).tags, (score.score.answer or "").split()))
-        n_unreadable += score.score.reason == UNREADABLE
-    return {**score_samples(samples), "format_error": n_unreadable / len(group)}
-
-
-def _flat(
-    scores_by_set: Mapping[str, Sequence[SampleScore]],
-    compute: Callable[[Sequence[SampleScore]], Mapping[str, float]],
-    *,
-    main: str,
-) -> Value:
-    """Return the scores of the only set, or the macro scores and the main score of every set."""
-    computed: dict[str, Mapping[str, float]] = {}
-    for name, scores in scores_by_set.items():
-        epochs = _epochs(scores)
-        by_epoch = {str(number): compute(epoch) for number, epoch in enumerate(epochs)}
-        computed[name] = macro(by_epoch) if len(epochs) > 1 else by_epoch["0"]
-    if len(computed) == 1:
-        return dict(next(iter(computed.values())))
-    flat = dict(macro(computed))
-    for name, values in computed.items():
-        flat[f"{main}_{name}"] = values[main]
-    return flat
-
-
-def _epochs(scores: Sequence[SampleScore]) -> list[list[SampleScore]]:
-    """Return the first answers to all samples, the second ones, and so on."""
-    epochs: list[list[SampleScore]] = []
-    n_earlier: Counter[str | int | None] = Counter()
-    for score in scores:
-        number = n_earlier[score.sample_id]
-        n_earlier[score.sample_id] += 1
-        if number == len(epochs):
-            epochs.append([])
-        epochs[number].append(score)
-    return epochs
+def _score(*, is_right: bool, answer: str | None, is_readable: bool, explanation: str | None = None) -> Score:
+    return Score(
+        value=CORRECT if is_right else INCORRECT,
+        answer=answer,
+        reason=None if is_readable else UNREADABLE,
+        explanation=explanation,
+    )

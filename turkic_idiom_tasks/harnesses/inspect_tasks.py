@@ -7,19 +7,19 @@ again without the data.
 
 from __future__ import annotations
 
+from typing import Any
+
 from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.dataset import MemoryDataset
 from inspect_ai.model import GenerateConfig
-from inspect_ai.scorer import Scorer
 from inspect_ai.solver import generate
 
-from turkic_idiom_tasks import __version__
-from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.inspect_samples import item_samples, span_samples
 from turkic_idiom_tasks.harnesses.inspect_scorers import idiom_choice, idiom_cloze, idiom_spans
 from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, MEANING, USAGE
+from turkic_idiom_tasks.version import __version__
 
 DEFAULT_PROMPT = "en1"
 
@@ -34,7 +34,7 @@ def meaning(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", fe
         data: as in ``--data`` of our commands; by default what TURKIC_IDIOM_DATA names, or the bundled lexicon.
         few_shot: number of examples from the training split.
     """
-    return _choice_task(MEANING, language=language, prompt=prompt, data=data, few_shot=few_shot)
+    return _task(MEANING, data, prompt, few_shot, language=language)
 
 
 @task
@@ -50,28 +50,25 @@ def equivalent(
         data: as in `meaning`.
         few_shot: as in `meaning`.
     """
-    return _choice_task(EQUIVALENT, language=language, target=target, prompt=prompt, data=data, few_shot=few_shot)
+    return _task(EQUIVALENT, data, prompt, few_shot, language=language, target=target)
 
 
 @task
 def usage(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
     """Ask whether a sentence uses the words of an idiom figuratively or literally; arguments as in `meaning`."""
-    return _choice_task(USAGE, language=language, prompt=prompt, data=data, few_shot=few_shot)
+    return _task(USAGE, data, prompt, few_shot, language=language)
 
 
 @task
 def cloze(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
     """Ask which of four idioms fills the blank in a sentence; arguments as in `meaning`."""
-    return _choice_task(CLOZE, language=language, prompt=prompt, data=data, few_shot=few_shot)
+    return _task(CLOZE, data, prompt, few_shot, language=language)
 
 
 @task
 def cloze_open(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
     """Ask for an idiom that fills the blank in a sentence; arguments as in `meaning`."""
-    show_input_errors_as_one_line()
-    dataset = current_dataset(data)
-    samples = item_samples(dataset, CLOZE, language=language, variant=prompt, few_shot=few_shot, is_open=True)
-    return _task(samples, idiom_cloze(data), dataset, prompt=prompt, few_shot=few_shot)
+    return _task(CLOZE, data, prompt, few_shot, language=language, is_open=True)
 
 
 @task
@@ -84,20 +81,19 @@ def spans(language: str = "", prompt: str = "json", data: str = "", few_shot: in
         data: as in `meaning`.
         few_shot: as in `meaning`.
     """
+    return _task("", data, prompt, few_shot, language=language)
+
+
+def _task(kind: str, data: str, prompt: str, few_shot: int, *, is_open: bool = False, **languages: Any) -> Task:
+    """Return the task of a kind of items, or without a kind that of the spans."""
     show_input_errors_as_one_line()
     dataset = current_dataset(data)
-    samples = span_samples(dataset, language=language, variant=prompt, few_shot=few_shot)
-    return _task(samples, idiom_spans(), dataset, prompt=prompt, few_shot=few_shot)
-
-
-def _choice_task(kind: str, *, language: str, prompt: str, data: str, few_shot: int, target: str = "") -> Task:
-    show_input_errors_as_one_line()
-    dataset = current_dataset(data)
-    samples = item_samples(dataset, kind, language=language, target=target, variant=prompt, few_shot=few_shot)
-    return _task(samples, idiom_choice(), dataset, prompt=prompt, few_shot=few_shot)
-
-
-def _task(samples: list[Sample], scorer: Scorer, dataset: Dataset, *, prompt: str, few_shot: int) -> Task:
+    if kind:
+        samples = item_samples(dataset, kind, variant=prompt, few_shot=few_shot, is_open=is_open, **languages)
+        scorer = idiom_cloze(data) if is_open else idiom_choice()
+    else:
+        samples = span_samples(dataset, variant=prompt, few_shot=few_shot, **languages)
+        scorer = idiom_spans()
     return Task(
         dataset=MemoryDataset(samples, name=dataset.path, location=dataset.path),
         solver=generate(),

@@ -20,19 +20,10 @@ log = logging.getLogger("turkic_idiom_tasks")
 
 
 def load(language: str, **_metadata: Any) -> DatasetDict:
-    """Return the questions about the test concepts of a language, and say how their answers are judged.
-
-    Args:
-        language: code.
-        _metadata: values of ``--metadata``, which lm-eval passes; not used.
-
-    Raises:
-        InputError: the data is no lexicon, has no test concept with a meaning in the language, or cannot be used.
-    """
+    """Return the questions about the test concepts of a language, and say how their answers are judged."""
     show_input_errors_as_one_line()
     dataset = current_dataset()
-    lexicon = dataset.lexicon
-    rows = [] if lexicon is None else explanations(lexicon, language)
+    rows = explanations(dataset.lexicon, language)
     if not rows:
         raise InputError(
             f"{dataset.path}: has no test concept with a meaning in {language} to explain; choose other tasks or data"
@@ -42,7 +33,7 @@ def load(language: str, **_metadata: Any) -> DatasetDict:
         "judge them with: turkic-idiom judge DIR --model JUDGE",
         language,
     )
-    return DatasetDict({TEST: HarnessDataset.from_list([row.document() for row in rows])})
+    return DatasetDict({TEST: HarnessDataset.from_list(rows)})
 
 
 load_tr, load_az, load_tk, load_gag, load_uz = (partial(load, code) for code in ("tr", "az", "tk", "gag", "uz"))

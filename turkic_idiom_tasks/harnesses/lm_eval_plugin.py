@@ -10,29 +10,26 @@ import functools
 import logging
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.harnesses.lm_eval_yaml import PREFIX, astitch_tasks, groups, tasks
+from turkic_idiom_tasks.harnesses.lm_eval_names import PREFIX, TASK_FOLDER, groups, tasks
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_SOURCE
+from turkic_idiom_tasks.version import __version__
 
 log = logging.getLogger("turkic_idiom_tasks")
 
-TASK_FOLDER = Path(__file__).parent / "lm_eval_tasks"
 MODEL_NAME = "token-classifier"
 MODEL_TARGET = "turkic_idiom_tasks.harnesses.lm_eval_model:TokenClassifierLM"
 VARIANTS = ("", "_xml", "_native")  # endings of task and group names, one for each kind of prompt
 GROUPS = tuple(f"turkic_idiom_span{variant}" for variant in VARIANTS)
-ITEM_GROUPS = groups()
-ITEM_TASKS = {task.name: task for task in tasks()}
-ASTITCH_TASKS = {task.name: task for task in astitch_tasks()}
+_ITEM_GROUPS = groups()
+_ITEM_TASKS = {task.name: task for task in tasks()}
 
 
 def add_tasks(module: ModuleType) -> None:
@@ -49,32 +46,18 @@ def add_tasks(module: ModuleType) -> None:
     def __init__(  # noqa: N807
         manager: Any, verbosity: Any = None, include_path: Any = None, *args: Any, **options: Any
     ) -> None:
-        original(manager, verbosity, with_our_folder(include_path, module), *args, **options)
+        original(manager, verbosity, _with_our_folder(include_path, module), *args, **options)
         manager.include_path = include_path
         _leave_out_absent_languages(manager)
 
     @functools.wraps(load_spec)
     def _load_spec(manager: Any, spec: Any) -> Any:
-        if isinstance(spec, str) and spec in ITEM_GROUPS:
+        if isinstance(spec, str) and spec in _ITEM_GROUPS:
             _leave_out_absent_items(manager, spec)
         return load_spec(manager, spec)
 
     module.TaskManager.__init__ = __init__
     module.TaskManager._load_spec = _load_spec
-
-
-def with_our_folder(include_path: Any, module: ModuleType) -> list[Any]:
-    """Return the folders that the user includes, with ours as the first one unless it is there already."""
-    folders = []
-    if isinstance(include_path, list | tuple):
-        folders = list(include_path)
-    elif include_path:
-        folders = [include_path]
-    find_plugins = getattr(module, "discover_plugin_task_paths", list)  # in releases after 0.4.13
-    for folder in (*folders, *find_plugins()):
-        if Path(folder).resolve() == TASK_FOLDER.resolve():
-            return folders
-    return [TASK_FOLDER, *folders]
 
 
 def add_model(module: ModuleType) -> None:
@@ -86,32 +69,21 @@ def add_model(module: ModuleType) -> None:
 
 
 def add_provenance(module: ModuleType) -> None:
-    """Make `lm_eval.evaluator.simple_evaluate` name the data in the results of our tasks."""
+    """Make the results of our tasks from `lm_eval.evaluator.simple_evaluate` name their data, and shorten samples."""
     original = module.simple_evaluate
 
     @functools.wraps(original)
     def simple_evaluate(*args: Any, **options: Any) -> Any:
-        results = original(*args, **options)
-        for name, config in (results or {}).get("configs", {}).items():
-            if name.startswith(PREFIX) or name in ASTITCH_TASKS:
-                config["metadata"] = {**(config.get("metadata") or {}), **_provenance(name)}
-        return results
+        results = original(*args, **options) or {}
+        for name, config in results.get("configs", {}).items():
+            metadata = config.get("metadata") or {}
+            if name.startswith(PREFIX) or _is_astitch(name, metadata):
+                config["metadata"] = {**metadata, **_provenance(name, metadata)}
+                _refer_to_first((results.get("samples") or {}).get(name, ()))
+        return results or None
 
     simple_evaluate.names_data = True  # type: ignore[attr-defined]
     module.simple_evaluate = simple_evaluate  # type: ignore[attr-defined]
-
-
-def _provenance(name: str) -> dict[str, str]:
-    """Return what the results of a task of ours say about its data."""
-    if name in ASTITCH_TASKS:
-        from turkic_idiom_tasks.harnesses.lm_eval_astitch import data_revision  # late, because it loads lm-eval
-
-        task = ASTITCH_TASKS[name]
-        provenance = {"data": ASTITCH_SOURCE, "data_revision": data_revision(task.kind, task.language)}
-    else:
-        dataset = current_dataset()
-        provenance = {"data": dataset.path, "data_revision": dataset.revision}
-    return provenance | {"turkic_idiom_tasks": __version__}
 
 
 def add_late() -> None:
@@ -127,6 +99,54 @@ def add_late() -> None:
         add_provenance(evaluator)
 
 
+def _with_our_folder(include_path: Any, module: ModuleType) -> list[Any]:
+    """Return the folders that the user includes, with ours as the first one unless it is there already."""
+    folders = []
+    if isinstance(include_path, list | tuple):
+        folders = list(include_path)
+    elif include_path:
+        folders = [include_path]
+    find_plugins = getattr(module, "discover_plugin_task_paths", list)  # in releases after 0.4.13
+    for folder in (*folders, *find_plugins()):
+        if Path(folder).resolve() == TASK_FOLDER.resolve():
+            return folders
+    return [TASK_FOLDER, *folders]
+
+
+def _is_astitch(name: str, metadata: Mapping[str, Any]) -> bool:
+    return name.removesuffix("_gen") == f"astitch_{metadata.get('kind')}_{metadata.get('language')}"
+
+
+def _provenance(name: str, metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the results of a task of ours say about its data."""
+    if name.startswith(PREFIX):
+        dataset = current_dataset()
+        path, revision = dataset.path, dataset.revision
+    else:
+        from turkic_idiom_tasks.harnesses.siblings.lm_eval_astitch import data_in_use  # late, because it loads lm-eval
+
+        path, revision = data_in_use(metadata["kind"], metadata["language"])
+    return {"data": path, "data_revision": revision, "turkic_idiom_tasks": __version__}
+
+
+def _refer_to_first(samples: Collection[dict[str, Any]]) -> None:
+    """Replace a value that another metric of the sample holds already by a reference, ``as accuracy``.
+
+    lm-eval needs the value for each metric and logs it as often, which would be a third of the file. Every name stays,
+    because its loggers, such as that of Weights & Biases, look each metric up.
+    """
+    for sample in samples:
+        holders: list[str] = []
+        for metric in sample["metrics"]:
+            if not isinstance(sample[metric], dict | list):
+                continue
+            equal = [holder for holder in holders if sample[holder] == sample[metric]]
+            if equal:
+                sample[metric] = f"as {equal[0]}"
+            else:
+                holders.append(metric)
+
+
 def _leave_out_absent_languages(manager: Any) -> None:
     if not os.environ.get(DATA_VARIABLE):  # the bundled lexicon has all languages
         return
@@ -140,8 +160,7 @@ def _leave_out_absent_languages(manager: Any) -> None:
         return
     log.warning("%s has no span sentences in %s; left out of the groups", dataset.path, ", ".join(absent))
     for group, variant in zip(GROUPS, VARIANTS, strict=True):
-        absent_tasks = [f"turkic_idiom_span_{code}{variant}" for code in absent]
-        _shorten(manager, group, absent_tasks)
+        _shorten(manager, group, [f"turkic_idiom_span_{code}{variant}" for code in absent])
 
 
 def _leave_out_absent_items(manager: Any, group: str) -> None:
@@ -158,7 +177,7 @@ def _leave_out_absent_items(manager: Any, group: str) -> None:
         dataset = current_dataset()
         absent = []
         for name in _tasks_of(group):
-            task = ITEM_TASKS[name]
+            task = _ITEM_TASKS[name]
             if not items_of(dataset, task.kind, *task.languages):
                 absent.append(name)
     except InputError:
@@ -168,18 +187,18 @@ def _leave_out_absent_items(manager: Any, group: str) -> None:
     log.warning(
         "%s has no items for %s; left out of the groups, which then have no mean", dataset.path, ", ".join(absent)
     )
-    for name in (group, *ITEM_GROUPS[group]):
-        if name in ITEM_GROUPS:
-            empty = [member for member in ITEM_GROUPS[name] if set(_tasks_of(member)) <= set(absent)]
+    for name in (group, *_ITEM_GROUPS[group]):
+        if name in _ITEM_GROUPS:
+            empty = [member for member in _ITEM_GROUPS[name] if set(_tasks_of(member)) <= set(absent)]
             _shorten(manager, name, empty, has_mean=False)
 
 
 def _tasks_of(name: str) -> list[str]:
     """Return the names of the tasks in a group, or the name of a task itself."""
-    if name in ITEM_TASKS:
+    if name in _ITEM_TASKS:
         return [name]
     names = []
-    for member in ITEM_GROUPS[name]:
+    for member in _ITEM_GROUPS[name]:
         names += _tasks_of(member)
     return names
 

@@ -1,200 +1,102 @@
-"""Task files of the language-model tasks: their names, and the text of each.
+"""The text of each task file of the language-model tasks.
 
 The files are written once, with ``python -m turkic_idiom_tasks.harnesses.lm_eval_yaml``, and are part of the
 package; nothing is generated when lm-eval reads them. What tasks have in common is in the files that begin with an
-underscore, which are written by hand. A test compares the files with what this module writes.
+underscore, of which those that end in ``_scores`` are written here too. A test compares the files with what this module
+writes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, TASK_FOLDER, groups, tasks
 from turkic_idiom_tasks.io.files import write_text
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, KINDS, USAGE, ItemSet
-from turkic_idiom_tasks.tasks.items.items import item_sets
+from turkic_idiom_tasks.tasks.items.item_types import MEANING, USAGE
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
-from turkic_idiom_tasks.tasks.siblings import questions
-from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES
+from turkic_idiom_tasks.tasks.items.scoring import SCORES
+from turkic_idiom_tasks.tasks.spans.scoring import SUBWORD_METRICS, WORD_METRICS
 
-FOLDER = Path(__file__).parent / "lm_eval_tasks" / "items"
-ASTITCH_FOLDER = FOLDER.with_name("astitch")
-PREFIX = "turkic_idiom_"
-ALL = "turkic_idiom_lm"
-GENERATIVE, PROMPTS = "_gen", "_prompts"  # endings of names
+FOLDER = TASK_FOLDER / "items"
 VERSION = "1.0"  # raised when the same answers get other scores
 
-_NO_USAGE = "gag"  # the lexicon has no literal sentences in Gagauz
-_SCORES = {USAGE: "_usage_scores", CLOZE_OPEN: "_cloze_open_scores"}
+_SCORE_FILES = {MEANING: "_choice_scores", USAGE: "_usage_scores", CLOZE_OPEN: "_cloze_open_scores"}
 _MEANS = {
+    MEANING: ("accuracy", "accuracy_corrected", "near_share", "lexical_share", "random_share"),
     USAGE: ("accuracy", "accuracy_corrected", "pair_accuracy", "recall_figurative", "recall_literal"),
     CLOZE_OPEN: ("exact", "accepted", "lemma"),
-}
-_ASTITCH_MEANS = ("macro_f1", "accuracy")
-_CHOICE_MEANS = ("accuracy", "accuracy_corrected", "near_share", "lexical_share", "random_share")
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A task of lm-eval.
-
-    Attributes:
-        kind: a kind of items, or `CLOZE_OPEN`.
-        items: the set that is asked.
-        generates: whether the answer is written and not chosen by likelihood.
-    """
-
-    kind: str
-    items: ItemSet
-    generates: bool
-
-    @property
-    def group(self) -> str:
-        """Name of the group of the same kind in all languages."""
-        return f"{PREFIX}{self.kind}{self._ending}"
-
-    @property
-    def name(self) -> str:
-        """Name that the user gives: ``turkic_idiom_meaning_tr``, ``turkic_idiom_equivalent_tr_uz_gen``."""
-        return f"{PREFIX}{self.kind}_{'_'.join(self.languages)}{self._ending}"
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Codes of the language of the idiom and, if it is another one, of the options."""
-        both = (self.items.language, self.items.target)
-        return both if self.kind == EQUIVALENT else both[:1]
-
-    @property
-    def _ending(self) -> str:
-        return GENERATIVE if self.generates and self.kind != CLOZE_OPEN else ""
-
-
-@dataclass(frozen=True, slots=True)
-class AStitchTask:
-    """A task of lm-eval on AStitchInLanguageModels.
-
-    Attributes:
-        kind: one of `similarity.questions.KINDS`.
-        language: ``eng`` or ``por``.
-        generates: whether the answer is written and not chosen by likelihood.
-    """
-
-    kind: str
-    language: str
-    generates: bool
-
-    @property
-    def group(self) -> str:
-        """Name of the group of both languages."""
-        return f"astitch_{self.kind}{GENERATIVE if self.generates else ''}"
-
-    @property
-    def name(self) -> str:
-        """Name that the user gives: ``astitch_idiomaticity_eng``, ``astitch_meaning_por_gen``."""
-        return f"astitch_{self.kind}_{self.language}{GENERATIVE if self.generates else ''}"
-
-
-def tasks() -> list[Task]:
-    """Return every task, in the order of groups."""
-    in_order = []
-    for item_set in item_sets():
-        if (item_set.kind, item_set.language) != (USAGE, _NO_USAGE):
-            in_order += [Task(item_set.kind, item_set, generates=generates) for generates in (False, True)]
-            if item_set.kind == CLOZE:
-                in_order.append(Task(CLOZE_OPEN, item_set, generates=True))
-    return in_order
-
-
-def groups() -> dict[str, list[str]]:
-    """Return the name of every group and its members, tasks or other groups."""
-    members: dict[str, list[str]] = {}
-    for task in tasks():
-        members.setdefault(task.group, []).append(task.name)
-        members.setdefault(task.group + PROMPTS, []).append(task.name)
-    for generative in ("", GENERATIVE):
-        for prompts in ("", PROMPTS):
-            kinds = [f"{PREFIX}{kind}{generative}{prompts}" for kind in KINDS]
-            members[f"{ALL}{generative}{prompts}"] = [*kinds, f"{PREFIX}{CLOZE_OPEN}{prompts}"]
-    return members
+}  # other kinds are as `meaning`
+_LOWER_IS_BETTER = ("_share", "_spread", "unreadable", "small_sample", "format_error", "unmatched_spans")
 
 
 def files() -> dict[str, str]:
-    """Return the name of every file and its text."""
+    """Return the name of every file of the tasks on items, and its text."""
     texts = {}
+    for kind, name in _SCORE_FILES.items():
+        texts[name] = score_file("turkic_idiom_tasks.harnesses.lm_eval_items", SCORES[kind])
     for task in tasks():
-        texts[f"{task.name}.yaml"] = _task(task)
-    for name, members in groups().items():
-        texts[f"{name}.yaml"] = _group(name, members)
-    return texts
-
-
-def _task(task: Task) -> str:
-    way = "_generation" if task.generates else "_loglikelihood"
-    languages = "".join(f", {key}: {code}" for key, code in zip(("language", "target"), task.languages, strict=False))
-    return (
-        f"include: [_common, {way}, {_SCORES.get(task.kind, '_choice_scores')}]\n"
-        f"task: {task.name}\n"
-        f"task_alias: {'-'.join(task.languages)}\n"
-        f"metadata: {{version: {VERSION}, kind: {task.kind}{languages}}}\n"
-    )
-
-
-def _group(name: str, members: Sequence[str]) -> str:
-    lines = [f"group: {name}", "task:"]
-    lines += [f"  - {member}" for member in members]
-    if name.endswith(PROMPTS) and not name.startswith(ALL):
-        lines.append("dataset_kwargs: {all_prompts: true}  # for every task of the group")
-    if not name.startswith(ALL):
-        kind = name.removeprefix(PREFIX).removesuffix(PROMPTS).removesuffix(GENERATIVE)
-        means = list(_MEANS.get(kind, _CHOICE_MEANS))
-        if name.endswith(PROMPTS):
-            means.append("accepted_spread" if kind == CLOZE_OPEN else "accuracy_spread")
-        lines.append("aggregate_metric_list:")
-        lines += [f"  - {{metric: {metric}, aggregation: mean, weight_by_size: false}}" for metric in means]
-    lines.append(f"metadata: {{version: {VERSION}}}")
-    return "\n".join(lines) + "\n"
-
-
-def astitch_tasks() -> list[AStitchTask]:
-    """Return every task on AStitchInLanguageModels, in the order of groups."""
-    in_order = []
-    for kind in questions.KINDS:
-        for generates in (False, True):
-            in_order += [AStitchTask(kind, language, generates=generates) for language in ASTITCH_LANGUAGES]
-    return in_order
-
-
-def astitch_files() -> dict[str, str]:
-    """Return the name of every file of the tasks on AStitchInLanguageModels, and its text."""
-    texts = {}
-    members: dict[str, list[str]] = {}
-    for task in astitch_tasks():
         way = "_generation" if task.generates else "_loglikelihood"
-        members.setdefault(task.group, []).append(task.name)
+        keys = zip(("language", "target"), task.languages, strict=False)
+        languages = "".join(f", {key}: {code}" for key, code in keys)
         texts[f"{task.name}.yaml"] = (
-            f"include: [{way}, _common]\n"
+            f"include: [_common, {way}, {_SCORE_FILES.get(task.kind, _SCORE_FILES[MEANING])}]\n"
             f"task: {task.name}\n"
-            f"task_alias: {task.language}\n"
-            f"metadata: {{version: {VERSION}, kind: {task.kind}, language: {task.language}}}\n"
+            f"task_alias: {'-'.join(task.languages)}\n"
+            f"metadata: {{version: {VERSION}, kind: {task.kind}{languages}}}\n"
         )
-    for group, names in members.items():
-        lines = [f"group: {group}", "task:", *(f"  - {name}" for name in names), "aggregate_metric_list:"]
-        lines += [f"  - {{metric: {metric}, aggregation: mean, weight_by_size: false}}" for metric in _ASTITCH_MEANS]
-        lines.append(f"metadata: {{version: {VERSION}}}")
-        texts[f"{group}.yaml"] = "\n".join(lines) + "\n"
+    for name, members in groups().items():
+        if name.startswith(ALL):
+            texts[f"{name}.yaml"] = group_file(name, members)
+            continue
+        kind = name.removeprefix(PREFIX).removesuffix(PROMPTS).removesuffix(GENERATIVE)
+        means, options = _MEANS.get(kind, _MEANS[MEANING]), ""
+        if name.endswith(PROMPTS):
+            means += ("accepted_spread" if kind == CLOZE_OPEN else "accuracy_spread",)
+            options = "dataset_kwargs: {all_prompts: true}  # for every task of the group\n"
+        texts[f"{name}.yaml"] = group_file(name, members, means=means, options=options)
     return texts
 
 
-def write() -> None:
-    """Write every file, and remove those of tasks that there are no more."""
-    for folder, texts in ((FOLDER, files()), (ASTITCH_FOLDER, astitch_files())):
-        for path in folder.glob("*.yaml"):
-            if path.name not in texts:
-                path.unlink()
-        for name, text in texts.items():
-            write_text(folder / name, text)
+def span_files() -> dict[str, str]:
+    """Return the file of the scores of the span tasks, whose other files are written by hand."""
+    text = score_file("turkic_idiom_tasks.harnesses.lm_eval_spans", [*WORD_METRICS, *SUBWORD_METRICS])
+    return {"_span_scores": text + _score_lines(["format_error", "unmatched_spans"])}
+
+
+def group_file(name: str, members: Sequence[str], *, means: Iterable[str] = (), options: str = "") -> str:
+    """Return the text of the file of a group, with the scores that it has as means over its members, each alike."""
+    text = f"group: {name}\ntask:\n" + "".join(f"  - {member}\n" for member in members) + options
+    lines = [f"  - {{metric: {metric}, aggregation: mean, weight_by_size: false}}\n" for metric in means]
+    if lines:
+        text += "aggregate_metric_list:\n" + "".join(lines)
+    return text + f"metadata: {{version: {VERSION}}}\n"
+
+
+def score_file(module: str, names: Iterable[str]) -> str:
+    """Return the text of the file that lists scores with the functions of a module that compute them."""
+    return "# Written by turkic_idiom_tasks/harnesses/lm_eval_yaml.py.\nmetric_list:\n" + _score_lines(names, module)
+
+
+def write_files(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write files, and remove those of tasks that there are no more."""
+    for path in folder.glob("*.yaml"):
+        if path.name not in texts:
+            path.unlink()
+    for name, text in texts.items():
+        write_text(folder / name, text)
+
+
+def _score_lines(names: Iterable[str], module: str = "") -> str:
+    lines = ""
+    for name in names:
+        function = f"!function {module}.{name}" if module else "mean"
+        is_better = "false" if name.endswith(_LOWER_IS_BETTER) else "true"
+        lines += f"  - {{metric: {name}, aggregation: {function}, higher_is_better: {is_better}}}\n"
+    return lines
 
 
 if __name__ == "__main__":
-    write()
+    write_files(FOLDER, files())
+    for file_name, file_text in span_files().items():
+        write_text(TASK_FOLDER / file_name, file_text)

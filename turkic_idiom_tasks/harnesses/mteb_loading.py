@@ -8,6 +8,7 @@ import re
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderW
 from mteb.types import PromptType
 from sentence_transformers import SentenceTransformer
 
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders.checkpoints import (
     backbone_of,
     hub_commit,
@@ -32,12 +36,14 @@ from turkic_idiom_tasks.encoders.checkpoints import (
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.encoders.names import (
     BATCH_SIZE,
+    NATIVE,
     NO_REVISION,
     POOLED_NAME,
     check_dtype,
     check_pooling,
     untrusted_code,
 )
+from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses.mteb_models import (
     hub_meta,
@@ -47,56 +53,35 @@ from turkic_idiom_tasks.harnesses.mteb_models import (
     local_meta,
     pooled_name,
 )
-from turkic_idiom_tasks.harnesses.mteb_results import IdiomTask
-from turkic_idiom_tasks.harnesses.mteb_similarity import IdiomSTS
+from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES, IdiomSTS
+from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES, TurkicIdiomRetrieval
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.hub_client import offline_if_unreachable
-from turkic_idiom_tasks.results.predictions import Prediction
+from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
+from turkic_idiom_tasks.results.record import count_parameters
 from turkic_idiom_tasks.splits import TEST
+
+IdiomTask = TurkicIdiomRetrieval | IdiomSTS
+
+QUERY, DOCUMENT, SENTENCE = "query", "document", "sentence"  # roles of a text: in retrieval, and in a pair
 
 _TRUSTS = re.compile(r"trust_remote_code\W+True\b")
 _WITHOUT_DOWNLOAD = ("mteb/baseline-", "turkic-idiom/")
 _STOCK_LOADERS = (SentenceTransformerEncoderWrapper, InstructSentenceTransformerModel)
 _PROMPT_NAMES = {  # names of the prompts that encode_query and encode_document look for, in this order
-    "query": ("query",),
-    "document": ("document", "passage", "corpus"),
+    QUERY: ("query",),
+    DOCUMENT: ("document", "passage", "corpus"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Loading:
-    """How a checkpoint is loaded; see `resolve_model`."""
-
-    device: str | None
-    dtype: str
-    trust_remote_code: bool
-
-    def load(self, name_or_path: str, *, revision: str | None = None) -> SentenceTransformer:
-        return load_checkpoint(
-            name_or_path,
-            revision=revision,
-            device=self.device,
-            dtype=self.dtype,
-            trust_remote_code=self.trust_remote_code,
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadedModel:
-    """A model, ready to encode.
+    """A model, ready to encode."""
 
-    Attributes:
-        meta: its mteb metadata, with the name and revision of its results.
-        mteb_model: the model that mteb would evaluate.
-        encoder: the sentence-transformers model in it, if that begins with a text transformer and so can have any
-            pooling.
-        pooling: the pooling in its name, ``NAME (pooling=mean)``.
-    """
-
-    meta: ModelMeta
-    mteb_model: Any
-    encoder: SentenceTransformer | None = None
-    pooling: str | None = None
+    meta: ModelMeta  # with the name and revision of its results
+    mteb_model: Any  # what mteb would evaluate
+    encoder: SentenceTransformer | None = None  # in it, if that begins with a text transformer: it can have any pooling
+    pooling: str | None = None  # in its name, ``NAME (pooling=mean)``
 
     @property
     def is_sentence_transformer(self) -> bool:
@@ -109,48 +94,74 @@ class LoadedModel:
         return type(self.mteb_model) in _STOCK_LOADERS
 
     @property
+    def native_pooling(self) -> str | None:
+        """Return which of our poolings its own modules compute; None if they compute something else."""
+        return None if self.encoder is None else native_pooling(self.encoder)
+
+    def chosen_pooling(self, choice: str) -> str | None:
+        """Return the pooling of a name from `POOLINGS` or `NATIVE`; None if only mteb can evaluate the model."""
+        if choice == NATIVE:
+            return self.native_pooling
+        if self.encoder is None:
+            raise usage_error(
+                f"{self.meta.name}: not a transformer encoder, so the pooling {choice} does not apply; leave it out"
+            )
+        return choice
+
+    @property
+    def revision(self) -> str | None:
+        """Return the revision as records state it: None if mteb has none of it."""
+        return None if self.meta.revision == NO_REVISION else str(self.meta.revision)
+
+    @property
     def n_parameters(self) -> int | None:
-        """Return the number of parameters, or None if it is not known."""
+        """Return the number of parameters as mteb lists it, or else counted; None if it is not known."""
         if self.meta.n_parameters is not None:
             return int(self.meta.n_parameters)
-        if not self.is_sentence_transformer:
-            return None
-        return int(sum(parameter.numel() for parameter in self.mteb_model.model.parameters()))
+        return count_parameters(self.mteb_model.model) if self.is_sentence_transformer else None
+
+    def prompts(self, task: str) -> dict[str, str]:
+        """Return role -> prompt before the texts with that role, in a task (short name)."""
+        metadata = task_class(task).metadata
+        if task in SIMILARITY_TASKS:
+            return {SENTENCE: self.prompt(metadata)}
+        return {role: self.prompt(metadata, role) for role in (QUERY, DOCUMENT)}
 
     def prompt(self, task_metadata: Any, role: str | None = None) -> str:
         """Return the prompt that mteb and sentence-transformers would put before a text of this task; may be empty.
 
-        Args:
-            task_metadata: the task's mteb metadata.
-            role: ``query`` or ``document``; None for the sentences of a similarity task, which have no role.
+        The role is `QUERY` or `DOCUMENT`; None for the sentences of a similarity task, which have none in mteb.
         """
         kind = None if role is None else PromptType(role)
         if isinstance(self.mteb_model, InstructSentenceTransformerModel):
             if kind == PromptType.document and not self.mteb_model.apply_instruction_to_passages:
-                return _default_prompt(self.encoder)  # mteb calls plain encode() without a prompt
+                return self._default_prompt(None)  # mteb calls plain encode() without a prompt
             return str(self.mteb_model.get_task_instruction(task_metadata, kind) or "")
         prompts = self.mteb_model.model_prompts or {}
         name = get_prompt_name(prompts, task_metadata, kind) if prompts else None
         if name is not None and prompts.get(name) is not None:
             return str(prompts[name])
-        return _default_prompt(self.encoder, role)
+        return self._default_prompt(role)
+
+    def _default_prompt(self, role: str | None) -> str:
+        """Return the default prompt of encode_query, encode_document or (without a role) encode."""
+        if self.encoder is None:
+            return ""
+        prompts = self.encoder.prompts
+        for name in (*_PROMPT_NAMES.get(role or "", ()), self.encoder.default_prompt_name):
+            if name in prompts:
+                return str(prompts[name] or "")
+        return ""
 
     def evaluate_subset(
-        self, task: IdiomTask, subset: str, *, batch_size: int = BATCH_SIZE
+        self, dataset: Dataset, key: SubsetKey, *, batch_size: int = BATCH_SIZE
     ) -> tuple[Prediction, dict[str, Any]]:
         """Evaluate the model on one subset of a task as mteb does, which works for any model of mteb.
 
-        Args:
-            task: the task; its chosen subsets are changed.
-            subset: name of the subset.
-            batch_size: texts per forward pass.
-
         Returns:
             the rankings or similarities, and mteb's row of scores.
-
-        Raises:
-            InputError: the model ranks documents without vectors, and the task asks for similarities.
         """
+        task, subset = task_class(key[0])(dataset=dataset), key[1]
         if isinstance(task, IdiomSTS) and not hasattr(self.mteb_model, "encode"):
             raise usage_error(
                 f"{self.meta.name}: ranks documents, and gives no similarity of two sentences; leave it out of "
@@ -173,6 +184,13 @@ class LoadedModel:
         return self.meta.model_copy(update={"name": name})
 
 
+def task_class(short: str) -> type[IdiomTask]:
+    """Return the class of a task in mteb."""
+    if short in SIMILARITY_TASKS:
+        return SIMILARITY_CLASSES[SIMILARITY_TASKS[short].name]
+    return TASK_CLASSES[TASKS[short].name]
+
+
 def resolve_model(
     name: str,
     *,
@@ -189,31 +207,42 @@ def resolve_model(
         device: None lets the library choose.
         dtype: dtype of a transformer's weights, whatever the checkpoint or mteb would choose.
         trust_remote_code: whether code that comes with the model may be executed.
-
-    Raises:
-        InputError: the model cannot be found, reached or loaded, or needs code that may not be executed; says what was
-            tried.
     """
     check_dtype(dtype)
     match = POOLED_NAME.fullmatch(name)
     base, pooling = (match["base"], match["pooling"]) if match else (name, None)
     if pooling is not None:
         check_pooling(pooling)
-    loading = _Loading(device, dtype, trust_remote_code)
+    load = partial(load_checkpoint, device=device, dtype=dtype, trust_remote_code=trust_remote_code)
     if is_local(base):
         folder = Path(base).expanduser().resolve()
-        model = loading.load(str(folder))
-        return _wrapped(model, local_meta(f"local/{folder.name}", folder), pooling=pooling)
-    registered = _lookup(name) or _lookup(base)
-    if registered is None:
-        return _from_hub(base, revision, loading=loading, pooling=pooling)
-    if revision and registered.revision not in (revision, NO_REVISION):
-        raise usage_error(f"{name}: mteb pins revision {registered.revision}, not {revision}; leave --revision out")
+        return _wrapped(load(str(folder)), local_meta(f"local/{folder.name}", folder), pooling=pooling)
+    meta = _lookup(name) or _lookup(base)
+    if meta is None:
+        try:
+            commit = hub_commit(base, revision)
+            model = load(base, revision=commit or revision)
+        except InputError as error:
+            nearest = difflib.get_close_matches(base, MODEL_REGISTRY, n=3)
+            hint = f"; similar names that mteb knows: {', '.join(nearest)}" if nearest else ""
+            raise usage_error(f"{error}{hint}") from error
+        return _wrapped(model, hub_meta(base, commit or revision), pooling=pooling)
+    if revision and meta.revision not in (revision, NO_REVISION):
+        raise usage_error(f"{name}: mteb pins revision {meta.revision}, not {revision}; leave --revision out")
     if revision:
-        registered = registered.model_copy(update={"revision": revision})
-    if registered.loader in (load_pooled, load_local, load_community):
-        return _registered_by_us(registered, base, loading=loading, pooling=pooling)
-    return _registered_by_mteb(registered, loading=loading, pooling=pooling)
+        meta = meta.model_copy(update={"revision": revision})
+    if meta.loader not in (load_pooled, load_local, load_community):
+        return _load_as_mteb(meta, device=device, dtype=dtype, trust_remote_code=trust_remote_code, pooling=pooling)
+    # a local checkpoint, or an encoder of the paper or the community: without the pooling that it may name
+    path = str(meta.loader_kwargs.get("path", meta.name))
+    if meta.loader_kwargs.get("needs_remote_code") and not trust_remote_code:
+        raise untrusted_code(path)
+    commit = None if is_local(path) else hub_commit(path, None if meta.revision == NO_REVISION else meta.revision)
+    model = load(path, revision=commit)
+    plain = MODEL_REGISTRY.get(base, meta)
+    if commit is not None:
+        plain = plain.model_copy(update={"revision": commit})
+    return _wrapped(model, plain, pooling=pooling, prompts=meta.loader_kwargs.get("model_prompts"))
 
 
 def _lookup(name: str) -> ModelMeta | None:
@@ -226,53 +255,22 @@ def _lookup(name: str) -> ModelMeta | None:
         return None
 
 
-def _from_hub(name: str, revision: str | None, *, loading: _Loading, pooling: str | None) -> LoadedModel:
-    """Load a model that mteb does not list."""
-    try:
-        commit = hub_commit(name, revision)
-        model = loading.load(name, revision=commit or revision)
-    except InputError as error:
-        nearest = difflib.get_close_matches(name, MODEL_REGISTRY, n=3)
-        hint = f"; similar names that mteb knows: {', '.join(nearest)}" if nearest else ""
-        raise usage_error(f"{error}{hint}") from error
-    return _wrapped(model, hub_meta(name, commit or revision), pooling=pooling)
-
-
-def _registered_by_us(meta: ModelMeta, base: str, *, loading: _Loading, pooling: str | None) -> LoadedModel:
-    """Load a local checkpoint, or an encoder of the paper or the community, without the pooling that it may name."""
-    path = str(meta.loader_kwargs.get("path", meta.name))
-    if meta.loader_kwargs.get("needs_remote_code") and not loading.trust_remote_code:
-        raise untrusted_code(path)
-    prompts = meta.loader_kwargs.get("model_prompts")
-    plain = MODEL_REGISTRY.get(base, meta)
-    if is_local(path):
-        model = loading.load(path)
-        return _wrapped(model, plain, pooling=pooling, prompts=prompts)
-    commit = hub_commit(path, None if meta.revision == NO_REVISION else meta.revision)
-    model = loading.load(path, revision=commit)
-    if commit is not None:
-        plain = plain.model_copy(update={"revision": commit})
-    return _wrapped(model, plain, pooling=pooling, prompts=prompts)
-
-
-def _registered_by_mteb(meta: ModelMeta, *, loading: _Loading, pooling: str | None) -> LoadedModel:
+def _load_as_mteb(
+    meta: ModelMeta, *, device: str | None, dtype: str, trust_remote_code: bool, pooling: str | None
+) -> LoadedModel:
     """Load a model of mteb's registry: transformers in the stated dtype, everything else as mteb loads it."""
     needs_hub = not str(meta.name).startswith(_WITHOUT_DOWNLOAD)
     try:
         with offline_if_unreachable() if needs_hub else nullcontext():
             if meta.loader not in _STOCK_LOADERS:
-                if _executes_remote_code(meta) and not loading.trust_remote_code:
+                if _executes_remote_code(meta) and not trust_remote_code:
                     raise untrusted_code(str(meta.name))
-                return LoadedModel(meta, meta.load_model(device=loading.device))
-            arguments = dict(meta.loader_kwargs)
-            model_kwargs = dict(arguments.get("model_kwargs", {}))
+                return LoadedModel(meta, meta.load_model(device=device))
+            model_kwargs = dict(meta.loader_kwargs.get("model_kwargs", {}))
             model_kwargs.pop("torch_dtype", None)  # the older name of dtype
-            arguments["model_kwargs"] = {
-                **model_kwargs,
-                "dtype": getattr(torch, loading.dtype),
-                "use_safetensors": True,
-            }
-            arguments |= {"device": loading.device, "trust_remote_code": loading.trust_remote_code}
+            model_kwargs |= {"dtype": getattr(torch, dtype), "use_safetensors": True}
+            arguments = dict(meta.loader_kwargs) | {"model_kwargs": model_kwargs}
+            arguments |= {"device": device, "trust_remote_code": trust_remote_code}
             with quiet_loading():
                 wrapper = meta.loader(meta.name, revision=meta.revision, **arguments)
             wrapper.mteb_model_meta = meta
@@ -308,14 +306,3 @@ def _transformer_or_none(model: Any) -> SentenceTransformer | None:
         return None
     encoder: SentenceTransformer = model
     return encoder
-
-
-def _default_prompt(encoder: SentenceTransformer | None, role: str | None = None) -> str:
-    """Return the default prompt of encode_query, encode_document or (without a role) encode."""
-    if encoder is None:
-        return ""
-    for name in _PROMPT_NAMES.get(role or "", ()):
-        if name in encoder.prompts:
-            return str(encoder.prompts[name] or "")
-    default = encoder.default_prompt_name
-    return str(encoder.prompts.get(default) or "") if default else ""

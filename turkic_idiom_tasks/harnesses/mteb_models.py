@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,17 +42,11 @@ _YES = ("1", "true", "t", "yes", "y", "on")  # as in the environment variables o
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """One part of TURKIC_IDIOM_MODELS.
+    """One part of TURKIC_IDIOM_MODELS."""
 
-    Attributes:
-        name: name under which the model is registered.
-        folder: its checkpoint; None if there is a problem.
-        problem: why the model cannot be used.
-    """
-
-    name: str
-    folder: Path | None
-    problem: str | None = None
+    name: str  # under which the model is registered
+    folder: Path | None  # its checkpoint; None if there is a problem
+    problem: str | None = None  # why the model cannot be used
 
 
 def register_models(registry: dict[str, ModelMeta]) -> None:
@@ -72,7 +66,9 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
             _register_refusal(registry, model.name, str(model.problem))
             continue
         try:
-            registry |= {str(meta.name): meta for meta in _local_metas(model.name, model.folder)}
+            plain = local_meta(model.name, model.folder)
+            pooled = _pooled_metas(model.name, plain.revision, path=str(model.folder))
+            registry |= {str(meta.name): meta for meta in (plain, *pooled)}
         except Exception as error:  # the other models must be registered even if one folder is bad
             report_failure(f"mteb.models: {model.name}", error)
             _register_refusal(registry, model.name, f"{MODELS_VARIABLE}: {error}")
@@ -85,16 +81,11 @@ def model_metas() -> list[ModelMeta]:
     """
     metas = [_baseline_meta()]
     for name, (revision, prompts) in PAPER_ENCODERS.items():
-        for pooling in POOLINGS:
-            arguments = {"path": name, "pooling": pooling, "model_prompts": prompts}
-            metas.append(
-                make_meta(pooled_name(name, pooling), revision=revision, loader=load_pooled, arguments=arguments)
-            )
-    metas += [_community_meta(encoder) for encoder in community_encoders().values()]
-    return metas
+        metas += _pooled_metas(name, revision, path=name, prompts=prompts)
+    return metas + [_community_meta(encoder) for encoder in community_encoders().values()]
 
 
-def local_models(taken: Collection[str] = ()) -> list[LocalModel]:
+def local_models(taken: Iterable[str] = ()) -> list[LocalModel]:
     """Return the parts of TURKIC_IDIOM_MODELS="org/name=/local/folder;…"; malformed parts have a problem.
 
     Args:
@@ -109,12 +100,11 @@ def local_models(taken: Collection[str] = ()) -> list[LocalModel]:
     return models
 
 
-def _parse_part(part: str, taken: set[str]) -> LocalModel:
+def _parse_part(part: str, taken: Collection[str]) -> LocalModel:
     name, separator, path = part.partition("=")
     name, path = name.strip(), path.strip()
     folder = Path(path).expanduser()
     organisation, slash, rest = name.partition("/")
-    problem = None
     if not separator or not path:
         problem = "names no folder"
     elif not (organisation and slash and rest) or "/" in rest:
@@ -123,7 +113,7 @@ def _parse_part(part: str, taken: set[str]) -> LocalModel:
         problem = f"there is already a model of the name {display(name)}; choose another, such as me/{rest}"
     elif not folder.is_dir():
         problem = f"{display(path)} is no folder"
-    if problem is None:
+    else:
         return LocalModel(name, folder.resolve())
     form = "write org/name=FOLDER, and ; between several"
     return LocalModel(name, None, f"{MODELS_VARIABLE}: the part {display(part)}: {problem}; {form}")
@@ -233,13 +223,12 @@ def load_community(
     Raises:
         InputError: it needs code from the Hub, which may not be executed.
     """
-    if trust_remote_code is None:
-        trust_remote_code = trusts_remote_code()
-    if needs_remote_code and not trust_remote_code:
+    trust = trusts_remote_code() if trust_remote_code is None else trust_remote_code
+    if needs_remote_code and not trust:
         raise untrusted_code(model_name)
     commit = None if revision == NO_REVISION else revision
     return SentenceTransformerEncoderWrapper(
-        model_name, revision=commit, trust_remote_code=trust_remote_code and needs_remote_code, **kwargs
+        model_name, revision=commit, trust_remote_code=trust and needs_remote_code, **kwargs
     )
 
 
@@ -317,15 +306,13 @@ def _community_meta(encoder: CommunityEncoder) -> ModelMeta:
     return meta.model_copy(update=changes)
 
 
-def _local_metas(name: str, folder: Path) -> Iterator[ModelMeta]:
-    """Yield the metadata of a checkpoint as it is and under every pooling."""
-    meta = local_meta(name, folder)
-    yield meta
+def _pooled_metas(name: str, revision: str, *, path: str, prompts: Mapping[str, str] | None = None) -> list[ModelMeta]:
+    """Return the metadata of a model under every pooling."""
+    metas = []
     for pooling in POOLINGS:
-        arguments = {"path": str(folder), "pooling": pooling}
-        yield make_meta(
-            pooled_name(name, pooling), revision=str(meta.revision), loader=load_pooled, arguments=arguments
-        )
+        arguments = {"path": path, "pooling": pooling, "model_prompts": prompts}
+        metas.append(make_meta(pooled_name(name, pooling), revision=revision, loader=load_pooled, arguments=arguments))
+    return metas
 
 
 def _register_refusal(registry: dict[str, ModelMeta], model: str, problem: str) -> None:

@@ -15,16 +15,12 @@ from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
 log = logging.getLogger("turkic_idiom_tasks")
 
 
-def _finished_tasks() -> ModuleType | None:
-    """Return our module `mteb_tasks`, or None while it is being imported; it registers its tasks at its own end."""
-    from turkic_idiom_tasks.harnesses import mteb_tasks  # late, because it imports parts of mteb
-
-    return mteb_tasks if hasattr(mteb_tasks, "TASK_CLASSES") else None
-
-
 def _finished_classes() -> dict[str, Any]:
-    """Return name -> class of all our tasks; empty while one of their modules is being imported."""
-    from turkic_idiom_tasks.harnesses import mteb_similarity, mteb_tasks  # late, as above
+    """Return name -> class of all our tasks; empty while one of their modules is being imported.
+
+    Such a module registers the tasks at its own end.
+    """
+    from turkic_idiom_tasks.harnesses import mteb_similarity, mteb_tasks  # late, because they import parts of mteb
 
     if not hasattr(mteb_tasks, "TASK_CLASSES") or not hasattr(mteb_similarity, "SIMILARITY_CLASSES"):
         return {}
@@ -47,11 +43,10 @@ def add_tasks(module: ModuleType) -> None:
 
 def add_benchmark(module: ModuleType) -> None:
     """Add our benchmark to `mteb.benchmarks.benchmarks`."""
-    mteb_tasks = _finished_tasks()
-    if mteb_tasks is None:
-        return
+    from turkic_idiom_tasks.harnesses import mteb_tasks  # late, as above
+
     names = [getattr(value, "name", None) for value in vars(module).values()]
-    if mteb_tasks.BENCHMARK_NAME not in names:
+    if _finished_classes() and mteb_tasks.BENCHMARK_NAME not in names:
         module.TURKIC_IDIOM = mteb_tasks.make_benchmark()  # type: ignore[attr-defined]
 
 
@@ -75,31 +70,18 @@ def guard_cached_results(module: ModuleType) -> None:
     def load_task_result(cache: Any, task_name: str, *args: Any, **kwargs: Any) -> Any:
         result = original(cache, task_name, *args, **kwargs)
         task = _finished_classes().get(task_name)
-        if result is not None and task is not None:
-            _refuse_other_data(result, *task.data_in_use(), place=str(cache.cache_path))
+        if result is None or task is None:
+            return result
+        data = task.open_data()
+        if result.dataset_revision != data.revision:
+            raise InputError(
+                f"{cache.cache_path} holds {task_name} scores of other data (revision {result.dataset_revision[:12]}; "
+                f"the data in use is {data.path}, revision {data.revision[:12]}); choose another output folder, or "
+                "overwrite them with --overwrite-strategy always (mteb) or --overwrite (turkic-idiom)"
+            )
         return result
 
     module.ResultCache.load_task_result = load_task_result
-
-
-def _refuse_other_data(result: Any, path: str, revision: str, *, place: str) -> None:
-    """Raise if a finished result was computed on other data than the data in use.
-
-    Args:
-        result: an mteb TaskResult of one of our tasks.
-        path: the data in use.
-        revision: its revision.
-        place: the output folder, for the message.
-
-    Raises:
-        InputError: the revisions differ.
-    """
-    if result.dataset_revision != revision:
-        raise InputError(
-            f"{place} holds {result.task_name} scores of other data (revision {result.dataset_revision[:12]}; the data "
-            f"in use is {path}, revision {revision[:12]}); choose another output folder, or overwrite them with "
-            "--overwrite-strategy always (mteb) or --overwrite (turkic-idiom)"
-        )
 
 
 def register_now() -> list[str]:

@@ -6,7 +6,6 @@ names from ``mteb``.
 
 from __future__ import annotations
 
-import logging
 import os
 import tempfile
 from pathlib import Path
@@ -21,17 +20,14 @@ from mteb.abstasks.task_metadata import TaskMetadata
 from mteb.benchmarks.benchmark import Benchmark
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
-from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, Pool, RetrievalData
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses import DATA_VARIABLE
-from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.hook import extend_late
+from turkic_idiom_tasks.harnesses.mteb_data import DatasetTask
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
 from turkic_idiom_tasks.results.predictions import Rankings
 from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_subset
 from turkic_idiom_tasks.splits import TEST
-
-log = logging.getLogger("turkic_idiom_tasks")
 
 BENCHMARK_NAME = "TurkicIdiom(v1)"
 _COMPUTING: set[str] = set()  # tasks whose descriptive statistics are being computed
@@ -72,73 +68,28 @@ class TurkicIdiomMetadata(TaskMetadata):
         return super().descriptive_stats
 
 
-class TurkicIdiomRetrieval(AbsTaskRetrieval):
-    """Retrieval over the whole pool.
+class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
+    """Retrieval over the whole pool."""
 
-    Attributes:
-        short: ``T1``, ``T2`` or ``T3``.
-        predictions: (split, subset) -> rankings of the last evaluation.
-    """
-
-    short: str
     metadata: TurkicIdiomMetadata
-    data_loaded: bool
     abstask_prompt = "Retrieve the text with the same meaning as the given idiom."
 
-    def __init__(self, *args: Any, dataset: Dataset | None = None, **kwargs: Any) -> None:
-        """Make a task on a dataset; without one, on the data that TURKIC_IDIOM_DATA names, or the bundled lexicon.
+    def subsets_of(self, source: Dataset) -> tuple[str, ...]:
+        """Return the subsets with queries in some data; see `DatasetTask`."""
+        source.check_task(self.short)
+        return source.subsets(self.short)
 
-        mteb's cache knows a task by its name alone. For a task on a dataset of your own pass ``cache=None`` or
-        ``overwrite_strategy="always"`` to `mteb.evaluate`; otherwise it may give scores of the data in use.
-        """
-        self._source = dataset
-        self._is_named_by_environment = dataset is None
-        self._problem: InputError | None = None
-        self.predictions: dict[tuple[str, str], Rankings] = {}
-        try:
-            if self._source is None:
-                self._source = current_dataset()
-            self.metadata = _metadata_for(type(self).metadata, self.short, self._source)
-        except InputError as error:  # listing tasks must work; `load_data` raises it
-            self._problem = error
-            unreadable = {"path": os.environ.get(DATA_VARIABLE, ""), "revision": "unreadable"}
-            self.metadata = type(self).metadata.model_copy(update={"dataset": unreadable})
-        self._metadata_of_data = self.metadata
-        super().__init__(*args, **kwargs)
-
-    def load_data(self, num_proc: int | None = None, *, timer: Any = None, **kwargs: Any) -> None:
-        """Load the queries, corpus and judgements of the chosen subsets.
-
-        Raises:
-            InputError: the data in TURKIC_IDIOM_DATA cannot be used.
-        """
-        if self.data_loaded:
-            return
-        if self._problem is not None or self._source is None:
-            raise self._problem or InputError("no data")
-        missing = [subset for subset in TASKS[self.short].subsets if subset not in self.metadata.hf_subsets]
-        if missing and self._is_named_by_environment:  # our own commands report this themselves
-            log.warning("%s: %s has no data for %s; left out", self.metadata.name, self._source.path, " ".join(missing))
-        self.dataset = {}
-        for subset in self.hf_subsets:
-            self.dataset[subset] = {TEST: _split_data(self._source.retrieval(self.short, subset))}
-        self.dataset_transform()
-        self.data_loaded = True
-
-    def unload_data(self) -> None:
-        """Free the memory of the data; keep the metadata, which mteb would reset to those of the class."""
-        super().unload_data()
-        self.metadata = self._metadata_of_data
-
-    @classmethod
-    def data_in_use(cls) -> tuple[str, str]:
-        """Return the path and revision of the data that the stock command would evaluate on.
-
-        Raises:
-            InputError: the data in TURKIC_IDIOM_DATA cannot be used.
-        """
-        dataset = current_dataset()
-        return dataset.path, dataset.revision
+    def load_subset(self, source: Dataset, subset: str) -> RetrievalSplitData:
+        """Return the queries, corpus and judgements of a subset."""
+        data = source.retrieval(self.short, subset)
+        queries = {"id": list(data.queries), "text": list(data.queries.values())}
+        corpus = {"id": list(data.documents), "text": list(data.documents.values())}
+        return RetrievalSplitData(
+            corpus=datasets.Dataset.from_dict(corpus),
+            queries=datasets.Dataset.from_dict(queries),
+            relevant_docs={query: dict(documents) for query, documents in data.qrels.items()},
+            top_ranked=None,
+        )
 
     def _evaluate_subset(self, model: Any, data_split: RetrievalSplitData, **kwargs: Any) -> Any:
         self._top_k = len(data_split["corpus"])  # the paper's nDCG has no cut-off: rank the whole pool
@@ -159,9 +110,15 @@ class TurkicIdiomRetrieval(AbsTaskRetrieval):
         Raises:
             InputError: a similarity is NaN.
         """
-        if self._source is None:
-            raise InputError("no data")
-        rankings = _rankings_of_results(self._source.pool(self.short, hf_subset), results)
+        pool = self.source().pool(self.short, hf_subset)
+        similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)  # of documents not retrieved
+        for query, retrieved in results.items():
+            columns = [pool.column[document] for document in retrieved]
+            similarities[pool.row[query], columns] = list(retrieved.values())
+        try:
+            rankings = Rankings.from_similarities(pool, similarities)
+        except ValueError as error:
+            raise InputError(f"{pool.task}, {pool.subset}: {error}; load the model in float32") from error
         self.predictions[hf_split, hf_subset] = rankings
         return dict(score_subset(rankings).scores)
 
@@ -180,40 +137,6 @@ def make_benchmark() -> Benchmark:
         reference=REFERENCE,
         citation=None,
     )
-
-
-def _metadata_for(metadata: TurkicIdiomMetadata, short: str, dataset: Dataset) -> TurkicIdiomMetadata:
-    """Return the metadata of the class with the subsets, path and revision of the data in use."""
-    dataset.check_task(short)
-    changes = {
-        "dataset": {"path": dataset.path, "revision": dataset.revision},
-        "eval_langs": {subset: metadata.eval_langs[subset] for subset in dataset.subsets(short)},
-    }
-    changed: TurkicIdiomMetadata = metadata.model_copy(update=changes)
-    return changed
-
-
-def _split_data(data: RetrievalData) -> RetrievalSplitData:
-    queries = {"id": list(data.queries), "text": list(data.queries.values())}
-    corpus = {"id": list(data.documents), "text": list(data.documents.values())}
-    return RetrievalSplitData(
-        corpus=datasets.Dataset.from_dict(corpus),
-        queries=datasets.Dataset.from_dict(queries),
-        relevant_docs={query: dict(documents) for query, documents in data.qrels.items()},
-        top_ranked=None,
-    )
-
-
-def _rankings_of_results(pool: Pool, results: dict[str, dict[str, float]]) -> Rankings:
-    """Return rankings from the results of mteb's search, query id -> document id -> similarity."""
-    similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)  # for documents that were not retrieved
-    for query, retrieved in results.items():
-        columns = [pool.column[document] for document in retrieved]
-        similarities[pool.row[query], columns] = list(retrieved.values())
-    try:
-        return Rankings.from_similarities(pool, similarities)
-    except ValueError as error:
-        raise InputError(f"{pool.task}, {pool.subset}: {error}; load the model in float32") from error
 
 
 def _metadata(short: str, description: str, *, prompt: str) -> TurkicIdiomMetadata:
@@ -294,10 +217,7 @@ class TurkicIdiomT4(TurkicIdiomRetrieval):
 
 
 TASK_CLASSES: dict[str, type[TurkicIdiomRetrieval]] = {
-    "TurkicIdiomT1": TurkicIdiomT1,
-    "TurkicIdiomT2": TurkicIdiomT2,
-    "TurkicIdiomT3": TurkicIdiomT3,
-    "TurkicIdiomT4": TurkicIdiomT4,
+    task.__name__: task for task in (TurkicIdiomT1, TurkicIdiomT2, TurkicIdiomT3, TurkicIdiomT4)
 }
 
 extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class PrivateName:
-    """A name of a harness that it does not promise to keep.
-
-    Attributes:
-        module: module of the name.
-        name: the attribute or the field of a dataclass, with the class before it.
-        reason: our use of it.
-        used_in: for an attribute of instances, a function of the same module whose code must have the name.
-    """
+    """A name of a harness that it does not promise to keep."""
 
     module: str
-    name: str
-    reason: str
-    used_in: str | None = None
+    name: str  # the attribute or the field of a dataclass, with the class before it
+    reason: str  # our use of it
+    used_in: str | None = None  # for an attribute of instances, a function of the module whose code must have the name
 
     def __str__(self) -> str:
         return f"{self.module}:{self.name}"
@@ -44,21 +38,23 @@ class PrivateName:
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """A harness, and the names of it that we depend on.
+    """A harness, and the names of it that we depend on."""
 
-    Attributes:
-        name: name of its distribution.
-        versions: those in which each of the names was found, as pip takes them.
-        private_names: the names.
-    """
-
-    name: str
-    versions: str
+    name: str  # of its distribution
+    versions: str  # those in which each of the names was found, as pip takes them
     private_names: tuple[PrivateName, ...]
 
     def missing_names(self) -> list[PrivateName]:
         """Return the names that the installed harness no longer has."""
         return [name for name in self.private_names if not name.is_there()]
+
+
+def installed_version(distribution: str) -> str | None:
+    """Return the version of an installed distribution; None if it is not installed or its metadata is damaged."""
+    try:
+        return importlib.metadata.version(distribution) or None  # None where the metadata states no version
+    except Exception:  # metadata that cannot be read raises almost anything
+        return None
 
 
 # mteb has no way to register tasks, benchmarks and models from outside. Before its registries are built, the start-up

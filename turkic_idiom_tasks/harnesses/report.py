@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses.versions import installed_version
+from turkic_idiom_tasks.harnesses.private_names import installed_version
 from turkic_idiom_tasks.io.reading import printable
 
 failures: dict[str, str] = {}  # place -> error, for `turkic-idiom doctor`

@@ -19,27 +19,16 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record of a table.
+    """One record of a table."""
 
-    Attributes:
-        line: line on which it begins, from 1.
-        cells: column -> cell; None if the record cannot be used.
-        problem: why it cannot be used.
-        value: the text that has the problem.
-    """
-
-    line: int
-    cells: Mapping[str, str] | None
-    problem: str = ""
-    value: str = ""
+    line: int  # on which it begins, from 1
+    cells: Mapping[str, str] | None  # column -> cell; None if the record cannot be used
+    problem: str = ""  # why it cannot be used
+    value: str = ""  # the text that has the problem
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, without a byte order mark.
-
-    Raises:
-        InputError: the file does not exist, is not a regular file, is empty, or is not UTF-8.
-    """
+    """Return the text of a file, without a byte order mark."""
     if not path.exists():
         raise InputError(f"{path}: no such file; check the path")
     try:
@@ -69,9 +58,6 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
     Column names are compared without regard to case and surrounding white space. A stray quotation mark would join the
     lines after it into one cell. Such lines are read one by one; a line that still cannot be read is a record with a
     problem.
-
-    Raises:
-        InputError: a required column is missing, a column is there twice, or the file is not a CSV table.
     """
     text = read_text(path)
     lines = list(StringIO(text, newline=""))
@@ -85,19 +71,18 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
             header = [cell.strip().lower() for cell in cells]
             _check_columns(path, header, required)
         elif len(own_lines) > 1 and _has_stray_quote(own_lines, cells, delimiter, len(header)):
-            for offset, line in enumerate(own_lines):
+            for place, line in enumerate(own_lines, start=number):
                 if line.strip():
-                    yield _lone_record(number + offset, line, delimiter, header)
+                    try:
+                        yield _record(place, next(csv.reader([line], delimiter=delimiter, strict=True)), header)
+                    except csv.Error:
+                        yield Record(place, None, "stray quotation mark", line.strip())
         else:
             yield _record(number, cells, header)
 
 
 def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield ``PATH:LINE`` and the cells of every record of a table, none of which may have a problem; see `read_table`.
-
-    Raises:
-        InputError: a record cannot be used.
-    """
+    """Yield ``PATH:LINE`` and the cells of every record of a table; a record with a problem is an InputError."""
     for record in read_table(path, required):
         place = f"{path}:{record.line}"
         if record.cells is None:
@@ -106,11 +91,7 @@ def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[st
 
 
 def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the cells of every record of a comma-separated file without a header line.
-
-    Raises:
-        InputError: the file cannot be read, or is malformed.
-    """
+    """Yield the line number and the cells of every record of a comma-separated file without a header line."""
     for number, _, cells in _records(path, list(StringIO(read_text(path), newline="")), ","):
         if any(cell.strip() for cell in cells):
             yield number, cells
@@ -147,15 +128,6 @@ def _has_stray_quote(lines: Sequence[str], cells: Sequence[str], delimiter: str,
     if len(cells) != n_columns:
         return True
     return all(line.count(delimiter) == n_columns - 1 for line in lines)
-
-
-def _lone_record(number: int, line: str, delimiter: str, header: Sequence[str]) -> Record:
-    """Return the record of one line that is read by itself."""
-    try:
-        cells = next(csv.reader([line], delimiter=delimiter, strict=True))
-    except csv.Error:
-        return Record(number, None, "stray quotation mark", line.strip())
-    return _record(number, cells, header)
 
 
 def _record(number: int, cells: Sequence[str], header: Sequence[str]) -> Record:

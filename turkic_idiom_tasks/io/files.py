@@ -1,14 +1,15 @@
 """Writing of files and folders so that a killed run leaves the old content or the new one, never a mixture.
 
-A single file is replaced in one step by `write_bytes`. A folder of several files is replaced by `commit_folder`, which
-works like a database: the new files are staged inside the folder, one write of the manifest commits them, and the next
-process that opens the folder finishes a commit that was cut off. The manifest also says which files are ours, so that
-no command ever deletes or overwrites a file that somebody else put there.
+A file is written under another name and renamed. A folder of several files is written anew beside the old one; then the
+old one is renamed aside, the new one takes its name, and the old one is removed. If a process is killed between the two
+renames, the next command that opens the folder puts the old one back. A manifest in the folder says which files are
+ours: files of others are linked into the new folder and never deleted or overwritten.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -29,46 +30,30 @@ from turkic_idiom_tasks.io.reading import MalformedError, display, first_fault, 
 
 MANIFEST = ".turkic-idiom.json"  # which files of a folder are ours
 LOCK = ".turkic-idiom.lock"
-_STAGING = ".turkic-idiom-staged"
-_MOST_READS = 10  # of a folder that somebody else writes meanwhile
-_FORMAT: Literal[1] = 1
 _HOST = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 _TEMPORARY = re.compile(r"\.tmp-(?P<host>[0-9a-f]{8})-(?P<process>\d+)-\w+")
+_MOST_READS = 10  # of a folder that somebody else writes meanwhile
 Content = TypeVar("Content")
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Manifest(BaseModel):
-    """Record in a folder of the files that we wrote there, and of a commit that is not finished.
+    """Record in a folder of the files that we wrote there."""
 
-    Attributes:
-        format: version of the format of this record.
-        kind: what the folder holds, such as ``lexicon`` or ``site``.
-        state: ``committing`` from the moment at which the staged files are the valid ones until all of them are in
-            place, then ``complete``.
-        files: path below the folder -> SHA-256 of what we wrote there.
-        removed: path -> SHA-256 of the files of the earlier content that are removed when the commit is finished.
-    """
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    format: Literal[1] = _FORMAT
-    kind: str
-    state: Literal["committing", "complete"]
-    files: dict[str, _Sha256]
-    removed: dict[str, _Sha256] = {}
+    format: Literal[1] = 1
+    kind: str  # what the folder holds, such as ``lexicon`` or ``site``
+    state: Literal["complete"] = "complete"  # earlier versions also wrote ``committing``: a mixture of two contents
+    files: dict[str, _Sha256]  # path below the folder -> SHA-256 of what we wrote there
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Replace a file in one step: write a temporary file in the same folder, flush it to disk, rename it.
-
-    Raises:
-        InputError: the file or its folder cannot be written.
-    """
+    """Replace a file in one step: write a temporary file in the same folder, flush it to disk, rename it."""
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".tmp-{_HOST}-{os.getpid()}-")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=_temporary_prefix())
         temporary = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -94,54 +79,41 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def check_writable(directory: Path) -> None:
-    """Check that files can be written to a directory, and remove what killed processes left half-written there.
-
-    Raises:
-        InputError: it cannot be created or written to.
-    """
+    """Check that files can be written to a directory, and remove what killed processes left half-written there."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=directory, prefix=f".tmp-{_HOST}-{os.getpid()}-"):
+        with tempfile.NamedTemporaryFile(dir=directory, prefix=_temporary_prefix()):
             pass
     except OSError as error:
         raise _unwritable(directory, error) from error
-    _remove_stale_files(directory)
+    for path in directory.glob(".tmp-*"):
+        match = _TEMPORARY.fullmatch(path.name)
+        if match and match["host"] == _HOST and not _is_running(int(match["process"])):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                with contextlib.suppress(OSError):
+                    path.unlink(missing_ok=True)
 
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder to fill, which gets its name when all files are written; a failure leaves no files.
-
-    Args:
-        folder: path that the folder gets; must not exist.
-
-    Raises:
-        InputError: it exists already or cannot be written.
-    """
+    """Yield a temporary folder to fill, which gets its name when all files are written; a failure leaves no files."""
     if folder.exists() or folder.is_symlink():
         raise usage_error(f"{folder}: exists already; remove it or choose another --out")
-    check_writable(folder.parent)
-    unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".tmp-{_HOST}-{os.getpid()}-"))
     try:
-        yield unfinished
-        unfinished.chmod(0o777 & ~_umask())
-        unfinished.rename(folder)
+        with _folder_beside(folder) as unfinished:
+            yield unfinished
+            unfinished.rename(folder)
     except OSError as error:
         raise _unwritable(folder, error) from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 @contextmanager
 def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
-    """Hold a lock, which the system releases when the process ends, even if it is killed.
+    """Hold a lock, which the system releases when the process ends, even if it is killed; its file is never removed.
 
-    Args:
-        path: the lock file; created when missing, and never removed.
-        busy: message of the error if another process holds the lock; None waits until it is free.
-
-    Raises:
-        InputError: another process holds the lock, or its folder cannot be written.
+    If another process holds it, wait until it is free, or raise an InputError with the message `busy`.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -157,13 +129,19 @@ def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
         lock.release()
 
 
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder while the folder or one of its files is replaced; others wait until it is free."""
+    try:
+        with locked(_beside(folder, "lock")):  # not in the folder, which is replaced itself
+            _settle(folder)
+            yield
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
 def commit_folder(
-    folder: Path,
-    files: Mapping[str, bytes],
-    *,
-    kind: str,
-    overwrite: bool = False,
-    obsolete: Collection[str] = (),
+    folder: Path, files: Mapping[str, bytes], *, kind: str, overwrite: bool = False, obsolete: Collection[str] = ()
 ) -> None:
     """Replace all files of ours in a folder by these, in one step; files of others stay as they are.
 
@@ -174,83 +152,54 @@ def commit_folder(
         overwrite: whether files of these names may be replaced although they are not ours, or were changed since we
             wrote them.
         obsolete: paths below the folder that are removed with the earlier content, whoever wrote them.
-
-    Raises:
-        InputError: the folder holds something else, a file of ours was changed, or it cannot be written.
     """
-    check_writable(folder)
-    with locked(folder / LOCK):
-        manifest = _finish_or_discard(folder, overwrite=overwrite)
-        _check_replaceable(folder, files, manifest, kind=kind, overwrite=overwrite)
-        removed = _superseded(folder, files, manifest, obsolete)
-        staging = _staging(folder)
-        shutil.rmtree(staging, ignore_errors=True)
-        hashes = {}
-        for name, content in files.items():
-            hashes[name] = _digest(content)
-            if not _has_digest(_inside(folder, name), hashes[name]):  # what is in place already is left alone
-                write_bytes(_inside(staging, name), content)
-        _write_manifest(folder, Manifest(kind=kind, state="committing", files=hashes, removed=removed))
-        _finish(folder)
+    folder = _resolved(folder)  # where the folder is a link, the link stays, and what it leads to is replaced
+    old = _beside(folder, "old")
+    with locked_folder(folder):
+        ours = _check_replaceable(folder, files, kind=kind, overwrite=overwrite)
+        unchanged = {name for name, digest in ours.items() if _has_digest(folder / name, digest)}
+        dropped = unchanged.union(files, obsolete)
+        with _folder_beside(folder) as unfinished:
+            hashes = {}
+            for name, content in files.items():
+                hashes[name] = _digest(content)
+                if _has_digest(folder / name, hashes[name]):
+                    _link(folder / name, unfinished / name)
+                else:
+                    write_bytes(unfinished / name, content)
+            write_json(unfinished / MANIFEST, Manifest(kind=kind, files=hashes).model_dump())
+            if not folder.exists():
+                unfinished.rename(folder)
+                return
+            _carry_over(folder, unfinished, dropped)
+            folder.rename(old)
+            try:
+                unfinished.rename(folder)
+            except OSError:
+                old.rename(folder)
+                raise
+        _carry_over(old, folder, dropped)  # what others wrote there in the last moment
+        with _folder_beside(folder) as rubbish:
+            old.rename(rubbish)  # so that a kill while it is removed leaves no part of it to be put back
 
 
-def update_file(folder: Path, name: str, content: Callable[[], bytes], *, kind: str) -> None:
-    """Replace or add one file of a folder while no other process commits the folder; other files stay as they are.
-
-    If the folder has a manifest, the file is named in it; otherwise no manifest is written. If the process is killed
-    between the two writes, the file looks as if somebody else had changed it.
-
-    Args:
-        folder: must exist.
-        name: path below the folder.
-        content: returns the content of the file; it may read the folder. If it raises an error, nothing is changed.
-        kind: what the folder holds.
-
-    Raises:
-        InputError: the folder holds something else or cannot be written; or what `content` raises.
-    """
-    check_writable(folder)
-    with locked(folder / LOCK):
-        manifest = _finish(folder)
-        if manifest is not None and manifest.kind != kind:
-            raise InputError(f"{folder}: holds a {manifest.kind}, not a {kind}; choose another folder")
-        _check_place(folder, name)
-        data = content()
-        write_bytes(_inside(folder, name), data)
-        if manifest is not None:
-            files = {**manifest.files, name: _digest(data)}
-            _write_manifest(folder, Manifest(kind=kind, state="complete", files=files))
-
-
-def finish_commit(folder: Path) -> None:
-    """Finish a commit that a killed process left behind; call it before a folder of ours is read.
-
-    Raises:
-        InputError: the manifest is damaged, or a file that was staged is gone.
-    """
-    if is_committing(folder):
-        with locked(folder / LOCK):
-            _finish(folder)
+def restore_folder(folder: Path) -> None:
+    """Put back a folder that a killed process had moved aside; call it before a folder of ours is read."""
+    if _beside(folder, "old").exists() and not (folder / MANIFEST).is_file():
+        with locked_folder(folder):
+            pass
 
 
 def read_committed(folder: Path, read: Callable[[], Content]) -> Content:
     """Return what `read` returns for a folder, when all files that it read belong to the same commit.
 
-    If another process committed the folder meanwhile, `read` is called again.
-
-    Args:
-        folder: the folder; it need not have a manifest.
-        read: reads the files; may raise InputError or OSError.
-
-    Raises:
-        InputError: as `read` and `finish_commit`; or other processes write to the folder all the time.
+    If another process committed the folder meanwhile, `read` is called again. The folder need not have a manifest.
     """
     for _ in range(_MOST_READS):
-        finish_commit(folder)
+        restore_folder(folder)
         stamp = _stamp(folder)
-        if is_committing(folder):
-            continue
         try:
+            our_files(folder)  # refuses the mixture that a killed run of an earlier version may have left
             content = read()
         except (InputError, OSError):
             if _stamp(folder) == stamp:
@@ -261,175 +210,127 @@ def read_committed(folder: Path, read: Callable[[], Content]) -> Content:
     raise InputError(f"{folder}: is being written all the time; try again when the other command has ended")
 
 
-def is_committing(folder: Path) -> bool:
-    """Return whether a commit of this folder was cut off, or is not finished yet in another process.
-
-    Raises:
-        InputError: the manifest is damaged.
-    """
-    return (folder / MANIFEST).is_file() and _read_manifest(folder).state == "committing"
-
-
 def our_files(folder: Path) -> dict[str, str] | None:
-    """Return path -> SHA-256 of the files that we wrote into a folder; None if it has no manifest.
-
-    Raises:
-        InputError: its manifest is damaged.
-    """
-    return dict(_read_manifest(folder).files) if (folder / MANIFEST).is_file() else None
+    """Return path -> SHA-256 of the files that we wrote into a folder; None if it has no manifest."""
+    manifest = _read_manifest(folder)
+    return None if manifest is None else manifest.files
 
 
 def foreign_names(folder: Path) -> list[str]:
     """Return the sorted names in a folder that are neither our own records nor left behind by a killed process."""
-    names = []
-    for path in folder.iterdir():
-        if path.name not in (MANIFEST, LOCK, _STAGING) and not _TEMPORARY.fullmatch(path.name):
-            names.append(path.name)
-    return sorted(names)
+    return sorted(path.name for path in folder.iterdir() if not _is_record(path.name))
 
 
-class _LostError(InputError):
-    """A commit cannot be finished, because what it staged is gone."""
-
-
-def _finish_or_discard(folder: Path, *, overwrite: bool) -> Manifest | None:
-    """Finish an interrupted commit; if its files are lost and may be overwritten, leave it as it is."""
-    try:
-        return _finish(folder)
-    except _LostError:
-        if not overwrite:
-            raise
-        return _read_manifest(folder)
-
-
-def _finish(folder: Path) -> Manifest | None:
-    """Move the staged files of an interrupted commit into place; the lock is held. Return the manifest, if any."""
-    if not (folder / MANIFEST).is_file():
-        return None
+def _check_replaceable(folder: Path, files: Mapping[str, bytes], *, kind: str, overwrite: bool) -> dict[str, str]:
+    """Raise unless the files may be written into a folder; return path -> SHA-256 of what we wrote there before."""
+    if folder.exists() and Path.cwd().is_relative_to(folder):
+        raise InputError(f"{folder}: is the current folder, which cannot be replaced; go to another one and name it")
     manifest = _read_manifest(folder)
-    if manifest.state == "complete":
-        return manifest
-    staging = _staging(folder)
-    for name, digest in manifest.files.items():
-        if not _has_digest(_inside(staging, name), digest) and not _has_digest(_inside(folder, name), digest):
-            raise _LostError(
-                f"{folder}: a write was cut off, and its file {display(name)} was lost or changed since; write the "
-                "folder again with --overwrite"
-            )
-    try:
-        for name, digest in manifest.files.items():
-            target, staged = _inside(folder, name), _inside(staging, name)
-            if _has_digest(staged, digest):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                staged.replace(target)
-        for name, digest in manifest.removed.items():
-            if _has_digest(_inside(folder, name), digest):
-                _remove(folder, _inside(folder, name))
-        complete = Manifest(kind=manifest.kind, state="complete", files=manifest.files)
-        _write_manifest(folder, complete)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    shutil.rmtree(staging, ignore_errors=True)
-    return complete
-
-
-def _superseded(
-    folder: Path, files: Mapping[str, bytes], manifest: Manifest | None, obsolete: Collection[str]
-) -> dict[str, str]:
-    """Return path -> SHA-256 of the files that a commit removes.
-
-    These are unchanged files of ours that are not written again, and obsolete files.
-    """
-    removed = {}
-    for name, digest in (manifest.files if manifest else {}).items():
-        if name not in files and _has_digest(_inside(folder, name), digest):
-            removed[name] = digest
-    for name in obsolete:
-        path = _inside(folder, name)
-        if name not in files and path.is_file():
-            removed[name] = _digest(path.read_bytes())
-    return removed
-
-
-def _check_replaceable(
-    folder: Path, files: Mapping[str, bytes], manifest: Manifest | None, *, kind: str, overwrite: bool
-) -> None:
     if manifest is not None and manifest.kind != kind:
         raise InputError(f"{folder}: holds a {manifest.kind}, not a {kind}; choose another folder with --out")
     for name in files:
-        _check_place(folder, name)
-    if overwrite:
-        return
-    if manifest is None:
-        others = foreign_names(folder)
-        if others:
-            raise InputError(
-                f"{folder}: holds {display(others[0])} and was not written by this command; choose an empty or new "
-                "folder, or pass --overwrite, which leaves files of other names alone"
-            )
-        return
-    for name, digest in manifest.files.items():
-        path = _inside(folder, name)
-        is_same = _has_digest(path, digest) or (name in files and _has_digest(path, _digest(files[name])))
-        if path.exists() and not is_same:
-            raise InputError(f"{path}: was changed since it was written; move it away, or pass --overwrite")
-    for name, content in files.items():
-        path = _inside(folder, name)
-        if name not in manifest.files and path.exists() and not _has_digest(path, _digest(content)):
-            raise InputError(f"{path}: is not a file of ours; move it away, or pass --overwrite")
-
-
-def _check_place(folder: Path, name: str) -> None:
-    """Check that a file can be moved to its place, because a commit that has begun cannot be undone."""
-    path = _inside(folder, name)
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder where a file is to be written; move it away")
-    for parent in path.parents:
-        if parent == folder:
-            return
-        if parent.exists() and not parent.is_dir():
-            raise InputError(f"{parent}: is a file where a folder is to be written; move it away")
-
-
-def _inside(folder: Path, name: str) -> Path:
-    """Return the path of one of our files; see `inner_path`."""
-    try:
-        return inner_path(folder, name)
-    except MalformedError as error:
-        raise InputError(f"{folder}: {error}; move it away, or choose another folder with --out") from error
-
-
-def _staging(folder: Path) -> Path:
-    """Return the folder in which files wait for their commit; a link in its place could lead anywhere."""
-    return _inside(folder, _STAGING)
-
-
-def _read_manifest(folder: Path) -> Manifest:
-    path = folder / MANIFEST
-    try:
-        manifest = Manifest.model_validate(parse_json(read_file(path, follow_links=False)))
-        for name in (*manifest.files, *manifest.removed):
-            inner_path(folder, name)
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}; delete this file, or choose another folder") from error
-    except ValidationError as error:
+        try:
+            path = inner_path(folder, name)
+        except MalformedError as error:
+            raise InputError(f"{folder}: {error}; move it away, or choose another folder with --out") from error
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder where a file is to be written; move it away")
+        for parent in path.parents:
+            if parent.is_relative_to(folder) and parent.exists() and not parent.is_dir():
+                raise InputError(f"{parent}: is a file where a folder is to be written; move it away")
+    ours = {} if manifest is None else manifest.files
+    if overwrite or not folder.exists():
+        return ours
+    others = foreign_names(folder)
+    if manifest is None and others:
         raise InputError(
-            f"{path}: is damaged ({first_fault(error)}); delete this file, or choose another folder"
-        ) from error
-    return manifest
+            f"{folder}: holds {display(others[0])} and was not written by this command; choose an empty or new "
+            "folder, or pass --overwrite, which leaves files of other names alone"
+        )
+    for name in {**ours, **files}:
+        path = folder / name
+        is_same = name in files and _has_digest(path, _digest(files[name]))
+        if path.exists() and not is_same and not (name in ours and _has_digest(path, ours[name])):
+            problem = "was changed since it was written" if name in ours else "is not a file of ours"
+            raise InputError(f"{path}: {problem}; move it away, or pass --overwrite")
+    return ours
 
 
-def _write_manifest(folder: Path, manifest: Manifest) -> None:
-    write_json(folder / MANIFEST, manifest.model_dump())
+def _settle(folder: Path) -> None:
+    """Undo or complete a replacement that was cut off; the lock is held."""
+    old = _beside(folder, "old")
+    if not old.exists():
+        return
+    if (folder / MANIFEST).is_file():  # the new content, which always has one, has taken its place
+        with _folder_beside(folder) as rubbish:
+            old.rename(rubbish)
+        return
+    if folder.exists():
+        folder.rmdir()  # empty: some command has made it since
+    old.rename(folder)
 
 
-def _stamp(folder: Path) -> tuple[int, int] | None:
-    """Return inode and time of the manifest, which every commit changes when it begins and ends; None without one."""
+def _carry_over(source: Path, target: Path, dropped: Collection[str]) -> None:
+    """Link what others have in a folder into another one: files, links and empty folders, but no records of ours.
+
+    A hard link costs no space and keeps what somebody writes into the file meanwhile. A folder that cannot be read, or
+    whose files could not be removed afterwards, is an OSError.
+    """
+    for place, subfolders, names in os.walk(source, topdown=False, onerror=_raise):
+        folder, new = Path(place), target / Path(place).relative_to(source)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, f"no right to write to {folder}")
+        paths = [folder / name for name in (*names, *subfolders) if name in names or (folder / name).is_symlink()]
+        if not names and not subfolders:
+            paths = [folder]
+        for path in paths:
+            relative = path.relative_to(source).as_posix()
+            is_dropped = relative in dropped or _is_record(relative.partition("/")[0])
+            if not is_dropped and not os.path.lexists(target / relative):
+                _link(path, target / relative)
+        if new.is_dir():
+            shutil.copymode(folder, new)
+
+
+def _is_record(name: str) -> bool:
+    """Return whether a name in a folder of ours is one of a record, of this version or an earlier one."""
+    return name.startswith(".turkic-idiom") or _TEMPORARY.fullmatch(name) is not None
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _link(path: Path, place: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        place.mkdir(parents=True)
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
     try:
-        status = (folder / MANIFEST).stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns
+        os.link(path, place, follow_symlinks=False)
+    except (OSError, NotImplementedError):  # a file system without hard links, or a file of another user
+        shutil.copy2(path, place, follow_symlinks=False)
+
+
+@contextmanager
+def _folder_beside(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside another one, with the usual rights; whatever is left of it is removed."""
+    check_writable(folder.parent)
+    unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_temporary_prefix()))
+    try:
+        unfinished.chmod(0o777 & ~_umask())
+        yield unfinished
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _beside(folder: Path, part: str) -> Path:
+    folder = _resolved(folder)
+    return folder.parent / f".{folder.name}.turkic-idiom-{part}"
+
+
+def _resolved(folder: Path) -> Path:
+    return Path(os.path.realpath(folder))
 
 
 def _digest(content: bytes) -> str:
@@ -437,32 +338,33 @@ def _digest(content: bytes) -> str:
 
 
 def _has_digest(path: Path, digest: str) -> bool:
-    """Return whether a file is there and has this SHA-256."""
     try:
         return _digest(path.read_bytes()) == digest
     except OSError:
         return False
 
 
-def _remove(folder: Path, path: Path) -> None:
-    """Remove a file, and the folders below `folder` that this leaves empty."""
-    path.unlink(missing_ok=True)
-    for parent in path.parents:
-        if parent == folder or not parent.is_dir() or any(parent.iterdir()):
-            return
-        parent.rmdir()
+def _read_manifest(folder: Path) -> Manifest | None:
+    path = folder / MANIFEST
+    if not path.is_file():
+        return None
+    try:
+        manifest = Manifest.model_validate(parse_json(read_file(path, follow_links=False)))
+        for name in manifest.files:
+            inner_path(folder, name)
+    except (MalformedError, ValidationError) as error:
+        fault = f"is damaged ({first_fault(error)})" if isinstance(error, ValidationError) else error
+        raise InputError(f"{path}: {fault}; delete this file, or choose another folder") from error
+    return manifest
 
 
-def _remove_stale_files(directory: Path) -> None:
-    """Remove temporary files and folders of processes of this machine that have ended."""
-    for path in directory.glob(".tmp-*"):
-        match = _TEMPORARY.fullmatch(path.name)
-        if match and match["host"] == _HOST and not _is_running(int(match["process"])):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                with contextlib.suppress(OSError):
-                    path.unlink(missing_ok=True)
+def _stamp(folder: Path) -> tuple[int, int] | None:
+    """Return inode and time of a folder, which a replacement changes; None while there is no folder."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def _is_running(process: int) -> bool:
@@ -473,12 +375,18 @@ def _is_running(process: int) -> bool:
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
-        return True
+        pass
     return True
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(f"{path}: cannot be written ({error.strerror}); make room, or choose another folder with --out")
+    return InputError(
+        f"{path}: cannot be written ({error.strerror or error}); make room, or choose another folder with --out"
+    )
+
+
+def _temporary_prefix() -> str:
+    return f".tmp-{_HOST}-{os.getpid()}-"
 
 
 def _umask() -> int:

@@ -32,13 +32,9 @@ _MESSAGES = {
 
 
 def check_login(place: str) -> None:
-    """Check that the client has a token that the Hub accepts; to be called before work that ends with an upload.
+    """Raise InputError unless the client has a token that the Hub accepts; call it before work that ends in an upload.
 
-    Args:
-        place: as in `hub_errors`.
-
-    Raises:
-        InputError: it has no such token, or the Hub cannot be reached.
+    The place is that of `hub_errors`.
     """
     with hub_errors(place):
         HfApi().whoami()
@@ -46,14 +42,7 @@ def check_login(place: str) -> None:
 
 @contextmanager
 def hub_errors(place: str) -> Iterator[None]:
-    """Turn what the client raises into one line that says what to do.
-
-    Args:
-        place: what is being used, such as ``dataset ORG/NAME``; begins the line.
-
-    Raises:
-        InputError: whatever went wrong with the Hub.
-    """
+    """Turn what the client raises into an InputError that begins with what is being used, ``dataset ORG/NAME``."""
     try:
         with quiet_client():
             yield
@@ -87,18 +76,15 @@ def explanation(error: BaseException) -> str:
         if isinstance(cause, errors.LocalTokenNotFoundError):
             return "no token; log in with `hf auth login`, or set HF_TOKEN"
         if isinstance(cause, errors.HfHubHTTPError):
-            return _status_words(cause.response.status_code, cause.server_message)
+            status = cause.response.status_code
+            if status >= 500:
+                return f"the Hub failed ({status}); {_AGAIN}"
+            answer = printable(_first_line(cause.server_message or "") or "it gave no reason")
+            return _MESSAGES.get(status, f"the Hub refused ({status}): {answer}")
         is_network = isinstance(cause, ConnectionError | TimeoutError)
         if is_network or type(cause).__module__.partition(".")[0] in _TRANSPORTS:
             return f"the connection to the Hub broke ({type(cause).__name__}); {_AGAIN}"
     return printable(_first_line(str(error)) or type(error).__name__)
-
-
-def _status_words(status: int, message: str | None) -> str:
-    if status >= 500:
-        return f"the Hub failed ({status}); {_AGAIN}"
-    refused = f"the Hub refused ({status}): {printable(_first_line(message or '') or 'it gave no reason')}"
-    return _MESSAGES.get(status, refused)
 
 
 def _first_line(text: str) -> str:

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import (
     MANIFEST,
     commit_folder,
-    finish_commit,
     foreign_names,
-    is_committing,
+    locked_folder,
     our_files,
     read_committed,
-    update_file,
+    restore_folder,
+    write_bytes,
 )
 from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, display, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
-from turkic_idiom_tasks.lexicon.entries import (
-    CONCEPT_ID,
-    JUDGEMENTS,
-    PARTS_OF_SPEECH,
-    Concept,
-    Entry,
-    Lexicon,
-    parse_entry,
-    unseen_problem,
-)
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon, parse_concept, parse_entry, parse_equivalent
 from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, Review, newest_reviews, parse_review
 
 BUNDLED = Path(__file__).parent / "data"
@@ -40,6 +30,7 @@ CONCEPTS_FILE = "concepts.jsonl"
 EQUIVALENTS_FILE = "equivalents.jsonl"
 FILES = (*(f"{code}.jsonl" for code in LANGUAGES), CONCEPTS_FILE, EQUIVALENTS_FILE, REVIEWS_FILE)
 KIND = "lexicon"  # in the manifest of a lexicon directory that we wrote
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +47,7 @@ class Problem:
 
 
 def load_lexicon(directory: Path = BUNDLED) -> Lexicon:
-    """Return the lexicon in a directory.
-
-    Raises:
-        InputError: the directory is not a lexicon or has a mistake; names the first one and how to list them all.
-    """
+    """Return the lexicon in a directory."""
     lexicon, problems = read_lexicon(directory)
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
@@ -69,61 +56,122 @@ def load_lexicon(directory: Path = BUNDLED) -> Lexicon:
 
 
 def read_lexicon(directory: Path) -> tuple[Lexicon, list[Problem]]:
-    """Return the lexicon in a directory, without the lines that have a mistake, and every mistake in it.
-
-    Raises:
-        InputError: the directory does not exist or holds no language file, or others write to it all the time.
-    """
+    """Return the lexicon in a directory, without the lines that have a mistake, and every mistake in it."""
     return read_committed(directory, lambda: _read_files(directory))
 
 
 def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
     files = lexicon_files(directory)
     problems = _missing_files(directory)
-    concepts, mistakes = _read_concepts(directory / CONCEPTS_FILE)
+    path = directory / CONCEPTS_FILE
+    rows, mistakes = _read_lines(path, parse_concept, lambda concept: concept.id)
     problems += mistakes
-    is_declared = bool(concepts)
+    concepts = {concept.id: concept for concept in rows}
+    for concept in rows:
+        for alias in concept.aliases:
+            if alias in concepts:
+                problems.append(Problem(path, 0, f"alias {alias!r} of {concept.id!r} is a concept itself; remove one"))
+    declared = frozenset(concepts)
     entries: dict[str, dict[str, Entry]] = {}
     for code, path in files.items():
-        entries[code], mistakes = _read_entries(path, code, concepts if is_declared else None)
+
+        def parse(row: Any, code: str = code) -> tuple[Entry | None, list[str]]:
+            entry, mistakes = parse_entry(row, LANGUAGES[code])
+            if entry is not None and declared and entry.concept not in declared:
+                return None, [f"concept {entry.concept!r} is not in {CONCEPTS_FILE}; add it there"]
+            return entry, mistakes
+
+        own, mistakes = _read_lines(path, parse, lambda entry: entry.concept)
         problems += mistakes
-        for concept in entries[code]:
-            concepts.setdefault(concept, Concept(concept, ""))
-        if not entries[code] and not mistakes:
+        entries[code] = {entry.concept: entry for entry in own}
+        for name in entries[code]:
+            concepts.setdefault(name, Concept(name, ""))
+        if not own and not mistakes:
             problems.append(Problem(path, 0, "no entries; add some or delete the file"))
-    equivalents, mistakes = _read_equivalents(directory / EQUIVALENTS_FILE, concepts)
+    judged, mistakes = _read_lines(
+        directory / EQUIVALENTS_FILE,
+        lambda row: parse_equivalent(row, concepts),
+        lambda pair: " and ".join(pair.concepts),
+    )
     problems += mistakes
-    reviews, mistakes = _read_reviews(directory / REVIEWS_FILE)
+    reviews, mistakes = _read_own_reviews(directory)
     problems += mistakes
     lexicon = Lexicon(
         concepts,
         entries,
         revision=content_revision(directory),
         source=str(directory),
-        equivalents=equivalents,
-        reviews=reviews,
+        equivalents=dict(sorted((pair.concepts, pair.judgement) for pair in judged)),
+        reviews=newest_reviews(reviews),
     )
     return lexicon, problems
 
 
-def lexicon_files(directory: Path) -> dict[str, Path]:
-    """Return language code -> file of a lexicon directory, in the order of `LANGUAGES`.
+def _read_lines(
+    path: Path,
+    parse: Callable[[Any], tuple[T | None, list[str]]],
+    name: Callable[[T], str],
+    *,
+    limit: int = MAX_BYTES,
+    is_optional: bool = True,
+) -> tuple[list[T], list[Problem]]:
+    """Return what the lines of a file state, and its mistakes, among them lines of the same name."""
+    if is_optional and not path.is_file():
+        return [], []
+    rows = []
+    problems = []
+    first_line: dict[str, int] = {}
+    for line in read_json_lines(path, limit=limit):
+        row, mistakes = (None, [line.problem]) if line.problem else parse(line.value)
+        if row is not None:
+            earlier = first_line.setdefault(name(row), line.number)
+            if earlier == line.number:
+                rows.append(row)
+            else:
+                mistakes = [f"{name(row)}: is on line {earlier} too; remove one"]
+        problems += [Problem(path, line.number, mistake) for mistake in mistakes]
+    return rows, problems
 
-    Raises:
-        InputError: the directory does not exist, holds no language file or one of an unknown language.
+
+def read_review_file(
+    path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], None] | None = None
+) -> tuple[list[Review], list[Problem]]:
+    """Return the reviews of a file of JSON lines in its order, and everything that is wrong with it.
+
+    `check` raises MalformedError if a review cannot be used.
     """
+
+    def parse(row: Any) -> tuple[Review | None, list[str]]:
+        try:
+            review = parse_review(row)
+            if check is not None:
+                check(review)
+        except MalformedError as error:
+            return None, [str(error)]
+        return review, []
+
+    def name(review: Review) -> str:
+        return f"{review.reviewer} on {review.concept!r} in {review.language}"
+
+    return _read_lines(path, parse, name, limit=limit, is_optional=False)
+
+
+def _read_own_reviews(directory: Path) -> tuple[list[Review], list[Problem]]:
+    path = directory / REVIEWS_FILE
+    return read_review_file(path) if path.is_file() else ([], [])
+
+
+def lexicon_files(directory: Path) -> dict[str, Path]:
+    """Return language code -> file of a lexicon directory, in the order of `LANGUAGES`."""
     if not directory.is_dir():
         raise InputError(f"{directory}: no such lexicon directory")
     for path in sorted(directory.glob("*.jsonl")):
         if path.name not in FILES and not path.name.startswith("."):
             raise InputError(f"{path}: not the file of a known language; expected {', '.join(FILES)}")
-    files = {}
-    for code in LANGUAGES:
-        path = directory / f"{code}.jsonl"
-        if path.is_file():
-            files[code] = path
+    paths = {code: directory / f"{code}.jsonl" for code in LANGUAGES}
+    files = {code: path for code, path in paths.items() if path.is_file()}
     if not files:
-        expected = ", ".join(f"{code}.jsonl" for code in LANGUAGES)
+        expected = ", ".join(path.name for path in paths.values())
         raise InputError(f"{directory}: not a lexicon directory, none of {expected} is in it")
     return files
 
@@ -174,18 +222,16 @@ def content_revision(directory: Path) -> str:
 
 
 def check_target(directory: Path, *, overwrite: bool) -> None:
-    """Check, before any work is done, that a lexicon may be written to a directory.
-
-    A write that was cut off by a kill is allowed in it: `write_lexicon` completes it.
-
-    Raises:
-        InputError: it is not empty and `overwrite` is off, or it is not a directory.
-    """
+    """Check, before any work is done, that a lexicon may be written to a directory."""
+    restore_folder(directory)
     if directory.exists() and not directory.is_dir():
         raise InputError(f"{directory}: is not a directory; choose another --out")
     names = foreign_names(directory) if directory.is_dir() else []
-    if names and not overwrite and not is_committing(directory):
-        raise _not_empty(directory, names[0])
+    if names and not overwrite:
+        raise InputError(
+            f"{directory}: not empty (holds {display(names[0])}); choose another --out, or add --overwrite, which "
+            "replaces the lexicon there"
+        )
     for name in names:
         if name.endswith(".jsonl") and name not in FILES:
             raise InputError(f"{directory}: holds {display(name)}, which is no lexicon file; choose another --out")
@@ -207,16 +253,13 @@ def write_lexicon(
     new entries are not counted.
 
     Args:
-        directory: created when missing.
+        directory: created when missing; an earlier lexicon in it is only replaced with `overwrite`.
         concepts: every concept that an entry names.
         entries: language code -> entries; languages without entries are not written.
         equivalents: as in `Lexicon`; without any, the file is not written.
         reviews: as in `Lexicon`; added to those that are kept.
         others: name -> content of further files of the directory, such as the report of an import.
-        overwrite: whether an earlier lexicon in the directory is replaced.
-
-    Raises:
-        InputError: see `check_target`; the earlier reviews are damaged, or the directory cannot be written.
+        overwrite: whether to replace.
     """
     files: dict[str, bytes] = dict(others or {})
     for code, rows in entries.items():
@@ -225,220 +268,34 @@ def write_lexicon(
             files[f"{code}.jsonl"] = _as_lines(entry.to_json() for entry in sorted(rows, key=lambda row: row.concept))
     files[CONCEPTS_FILE] = _as_lines(concept.to_json() for concept in sorted(concepts, key=lambda row: row.id))
     if equivalents:
-        equivalent_lines = []
-        for pair, judgement in sorted(equivalents.items()):
-            equivalent_lines.append(json.dumps({"concepts": pair, "judgement": judgement}))
-        files[EQUIVALENTS_FILE] = _as_lines(equivalent_lines)
+        judged = sorted(equivalents.items())
+        files[EQUIVALENTS_FILE] = _as_lines(json.dumps({"concepts": pair, "judgement": how}) for pair, how in judged)
     check_target(directory, overwrite=overwrite)
-    kept_reviews = _kept_reviews(directory) if overwrite else []
-    if kept_reviews or reviews:
-        files[REVIEWS_FILE] = _review_lines([*kept_reviews, *reviews])
-    if is_committing(directory) and not overwrite:
-        finish_commit(directory)
-        if our_files(directory) == {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}:
-            return  # the same command was killed after it had written everything
-        raise _not_empty(directory, next(iter(files)))
+    all_reviews = [*_valid_reviews(directory), *reviews]
+    if all_reviews:
+        files[REVIEWS_FILE] = _as_lines(review.to_json() for review in newest_reviews(all_reviews))
     commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=FILES if overwrite else ())
 
 
 def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) -> None:
     """Add reviews to a lexicon directory; of two by one reviewer on one entry, the newer one stays.
 
-    Args:
-        directory: a lexicon; only its reviews are written.
-        reviews: reviews that were checked against the entries.
-        revision: revision of the lexicon that they were checked against.
-
-    Raises:
-        InputError: the lexicon was changed meanwhile, its reviews are damaged, or it cannot be written.
+    The reviews were checked against the entries of this revision of the lexicon.
     """
-
-    def updated() -> bytes:
+    with locked_folder(directory):
         if content_revision(directory) != revision:
             raise InputError(f"{directory}: was changed by another command meanwhile; run the same command again")
-        return _review_lines([*_valid_reviews(directory), *reviews])
-
-    update_file(directory, REVIEWS_FILE, updated, kind=KIND)
-
-
-def _kept_reviews(directory: Path) -> list[Review]:
-    """Return the reviews of a lexicon that is about to be replaced."""
-    if not directory.is_dir():
-        return []
-    with contextlib.suppress(InputError):  # a write that was cut off and whose files are lost is replaced too
-        finish_commit(directory)
-    return _valid_reviews(directory)
+        all_reviews = newest_reviews([*_valid_reviews(directory), *reviews])
+        write_bytes(directory / REVIEWS_FILE, _as_lines(review.to_json() for review in all_reviews))
 
 
 def _valid_reviews(directory: Path) -> list[Review]:
-    """Return the reviews of a lexicon directory.
-
-    Raises:
-        InputError: a line is damaged; names the first one.
-    """
-    reviews, problems = _read_reviews(directory / REVIEWS_FILE)
+    """Return the reviews of a lexicon directory."""
+    reviews, problems = _read_own_reviews(directory)
     if problems:
         raise InputError(f"{problems[0]}; correct the line or remove it")
     return reviews
 
 
-def _review_lines(reviews: Iterable[Review]) -> bytes:
-    return _as_lines(review.to_json() for review in newest_reviews(reviews))
-
-
 def _as_lines(rows: Iterable[str]) -> bytes:
     return "".join(f"{row}\n" for row in rows).encode("utf-8")
-
-
-def _not_empty(directory: Path, name: str) -> InputError:
-    return InputError(
-        f"{directory}: not empty (holds {display(name)}); choose another --out, or add --overwrite, which replaces the "
-        "lexicon there"
-    )
-
-
-def _read_entries(
-    path: Path, code: str, declared: Mapping[str, Concept] | None
-) -> tuple[dict[str, Entry], list[Problem]]:
-    """Return concept -> entry of one language file, and its mistakes; `declared` is what concepts.jsonl names."""
-    entries: dict[str, Entry] = {}
-    first_line: dict[str, int] = {}
-    problems = []
-    for line in read_json_lines(path):
-        if line.problem:
-            problems.append(Problem(path, line.number, line.problem))
-            continue
-        entry, mistakes = parse_entry(line.value, LANGUAGES[code])
-        for mistake in mistakes:
-            problems.append(Problem(path, line.number, mistake))
-        if entry is None:
-            continue
-        if entry.concept in first_line:
-            message = f"duplicate concept {entry.concept!r}, first on line {first_line[entry.concept]}"
-            problems.append(Problem(path, line.number, message))
-        elif declared is not None and entry.concept not in declared:
-            message = f"concept {entry.concept!r} is not in {CONCEPTS_FILE}; add it there"
-            problems.append(Problem(path, line.number, message))
-        else:
-            first_line[entry.concept] = line.number
-            entries[entry.concept] = entry
-    return entries, problems
-
-
-def _read_concepts(path: Path) -> tuple[dict[str, Concept], list[Problem]]:
-    concepts: dict[str, Concept] = {}
-    problems: list[Problem] = []
-    if not path.is_file():
-        return concepts, problems
-    for line in read_json_lines(path):
-        problem = line.problem or concept_problem(line.value, concepts)
-        if problem:
-            problems.append(Problem(path, line.number, problem))
-        else:
-            row = line.value
-            concepts[row["id"]] = Concept(row["id"], row["gloss"], row.get("pos"), tuple(row.get("aliases") or ()))
-    for concept in list(concepts.values()):
-        for alias in concept.aliases:
-            if alias in concepts:
-                problems.append(Problem(path, 0, f"alias {alias!r} of {concept.id!r} is a concept itself; remove one"))
-    return concepts, problems
-
-
-def _read_equivalents(path: Path, concepts: Mapping[str, Concept]) -> tuple[dict[tuple[str, str], str], list[Problem]]:
-    """Return sorted pair of concepts -> judgement, in sorted order, and the mistakes of the file."""
-    judgements: dict[tuple[str, str], str] = {}
-    problems: list[Problem] = []
-    if not path.is_file():
-        return judgements, problems
-    for line in read_json_lines(path):
-        problem = line.problem or equivalent_problem(line.value, concepts)
-        if not problem:
-            first, second = sorted(line.value["concepts"])
-            if (first, second) in judgements:
-                problem = f"{first!r} and {second!r} are judged twice; remove one"
-            else:
-                judgements[first, second] = line.value["judgement"]
-        if problem:
-            problems.append(Problem(path, line.number, problem))
-    return dict(sorted(judgements.items())), problems
-
-
-def _read_reviews(path: Path) -> tuple[list[Review], list[Problem]]:
-    """Return the reviews of a lexicon, sorted, and the mistakes of the file; entries that are gone may have reviews."""
-    if not path.is_file():
-        return [], []
-    reviews, problems = read_review_file(path)
-    return newest_reviews(reviews), problems
-
-
-def read_review_file(
-    path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], None] | None = None
-) -> tuple[list[Review], list[Problem]]:
-    """Return the reviews of a file in its order, and everything that is wrong with it.
-
-    Args:
-        path: JSON lines, a review a line.
-        limit: bytes; a larger file is refused.
-        check: raises MalformedError if a review cannot be used.
-
-    Raises:
-        InputError: the file cannot be read; names it.
-    """
-    first_line: dict[tuple[str, str, str], int] = {}
-    reviews: list[Review] = []
-    problems: list[Problem] = []
-    for line in read_json_lines(path, limit=limit):
-        if line.problem:
-            problems.append(Problem(path, line.number, line.problem))
-            continue
-        try:
-            review = parse_review(line.value)
-            if check is not None:
-                check(review)
-        except MalformedError as error:
-            problems.append(Problem(path, line.number, str(error)))
-            continue
-        if review.key in first_line:
-            message = f"{review.reviewer} reviewed {review.concept!r} on line {first_line[review.key]} too; remove one"
-            problems.append(Problem(path, line.number, message))
-        else:
-            first_line[review.key] = line.number
-            reviews.append(review)
-    return reviews, problems
-
-
-def equivalent_problem(row: Any, concepts: Mapping[str, Concept]) -> str | None:
-    """Return what is wrong with a decoded line of ``equivalents.jsonl``, or None."""
-    if not isinstance(row, dict) or set(row) != {"concepts", "judgement"}:
-        return 'expected {"concepts": [two ids], "judgement": "same" or "near"}'
-    pair = row["concepts"]
-    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
-        return f"field 'concepts' must be a list of two concept ids, found {display(pair)}"
-    if pair[0] == pair[1]:
-        return f"concept {display(pair[0])} is paired with itself"
-    for name in pair:
-        if name not in concepts:
-            return f"concept {display(name)} is not in the lexicon; add it, or remove the pair"
-    if row["judgement"] not in JUDGEMENTS:
-        return f"judgement {display(row['judgement'])} must be one of {', '.join(JUDGEMENTS)}"
-    return None
-
-
-def concept_problem(row: Any, known: Mapping[str, Concept]) -> str | None:
-    """Return what is wrong with a decoded line of ``concepts.jsonl``, or None; `known` holds those before it."""
-    if not isinstance(row, dict) or not {"id", "gloss"} <= set(row) <= {"id", "gloss", "pos", "aliases"}:
-        return 'expected {"id": …, "gloss": …}, and "pos" and "aliases" if they are known'
-    if not isinstance(row["id"], str) or not CONCEPT_ID.fullmatch(row["id"]):
-        return f"concept id {display(row['id'])} must be lower-case letters, digits and hyphens"
-    if not isinstance(row["gloss"], str):
-        return f"gloss of {row['id']!r} must be text, found {display(row['gloss'])}"
-    if row["id"] in known:
-        return f"duplicate concept {row['id']!r}"
-    if row.get("pos") is not None and row["pos"] not in PARTS_OF_SPEECH:
-        return f"pos of {row['id']!r} is {display(row['pos'])}; known: {', '.join(PARTS_OF_SPEECH)}"
-    aliases = row.get("aliases")
-    if aliases is not None and not (
-        isinstance(aliases, list) and all(isinstance(name, str) and CONCEPT_ID.fullmatch(name) for name in aliases)
-    ):
-        return f"aliases of {row['id']!r} must be a list of concept ids, found {display(aliases)}"
-    return unseen_problem("gloss", row["gloss"])

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, TypeAdapter
 
-from turkic_idiom_tasks.io.reading import MalformedError, display, first_unseen
+from turkic_idiom_tasks.io.reading import MalformedError
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID
+from turkic_idiom_tasks.lexicon.entries import concept_id, one_of, parse_row, visible_text
 
 REVIEWS_FILE = "reviews.jsonl"
 FORMAT: Literal[1] = 1
@@ -24,25 +24,6 @@ FIELDS = FORM, MEANING, CONCEPT, EXAMPLE = ("form", "meaning", "concept", "examp
 VERDICTS = OK, WRONG, UNKNOWN = ("ok", "wrong", "unknown")
 MOST_CHARACTERS = 1000  # of a text that a reviewer writes
 INITIALS = (2, 4)  # fewest and most letters
-
-
-def _visible_text(text: str) -> str:
-    character = first_unseen(text)
-    if character:
-        raise ValueError(f"has U+{ord(character):04X}, which cannot be seen; remove it")
-    return text
-
-
-def _known_language(code: str) -> str:
-    if code not in LANGUAGES:
-        raise ValueError(f"is no language of the benchmark; known: {', '.join(LANGUAGES)}")
-    return code
-
-
-def _concept_id(text: str) -> str:
-    if not CONCEPT_ID.fullmatch(text):
-        raise ValueError("must be lower-case letters, digits and hyphens")
-    return text
 
 
 def _initials(text: str) -> str:
@@ -74,39 +55,27 @@ def _complete_verdicts(verdicts: dict[str, str]) -> dict[str, str]:
     return {name: verdicts[name] for name in FIELDS if name in verdicts}
 
 
-_Text = Annotated[str, StringConstraints(max_length=MOST_CHARACTERS), AfterValidator(_visible_text)]
+_Text = Annotated[str, StringConstraints(max_length=MOST_CHARACTERS), AfterValidator(visible_text)]
 _Verdicts = dict[Literal["form", "meaning", "concept", "example"], Literal["ok", "wrong", "unknown"]]
 
 
 class Review(BaseModel):
-    """What one reviewer said about one entry, one line of ``reviews.jsonl``.
-
-    Attributes:
-        format: version of the format of this line.
-        lexicon_revision: revision of the lexicon that the reviewer saw.
-        language: code of the language.
-        concept: id of the concept.
-        idiom: the idiom as it read when it was reviewed.
-        verdicts: field of `FIELDS` -> ``ok`` or ``wrong``, or ``unknown`` for all fields when the reviewer does not
-            know the idiom; fields that the entry does not have are left out.
-        comment: free text.
-        correction: text that the reviewer proposes.
-        reviewer: initials of the reviewer.
-        date: date of the verdicts, such as 2026-01-31.
-    """
+    """What one reviewer said about one entry, one line of ``reviews.jsonl``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    format: Literal[1] = FORMAT
-    lexicon_revision: Annotated[str, StringConstraints(pattern="^[0-9a-f]{40}$")]
-    language: Annotated[str, AfterValidator(_known_language)]
-    concept: Annotated[str, AfterValidator(_concept_id)]
-    idiom: _Text
+    format: Literal[1] = FORMAT  # version of the format of this line
+    lexicon_revision: Annotated[str, StringConstraints(pattern="^[0-9a-f]{40}$")]  # that the reviewer saw
+    language: Annotated[str, one_of(*LANGUAGES)]
+    concept: Annotated[str, AfterValidator(concept_id)]
+    idiom: _Text  # as it read when it was reviewed
+    # Field of `FIELDS` -> ``ok`` or ``wrong``, or ``unknown`` for all fields when the reviewer does not know the idiom;
+    # fields that the entry does not have are left out.
     verdicts: Annotated[_Verdicts, AfterValidator(_complete_verdicts)]
     comment: _Text = ""
-    correction: _Text = ""
+    correction: _Text = ""  # that the reviewer proposes
     reviewer: Annotated[str, AfterValidator(_initials)]
-    date: Annotated[str, AfterValidator(_iso_date)]
+    date: Annotated[str, AfterValidator(_iso_date)]  # of the verdicts
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -123,36 +92,21 @@ class Review(BaseModel):
         return json.dumps(self.model_dump(), ensure_ascii=False)
 
 
-def parse_review(row: Any) -> Review:
-    """Return the review in a decoded JSON line.
+_REVIEW = TypeAdapter(Review)
 
-    Raises:
-        MalformedError: it is not a review; names the first field that is wrong, and its value.
-    """
-    if not isinstance(row, dict):
-        raise MalformedError(f"expected a JSON object, found {type(row).__name__}")
-    try:
-        return Review.model_validate(row)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = display(".".join(str(part) for part in first["loc"]))
-        if first["type"] == "missing":
-            raise MalformedError(f"field {field} is missing") from error
-        if first["type"] == "extra_forbidden":
-            raise MalformedError(f"unknown field {field}") from error
-        message = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
-        raise MalformedError(f"field {field}: {message}; found {display(first['input'])}") from error
+
+def parse_review(row: Any) -> Review:
+    """Return the review in a decoded JSON line; a MalformedError names the first field that is wrong, and its value."""
+    parsed = parse_row(_REVIEW, row)
+    if parsed[0] is None:
+        raise MalformedError(parsed[1][0])
+    return parsed[0]
 
 
 def newest_reviews(reviews: Iterable[Review]) -> list[Review]:
     """Return the newest review of each language, concept and reviewer, sorted by the three.
 
-    Args:
-        reviews: in any order; of two with the same date, the one that comes later is taken.
+    Of two with the same date, the one that comes later is taken.
     """
-    newest: dict[tuple[str, str, str], Review] = {}
-    for review in reviews:
-        earlier = newest.get(review.key)
-        if earlier is None or review.date >= earlier.date:
-            newest[review.key] = review
+    newest = {review.key: review for review in sorted(reviews, key=lambda review: review.date)}
     return [newest[key] for key in sorted(newest)]

@@ -57,30 +57,19 @@ _BLOCK = 64  # models in one matrix product, which limits the memory
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95% confidence interval of a score or of a difference of scores, in the score's own range.
-
-    Attributes:
-        low: lower end.
-        high: upper end.
-        is_reliable: False if few concepts carry the score, so that the interval may be too short (`UNRELIABLE_NOTE`).
-    """
+    """A 95% confidence interval of a score or of a difference of scores, in the score's own range."""
 
     low: float
     high: float
-    is_reliable: bool = True
+    is_reliable: bool = True  # False if few concepts carry the score: the interval may be too short
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stratum:
-    """Items of one subset with their parts in a model's score, which is the ratio of the two sums.
+    """Items of one subset with their parts in a model's score, which is the ratio of the two sums."""
 
-    Attributes:
-        concepts: the concept of each item, (N).
-        sums: (N, 2) float64, the parts of each item in the numerator and the denominator.
-    """
-
-    concepts: Sequence[str]
-    sums: Floats
+    concepts: Sequence[str]  # (N) the concept of each item
+    sums: Floats  # (N, 2) float64, the parts of each item in the numerator and the denominator
 
     def __post_init__(self) -> None:
         if self.sums.shape != (len(self.concepts), 2):
@@ -95,22 +84,13 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resampled:
-    """A score, or a difference of two scores, with its values under every draw of concepts.
-
-    Attributes:
-        score: the score itself.
-        draws: (RESAMPLES,) float64, the score under each draw; NaN if the draw has no item of some subset.
-        concepts: (C,) names, sorted.
-        influence: (C,) float64, the derivative of the score by the weight of each concept; the sum is 0.
-        reach: the largest change of the score by one concept in one subset, on average.
-        seed: seed of the draws.
-    """
+    """A score, or a difference of two scores, with its values under every draw of concepts."""
 
     score: float
-    draws: Floats
-    concepts: tuple[str, ...]
-    influence: Floats
-    reach: float
+    draws: Floats  # (RESAMPLES,) float64, the score under each draw; NaN if the draw has no item of some subset
+    concepts: tuple[str, ...]  # (C,) names, sorted
+    influence: Floats  # (C,) float64, the derivative of the score by the weight of each concept; the sum is 0
+    reach: float  # the largest change of the score by one concept in one subset, on average
     seed: int
 
     @property
@@ -137,16 +117,9 @@ class Resampled:
 def resample(
     strata: Mapping[str, Stratum], *, floors: Mapping[str, float] | None = None, seed: int = SEED
 ) -> Resampled:
-    """Return the macro average of a model's scores over subsets, resampled.
+    """Return the macro average of a model's scores over subsets (subset -> its items), resampled.
 
-    Args:
-        strata: subset -> the items of the model.
-        floors: subset -> score of a random ranking; if given, each score is chance-corrected,
-            (score - floor) / (1 - floor).
-        seed: seed of the draws.
-
-    Raises:
-        ValueError: there is no subset, or a floor is not below 1.
+    With floors (subset -> score of a random ranking) each score is chance-corrected, (score - floor) / (1 - floor).
     """
     parts = []
     for subset in sorted(strata):
@@ -158,13 +131,7 @@ def resample(
 def resample_models(strata: Sequence[Stratum], *, floor: float = 0.0, seed: int = SEED) -> list[Resampled]:
     """Return the scores of many models on one subset, resampled at once, which is much faster than one by one.
 
-    Args:
-        strata: the items of each model.
-        floor: score of a random ranking for the chance correction; 0 leaves the scores as they are.
-        seed: seed of the draws.
-
-    Raises:
-        ValueError: the floor is not below 1.
+    The floor is the score of a random ranking for the chance correction; 0 leaves the scores as they are.
     """
     if not floor < 1:
         raise ValueError(f"the chance-corrected score needs a floor below 1, not {floor}")
@@ -183,11 +150,7 @@ def resample_models(strata: Sequence[Stratum], *, floor: float = 0.0, seed: int 
 
 
 def difference(second: Resampled, first: Resampled) -> Resampled:
-    """Return second minus first under the same draws; positive if the second is better.
-
-    Raises:
-        ValueError: their draws come from different seeds.
-    """
+    """Return second minus first under the same draws; positive if the second is better."""
     concepts, influences = _align([second, first])
     return Resampled(
         score=second.score - first.score,
@@ -203,9 +166,6 @@ def mean(parts: Sequence[Resampled]) -> Resampled:
     """Return the macro average of scores with equal weights, under the same draws.
 
     The scores are added in the given order, which decides the last bit.
-
-    Raises:
-        ValueError: there is nothing to average, or the draws come from different seeds.
     """
     if not parts:
         raise ValueError("a macro average needs at least one subset")
@@ -224,7 +184,7 @@ def mean(parts: Sequence[Resampled]) -> Resampled:
 
 
 def tail_probability(influence: Floats) -> float:
-    """Return the share of draws that the interval leaves out at either end.
+    """Return the share of draws that the interval leaves out at either end, from (C,) influences that are not all 0.
 
     It is 2.5% for many concepts of equal influence. The percentile interval is as wide as one from the normal
     distribution. With few concepts, or a few that carry most of the score, the estimate of the spread is uncertain
@@ -232,18 +192,12 @@ def tail_probability(influence: Floats) -> float:
     with the kurtosis k of the influences, at most C - 1. Student's quantile at 2.5% is multiplied by
     sqrt(C / (C - 1)), because a bootstrap estimates the spread without the correction for the mean (Hesterberg, 2015).
     The result is the tail of the normal distribution beyond this value.
-
-    Args:
-        influence: (C,) float64, the influence of each concept; the sum is 0, and at least one differs from 0.
     """
     return float(tail_probabilities(influence[None])[0])
 
 
 def tail_probabilities(influences: Floats) -> Floats:
-    """Return `tail_probability` of each row of (M, C) influences, which is much faster than one by one.
-
-    The result of a row whose influences are all 0 means nothing.
-    """
+    """Return `tail_probability` of each row of (M, C) influences; that of a row of zeros means nothing."""
     n_concepts = influences.shape[1]
     squares = influences**2
     return tails_of_freedom(degrees_of_freedom(squares.sum(axis=1), (squares**2).sum(axis=1), n_concepts), n_concepts)
@@ -319,19 +273,11 @@ def _resample_block(
     draws = (numerators / denominators - floor) * scale
     residuals = sums[:, :, 0] - ratios[:, None] * sums[:, :, 1]
     influences = residuals / totals[:, 1, None] * scale
-    block = []
-    for model, ratio in enumerate(ratios):
-        block.append(
-            Resampled(
-                score=float((ratio - floor) * scale),
-                draws=draws[model],
-                concepts=concepts,
-                influence=influences[model],
-                reach=scale / len(concepts),
-                seed=seed,
-            )
-        )
-    return block
+    reach = scale / len(concepts)
+    return [
+        Resampled(float((ratio - floor) * scale), draws[model], concepts, influences[model], reach, seed)
+        for model, ratio in enumerate(ratios)
+    ]
 
 
 def _align(parts: Sequence[Resampled]) -> tuple[tuple[str, ...], Floats]:
@@ -341,10 +287,7 @@ def _align(parts: Sequence[Resampled]) -> tuple[tuple[str, ...], Floats]:
         raise ValueError(f"draws of different seeds {sorted(seeds)} have no common interval")
     if all(part.concepts == parts[0].concepts for part in parts):
         return parts[0].concepts, np.stack([part.influence for part in parts])
-    distinct: set[str] = set()
-    for part in parts:
-        distinct.update(part.concepts)
-    names = tuple(sorted(distinct))
+    names = tuple(sorted(set().union(*(part.concepts for part in parts))))
     positions = {name: position for position, name in enumerate(names)}
     influences = np.zeros((len(parts), len(names)))
     for row, part in enumerate(parts):

@@ -45,22 +45,17 @@ def choice_scores(
         answers: position of the chosen option; None if the answer could not be read.
         concepts: what is resampled.
         traps: for each item the trap type of each of its options, None for those that have none.
-        seed: seed of the draws.
-
-    Raises:
-        ValueError: the sequences differ in length, or an answer is no position of an option.
+        seed: of the draws.
     """
     _check(answers, gold=gold, concepts=concepts, traps=traps)
-    n_options = [len(types) for types in traps]
-    for number, (answer, count) in enumerate(zip(answers, n_options, strict=True)):
-        if answer is not None and not 0 <= answer < count:
-            raise ValueError(f"answer {answer} of item {number} is no position of its {count} options")
     right = [answer == position for answer, position in zip(answers, gold, strict=True)]
     wrong_types = []
-    for answer, is_right, types in zip(answers, right, traps, strict=True):
-        if answer is not None and not is_right:
+    for number, (answer, types) in enumerate(zip(answers, traps, strict=True)):
+        if answer is not None and not 0 <= answer < len(types):
+            raise ValueError(f"answer {answer} of item {number} is no position of its {len(types)} options")
+        if answer is not None and not right[number]:
             wrong_types.append(types[answer])
-    chance = _mean([1 / count for count in n_options])
+    chance = _mean([1 / len(types) for types in traps])
     accuracy = _mean(right)
     interval = _interval(right, concepts, seed=seed)
     scores = {
@@ -88,15 +83,8 @@ def pair_scores(
     A pair counts only if both of its answers are right; a constant answer scores 0, random answers 1/4. A recall is the
     accuracy on the sentences of one sense.
 
-    Args:
-        right: whether each answer is right.
-        pairs: which pair each sentence belongs to; a pair has one sentence of each sense.
-        concepts: what is resampled.
-        is_figurative: whether the sentence uses the idiom figuratively.
-        seed: seed of the draws.
-
-    Raises:
-        ValueError: the sequences differ in length, or a pair has two sentences of one sense.
+    The sequences say of each sentence whether its answer is right, which pair it belongs to (a pair has one sentence of
+    each sense), what is resampled, and whether it uses the idiom figuratively.
     """
     _check(right, pairs=pairs, concepts=concepts, is_figurative=is_figurative)
     answers_of: dict[Hashable, dict[bool, bool]] = {}
@@ -130,16 +118,9 @@ def cloze_scores(
 ) -> dict[str, float]:
     """Return name -> score of answers to an open cloze, the names of `CLOZE_SCORES`.
 
-    Args:
-        exact: whether each answer is the form that was blanked out.
-        accepted: whether it is the idiom, or one that means the same, in any form.
-        lemma: whether it has the stems of the form that was blanked out.
-        unreadable: whether the answer could not be read; such an answer must count as wrong in the others.
-        concepts: what is resampled.
-        seed: seed of the draws.
-
-    Raises:
-        ValueError: the sequences differ in length, or an unreadable answer counts as right.
+    The sequences say of each answer whether it is the form that was blanked out; whether it is the idiom, or one that
+    means the same, in any form; whether it has the stems of that form; whether it could not be read, and so must count
+    as wrong in the others; and what is resampled.
     """
     _check(exact, accepted=accepted, lemma=lemma, unreadable=unreadable, concepts=concepts)
     for number, is_unreadable in enumerate(unreadable):

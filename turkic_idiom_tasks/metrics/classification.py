@@ -24,13 +24,8 @@ def label_scores(gold: Sequence[int], predicted: Sequence[int | None], idioms: S
     - ``unreadable``: share of answers that could not be read.
     - ``n_items``, ``n_idioms``, ``small_sample``: sentences, idioms among them, 1 if these are fewer than 30.
 
-    Args:
-        gold: label of each sentence, 0 or 1; at least one sentence.
-        predicted: predicted label of each sentence; None if the answer could not be read.
-        idioms: the idiom of each sentence, which is what is resampled.
-
-    Raises:
-        ValueError: the sequences differ in length.
+    The sequences are as long as there are sentences, at least one: labels 0 or 1, None if the answer could not be read,
+    and the idiom, which is what is resampled.
     """
     labels = [_UNREADABLE if label is None else label for label in predicted]
     interval = macro_f1_interval(gold, labels, idioms)
@@ -49,11 +44,7 @@ def label_scores(gold: Sequence[int], predicted: Sequence[int | None], idioms: S
 
 
 def macro_f1(gold: Sequence[int], predicted: Sequence[int]) -> float:
-    """Return the mean of the F1 of both labels, in [0, 1]; NaN if a label is neither in gold nor predicted.
-
-    Raises:
-        ValueError: the sequences differ in length.
-    """
+    """Return the mean of the F1 of both labels, in [0, 1]; NaN if a label is neither in gold nor predicted."""
     if any(label not in gold and label not in predicted for label in LABELS):
         return math.nan
     return float(f1_score(gold, predicted, labels=list(LABELS), average="macro"))
@@ -62,15 +53,9 @@ def macro_f1(gold: Sequence[int], predicted: Sequence[int]) -> float:
 def macro_f1_interval(
     gold: Sequence[int], predicted: Sequence[int], idioms: Sequence[str], *, seed: int = SEED
 ) -> Interval:
-    """Return the 95% bootstrap interval of macro F1, which resamples idioms; NaN if it is undefined.
+    """Return the 95% bootstrap interval of macro F1, which resamples the idioms of the sentences; NaN if undefined.
 
     The F1 of a label is a ratio of sums over sentences: 2 TP / (2 TP + FP + FN).
-
-    Args:
-        gold: label of each sentence, 0 or 1.
-        predicted: predicted label of each sentence.
-        idioms: the idiom of each sentence; the sentences of an idiom are drawn together.
-        seed: seed of the draws.
     """
     if math.isnan(macro_f1(gold, predicted)):
         return Interval(math.nan, math.nan)

@@ -30,7 +30,6 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     SEED,
     SMALL_N,
     Interval,
-    Resampled,
     Stratum,
     difference,
     digest,
@@ -47,64 +46,38 @@ _EXCHANGES = 1  # makes the random exchanges independent of the draws of the boo
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paired:
-    """Scores of two systems on the same items of one language.
+    """Scores of two systems on the same items of one language."""
 
-    Attributes:
-        concepts: the concept of each item, (N); items of one concept are not independent.
-        first: (N, 2) float64, the parts of each item in numerator and denominator of the first system's score.
-        second: (N, 2) float64, the same for the second system.
-    """
-
-    concepts: Sequence[str]
-    first: Floats
-    second: Floats
+    concepts: Sequence[str]  # (N) the concept of each item; items of one concept are not independent
+    first: Floats  # (N, 2) float64, the parts of each item in numerator and denominator of the first system's score
+    second: Floats  # the same for the second system
 
     def __post_init__(self) -> None:
         self.strata()
 
     def strata(self) -> tuple[Stratum, Stratum]:
-        """Return the items of the first and of the second system.
-
-        Raises:
-            ValueError: the shapes do not fit, or a score is undefined.
-        """
+        """Return the items of the first and of the second system."""
         return Stratum(self.concepts, self.first), Stratum(self.concepts, self.second)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Result of the second system against the first.
+    """Result of the second system against the first."""
 
-    Attributes:
-        n: number of items in all languages.
-        n_concepts: number of distinct concepts; with fewer than 30 (`small`) there are no tests, and their results are
-            None.
-        first: score of the first system, macro-averaged over languages.
-        second: score of the second system.
-        difference: second minus first.
-        interval: 95% bootstrap interval of the difference.
-        wins: concepts on which the second is better.
-        ties: concepts on which both score the same.
-        losses: concepts on which the first is better.
-        effect: rank-biserial correlation in [-1, 1], positive if the second is better; None also if all are ties.
-        p: p of the sign-flip test, in (0, 1].
-        p_pratt: p of the Wilcoxon test with Pratt's zeros; None also if all are ties.
-        p_wilcox: p of the Wilcoxon test without the zeros; None also if all are ties.
-    """
-
-    n: int
-    n_concepts: int
-    first: float
+    n: int  # items in all languages
+    n_concepts: int  # distinct ones
+    first: float  # score of the first system, macro-averaged over languages
     second: float
-    difference: float
-    interval: Interval
-    wins: int
+    difference: float  # second minus first
+    interval: Interval  # of the difference
+    wins: int  # concepts on which the second is better
     ties: int
     losses: int
-    effect: float | None = None
-    p: float | None = None
-    p_pratt: float | None = None
-    p_wilcox: float | None = None
+    # None with fewer than 30 concepts (`small`), and all but `p` also if all concepts are ties.
+    effect: float | None = None  # rank-biserial correlation in [-1, 1], positive if the second is better
+    p: float | None = None  # of the sign-flip test, in (0, 1]
+    p_pratt: float | None = None  # of the Wilcoxon test with Pratt's zeros
+    p_wilcox: float | None = None  # of the Wilcoxon test without the zeros
 
     @property
     def small(self) -> bool:
@@ -112,37 +85,17 @@ class Comparison:
         return self.n_concepts < SMALL_N
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sums:
-    """Numerators and denominators of both systems by language and concept.
-
-    Attributes:
-        concepts: (C,) names, sorted.
-        first: (L, C, 2) float64.
-        second: (L, C, 2) float64.
-    """
-
-    concepts: tuple[str, ...]
-    first: Floats
-    second: Floats
-
-
 def compare(strata: Mapping[str, Paired], *, seed: int = SEED) -> Comparison:
     """Compare two systems on one language, or on several with equal weights.
 
     The rank tests, wins and effect use each concept's part in the difference: for a single language its own
-    difference, otherwise the weighted sum of its differences in the languages that have it.
-
-    Args:
-        strata: language (subset) -> the scores of both systems.
-        seed: seed of draws and exchanges; same data and seed give the same result in any order of items and languages.
-
-    Raises:
-        ValueError: there is no language.
+    difference, otherwise the weighted sum of its differences in the languages that have it. The same data and seed give
+    the same result in any order of items and languages. The strata are language (subset) -> scores of both systems.
     """
-    first, second = _resample_pairs(strata, seed)
+    resampled = [resample_models(strata[language].strata(), seed=seed) for language in sorted(strata)]
+    first, second = mean([pair[0] for pair in resampled]), mean([pair[1] for pair in resampled])
     gap = difference(second, first)
-    parts = _parts_in_difference(_sum_pairs(strata))
+    parts = _parts_in_difference(_sum_pairs(strata)[1])
     tests = {}
     if len(parts) >= SMALL_N:
         tests = {
@@ -168,15 +121,13 @@ def compare(strata: Mapping[str, Paired], *, seed: int = SEED) -> Comparison:
 def sign_flip_p(strata: Mapping[str, Paired], *, seed: int = SEED) -> float:
     """Return the two-sided p in (0, 1] for the hypothesis that the systems are equal, for any number of concepts.
 
-    Args:
-        strata: language (subset) -> the scores of both systems.
-        seed: seed of the random exchanges.
+    The strata are language (subset) -> the scores of both systems.
     """
-    sums = _sum_pairs(strata)
-    middle = (sums.first + sums.second).sum(axis=1) / 2
-    half = (sums.second - sums.first) / 2
-    observed = abs(float(_macro_score(sums.second.sum(axis=1)) - _macro_score(sums.first.sum(axis=1))))
-    signs = np.stack([signs_of_concept(concept, seed) for concept in sums.concepts]).astype(np.float64)
+    concepts, (first, second) = _sum_pairs(strata)
+    middle = (first + second).sum(axis=1) / 2
+    half = (second - first) / 2
+    observed = abs(float(_macro_score(second.sum(axis=1)) - _macro_score(first.sum(axis=1))))
+    signs = np.stack([signs_of_concept(concept, seed) for concept in concepts]).astype(np.float64)
     n_languages = len(half)
     moved = (signs.T @ half.transpose(1, 0, 2).reshape(len(signs), -1)).reshape(RESAMPLES, n_languages, 2)
     differences = np.abs(_macro_score(middle + moved) - _macro_score(middle - moved))
@@ -188,8 +139,7 @@ def sign_flip_p(strata: Mapping[str, Paired], *, seed: int = SEED) -> float:
 def rank_biserial(differences: npt.NDArray[np.floating]) -> float | None:
     """Return the matched-pairs rank-biserial correlation in [-1, 1]: the difference of the rank sums over their total.
 
-    Args:
-        differences: (N,); zeros are dropped. The result is None if all are zeros.
+    Zeros are dropped; None if all of the (N,) differences are zeros.
     """
     kept = differences[differences != 0]
     if not len(kept):
@@ -209,22 +159,9 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def _resample_pairs(strata: Mapping[str, Paired], seed: int) -> tuple[Resampled, Resampled]:
-    firsts = []
-    seconds = []
-    for language in sorted(strata):
-        first, second = resample_models(strata[language].strata(), seed=seed)
-        firsts.append(first)
-        seconds.append(second)
-    return mean(firsts), mean(seconds)
-
-
-def _sum_pairs(strata: Mapping[str, Paired]) -> _Sums:
-    """Return the sums of both systems for each language, in sorted order, and each concept; 0 where it is missing."""
-    names: set[str] = set()
-    for pairs in strata.values():
-        names.update(pairs.concepts)
-    concepts = tuple(sorted(names))
+def _sum_pairs(strata: Mapping[str, Paired]) -> tuple[tuple[str, ...], Floats]:
+    """Return the concepts, sorted, and (2, L, C, 2) the sums of both systems by language and concept; 0 if missing."""
+    concepts = tuple(sorted(set().union(*(pairs.concepts for pairs in strata.values()))))
     positions = {name: position for position, name in enumerate(concepts)}
     sums = np.zeros((2, len(strata), len(concepts), 2))
     for language, subset in enumerate(sorted(strata)):
@@ -232,11 +169,11 @@ def _sum_pairs(strata: Mapping[str, Paired]) -> _Sums:
             subset_concepts, subset_sums = sum_by_concept(stratum)
             columns = [positions[name] for name in subset_concepts]
             sums[system, language, columns] = subset_sums
-    return _Sums(concepts, sums[0], sums[1])
+    return concepts, sums
 
 
-def _parts_in_difference(sums: _Sums) -> Floats:
-    """Return (C,) each concept's part in the difference.
+def _parts_in_difference(sums: Floats) -> Floats:
+    """Return (C,) each concept's part in the difference, from the (2, L, C, 2) sums of both systems.
 
     Their mean is the difference of mean scores for nDCG. For span F1 it is near it: the two systems predict different
     numbers of spans, so their denominators differ.
@@ -244,9 +181,8 @@ def _parts_in_difference(sums: _Sums) -> Floats:
     The distance of an item from the full score is denominator minus numerator: 1 - nDCG, or the number of missed and
     wrong spans.
     """
-    shortfall_first = sums.first[..., 1] - sums.first[..., 0]
-    shortfall_second = sums.second[..., 1] - sums.second[..., 0]
-    sizes = (sums.first[..., 1] + sums.second[..., 1]).sum(axis=1) / 2
+    shortfall_first, shortfall_second = sums[..., 1] - sums[..., 0]
+    sizes = (sums[0, ..., 1] + sums[1, ..., 1]).sum(axis=1) / 2
     n_languages, n_concepts = shortfall_first.shape
     weights = n_concepts / (n_languages * sizes)
     return np.asarray(np.round(weights @ (shortfall_first - shortfall_second), _SAME))
@@ -267,6 +203,4 @@ def signs_of_concept(concept: str, seed: int) -> npt.NDArray[np.int8]:
 
 
 def _wilcoxon_p(differences: Floats, zero_method: str) -> float | None:
-    if not differences.any():
-        return None
-    return float(wilcoxon(differences, zero_method=zero_method).pvalue)
+    return float(wilcoxon(differences, zero_method=zero_method).pvalue) if differences.any() else None

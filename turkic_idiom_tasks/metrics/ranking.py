@@ -24,30 +24,18 @@ NDCG_CUT = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankingScores:
-    """Scores of each query, all arrays (Q,) float64 in [0, 1], higher is better.
+    """Scores of each query, all arrays (Q,) float64 in [0, 1], higher is better."""
 
-    Attributes:
-        ndcg: nDCG over the whole pool, without a cut-off.
-        ndcg_at_10: nDCG cut at rank 10.
-        mrr: reciprocal rank of the first relevant document.
-        recall_at_1: share of the relevant documents within rank 1; likewise for 5 and 10.
-        floor: expected uncut nDCG of a uniformly random ranking of the same pool.
-    """
-
-    ndcg: Floats
+    ndcg: Floats  # over the whole pool, without a cut-off
     ndcg_at_10: Floats
-    mrr: Floats
-    recall_at_1: Floats
+    mrr: Floats  # reciprocal rank of the first relevant document
+    recall_at_1: Floats  # share of the relevant documents within rank 1
     recall_at_5: Floats
     recall_at_10: Floats
-    floor: Floats
+    floor: Floats  # expected uncut nDCG of a uniformly random ranking of the same pool
 
     def means(self) -> dict[str, float]:
-        """Return the mean over queries of each score, and ``ndcg_corrected``, computed from the means.
-
-        Raises:
-            ValueError: there are no queries.
-        """
+        """Return the mean over queries of each score, and ``ndcg_corrected``, computed from the means."""
         if not len(self.ndcg):
             raise ValueError("no queries, so the mean score is undefined")
         means = {field.name: float(getattr(self, field.name).mean()) for field in fields(self)}
@@ -57,20 +45,12 @@ class RankingScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RelevantPositions:
-    """Positions of the relevant documents of each query, from which all scores of a ranking are computed.
+    """Positions of the relevant documents of each query, from which all scores of a ranking are computed."""
 
-    Attributes:
-        counts: (Q,) int64, number of relevant documents of each query, in the order of the queries.
-        above: (sum of counts,) int64, for each relevant document the number of documents that rank strictly higher.
-        tied: (sum of counts,) int64, for each relevant document the number of documents that tie with it, itself
-            included.
-        n_documents: size of the pool.
-    """
-
-    counts: npt.NDArray[np.int64]
-    above: npt.NDArray[np.int64]
-    tied: npt.NDArray[np.int64]
-    n_documents: int
+    counts: npt.NDArray[np.int64]  # (Q,) number of relevant documents of each query, in the order of the queries
+    above: npt.NDArray[np.int64]  # (sum of counts,) for each of them the documents that rank strictly higher
+    tied: npt.NDArray[np.int64]  # (sum of counts,) for each of them the documents that tie with it, itself included
+    n_documents: int  # size of the pool
 
 
 def chance_corrected(score: float, floor: float) -> float:
@@ -84,46 +64,34 @@ def chance_corrected(score: float, floor: float) -> float:
 def find_positions(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RelevantPositions:
     """Return the positions of the relevant documents when documents are ranked by similarity.
 
-    Args:
-        similarities: (Q, N), higher is nearer; equal values tie; -inf for documents that were not retrieved, which all
-            tie at the end.
-        relevant: for each query the columns of its relevant documents, at least one, without repeats.
-
-    Raises:
-        ValueError: a similarity is NaN.
+    The similarities are (Q, N), higher is nearer; equal values tie, and so do documents that were not retrieved, whose
+    value is -inf. Relevant are at least one column for each query, without repeats.
     """
     if np.isnan(similarities).any():
         query = int(np.isnan(similarities).any(axis=1).argmax())
         raise ValueError(f"the similarities of query {query} hold NaN: the model's vectors are not finite")
-    counts, above, tied = [], [], []
+    above, tied = [], []
     for row, columns in enumerate(relevant):
-        counts.append(len(columns))
         for column in columns:
             value = similarities[row, column]
             above.append(np.count_nonzero(similarities[row] > value))
             tied.append(np.count_nonzero(similarities[row] == value))
+    counts = [len(columns) for columns in relevant]
     return RelevantPositions(
-        np.array(counts, dtype=np.int64),
-        np.array(above, dtype=np.int64),
-        np.array(tied, dtype=np.int64),
+        counts=np.array(counts, dtype=np.int64),
+        above=np.array(above, dtype=np.int64),
+        tied=np.array(tied, dtype=np.int64),
         n_documents=similarities.shape[1],
     )
 
 
 def score_rankings(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RankingScores:
-    """Return the scores of every query from its similarities to all documents of the pool.
-
-    Arguments and errors are those of `find_positions` and `score_positions`.
-    """
+    """Return the scores of every query from its similarities to all documents; see `find_positions`."""
     return score_positions(find_positions(similarities, relevant))
 
 
 def score_positions(positions: RelevantPositions) -> RankingScores:
-    """Return the scores of every query from the positions of its relevant documents.
-
-    Raises:
-        ValueError: a query without a relevant document.
-    """
+    """Return the scores of every query from the positions of its relevant documents."""
     counts, above, tied, n_documents = positions.counts, positions.above, positions.tied, positions.n_documents
     if (counts == 0).any():
         raise ValueError(f"query {int((counts == 0).argmax())} has no relevant document")
@@ -139,15 +107,13 @@ def score_positions(positions: RelevantPositions) -> RankingScores:
     recalls = {}
     for cut in RECALL_CUTS:
         within_cut = np.minimum(np.arange(n_documents + 1), cut).astype(np.float64)
-        recalls[cut] = mean_over_ties(within_cut) / counts
+        recalls[f"recall_at_{cut}"] = mean_over_ties(within_cut) / counts
     return RankingScores(
         ndcg=mean_over_ties(ideal) / ideal[counts],
         ndcg_at_10=mean_over_ties(ideal_cut) / ideal_cut[counts],
         mrr=_reciprocal_ranks(positions, rows),
-        recall_at_1=recalls[1],
-        recall_at_5=recalls[5],
-        recall_at_10=recalls[10],
         floor=np.array([random_ndcg(n_documents, int(count)) for count in counts]),
+        **recalls,
     )
 
 
@@ -199,9 +165,6 @@ def random_ndcg(n_documents: int, n_relevant: int) -> float:
     """Return the floor: the exact expected uncut nDCG of a uniformly random ranking, in (0, 1].
 
     Every rank holds a relevant document with probability R / N, so E[DCG] = R / N times the sum of all discounts.
-
-    Raises:
-        ValueError: not 0 < R <= N.
     """
     if not 0 < n_relevant <= n_documents:
         raise ValueError(f"cannot have {n_relevant} relevant documents among {n_documents}")

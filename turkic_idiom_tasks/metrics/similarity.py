@@ -32,13 +32,8 @@ def similarity_scores(
     - ``accuracy``: share of sentences with sim(E, E_c) > sim(E, E_i); a tie counts one half.
     - ``n_pairs``, ``n_idioms``, ``small_sample``: scored pairs, idioms among them, 1 if these are fewer than 30.
 
-    Args:
-        pairs: P pairs.
-        similarities: (P,) float64, of the model.
-        resampled: what `resampled_spearman` returns for them, if the caller has it.
-
-    Raises:
-        ValueError: a similarity is NaN or infinite.
+    The similarities of the model are (P,) float64; `resampled` is what `resampled_spearman` returns for them, if the
+    caller has it.
     """
     similarities = np.asarray(similarities, dtype=np.float64)
     if similarities.shape != pairs.gold.shape or not np.isfinite(similarities).all():
@@ -74,18 +69,12 @@ def spearman(first: Floats, second: Floats) -> float:
 
 
 def weighted_spearman(first: Floats, second: Floats, weights: Floats) -> Floats:
-    """Return Spearman's correlation of N values under D weightings; a weight of 2 means that the pair occurs twice.
+    """Return (D,) Spearman's correlation of (N,) values under (N, D) weights; NaN where a side is constant.
+
+    A weight of 2 means that the pair occurs twice; none is negative.
 
     Ranks that run from 0 have the mean (W - 1) / 2 for a sum of weights W, and their squared deviations from it the sum
     (W^3 - sum of t^3) / 12, where t is the weight of each group of ties.
-
-    Args:
-        first: (N,) values.
-        second: (N,) values.
-        weights: (N, D), not negative.
-
-    Returns:
-        (D,) float64 in [-1, 1]; NaN where a side is constant.
     """
     first_ranks, first_cubes = _weighted_ranks(first, weights)
     second_ranks, second_cubes = _weighted_ranks(second, weights)
@@ -118,14 +107,7 @@ def resampled_spearman(pairs: SentencePairs, similarities: Floats, *, seed: int 
     score = spearman(first, second)
     without = weighted_spearman(first, second, (1.0 - np.eye(len(names)))[rows])
     influence = np.nan_to_num(score - without)
-    return Resampled(
-        score=score,
-        draws=draws,
-        concepts=names,
-        influence=influence - influence.mean(),
-        reach=2 / len(names),
-        seed=seed,
-    )
+    return Resampled(score, draws, names, influence - influence.mean(), reach=2 / len(names), seed=seed)
 
 
 def _weighted_ranks(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -161,13 +143,7 @@ def _triple_scores(pairs: SentencePairs, similarities: Floats) -> dict[str, floa
 def character_overlap(first: Sequence[str], second: Sequence[str]) -> Floats:
     """Return (P,) the share of character trigrams that two texts have in common (Dice), in [0, 1]: a baseline."""
     overlaps = []
-    for one_text, other_text in zip(first, second, strict=True):
-        one_set, other_set = _trigrams(one_text), _trigrams(other_text)
-        shared = len(one_set & other_set)
-        overlaps.append(2 * shared / max(len(one_set) + len(other_set), 1))
+    for texts in zip(first, second, strict=True):
+        one, other = ({f" {text} "[start : start + 3] for start in range(len(text))} for text in texts)
+        overlaps.append(2 * len(one & other) / max(len(one) + len(other), 1))
     return np.array(overlaps, dtype=np.float64)
-
-
-def _trigrams(text: str) -> set[str]:
-    padded = f" {text} "
-    return {padded[start : start + 3] for start in range(len(padded) - 2)}

@@ -38,17 +38,17 @@ class Scores:
         """Return the scores for numbers of correct, predicted and gold spans or tags."""
         return cls(_share(correct, predicted), _share(correct, gold), _share(2 * correct, predicted + gold))
 
+    def named(self, unit: str, suffix: str = "") -> dict[str, float]:
+        """Return name in results -> score, for a unit such as ``span``."""
+        scores = {"f1": self.f1, "precision": self.precision, "recall": self.recall}
+        return {f"{unit}_{name}{suffix}": score for name, score in scores.items()}
+
 
 def span_scores(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool = False) -> Scores:
     """Return micro-averaged scores of whole spans; a span is correct if both ends are correct.
 
-    Args:
-        gold: tags of each sentence.
-        predicted: tags of each sentence, as many as in gold.
-        strict: whether a span must be proper IOB2.
-
-    Raises:
-        ValueError: a sentence has another number of tags than in gold.
+    In this and the other functions gold and predicted are the tags of each sentence; a ValueError names the first
+    sentence with another number of tags than in gold. A strict span must be proper IOB2.
     """
     correct, n_predicted, n_gold = span_counts(gold, predicted, strict=strict).sum(axis=0)
     return Scores.of_counts(int(correct), int(n_predicted), int(n_gold))
@@ -66,11 +66,7 @@ def span_counts(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool
 
 
 def token_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
-    """Return micro-averaged scores of single tags other than O, of words or of sub-words.
-
-    Raises:
-        ValueError: a sentence has another number of tags than in gold.
-    """
+    """Return micro-averaged scores of single tags other than O, of words or of sub-words."""
     correct = n_predicted = n_gold = 0
     for gold_tag, predicted_tag in _tag_pairs(gold, predicted):
         correct += gold_tag == predicted_tag != OUTSIDE
@@ -80,11 +76,7 @@ def token_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
 
 
 def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
-    """Return the share of tags, O included, that are correct, in [0, 1]; NaN without any tag.
-
-    Raises:
-        ValueError: a sentence has another number of tags than in gold.
-    """
+    """Return the share of tags, O included, that are correct, in [0, 1]; NaN without any tag."""
     pairs = _tag_pairs(gold, predicted)
     correct = sum(gold_tag == predicted_tag for gold_tag, predicted_tag in pairs)
     return _share(correct, len(pairs))
@@ -96,13 +88,9 @@ def joint_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
     This is the joint scoring of MultiIdiom (2026): is there an idiom, and where exactly? Both must be right. A sentence
     counts as predicted if anything is marked in it, and as gold if it holds an idiom. Spans are those of seqeval's
     default mode.
-
-    Raises:
-        ValueError: a sentence has another number of tags than in gold.
     """
-    counts = span_counts(gold, predicted)
     correct = n_predicted = n_gold = 0
-    for n_correct_spans, n_predicted_spans, n_gold_spans in counts.tolist():
+    for n_correct_spans, n_predicted_spans, n_gold_spans in span_counts(gold, predicted).tolist():
         correct += n_gold_spans > 0 and n_correct_spans == n_predicted_spans == n_gold_spans
         n_predicted += n_predicted_spans > 0
         n_gold += n_gold_spans > 0
@@ -113,9 +101,6 @@ def sequence_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
     """Return the share of sentences of which every tag is correct, in [0, 1]; NaN without any sentence.
 
     A sentence without an idiom counts, and is correct if nothing is marked in it.
-
-    Raises:
-        ValueError: a sentence has another number of tags than in gold.
     """
     _check_lengths(gold, predicted)
     correct = sum(tuple(gold_tags) == tuple(tags) for gold_tags, tags in zip(gold, predicted, strict=True))
@@ -128,25 +113,13 @@ def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, fl
     ``span_*`` counts whole spans in seqeval's default mode, ``span_*_strict`` in its strict mode, ``token_*`` tags.
     ``f1_and_sequence_mean`` is the geometric mean of ``span_f1`` and ``sequence_accuracy`` (Matheny, Nguyen and Nguyen,
     2026, arXiv 2603.22799), low if either of them is.
-
-    Args:
-        gold: tags of each sentence.
-        predicted: tags of each sentence, as many as in gold.
     """
     accuracy = sequence_accuracy(gold, predicted)
     spans = span_scores(gold, predicted)
-    strict = span_scores(gold, predicted, strict=True)
-    tokens = token_scores(gold, predicted)
     return {
-        "span_f1": spans.f1,
-        "span_precision": spans.precision,
-        "span_recall": spans.recall,
-        "span_f1_strict": strict.f1,
-        "span_precision_strict": strict.precision,
-        "span_recall_strict": strict.recall,
-        "token_f1": tokens.f1,
-        "token_precision": tokens.precision,
-        "token_recall": tokens.recall,
+        **spans.named("span"),
+        **span_scores(gold, predicted, strict=True).named("span", "_strict"),
+        **token_scores(gold, predicted).named("token"),
         "token_accuracy": token_accuracy(gold, predicted),
         "joint_f1": joint_scores(gold, predicted).f1,
         "sequence_accuracy": accuracy,
@@ -155,32 +128,14 @@ def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, fl
 
 
 def subword_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
-    """Return name -> score of the tags of sub-words, with the names of results; NaN if undefined.
-
-    Most likely these are the paper's scores.
-
-    Args:
-        gold: tags of the sub-words of each sentence.
-        predicted: tags of the sub-words of each sentence, as many as in gold.
-    """
-    tokens = token_scores(gold, predicted)
-    return {
-        "subword_f1": tokens.f1,
-        "subword_precision": tokens.precision,
-        "subword_recall": tokens.recall,
-        "subword_accuracy": token_accuracy(gold, predicted),
-    }
+    """Return name -> score of the tags of sub-words, most likely the paper's scores; NaN if undefined."""
+    return {**token_scores(gold, predicted).named("subword"), "subword_accuracy": token_accuracy(gold, predicted)}
 
 
 def span_f1_sums(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray[np.float64]:
     """Return the parts of each sentence in numerator and denominator of the span F1 (default mode).
 
-    Args:
-        gold: tags of each sentence.
-        predicted: tags of each sentence, as many as in gold.
-
-    Returns:
-        (sentences, 2) float64: twice the correct spans, and the predicted plus the gold spans.
+    They are (sentences, 2) float64: twice the correct spans, and the predicted plus the gold spans.
     """
     correct, n_predicted, n_gold = span_counts(gold, predicted).T.astype(np.float64)
     return np.stack([2 * correct, n_predicted + n_gold], axis=1)
@@ -189,16 +144,10 @@ def span_f1_sums(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray
 def span_f1_interval(
     gold: Sequence[Tags], predicted: Sequence[Tags], concepts: Sequence[str], *, seed: int = SEED
 ) -> Interval:
-    """Return the 95% bootstrap interval of the span F1 (default mode), which resamples concepts; NaN if undefined.
+    """Return the 95% bootstrap interval of the span F1 (default mode); NaN if undefined.
 
-    Args:
-        gold: tags of each sentence.
-        predicted: tags of each sentence.
-        concepts: the concept of each sentence; the sentences of a concept are drawn together.
-        seed: seed of the draws; the same seed and data give the same interval in any order of sentences.
-
-    Raises:
-        ValueError: a sentence has another number of tags than in gold.
+    The sentences of a concept are drawn together. The same seed and data give the same interval in any order of
+    sentences.
     """
     sums = span_f1_sums(gold, predicted)
     if not sums[:, 1].any():

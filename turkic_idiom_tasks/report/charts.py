@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_json, write_text
@@ -44,8 +44,7 @@ _ALONE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(NamedTuple):
     """One value of a heat map, with its row and column; None is drawn as a dash."""
 
     row: str
@@ -53,8 +52,7 @@ class Tile:
     value: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(NamedTuple):
     """One bar of a group, with the interval around it if there is one; None leaves its place empty."""
 
     group: str
@@ -64,8 +62,7 @@ class Bar:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
+class CurvePoint(NamedTuple):
     """One point of a curve; `x` is a label such as ``10`` or ``all``."""
 
     panel: str
@@ -74,28 +71,13 @@ class CurvePoint:
     value: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class LinePoint:
-    """One point of a line; both coordinates are in [0, 1]."""
-
-    series: str
-    x: float
-    y: float
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Chart:
-    """A chart.
-
-    Attributes:
-        title: title above the chart.
-        description: text for readers who do not see the chart: what is drawn, and how to read it.
-        spec: Vega-Lite specification.
-    """
+    """A chart and its words."""
 
     title: str
-    description: str
-    spec: Mapping[str, Any]
+    description: str  # for readers who do not see the chart: what is drawn, and how to read it
+    spec: Mapping[str, Any]  # Vega-Lite
 
     def svg(self) -> str:
         """Return an SVG element without scripts, references or ids; the same chart always gives the same bytes."""
@@ -114,31 +96,21 @@ class Chart:
 
 
 def write_chart(chart: Chart, folder: Path, name: str) -> Path:
-    """Write ``<name>.svg`` and ``<name>.vl.json``, and return the SVG file.
-
-    Raises:
-        InputError: the folder cannot be written to.
-    """
+    """Write ``<name>.svg`` and ``<name>.vl.json``, and return the SVG file."""
     write_text(folder / f"{name}.svg", chart.svg())
     write_json(folder / f"{name}.vl.json", dict(chart.spec))
     return folder / f"{name}.svg"
 
 
 def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
-    """Draw differences by row and column, each with its number; white is 0, orange above, blue below.
-
-    Raises:
-        ValueError: no tiles.
-    """
+    """Draw differences by row and column, each with its number; white is 0, orange above, blue below."""
     rows, columns = _order(tiles, "row"), _order(tiles, "column")
-    known = [abs(tile.value) for tile in tiles if tile.value is not None]
-    bound = max(known, default=0.0) or 1.0
+    bound = max((abs(tile.value) for tile in tiles if tile.value is not None), default=0.0) or 1.0
     lines = f"({json.dumps({row: _lines(row) for row in rows})})"
-    row_axis = _labels_only()
-    row_axis.labelExpr = f"{lines}[datum.label]"
-    row_axis.labelOffset = {"condition": {"test": f"length({lines}[datum.value]) > 1", "value": -6}, "value": 0}
+    offset = {"condition": {"test": f"length({lines}[datum.value]) > 1", "value": -6}, "value": 0}
+    row_axis = _labels_only(labelExpr=f"{lines}[datum.label]", labelOffset=offset)
     base = alt.Chart(_data(tiles)).encode(
-        x=alt.X("column:N", sort=columns, title=None, axis=_labels_only(orient="top", angle=-40)),
+        x=alt.X("column:N", sort=columns, title=None, axis=_labels_only(orient="top", labelAngle=-40)),
         y=alt.Y("row:N", sort=rows, title=None, axis=row_axis),
     )
     colour = alt.Color("value:Q", scale=alt.Scale(domain=[-bound, bound], range=_TILE_SCALE), legend=None)
@@ -162,18 +134,7 @@ def _lines(name: str) -> list[str]:
 
 
 def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str, floor: float | None = None) -> Chart:
-    """Draw horizontal bars in groups, with one colour for each series and whiskers for their intervals.
-
-    Args:
-        bars: the bars.
-        title: title of the chart.
-        description: description of the chart.
-        axis: title of the axis of the values.
-        floor: score of a random system, drawn as a dashed line.
-
-    Raises:
-        ValueError: no bars.
-    """
+    """Draw horizontal bars in groups, with a colour per series, whiskers, and a line at `floor`, a random score."""
     groups, series = _order(bars, "group"), _order(bars, "series")
     place = {
         "y": alt.Y("group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=_labels_only()),
@@ -197,25 +158,10 @@ def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str
 def curves(
     points: Sequence[CurvePoint], *, title: str, description: str, x_axis: str, y_axis: str, panels_in_row: int = 2
 ) -> Chart:
-    """Draw curves over an ordered but not metric `x`, in panels side by side.
-
-    Args:
-        points: the points.
-        title: title of the chart.
-        description: description of the chart.
-        x_axis: title of the axis of `x`.
-        y_axis: title of the axis of the values, which are in [0, 1].
-        panels_in_row: number of panels side by side; 1 fits a phone.
-
-    Raises:
-        ValueError: no points.
-    """
+    """Draw curves with values in [0, 1] over an ordered but not metric `x`; one panel in a row fits a phone."""
     series, panels = _order(points, "series"), _order(points, "panel")
     legend = _legend(series)
-    rows = []
-    for point in points:
-        rows.append(asdict(point) | {"dash": series.index(point.series)})
-    data = alt.Data(values=rows)
+    data = alt.Data(values=[point._asdict() | {"dash": series.index(point.series)} for point in points])
     base = alt.Chart().encode(
         x=alt.X("x:O", sort=_order(points, "x"), title=x_axis, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("value:Q", title=y_axis, scale=alt.Scale(domain=[0, 1])),
@@ -235,33 +181,16 @@ def curves(
     return _chart(drawn, title, description)
 
 
-def lines(points: Sequence[LinePoint], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
-    """Draw lines through points in their order, such as precision over recall.
-
-    Args:
-        points: the points.
-        title: title of the chart.
-        description: description of the chart.
-        x_axis: title of the axis of `x`.
-        y_axis: title of the axis of `y`.
-
-    Raises:
-        ValueError: no points.
-    """
-    series = _order(points, "series")
+def line(points: Sequence[tuple[float, float]], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
+    """Draw a line through points with coordinates in [0, 1] in their order, such as precision over recall."""
     scale = alt.Scale(domain=[0, 1])
-    rows = []
-    for number, point in enumerate(points):
-        rows.append(asdict(point) | {"order": number, "dash": series.index(point.series)})
-    legend = _legend(series) if len(series) > 1 else None
+    rows = [{"x": x, "y": y, "order": number} for number, (x, y) in enumerate(points)]
     drawn = (
         alt.Chart(alt.Data(values=rows))
-        .mark_line(strokeWidth=2)
+        .mark_line(strokeWidth=2, color=PALETTE[0])
         .encode(
             x=alt.X("x:Q", title=x_axis, scale=scale),
             y=alt.Y("y:Q", title=y_axis, scale=scale),
-            color=alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=legend),
-            strokeDash=alt.StrokeDash("dash:O", scale=_cycled(range(len(series)), DASHES), legend=None),
             order=alt.Order("order:Q"),
         )
         .properties(width=_WIDTH, height=300)
@@ -270,28 +199,23 @@ def lines(points: Sequence[LinePoint], *, title: str, description: str, x_axis: 
 
 
 def _chart(drawn: Any, title: str, description: str) -> Chart:
-    heading = {"text": title, "anchor": "start", "offset": 12}
-    spec = drawn.properties(title=heading, padding=12).configure(**_config()).to_dict()
-    return Chart(title, description, spec)
-
-
-def _config() -> dict[str, Any]:
     ink = {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 0}
-    return {
-        "aria": False,  # the whole is one image with a title and a description
-        "background": "transparent",
-        "font": _FONT,
-        "axis": ink | {"domainColor": _INK, "tickColor": _INK, "gridColor": _INK, "gridOpacity": 0.15,
-                       "titleFontWeight": "normal"},
-        "header": ink | {"labelFontWeight": "bold"},
-        "legend": ink | {"symbolStrokeWidth": 2, "symbolSize": 90},
-        "title": {"color": _INK, "fontSize": 14, "subtitleColor": _INK},
-        "view": {"stroke": None},
-    }  # fmt: skip
+    lines = {"domainColor": _INK, "tickColor": _INK, "gridColor": _INK, "gridOpacity": 0.15}
+    configured = drawn.properties(title={"text": title, "anchor": "start", "offset": 12}, padding=12).configure(
+        aria=False,  # the whole is one image with a title and a description
+        background="transparent",
+        font=_FONT,
+        axis=ink | lines | {"titleFontWeight": "normal"},
+        header=ink | {"labelFontWeight": "bold"},
+        legend=ink | {"symbolStrokeWidth": 2, "symbolSize": 90},
+        title={"color": _INK, "fontSize": 14, "subtitleColor": _INK},
+        view={"stroke": None},
+    )
+    return Chart(title, description, configured.to_dict())
 
 
 def _data(rows: Iterable[Any]) -> Any:
-    return alt.Data(values=[asdict(row) for row in rows])
+    return alt.Data(values=[row._asdict() for row in rows])
 
 
 def _order(rows: Iterable[Any], name: str) -> list[Any]:
@@ -312,7 +236,5 @@ def _legend(names: Sequence[str]) -> Any:
     return alt.Legend(title=None, orient="bottom", columns=columns, values=list(names), offset=14)
 
 
-def _labels_only(*, orient: str | None = None, angle: int | None = None) -> Any:
-    place = {"orient": orient} if orient else {}
-    turn = {} if angle is None else {"labelAngle": angle}
-    return alt.Axis(ticks=False, domain=False, labelPadding=6, **place, **turn)
+def _labels_only(**options: Any) -> Any:
+    return alt.Axis(ticks=False, domain=False, labelPadding=6, **options)

@@ -6,14 +6,12 @@ or tags and the data in use, and must equal the score in the record.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from turkic_idiom_tasks.dataset import Dataset
@@ -22,8 +20,8 @@ from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL
-from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
-from turkic_idiom_tasks.report.frame import MACRO
+from turkic_idiom_tasks.metrics.comparison import Comparison, Floats, Paired, compare, holm
+from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO
 from turkic_idiom_tasks.results.predictions import IDIOMATICITY, SPANS, Rankings, SubsetKey, usual_order
 from turkic_idiom_tasks.results.record import Header, Record, find_records, read_header, read_record
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record
@@ -31,6 +29,7 @@ from turkic_idiom_tasks.results.scored import ScoredSubset, score_record
 SIDES = ("A", "B")
 ALPHA = round(1 - LEVEL, 9)  # a smaller p, after Holm, shows a difference
 _DECIMALS = 6  # as mteb rounds
+_NOT_COMPARED = (*SIMILARITY_TASKS, IDIOMATICITY)
 _NO_PAIRED_TEST = (
     "there is no paired test of it, because Spearman's correlation and macro F1 are no means over items; read the "
     "intervals beside the scores"
@@ -56,36 +55,21 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A comparison of two systems.
-
-    Attributes:
-        names: names of A and B.
-        rows: the subsets of each task, then their mean if there are several.
-        remarks: limits of the comparison.
-    """
+    """A comparison of two systems."""
 
     names: tuple[str, str]
-    rows: tuple[Row, ...]
-    remarks: tuple[str, ...]
+    rows: tuple[Row, ...]  # the subsets of each task, then their mean if there are several
+    remarks: tuple[str, ...]  # limits of the comparison
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Scored:
-    """Scores of one system on one subset, averaged over its seeds.
+class _System:
+    """Scores of one system on one subset, averaged over its seeds."""
 
-    Attributes:
-        header: header of one of its records.
-        items: ids of the queries or sentences, sorted.
-        concepts: the concept of each item.
-        sums: (items, 2) parts of each item in numerator and denominator of the score.
-        seeds: seeds of the records that were averaged, sorted; empty for a model that was not trained.
-    """
-
-    header: Header
-    items: tuple[str, ...]
-    concepts: tuple[str, ...]
-    sums: npt.NDArray[np.float64]
-    seeds: tuple[int, ...]
+    header: Header  # of one of its records
+    concepts: tuple[str, ...]  # of each query or sentence
+    sums: Floats  # (items, 2) parts of each item in numerator and denominator of the score
+    seeds: tuple[int, ...]  # sorted; empty for a model that was not trained
 
 
 def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Sequence[str] = ()) -> Report:
@@ -100,35 +84,38 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
         tasks: T1, T2, T3, T4, full names, or ``spans``; empty for all.
 
     Raises:
-        InputError: the results cannot be read, are of different data, or one has tasks or subsets that the other lacks.
+        InputError: the results cannot be read, are of other data, or one has tasks or subsets that the other lacks.
     """
+    wanted = {_compared_task(name) for name in tasks}
     places = (first, second)
-    wanted: set[str] = set()
-    for name in tasks:
-        wanted.add(_compared_task(name))
-    a_headers, b_headers = _find_headers(first, wanted), _find_headers(second, wanted)
-    _check_same_data(a_headers, b_headers)
-    _check_same([_tasks_of(a_headers, wanted), _tasks_of(b_headers, wanted)], places)
+    # two folders may hold span results of several sizes; of two files the user knows what they are
     by_size = first.is_dir() and second.is_dir()
-    a = _read_system(a_headers, dataset, wanted, by_size=by_size)
-    b = _read_system(b_headers, dataset, wanted, by_size=by_size)
-    _check_same([set(a), set(b)], places)
+    a, b = (_read_system(place, dataset, wanted, by_size=by_size) for place in places)
+    for here, there, side in ((a, b, 0), (b, a, 1)):
+        only = sorted(here.keys() - there.keys())
+        if only:
+            raise InputError(
+                f"{', '.join(only[0])} is only in {SIDES[side]} ({places[side]}), not in {places[1 - side]}; run what "
+                "is missing, or choose what both have: a task with --task, or two files with the same subsets"
+            )
     pairs = {}
+    remarks: dict[str, None] = {}
     for key in a:
-        if by_size and a[key].seeds and b[key].seeds and a[key].seeds != b[key].seeds:
-            seeds = f"{', '.join(map(str, a[key].seeds))} and {', '.join(map(str, b[key].seeds))}"
-            raise InputError(f"{', '.join(key)}: the seeds differ: {seeds}; run what is missing")
+        seeds = [", ".join(map(str, system[key].seeds)) for system in (a, b)]
+        if by_size and all(seeds) and seeds[0] != seeds[1]:
+            raise InputError(f"{', '.join(key)}: the seeds differ: {' and '.join(seeds)}; run what is missing")
+        dtypes = [system[key].header.settings.get("dtype") for system in (a, b)]
+        if None not in dtypes and dtypes[0] != dtypes[1]:
+            remarks[f"A was run in {dtypes[0]}, B in {dtypes[1]}: rounding moves documents too"] = None
         pairs[key] = Paired(a[key].concepts, a[key].sums, b[key].sums)
-    return Report((_name(a), _name(b)), _compare_rows(pairs), tuple(_differing_settings(a, b)))
+    return Report((_name(a), _name(b)), _compare_rows(pairs), tuple(remarks))
 
 
 def verdict(report: Report) -> str:
     """Return the result in one sentence; only differences that are significant after Holm's correction count."""
     parts = []
     for task in dict.fromkeys(row.task for row in report.rows):
-        rows = [row for row in report.rows if row.task == task]
-        whole = rows[-1]  # the mean over the languages, or the only row
-        subsets = rows[:-1]
+        *subsets, whole = [row for row in report.rows if row.task == task]  # the last is the mean, or the only row
         if whole.result.small:
             parts.append(f"too few concepts on {task} for a test")
             continue
@@ -146,200 +133,117 @@ def verdict(report: Report) -> str:
     return "; ".join(parts) + "."
 
 
-def to_rows(report: Report) -> list[dict[str, Any]]:
-    """Return each row as a mapping for programs, with scores rounded to six decimal places."""
+def comparison_frame(report: Report) -> pd.DataFrame:
+    """Return each row for programs, with scores rounded to six decimal places and p-values to six digits."""
     rows = []
     for row in report.rows:
         result = row.result
-        scores = {
-            "mean_a": result.first,
-            "mean_b": result.second,
-            "difference": result.difference,
-            "low": result.interval.low,
-            "high": result.interval.high,
-        }
-        p_values = {"p": result.p, "p_pratt": result.p_pratt, "p_wilcox": result.p_wilcox, "p_holm": row.holm}
-        fields: dict[str, Any] = {
-            "a": report.names[0],
-            "b": report.names[1],
-            "task": TASKS[row.task].name if row.task in TASKS else row.task,
-            "subset": row.subset,
-            "n": result.n,
-            "n_clusters": result.n_concepts,
-        }
+        fields: dict[str, Any] = {"a": report.names[0], "b": report.names[1]}
+        fields |= {"task": TASKS[row.task].name if row.task in TASKS else row.task, "subset": row.subset}
+        fields |= {"n": result.n, "n_clusters": result.n_concepts}
+        scores = {"mean_a": result.first, "mean_b": result.second, "difference": result.difference}
+        scores |= {"low": result.interval.low, "high": result.interval.high}
         for name, value in scores.items():
             fields[name] = round(value, _DECIMALS) + 0.0  # + 0.0: no -0.0
         fields |= {"wins": result.wins, "ties": result.ties, "losses": result.losses}
         fields["effect"] = None if result.effect is None else round(result.effect, _DECIMALS)
+        p_values = {"p": result.p, "p_pratt": result.p_pratt, "p_wilcox": result.p_wilcox, "p_holm": row.holm}
         for name, p in p_values.items():
             fields[name] = None if p is None else float(f"{p:.6g}")
-        fields["interval_is_reliable"] = result.interval.is_reliable
-        rows.append(fields)
-    return rows
-
-
-def to_json(report: Report) -> str:
-    """Return the rows of a comparison as JSON."""
-    return json.dumps(to_rows(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def to_csv(report: Report) -> str:
-    """Return the rows of a comparison as comma-separated values."""
-    return str(pd.DataFrame(to_rows(report)).to_csv(index=False, lineterminator="\n"))
+        rows.append(fields | {IS_RELIABLE: result.interval.is_reliable})
+    return pd.DataFrame(rows)
 
 
 def _compared_task(name: str) -> str:
-    """Return the short name of a task.
-
-    Raises:
-        InputError: there is no such task, or it is a similarity task.
-    """
+    """Return the short name of a task that can be compared."""
     for task in SIMILARITY_TASKS.values():
         if name.lower() in (task.name.lower(), task.short.lower()):
             raise usage_error(f"{name}: {_NO_PAIRED_TEST}")
     return SPANS if name.lower() == SPANS else find_task(name).short
 
 
-def _find_headers(place: Path, wanted: Collection[str]) -> dict[Path, Header]:
-    """Return record -> header of the results of the wanted tasks, or of all tasks if none is wanted.
-
-    Raises:
-        InputError: there is no such result.
-    """
-    if not place.exists():
-        raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")
-    headers, chosen = {}, {}
-    skipped: set[str] = set()
-    for path in find_records(place):
-        header = read_header(path)
-        not_compared = {row.task for row in header.subsets if row.task in (*SIMILARITY_TASKS, IDIOMATICITY)}
-        if not_compared:
-            skipped |= not_compared
-            continue
-        headers[path] = header
-        if _tasks_of({path: headers[path]}, wanted):
-            chosen[path] = headers[path]
-    if not chosen:
-        if not headers and skipped:
-            raise InputError(f"{place}: holds results of {', '.join(sorted(skipped))} only; {_NO_PAIRED_TEST}")
-        known = ", ".join(sorted(_tasks_of(headers, ())))
-        raise InputError(f"{place}: no result of {', '.join(sorted(wanted))}; it has {known or 'no subset at all'}")
-    return chosen
-
-
-def _tasks_of(headers: Mapping[Path, Header], wanted: Collection[str]) -> set[str]:
-    tasks: set[str] = set()
-    for header in headers.values():
-        tasks.update(row.task for row in header.subsets if not wanted or row.task in wanted)
-    return tasks
-
-
-def _check_same_data(first: Mapping[Path, Header], second: Mapping[Path, Header]) -> None:
-    revisions = []
-    for headers in (first, second):
-        revisions.append(", ".join(sorted({header.data.revision[:12] for header in headers.values()})))
-    if revisions[0] != revisions[1]:
-        both = " and ".join(revisions)
-        raise InputError(f"A and B were scored on different data (revisions {both}); run both again on the same data")
-
-
-def _check_same(names: Sequence[set[Any]], places: Sequence[Path]) -> None:
-    """Raise InputError if only one of the two has a task, or a subset of a task."""
-    for here, there in ((0, 1), (1, 0)):
-        only = sorted(names[here] - names[there])
-        if only:
-            if isinstance(only[0], str):
-                name, advice = only[0], "choose what both have with --task"
-            else:
-                name, advice = ", ".join(only[0]), "compare two files with the same subsets"
-            raise InputError(
-                f"{name} is only in {SIDES[here]} ({places[here]}), not in {places[there]}; run what is missing, or "
-                f"{advice}"
-            )
-
-
-def _read_system(
-    headers: Mapping[Path, Header], dataset: Dataset, wanted: Collection[str], *, by_size: bool
-) -> dict[SubsetKey, _Scored]:
+def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_size: bool) -> dict[SubsetKey, _System]:
     """Return (task, subset) -> the scores of one system.
 
     Args:
-        headers: record -> header.
+        place: record or folder.
         dataset: the data that was scored.
         wanted: short names of tasks; empty for all.
         by_size: whether span results with different numbers of training sentences are different tasks.
 
     Raises:
-        InputError: a record is damaged, cut, of other data, or does not give the scores that it states; or two records
-            of one subset differ in more than the seed.
+        InputError: there is no result of these tasks; a record is damaged, cut, of other data, or does not give the
+            scores that it states; or two records of one subset differ in more than the seed.
     """
-    scored: dict[SubsetKey, list[tuple[Record, ScoredSubset]]] = {}
-    for path in headers:
+    if not place.exists():
+        raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")
+    results: dict[SubsetKey, list[tuple[Record, ScoredSubset]]] = {}
+    known: set[str] = set()
+    for path in find_records(place):
+        tasks = {row.task for row in read_header(path).subsets}
+        known |= tasks
+        if tasks & {*_NOT_COMPARED} or (wanted and not tasks & {*wanted}):
+            continue
         record = read_record(path, dataset)
-        for subset in score_record(record):
-            if wanted and subset.task not in wanted:
+        for scored in score_record(record):
+            if wanted and scored.task not in wanted:
                 continue
-            _check_exact(record, subset)
-            task = subset.task
+            _check_exact(record, scored)
+            task = scored.task
             if task == SPANS and by_size and record.header.training is not None:
                 task = f"{SPANS}-{record.header.training.size}"
-            scored.setdefault((task, subset.subset), []).append((record, subset))
+            results.setdefault((task, scored.subset), []).append((record, scored))
+    if not results:
+        names = ", ".join(sorted(known)) or "no subset at all"
+        if known and known <= {*_NOT_COMPARED}:
+            raise InputError(f"{place}: holds results of {names} only; {_NO_PAIRED_TEST}")
+        raise InputError(f"{place}: no result of {', '.join(sorted(wanted)) or 'a task'}; it has {names}")
 
-    def place(key: SubsetKey) -> tuple[tuple[int, int], str]:
-        _, subset = scored[key][0]
-        return usual_order((subset.task, subset.subset)), key[0]
+    def order(key: SubsetKey) -> tuple[tuple[int, int], str]:
+        _, scored = results[key][0]
+        return usual_order((scored.task, scored.subset)), key[0]
 
-    return {key: _mean_over_seeds(scored[key], key) for key in sorted(scored, key=place)}
+    return {key: _mean_over_seeds(results[key], key) for key in sorted(results, key=order)}
 
 
-def _check_exact(record: Record, subset: ScoredSubset) -> None:
-    predictions = record.predictions[subset.task, subset.subset]
-    if isinstance(predictions, Rankings) and not predictions.has_all_places:
+def _check_exact(record: Record, scored: ScoredSubset) -> None:
+    prediction = record.predictions[scored.task, scored.subset]
+    if isinstance(prediction, Rankings) and not prediction.has_all_places:
         raise InputError(
-            f"{record.path}: {subset.task}, {subset.subset}: cut at {subset.cut} documents per query, without the "
+            f"{record.path}: {scored.task}, {scored.subset}: cut at {scored.cut} documents per query, without the "
             "places of relevant documents behind them, so that nDCG cannot be computed from it; compute it again"
         )
-    if not subset.sums[:, 1].any():
+    if not scored.sums[:, 1].any():
         raise InputError(
-            f"{record.path}: the test sentences of {subset.subset} hold no idiom, and none is predicted; there is "
+            f"{record.path}: the test sentences of {scored.subset} hold no idiom, and none is predicted; there is "
             "nothing to compare"
         )
 
 
-def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: SubsetKey) -> _Scored:
+def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: SubsetKey) -> _System:
     """Return the mean of results that differ only in the seed."""
-    by_seed: dict[int | None, Path] = {}
-    record, subset = results[0]
-    for other, _ in results:
-        seed = None if other.header.training is None else other.header.training.seed
-        difference = _first_difference(record.header, other.header)
-        if seed in by_seed or difference is not None:
-            place = by_seed.get(seed, record.path)
-            reason = f" (they differ in {difference})" if difference else ""
+    paths: dict[int | None, Path] = {}  # seed -> record
+    first, scored = results[0]
+    facts = _facts(first.header)
+    for record, _ in results:
+        seed = None if record.header.training is None else record.header.training.seed
+        others = _facts(record.header)
+        differing = sorted(name for name in {*facts, *others} if facts.get(name) != others.get(name))
+        if seed in paths or differing:
+            reason = ""
+            if differing:
+                name = differing[0]
+                reason = f" (they differ in {name}: {display(facts.get(name))} and {display(others.get(name))})"
             raise InputError(
-                f"several results of {', '.join(key)}: {place} and {other.path}{reason}; give the folder or file of "
-                "one model"
+                f"several results of {', '.join(key)}: {paths.get(seed, first.path)} and {record.path}{reason}; give "
+                "the folder or file of one model"
             )
-        by_seed[seed] = other.path
-    return _Scored(
-        record.header,
-        subset.items,
-        subset.concepts,
-        np.mean([scored.sums for _, scored in results], axis=0),
-        seeds=tuple(sorted(seed for seed in by_seed if seed is not None)),
-    )
+        paths[seed] = record.path
+    sums = np.mean([scored.sums for _, scored in results], axis=0)
+    return _System(first.header, scored.concepts, sums, tuple(sorted(seed for seed in paths if seed is not None)))
 
 
-def _first_difference(header: Header, other: Header) -> str | None:
-    """Return what tells two results apart besides the seed; None if they differ in nothing else."""
-    facts, other_facts = _without_seed(header), _without_seed(other)
-    for name in sorted({*facts, *other_facts}):
-        if facts.get(name) != other_facts.get(name):
-            return f"{name}: {display(facts.get(name))} and {display(other_facts.get(name))}"
-    return None
-
-
-def _without_seed(header: Header) -> dict[str, Any]:
+def _facts(header: Header) -> dict[str, Any]:
     """Return everything that tells systems apart, except the seed: name -> value."""
     facts: dict[str, Any] = {"model": header.model.name, "revision": header.model.revision}
     for name, value in header.settings.items():
@@ -355,33 +259,18 @@ def _without_seed(header: Header) -> dict[str, Any]:
 
 def _compare_rows(pairs: Mapping[SubsetKey, Paired]) -> tuple[Row, ...]:
     """Return a row for each subset, and for a task with several subsets a last row over all of them."""
-    pairs_by_task: dict[str, dict[str, Paired]] = {}
-    for (task, subset), paired in pairs.items():
-        pairs_by_task.setdefault(task, {})[subset] = paired
     compared: dict[SubsetKey, Comparison] = {}
-    for task, strata in pairs_by_task.items():
+    for task in dict.fromkeys(task for task, _ in pairs):
+        strata = {subset: paired for (of_task, subset), paired in pairs.items() if of_task == task}
         for subset, paired in strata.items():
             compared[task, subset] = compare({subset: paired})
         if len(strata) > 1:
             compared[task, MACRO] = compare(strata)
     adjusted = holm([result.p for result in compared.values()])
-    rows = []
-    for ((task, subset), result), p in zip(compared.items(), adjusted, strict=True):
-        rows.append(Row(task, subset, result, p))
-    return tuple(rows)
+    return tuple(Row(*key, result, p) for (key, result), p in zip(compared.items(), adjusted, strict=True))
 
 
-def _differing_settings(a: Mapping[SubsetKey, _Scored], b: Mapping[SubsetKey, _Scored]) -> list[str]:
-    """Return a remark for each setting that differs between A and B."""
-    remarks = []
-    for key in a:
-        dtypes = a[key].header.settings.get("dtype"), b[key].header.settings.get("dtype")
-        if None not in dtypes and dtypes[0] != dtypes[1]:
-            remarks.append(f"A was run in {dtypes[0]}, B in {dtypes[1]}: rounding moves documents too")
-    return list(dict.fromkeys(remarks))
-
-
-def _name(system: Mapping[SubsetKey, _Scored]) -> str:
+def _name(system: Mapping[SubsetKey, _System]) -> str:
     """Return the name of a system: its model, with pooling and regime."""
     names = []
     for scored in system.values():

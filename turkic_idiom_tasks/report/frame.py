@@ -1,20 +1,31 @@
-"""Scores of finished results as one long frame, from which the paper's tables and figures are made.
+"""Scores as pandas frames, from which everything that is printed or written is laid out.
 
-`score_frame` has a row for every score of every subset of every result. Intervals and tests also need `query_frame`,
-which has a row for every test query.
+`score_frame` (long: a row for every score) and `query_frame` (a row for every test query) are of finished results, for
+the paper's tables. `run_frame` (wide: a row for every model, task and subset, with intervals and macro averages) is of
+a run, and `report_run` is all that `turkic-idiom run` prints of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
-from turkic_idiom_tasks.dataset.retrieval import TASKS, target_language
+from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders.names import PRETRAINED
+from turkic_idiom_tasks.metrics.bootstrap import Resampled, mean
+from turkic_idiom_tasks.metrics.similarity import character_overlap
+from turkic_idiom_tasks.results.predictions import Similarities
 from turkic_idiom_tasks.results.record import Header, Record
-from turkic_idiom_tasks.results.scored import score_record
+from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_subset
+
+if TYPE_CHECKING:  # it imports torch and mteb, which comparing and reporting finished results do not need
+    from turkic_idiom_tasks.runs.run import ModelRun
 
 IDENTITY = ["model", "regime", "language", "seed", "pooling", "size"]  # columns that identify a result
 SCORE_COLUMNS = [*IDENTITY, "task", "subset", "measure", "value"]
@@ -24,6 +35,7 @@ MACRO = "mean"  # name of the macro average over the languages of a task, among 
 IS_RELIABLE = "interval_is_reliable"  # False if few concepts make up a score, so that its interval may be too short
 UNTUNED_KEPT = "untuned_kept"  # a measure: 1 if a training ended with the untuned weights, else 0
 BEST_EPOCH = "best_epoch"  # a measure: the epoch whose weights were kept
+N_SEEDS, SPREAD = "seeds", "sd over seeds"  # columns that `average_seeds` adds
 MEASURES = (
     "ndcg",
     "ndcg_floor",
@@ -36,6 +48,34 @@ MEASURES = (
     "recall_at_5",
     "recall_at_10",
 )
+SIZES = ("n_queries", "n_documents")
+OVERLAP = ("ndcg_shared_stem", "ndcg_no_shared_stem", "n_no_shared_stem")
+SIMILARITY_NAMES = tuple(task.name for task in SIMILARITY_TASKS.values())
+SIMILARITY_MEASURES = (
+    "spearman",
+    "spearman_idiom",
+    "spearman_general",
+    "affinity",
+    "scaled_similarity",
+    "accuracy",
+)
+PAIR_COUNTS = ("n_pairs", "n_idioms")
+OVERLAP_BASELINE = "character overlap (baseline)"
+
+_PLACE = ("model", "task", "subset")
+_RETRIEVAL_COLUMNS = (*_PLACE, *MEASURES, "ndcg_low", "ndcg_high", IS_RELIABLE, *SIZES, *OVERLAP)
+_SIMILARITY_COLUMNS = (*_PLACE, *SIMILARITY_MEASURES, "spearman_low", "spearman_high", IS_RELIABLE, *PAIR_COUNTS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunReport:
+    """All numbers that are printed of a run."""
+
+    frame: pd.DataFrame  # from `run_frame`
+    baseline: pd.DataFrame  # rows of the same kind of `OVERLAP_BASELINE`, for every similarity task
+    overall: pd.DataFrame  # for each model nDCG over all retrieval tasks, with its interval
+    left_out: dict[str, tuple[str, ...]]  # task -> its subsets that the data does not have
+    folders: tuple[str, ...]  # where the results are
 
 
 def score_frame(headers: Iterable[Header]) -> pd.DataFrame:
@@ -58,28 +98,24 @@ def score_frame(headers: Iterable[Header]) -> pd.DataFrame:
         for subset in header.subsets:
             for measure, value in {**subset.scores, **extra}.items():
                 rows.append([*identity, subset.task, subset.subset, measure, value])
-    return _typed(pd.DataFrame(rows, columns=SCORE_COLUMNS), "value")
+    return _frame(rows, SCORE_COLUMNS)
 
 
 def query_frame(records: Iterable[Record]) -> pd.DataFrame:
-    """Return the nDCG of every test query of the retrieval tasks, computed from the rankings.
-
-    Returns:
-        a frame with `QUERY_COLUMNS`.
+    """Return the nDCG of every test query of the retrieval tasks, computed from the rankings, with `QUERY_COLUMNS`.
 
     Raises:
         InputError: the rankings of a record do not give the scores that it states.
     """
-    frames = []
+    rows: list[list[Any]] = []
     for record in records:
-        identity = dict(zip(IDENTITY, _identity(record.header), strict=True))
+        identity = _identity(record.header)
         for scored in score_record(record):
             if scored.task in TASKS:
-                columns = {"query": scored.items, "concept": scored.concepts, "ndcg": scored.sums[:, 0]}
-                frames.append(pd.DataFrame({**identity, "task": scored.task, "subset": scored.subset, **columns}))
-    if not frames:
-        return _typed(pd.DataFrame(columns=QUERY_COLUMNS), "ndcg")
-    return _typed(pd.concat(frames, ignore_index=True)[QUERY_COLUMNS], "ndcg")
+                place = [*identity, scored.task, scored.subset]
+                for query in zip(scored.items, scored.concepts, scored.sums[:, 0].tolist(), strict=True):
+                    rows.append([*place, *query])
+    return _frame(rows, QUERY_COLUMNS)
 
 
 def widen(scores: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -89,9 +125,129 @@ def widen(scores: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return rows.merge(wide.reset_index(), on=keys, how="left", sort=False)
 
 
-def language_of(task: str, subset: str) -> str:
-    """Return the code of the language of the documents of a retrieval subset."""
-    return target_language(task, subset).code
+def average_seeds(cells: pd.DataFrame, keys: list[str], *, main: str) -> pd.DataFrame:
+    """Return the mean over seeds of every measure, NaN where one is undefined, and the deviation of the main one.
+
+    Args:
+        cells: a row for each result, with columns for the keys and for each measure.
+        keys: what the results of different seeds have in common; the rows are in the order in which they appear.
+        main: the measure whose standard deviation is in the column `SPREAD`.
+    """
+    groups = cells.groupby(keys, sort=False, dropna=False)
+    measures = [name for name in cells.columns if name not in keys and pd.api.types.is_numeric_dtype(cells[name])]
+    # a mean over only those seeds whose score is defined would look better than the system is
+    means = groups[measures].agg(lambda values: values.mean(skipna=False))
+    means[SPREAD] = groups[main].agg(lambda values: values.std(skipna=False))
+    means[N_SEEDS] = groups.size()
+    return means.reset_index()
+
+
+def run_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
+    """Return the scores of a run: first those of retrieval, then those of similarity, each in the order of the runs.
+
+    A model has a row for each subset of a task and one for their macro average (`MACRO`), whose sizes are sums. The 95%
+    interval is that of nDCG or of Spearman's correlation over all pairs. The columns `OVERLAP` hold nDCG of the queries
+    that share a stem with a relevant document, nDCG of the other queries, and the number of the other queries. They are
+    empty in the macro average, because the shares differ by subset.
+    """
+    return _to_frame([row for run in runs for row in _rows(run)[0]])
+
+
+def report_run(runs: Sequence[ModelRun]) -> RunReport:
+    """Return all that is printed of a run: its frame, a baseline for similarity, and averages over retrieval tasks."""
+    rows: list[dict[str, Any]] = []
+    baseline_rows: list[dict[str, Any]] = []
+    macros: dict[str, list[Resampled]] = {}  # model -> the macro average of each retrieval task
+    with_baseline: set[str] = set()
+    for run in runs:
+        run_rows, macro = _rows(run)
+        rows += run_rows
+        if run.task not in SIMILARITY_NAMES:
+            macros.setdefault(run.model, []).append(macro)
+        elif run.task not in with_baseline:  # it is the same for every model
+            with_baseline.add(run.task)
+            baseline_rows += _rows(_overlap_baseline(run))[0]
+    overall = []
+    for model, parts in macros.items():
+        resampled = mean(parts)
+        overall.append({"model": model, "ndcg": resampled.score} | _interval("ndcg", resampled))
+    return RunReport(
+        frame=_to_frame(rows),
+        baseline=_to_frame(baseline_rows),
+        overall=pd.DataFrame(overall, columns=["model", "ndcg", "ndcg_low", "ndcg_high", IS_RELIABLE]),
+        left_out={run.task: run.left_out for run in runs},
+        folders=tuple(dict.fromkeys(str(run.folder) for run in runs)),
+    )
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV."""
+    return str(frame.to_csv(index=False, lineterminator="\n"))
+
+
+def to_json(frame: pd.DataFrame) -> str:
+    """Return a frame as a JSON list of objects, with null for undefined values."""
+    plain = frame.astype(object)
+    rows = plain.where(plain.notna(), None).to_dict("records")
+    return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+
+
+def _rows(run: ModelRun) -> tuple[list[dict[str, Any]], Resampled]:
+    """Return the rows of a run, and its macro average."""
+    is_similarity = run.task in SIMILARITY_NAMES
+    measures, counts = (SIMILARITY_MEASURES, PAIR_COUNTS) if is_similarity else (MEASURES, SIZES)
+    rows: list[dict[str, Any]] = []
+    parts = []
+    for subset, scored in run.subsets.items():
+        resampled = scored.resampled()
+        parts.append(resampled)
+        row = {"model": run.model, "task": run.task, "subset": subset} | _interval(measures[0], resampled)
+        row |= {name: scored.scores[name] for name in (*measures, *counts)}
+        rows.append(row if is_similarity else row | _overlap(scored, run.shared_stem[subset]))
+    macro = mean(parts)
+    macro_row = {"model": run.model, "task": run.task, "subset": MACRO} | _interval(measures[0], macro)
+    for name in measures:
+        macro_row[name] = sum(row[name] for row in rows) / len(rows)
+    for name in counts:
+        macro_row[name] = sum(row[name] for row in rows)
+    return [*rows, macro_row], macro
+
+
+def _to_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    retrieval = [row for row in rows if row["task"] not in SIMILARITY_NAMES]
+    similarity = [row for row in rows if row["task"] in SIMILARITY_NAMES]
+    columns = dict.fromkeys(_RETRIEVAL_COLUMNS if retrieval or not similarity else ())
+    columns |= dict.fromkeys(_SIMILARITY_COLUMNS if similarity else ())
+    frame = pd.DataFrame([*retrieval, *similarity], columns=list(columns))
+    counts = [name for name in (*SIZES, "n_no_shared_stem", *PAIR_COUNTS) if name in columns]
+    return frame.astype(dict.fromkeys(counts, "Int64"))
+
+
+def _interval(measure: str, resampled: Resampled) -> dict[str, Any]:
+    interval = resampled.interval()
+    return {f"{measure}_low": interval.low, f"{measure}_high": interval.high, IS_RELIABLE: interval.is_reliable}
+
+
+def _overlap(scored: ScoredSubset, shared_stem: frozenset[str]) -> dict[str, Any]:
+    """Return mean nDCG of the queries that share a stem with a relevant document, and of the others."""
+    shares = np.array([query in shared_stem for query in scored.items])
+    ndcg = scored.sums[:, 0]
+    return {
+        "ndcg_shared_stem": float(ndcg[shares].mean()) if shares.any() else None,
+        "ndcg_no_shared_stem": float(ndcg[~shares].mean()) if not shares.all() else None,
+        "n_no_shared_stem": int((~shares).sum()),
+    }
+
+
+def _overlap_baseline(run: ModelRun) -> ModelRun:
+    """Return the scores of a baseline on the pairs of a run: the character trigrams that two sentences share."""
+    subsets = {}
+    for subset, scored in run.subsets.items():
+        if scored.similarities is not None:
+            task, pairs = scored.similarities.task, scored.similarities.pairs
+            values = character_overlap([row.sentence1 for row in pairs.rows], [row.sentence2 for row in pairs.rows])
+            subsets[subset] = score_subset(Similarities(task, pairs, values))
+    return replace(run, model=OVERLAP_BASELINE, subsets=subsets)
 
 
 def _identity(header: Header) -> list[Any]:
@@ -102,11 +258,6 @@ def _identity(header: Header) -> list[Any]:
     return [header.model.name, training.regime, training.language, training.seed, pooling, size]
 
 
-def _typed(frame: pd.DataFrame, value: str) -> pd.DataFrame:
-    """Return the frame with fixed column types, which do not depend on missing values."""
-    types = dict.fromkeys(frame.columns, "object")
-    types |= {"seed": "Int64", value: "float64"}
-    frame = frame.astype(types)
-    texts = [column for column in frame.columns if types[column] == "object"]
-    frame[texts] = frame[texts].where(frame[texts].notna(), None)
-    return frame
+def _frame(rows: list[list[Any]], columns: list[str]) -> pd.DataFrame:
+    """Return rows as a frame whose column types do not depend on missing values; the last column holds the figures."""
+    return pd.DataFrame(rows, columns=columns, dtype="object").astype({"seed": "Int64", columns[-1]: "float64"})

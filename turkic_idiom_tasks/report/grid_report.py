@@ -16,17 +16,11 @@ _MINUTE, _HOUR = 60, 3600
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """State of a grid at one moment.
+    """State of a grid at one moment."""
 
-    Attributes:
-        states: cell -> one of `grid.STATES`.
-        headers: cell that is done -> header of its record.
-        failures: cell that failed -> error.
-    """
-
-    states: Mapping[Cell, str]
-    headers: Mapping[Cell, Header]
-    failures: Mapping[Cell, str]
+    states: Mapping[Cell, str]  # one of `grid.STATES`
+    headers: Mapping[Cell, Header]  # of the cells that are done
+    failures: Mapping[Cell, str]  # why cells failed
 
     @classmethod
     def of(cls, grid: Grid) -> Report:
@@ -43,8 +37,7 @@ class Report:
         """Return model -> regime -> number of cells in each state, in the order of the grid file."""
         matrix: dict[str, dict[str, Counter[str]]] = {}
         for cell, state in self.states.items():
-            regimes = matrix.setdefault(cell.model, {})
-            regimes.setdefault(cell.regime, Counter())[state] += 1
+            matrix.setdefault(cell.model, {}).setdefault(cell.regime, Counter())[state] += 1
         return matrix
 
     def summary(self) -> str:
@@ -59,21 +52,25 @@ class Report:
 
         It is made from finished cells of the same kind and regime, if possible of the same model.
         """
+        measured: dict[tuple[str, ...], list[float]] = {}
+        for cell, header in self.headers.items():
+            if header.seconds is not None:
+                for key in ((cell.kind, cell.regime), (cell.kind, cell.regime, cell.model)):
+                    measured.setdefault(key, []).append(header.seconds)
         missing = [cell for cell, state in self.states.items() if state == MISSING]
+        expected = []
+        for cell in missing:
+            key = (cell.kind, cell.regime)
+            similar = measured.get((*key, cell.model)) or measured.get(key)
+            if similar:
+                expected.append(mean(similar))
         if not missing:
             return "nothing is missing"
-        seconds, n_unknown = 0.0, 0
-        for cell in missing:
-            expected = self._expected_seconds(cell)
-            if expected is None:
-                n_unknown += 1
-            else:
-                seconds += expected
-        n_known = len(missing) - n_unknown
-        if not n_known:
+        if not expected:
             return "no estimate from measured times: no similar cell is finished yet"
+        n_unknown = len(missing) - len(expected)
         rest = f"; no similar cell is finished for {n_unknown} more cells" if n_unknown else ""
-        return f"about {_duration(seconds)} of work for {n_known} missing cells, one at a time{rest}"
+        return f"about {_duration(sum(expected))} of work for {len(expected)} missing cells, one at a time{rest}"
 
     def remarks(self) -> list[str]:
         """Return a line for each failure, each training that diverged, and each difference between libraries."""
@@ -91,21 +88,8 @@ class Report:
             )
         return remarks
 
-    def _expected_seconds(self, cell: Cell) -> float | None:
-        same_model: list[float] = []
-        other_models: list[float] = []
-        for other, header in self.headers.items():
-            if (other.kind, other.regime) == (cell.kind, cell.regime) and header.seconds is not None:
-                seconds = same_model if other.model == cell.model else other_models
-                seconds.append(header.seconds)
-        if same_model:
-            return mean(same_model)
-        return mean(other_models) if other_models else None
-
 
 def _duration(seconds: float) -> str:
     if seconds < 2 * _MINUTE:
         return f"{seconds:.0f} s"
-    if seconds < 2 * _HOUR:
-        return f"{seconds / _MINUTE:.0f} min"
-    return f"{seconds / _HOUR:.1f} h"
+    return f"{seconds / _MINUTE:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:.1f} h"

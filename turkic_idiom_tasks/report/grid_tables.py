@@ -15,19 +15,19 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.report.charts import Chart, write_chart
-from turkic_idiom_tasks.report.frame import query_frame, score_frame
-from turkic_idiom_tasks.report.retrieval_scores import summarise
-from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables
+from turkic_idiom_tasks.report.frame import query_frame, score_frame, to_csv
+from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables, summarise
 from turkic_idiom_tasks.report.similarity_tables import idiomaticity_tables, similarity_tables
 from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
 from turkic_idiom_tasks.report.tables import Table, write_tables
-from turkic_idiom_tasks.results.record import read_record
+from turkic_idiom_tasks.results.record import Header, OtherFormatError, find_records, read_header, read_record
 from turkic_idiom_tasks.runs.cells import Cell
-from turkic_idiom_tasks.runs.grid import Grid
-from turkic_idiom_tasks.runs.retrieval_cells import RETRIEVAL
-from turkic_idiom_tasks.runs.span_cells import SPAN
+from turkic_idiom_tasks.runs.grid import RECORDS, Grid
+from turkic_idiom_tasks.runs.retrieval import RETRIEVAL
+from turkic_idiom_tasks.runs.spans import SPAN, SpanCells
 
-LONG_TABLES = ("retrieval_cells", "poolings", "cells", "learning_curves")  # for programs rather than for the screen
+TABLES = "tables"  # folder
+LONG_TABLES = ("poolings", "learning_curves")  # for programs rather than for the screen
 SCORES = "scores.csv"  # every score of every cell
 
 
@@ -43,15 +43,15 @@ def write_grid_tables(grid: Grid) -> list[Path]:
     headers = grid.headers()
     if not headers:
         raise InputError(f"{grid.folder}: no cell of this grid is finished; begin with `turkic-idiom grid run`")
-    folder = grid.folder / "tables"
+    folder = grid.folder / TABLES
     scores = score_frame(headers.values())
-    write_text(folder / SCORES, scores.to_csv(index=False, lineterminator="\n"))
+    write_text(folder / SCORES, to_csv(scores))
     tables: list[Table] = []
     charts: dict[str, Chart] = {}
     kinds = {cell.kind for cell in headers}
     if RETRIEVAL in kinds:
         summary = summarise(scores, _read_queries(grid), _trained_languages(grid.cells()))
-        tables += retrieval_tables(summary, scores)
+        tables += retrieval_tables(summary)
         charts |= retrieval_charts(summary)
     if SPAN in kinds:
         tables += span_tables(scores)
@@ -62,6 +62,37 @@ def write_grid_tables(grid: Grid) -> list[Path]:
     for name, chart in charts.items():
         written.append(write_chart(chart, folder, name))
     return [*written, folder / SCORES]
+
+
+def write_span_tables(grid: Grid, part: SpanCells) -> list[Table]:
+    """Write and return the tables of all results in a folder with the same training, also those of earlier runs."""
+    scores = score_frame([*grid.headers().values(), *_earlier_headers(grid, part)])
+    tables = [table for table in span_tables(scores) if len(table.frame)]
+    write_text(grid.folder / TABLES / SCORES, to_csv(scores))
+    write_tables(tables, grid.folder / TABLES)
+    return tables
+
+
+def _earlier_headers(grid: Grid, part: SpanCells) -> list[Header]:
+    """Return the results of earlier runs with the same training, the newest first.
+
+    Of one model all results must be of the same weights under the same settings, those of this run or else the newest
+    ones; results in the format of another version are left out too.
+    """
+    of_model = {header.model.name: (header.model.revision, header.settings) for header in grid.headers().values()}
+    others = set(find_records(grid.folder / RECORDS)) - set(grid.record_paths().values())
+    headers = []
+    for path in sorted(others, key=lambda path: (-path.stat().st_mtime, path)):
+        try:
+            header = read_header(path)
+        except OtherFormatError:
+            continue
+        training, run = header.training, (header.model.revision, header.settings)
+        if training is None or (training.language, training.config) != (part.language, part.training.model_dump()):
+            continue
+        if of_model.setdefault(header.model.name, run) == run:
+            headers.append(header)
+    return headers
 
 
 def _read_queries(grid: Grid) -> pd.DataFrame:

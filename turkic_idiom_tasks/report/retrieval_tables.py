@@ -1,4 +1,9 @@
-"""Tables and figures of the retrieval experiments, with the paper's figures for comparison.
+"""Tables and figures of a retrieval grid, with the paper's figures for comparison.
+
+Scores are means over seeds and over languages. A mean over languages needs all languages of the grid: those that the
+grid trains on and that pretrained or tr-only encoders were tested on. Training on Turkish pairs is monolingual training
+for Turkish, so the tr-only scores are also the monolingual scores of Turkish. The cross-lingual score of a language is
+the score of the encoder that was trained for it.
 
 The paper reports each model under its best pooling, which is chosen on the test queries. Figures 2 and 3 and Table 5 do
 the same here, and their notes say that such figures are optimistic. The table of poolings has all poolings.
@@ -6,34 +11,37 @@ the same here, and their notes say that such figures are optimistic. The table o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, PRETRAINED, TR_ONLY
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval
-from turkic_idiom_tasks.metrics.comparison import Comparison, holm
+from turkic_idiom_tasks.dataset.retrieval import SUBSETS, target_language
+from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, PAPER_ENCODERS, POOLINGS, PRETRAINED, TR_ONLY
+from turkic_idiom_tasks.languages import PIVOT
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval, Stratum, resample
+from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
 from turkic_idiom_tasks.report.charts import Bar, Chart, grouped_bars
-from turkic_idiom_tasks.report.frame import IDENTITY, MEASURES, UNTUNED_KEPT, widen
-from turkic_idiom_tasks.report.published import PublishedTable, paper, published_tables
-from turkic_idiom_tasks.report.retrieval_scores import Key, RetrievalScores
+from turkic_idiom_tasks.report.frame import MEASURES, N_SEEDS, UNTUNED_KEPT
+from turkic_idiom_tasks.report.published import Figure, paper, published_tables
 from turkic_idiom_tasks.report.tables import Table, make_frame, short_names
 
-CROSS_LINGUAL_REGIMES = (PRETRAINED, TR_ONLY, CROSS_LINGUAL)
 MONOLINGUAL_REGIMES = (PRETRAINED, MONOLINGUAL)
-# There is no cross-lingual training for Turkish, which T2 has.
 REGIMES_OF = {
     "T1": (PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL),
-    "T2": (PRETRAINED, TR_ONLY, MONOLINGUAL),
+    "T2": (PRETRAINED, TR_ONLY, MONOLINGUAL),  # has Turkish, for which there is no cross-lingual training
     "T3": (PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL),
 }
 # Task -> name of its files, what it retrieves, and the regimes that the paper compares.
 FIGURES = {
-    "T1": ("figure2_t1", "Turkish idiom to idiom (Figure 2)", CROSS_LINGUAL_REGIMES),
+    "T1": ("figure2_t1", "Turkish idiom to idiom (Figure 2)", (PRETRAINED, TR_ONLY, CROSS_LINGUAL)),
     "T2": ("table5_t2", "idiom to meaning in one language (Table 5)", MONOLINGUAL_REGIMES),
-    "T3": ("figure3_t3", "Turkish idiom to meaning (Figure 3)", CROSS_LINGUAL_REGIMES),
+    "T3": ("figure3_t3", "Turkish idiom to meaning (Figure 3)", (PRETRAINED, TR_ONLY, CROSS_LINGUAL)),
 }
+KEY = ["task", "model", "regime", "pooling"]
+N_QUERIES, UNTUNED = "queries", "untuned kept"
 
 _NOTE = (
     "Poolings are the best on the test queries, as in the paper: such figures are optimistic. All languages have the "
@@ -43,198 +51,317 @@ _NOTE = (
     "weights were better on the development queries."
 )
 _SHORT = "may be too short"
-_EXTENT = ("queries", "seeds", "untuned kept")
+_COUNTS = (N_QUERIES, N_SEEDS)
+_EXTENT = (*_COUNTS, UNTUNED)
 _P_VALUES = ("p wilcox", "Holm wilcox", "p pratt", "Holm pratt", "p by concept", "paper p")
 
+Key = tuple[str, str, str, str]  # task, model, regime, pooling
 
-def retrieval_tables(summary: RetrievalScores, scores: pd.DataFrame) -> list[Table]:
-    """Return every table of a retrieval grid.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RetrievalScores:
+    """Finished retrieval cells of a grid; see `summarise`."""
+
+    models: tuple[str, ...]  # the paper's models in its order, then others
+    poolings: tuple[str, ...]  # in the project's order
+    regimes: frozenset[str]
+    subsets: Mapping[str, tuple[str, ...]]  # task -> the subsets of the means; a task without subsets is left out
+    sizes: pd.Series  # (task, subset) -> the smallest number of queries
+    # Key -> means over languages, numbers of queries and seeds, and the languages whose training ended with the
+    # untuned weights; only if no language is missing
+    macro: pd.DataFrame
+    queries: pd.DataFrame  # (*Key, subset) -> query, concept and mean over seeds of its nDCG
+
+    def best(self, task: str, model: str, regime: str) -> Key | None:
+        """Return the key of the pooling with the highest mean nDCG on the test queries, the first among equal ones."""
+        keys = [(task, model, regime, pooling) for pooling in self.poolings]
+        known_keys = [key for key in keys if key in self.macro.index]
+        return max(known_keys, key=lambda key: float(self.macro.at[key, "ndcg"]), default=None)
+
+    def figures(self, key: Key | None) -> dict[str, Any]:
+        """Return all figures of `macro` by column; none if a language is missing."""
+        return dict(self.macro.loc[key]) if key is not None and key in self.macro.index else {}
+
+    def interval(self, key: Key) -> Interval:
+        """Return the bootstrap interval of the mean nDCG, which resamples whole concepts."""
+        return resample(self._strata(key)).interval()
+
+    def against(self, key: Key, other: Key) -> Comparison:
+        """Return a comparison with `key` as the second system, on the same queries; concepts stay whole."""
+        before, after = self._strata(other), self._strata(key)
+        pairs = {}
+        for subset, stratum in after.items():
+            pairs[subset] = Paired(stratum.concepts, before[subset].sums, stratum.sums)
+        return compare(pairs)
+
+    def query_by_query(self, key: Key, other: Key) -> Comparison:
+        """Return a comparison of single queries, with the queries of all languages as one sample, as in the paper."""
+        names: list[str] = []
+        for subset in self.subsets[key[0]]:
+            names += [f"{subset}/{query}" for query in self.queries.loc[[(*key, subset)]]["query"]]
+        before, after = (
+            np.concatenate([stratum.sums for stratum in self._strata(system).values()]) for system in (other, key)
+        )
+        return compare({"all": Paired(names, before, after)})
+
+    def _strata(self, key: Key) -> dict[str, Stratum]:
+        """Return subset -> its queries, in the order of their ids; each adds its nDCG and 1 to the mean."""
+        strata = {}
+        for subset in self.subsets[key[0]]:
+            rows = self.queries.loc[[(*key, subset)]]
+            ndcg = rows["ndcg"].to_numpy(dtype=np.float64)
+            strata[subset] = Stratum(rows["concept"].tolist(), np.stack([ndcg, np.ones(len(ndcg))], axis=1))
+        return strata
+
+
+def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection[str]) -> RetrievalScores:
+    """Return the means of the scores of a retrieval grid.
 
     Args:
-        summary: its means, from `retrieval_scores.summarise`.
         scores: from `frame.score_frame`.
+        queries: from `frame.query_frame`, of the same results.
+        languages: codes of the languages of the means, as far as the data has them.
     """
+    scores = scores[scores["task"].isin(SUBSETS)]
+    tested = scores[scores["regime"].isin([PRETRAINED, TR_ONLY])]
+    pairs = set(zip(tested["task"], tested["subset"], strict=True))
+    subsets = {}
+    for task, names in SUBSETS.items():
+        known = [name for name in names if (task, name) in pairs and target_language(task, name).code in languages]
+        if known:
+            subsets[task] = tuple(known)
+    groups = _with_stand_in(scores).groupby([*KEY, "subset", "measure"])["value"]
+    means = groups.mean().unstack("measure")
+    means[N_SEEDS] = groups.size().unstack("measure")["ndcg"]
+    if UNTUNED_KEPT in means:
+        means[UNTUNED_KEPT] = groups.sum().unstack("measure")[UNTUNED_KEPT]
+    averaged = _with_stand_in(queries).groupby([*KEY, "subset", "query", "concept"], sort=True)["ndcg"].mean()
+    return RetrievalScores(
+        models=tuple(sorted(scores["model"].unique(), key=lambda name: _place(name, PAPER_ENCODERS))),
+        poolings=tuple(sorted(scores["pooling"].unique(), key=lambda name: _place(name, POOLINGS))),
+        regimes=frozenset(scores["regime"]),
+        subsets=subsets,
+        sizes=means["n_queries"].groupby(level=["task", "subset"]).min(),
+        macro=_means_over_languages(means, subsets),
+        queries=averaged.reset_index(["query", "concept"]),
+    )
+
+
+def _with_stand_in(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with the tr-only scores of Turkish repeated as monolingual scores."""
+    pairs = frame[["task", "subset"]].drop_duplicates().itertuples(index=False)
+    turkish = [(task, subset) for task, subset in pairs if target_language(task, subset).code == PIVOT]
+    is_turkish = pd.MultiIndex.from_frame(frame[["task", "subset"]]).isin(turkish)
+    stand_in = frame[(frame["regime"] == TR_ONLY) & is_turkish].assign(regime=MONOLINGUAL)
+    return pd.concat([frame, stand_in], ignore_index=True)
+
+
+def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
+    rows: dict[Any, dict[str, Any]] = {}
+    for key, key_means in means.groupby(level=KEY):
+        task, regime = key[0], key[2]
+        wanted = list(subsets.get(task, ()))
+        by_subset = key_means.droplevel(KEY)
+        if not wanted or not set(wanted) <= set(by_subset.index):
+            continue
+        by_subset = by_subset.loc[wanted]
+        row: dict[str, Any] = by_subset[list(MEASURES)].mean().to_dict()
+        row[N_QUERIES] = int(by_subset["n_queries"].sum())
+        row[N_SEEDS] = int(by_subset[N_SEEDS].min())
+        row[UNTUNED] = None if regime == PRETRAINED else _untuned(task, by_subset)
+        rows[key] = row
+    index = pd.MultiIndex.from_tuples(rows, names=KEY) if rows else pd.MultiIndex.from_arrays([[]] * 4, names=KEY)
+    return pd.DataFrame(list(rows.values()), index=index)
+
+
+def _untuned(task: str, by_subset: pd.DataFrame) -> str:
+    """Return the languages whose training ended with the untuned weights, with the share of seeds if not with all."""
+    kept = []
+    for subset, row in by_subset.iterrows():
+        n_seeds, n_untuned = int(row[N_SEEDS]), int(np.nan_to_num(row.get(UNTUNED_KEPT, 0.0)))
+        if n_untuned:
+            share = f" {n_untuned}/{n_seeds}" if n_untuned < n_seeds else ""
+            kept.append(target_language(task, str(subset)).code + share)
+    return ", ".join(kept) or "none"
+
+
+def _place(name: str, order: Iterable[str]) -> tuple[int, str]:
+    """Return a key that sorts names by an order, and after them by name those that are not in the order."""
+    places = list(order)
+    return (places.index(name) if name in places else len(places), name)
+
+
+def retrieval_tables(summary: RetrievalScores) -> list[Table]:
+    """Return every table of a retrieval grid."""
     return [
         _regimes_table(summary, "T1"),
         _monolingual_table(summary),
         _regimes_table(summary, "T3"),
         _significance_table(summary),
         _poolings_table(summary),
-        _cells_table(scores),
     ]
 
 
 def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
     """Return name -> chart: Figures 2 and 3 of the paper, and its Table 5 as a chart, if there are scores for them."""
-    charts = {}
-    for task, (name, _, _) in FIGURES.items():
-        chart = _bars(summary, task)
-        if chart is not None:
-            charts[name] = chart
-    return charts
+    charts = {name: _bars(summary, task) for task, (name, _, _) in FIGURES.items()}
+    return {name: chart for name, chart in charts.items() if chart is not None}
 
 
 def _regimes_table(summary: RetrievalScores, task: str) -> Table:
     """Return the paper's Figure 2 or 3 as a table, with a row per model and regime."""
     name, _, regimes = FIGURES[task]
-    published = published_tables()[f"retrieval_{task.lower()}"]
-    rows = []
+    table = f"retrieval_{task.lower()}"
+    rows: list[dict[str, Any]] = []
     for model in summary.models if task in summary.subsets else ():
         untuned = summary.best(task, model, PRETRAINED)
-        paper_figures = _paper_figures(published, model, summary, task)
+        paper_figures = _paper_figures(summary, task, table, model)
         for regime in regimes:
             if regime not in summary.regimes:
                 continue
+            row = {"model": model, "regime": regime, "paper nDCG": paper_figures[regime]}
             key = summary.best(task, model, regime)
-            before = None if regime == PRETRAINED else untuned
-            interval = None if key is None else summary.interval(key)
-            change = None if key is None or before is None else summary.against(key, before)
-            figures = [*_scored(summary, key, interval), *_difference(change), _unreliable(interval, change)]
-            rows.append([model, regime, *figures, *_values(summary, key, _EXTENT), paper_figures[regime]])
-    columns = ["model", "regime", "pooling", "nDCG", "low", "high", "floor", "corrected"]
+            if key is not None:
+                interval = summary.interval(key)
+                row |= summary.figures(key) | {"pooling": key[3], "low": interval.low, "high": interval.high}
+                change = None if regime == PRETRAINED or untuned is None else summary.against(key, untuned)
+                if change is not None:
+                    row |= _difference(change, ("difference to pretrained", "difference low", "difference high"))
+                row[_SHORT] = _short(interval, change)
+            rows.append(row)
+    columns = ["model", "regime", "pooling", "ndcg", "low", "high", "ndcg_floor", "ndcg_corrected"]
     columns += ["difference to pretrained", "difference low", "difference high", _SHORT, *_EXTENT, "paper nDCG"]
-    note = f"{_NOTE}{_small(summary, task)} Paper: {paper()}, {published.source}."
-    return Table(name, _title(summary, task), make_frame(rows, columns, counts=_EXTENT[:2]), note)
+    frame = make_frame(rows, columns, counts=_COUNTS)
+    frame = frame.rename(columns={"ndcg": "nDCG", "ndcg_floor": "floor", "ndcg_corrected": "corrected"})
+    return Table(name, _title(summary, task), frame, _note(summary, task, table))
 
 
 def _monolingual_table(summary: RetrievalScores) -> Table:
     """Return the paper's Table 5."""
-    published = published_tables()["retrieval_t2"]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for model in summary.models if "T2" in summary.subsets else ():
-        before = summary.best("T2", model, PRETRAINED)
-        after = summary.best("T2", model, MONOLINGUAL)
-        row: list[Any] = [model]
-        for key in (before, after):
-            row += [summary.value(key, "ndcg"), None if key is None else key[3]]
-        change = None if before is None or after is None else summary.against(after, before)
-        row += [*_difference(change), _unreliable(None, change)]
-        row += _values(summary, before or after, ("ndcg_floor", "queries"))
-        row += _values(summary, after, _EXTENT[1:])
-        rows.append(row + list(_paper_figures(published, model, summary, "T2").values()))
+        paper_figures = _paper_figures(summary, "T2", "retrieval_t2", model)
+        row: dict[str, Any] = {"model": model} | {f"paper {name}": figure for name, figure in paper_figures.items()}
+        before, after = (summary.best("T2", model, regime) for regime in MONOLINGUAL_REGIMES)
+        for regime, key in zip(MONOLINGUAL_REGIMES, (before, after), strict=True):
+            if key is not None:
+                row |= {regime: summary.figures(key)["ndcg"], f"{regime} pooling": key[3]}
+        known, tuned = summary.figures(before or after), summary.figures(after)
+        row |= {"floor": known.get("ndcg_floor"), N_QUERIES: known.get(N_QUERIES)}
+        row |= {N_SEEDS: tuned.get(N_SEEDS), UNTUNED: tuned.get(UNTUNED)}
+        if before is not None and after is not None:
+            change = summary.against(after, before)
+            row |= _difference(change, ("difference", "low", "high")) | {_SHORT: _short(None, change)}
+        rows.append(row)
     columns = ["model", "pretrained", "pretrained pooling", "monolingual", "monolingual pooling"]
     columns += ["difference", "low", "high", _SHORT, "floor", *_EXTENT]
-    columns += [f"paper {name}" for name in published.columns]
-    note = f"Turkish is trained as tr-only. {_NOTE}{_small(summary, 'T2')} Paper: {paper()}, {published.source}."
-    return Table("table5_t2", _title(summary, "T2"), make_frame(rows, columns, counts=_EXTENT[:2]), note)
+    columns += [f"paper {name}" for name in published_tables()["retrieval_t2"].columns]
+    note = f"Turkish is trained as tr-only. {_note(summary, 'T2', 'retrieval_t2')}"
+    return Table("table5_t2", _title(summary, "T2"), make_frame(rows, columns, counts=_COUNTS), note)
 
 
 def _significance_table(summary: RetrievalScores) -> Table:
     """Return the paper's Table 6: monolingual training against none, for each model and pooling."""
-    published = published_tables()["retrieval_t2_p"]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for model in summary.models if "T2" in summary.subsets else ():
+        paper_figures = _paper_figures(summary, "T2", "retrieval_t2_p", model)
         for pooling in summary.poolings:
-            before = summary.find(("T2", model, PRETRAINED, pooling))
-            after = summary.find(("T2", model, MONOLINGUAL, pooling))
-            tests = None
-            concept_test: list[Any] = [None, None]
-            if before is not None and after is not None:
-                tests = summary.query_by_query(after, before)
-                by_concept = summary.against(after, before)
-                concept_test = [by_concept.n_concepts, by_concept.p]
-            paper_p = _paper_figures(published, model, summary, "T2").get(pooling)
-            rows.append([model, pooling, *_tests(tests), *concept_test, summary.value(after, _EXTENT[2]), paper_p])
+            before, after = (("T2", model, regime, pooling) for regime in MONOLINGUAL_REGIMES)
+            tuned = summary.figures(after)
+            row = {"model": model, "pooling": pooling, "paper p": paper_figures.get(pooling)}
+            row[UNTUNED] = tuned.get(UNTUNED)
+            if tuned and summary.figures(before):
+                tests, by_concept = summary.query_by_query(after, before), summary.against(after, before)
+                row |= {"queries": tests.n, "p wilcox": tests.p_wilcox, "p pratt": tests.p_pratt}
+                row |= {"effect": tests.effect, "wins": tests.wins, "ties": tests.ties, "losses": tests.losses}
+                row |= {"concepts": by_concept.n_concepts, "p by concept": by_concept.p}
+            rows.append(row)
     columns = ["model", "pooling", "queries", "p wilcox", "p pratt", "effect", "wins", "ties", "losses"]
-    columns += ["concepts", "p by concept", "untuned kept", "paper p"]
+    columns += ["concepts", "p by concept", UNTUNED, "paper p"]
     frame = make_frame(rows, columns, counts=("queries", "wins", "ties", "losses", "concepts"))
     for name, column in (("Holm wilcox", "p wilcox"), ("Holm pratt", "p pratt")):
         adjusted = holm([None if pd.isna(p) else float(p) for p in frame[column]])
         frame.insert(frame.columns.get_loc(column) + 1, name, adjusted)
-    title = f"T2, monolingual training against none (Table 6): {', '.join(summary.languages('T2'))}"
+    title = f"T2, monolingual training against none (Table 6): {', '.join(_languages(summary, 'T2'))}"
     note = (
         "Wilcoxon signed-rank tests over the queries of all languages: ties dropped (wilcox), as in the paper, or "
         "ranked (pratt); Holm's correction within the table. effect: rank-biserial correlation, positive if training "
         "helps; wins: queries that it helps. Queries of one concept in several languages are not independent, so these "
         "p are too small; `p by concept` is a sign-flip test that keeps concepts whole and gives all languages the "
-        f"same weight. No test with fewer than {SMALL_N}. Paper: {published.source}."
+        f"same weight. No test with fewer than {SMALL_N}. Paper: {published_tables()['retrieval_t2_p'].source}."
     )
     return Table("table6_t2_p", title, frame, note, _P_VALUES)
 
 
 def _poolings_table(summary: RetrievalScores) -> Table:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for model in summary.models:
         for task in summary.subsets:
             for regime in REGIMES_OF[task]:
-                if regime not in summary.regimes:
-                    continue
-                for pooling in summary.poolings:
-                    key = summary.find((task, model, regime, pooling))
-                    rows.append([model, task, regime, pooling, *_values(summary, key, (*MEASURES, *_EXTENT))])
+                for pooling in summary.poolings if regime in summary.regimes else ():
+                    key = (task, model, regime, pooling)
+                    rows.append(
+                        {"model": model, "task": task, "regime": regime, "pooling": pooling} | summary.figures(key)
+                    )
     columns = ["model", "task", "regime", "pooling", *MEASURES, *_EXTENT]
-    return Table("poolings", "Every pooling, averaged over languages", make_frame(rows, columns, counts=_EXTENT[:2]))
-
-
-def _cells_table(scores: pd.DataFrame) -> Table:
-    """Return a row for every subset of every cell."""
-    keys = [*IDENTITY[:-1], "task", "subset"]
-    counts = ["n_queries", "n_documents"]
-    frame = widen(scores[scores["task"].isin(FIGURES)], keys)
-    kept = frame[UNTUNED_KEPT].map({1.0: "yes", 0.0: "no"}) if UNTUNED_KEPT in frame else None
-    frame = frame[[*keys, *MEASURES, *counts]].astype(dict.fromkeys(counts, "Int64"))
-    frame["untuned kept"] = kept
-    return Table("retrieval_cells", "Every retrieval cell", frame)
+    return Table("poolings", "Every pooling, averaged over languages", make_frame(rows, columns, counts=_COUNTS))
 
 
 def _bars(summary: RetrievalScores, task: str) -> Chart | None:
     """Return a group of bars for each model, the best one first, with a bar per regime; None without any score."""
     regimes = [regime for regime in FIGURES[task][2] if regime in summary.regimes]
+    groups: dict[str, list[Bar]] = {}
     highest: dict[str, float] = {}
-    for model in summary.models:
+    for model, name in short_names(summary.models).items():
         for regime in regimes:
             key = summary.best(task, model, regime)
+            bar = Bar(name, regime, None)
             if key is not None:
-                highest[model] = max(summary.value(key, "ndcg"), highest.get(model, 0.0))
+                value, interval = float(summary.figures(key)["ndcg"]), summary.interval(key)
+                bar = Bar(name, regime, value, low=interval.low, high=interval.high)
+                highest[model] = max(value, highest.get(model, 0.0))
+            groups.setdefault(model, []).append(bar)
     if not highest:
         return None
     models = sorted(highest, key=lambda model: -highest[model])
-    names = short_names(summary.models)
-    bars = []
-    for model in models:
-        for regime in regimes:
-            key = summary.best(task, model, regime)
-            interval = None if key is None else summary.interval(key)
-            low, high = (None, None) if interval is None else (interval.low, interval.high)
-            bars.append(Bar(names[model], regime, summary.value(key, "ndcg"), low=low, high=high))
     floor = float(summary.macro.xs(task, level="task")["ndcg_floor"].iloc[0])
     description = (
         f"Bars of nDCG with 95% intervals for {len(models)} models, best first: {', '.join(regimes)}. Each bar has "
         "the best pooling on the test queries, an optimistic choice. "
         f"A random ranking scores {floor:.3f}."
     )
+    bars = [bar for model in models for bar in groups[model]]
     return grouped_bars(bars, title=_title(summary, task), description=description, axis="nDCG", floor=floor)
 
 
+def _languages(summary: RetrievalScores, task: str) -> list[str]:
+    return [target_language(task, subset).code for subset in summary.subsets.get(task, ())]
+
+
 def _title(summary: RetrievalScores, task: str) -> str:
-    return f"{task}, {FIGURES[task][1]}: nDCG over {', '.join(summary.languages(task))}"
+    return f"{task}, {FIGURES[task][1]}: nDCG over {', '.join(_languages(summary, task))}"
 
 
-def _paper_figures(published: PublishedTable, model: str, summary: RetrievalScores, task: str) -> dict[str, Any]:
+def _note(summary: RetrievalScores, task: str, table: str) -> str:
+    """Return how to read a table, with the languages of few queries."""
+    subsets = summary.subsets.get(task, ())
+    small = [target_language(task, subset).code for subset in subsets if summary.sizes[task, subset] < SMALL_N]
+    remark = f" Fewer than {SMALL_N} queries, whose mean says little: {', '.join(small)}." if small else ""
+    return f"{_NOTE}{remark} Paper: {paper()}, {published_tables()[table].source}."
+
+
+def _paper_figures(summary: RetrievalScores, task: str, table: str, model: str) -> dict[str, Figure]:
     """Return column -> figure of a model in the paper; all are None if our means are over other languages."""
-    return dict(published.of(model if summary.has_all_languages(task) else ""))
+    has_all = len(summary.subsets.get(task, ())) == len(SUBSETS[task])
+    return published_tables()[table].of(model if has_all else "")
 
 
-def _values(summary: RetrievalScores, key: Key | None, columns: Sequence[str]) -> list[Any]:
-    return [summary.value(key, column) for column in columns]
+def _difference(comparison: Comparison, names: tuple[str, str, str]) -> dict[str, Any]:
+    values = (comparison.difference, comparison.interval.low, comparison.interval.high)
+    return dict(zip(names, values, strict=True))
 
 
-def _scored(summary: RetrievalScores, key: Key | None, interval: Interval | None) -> list[Any]:
-    """Return pooling, nDCG, its interval, floor and corrected nDCG."""
-    if key is None or interval is None:
-        return [None] * 6
-    figures = _values(summary, key, ("ndcg_floor", "ndcg_corrected"))
-    return [key[3], summary.value(key, "ndcg"), interval.low, interval.high, *figures]
-
-
-def _difference(comparison: Comparison | None) -> list[Any]:
-    """Return the difference and its interval."""
-    if comparison is None:
-        return [None] * 3
-    return [comparison.difference, comparison.interval.low, comparison.interval.high]
-
-
-def _unreliable(interval: Interval | None, comparison: Comparison | None) -> str | None:
+def _short(interval: Interval | None, comparison: Comparison | None) -> str | None:
     """Return the names of the intervals of a row that depend on few concepts."""
     names = []
     if interval is not None and not interval.is_reliable:
@@ -242,17 +369,3 @@ def _unreliable(interval: Interval | None, comparison: Comparison | None) -> str
     if comparison is not None and not comparison.interval.is_reliable:
         names.append("difference")
     return ", ".join(names) or None
-
-
-def _tests(comparison: Comparison | None) -> list[Any]:
-    """Return queries, p-values, effect, wins, ties, losses."""
-    if comparison is None:
-        return [None] * 7
-    counts = [comparison.wins, comparison.ties, comparison.losses]
-    return [comparison.n, comparison.p_wilcox, comparison.p_pratt, comparison.effect, *counts]
-
-
-def _small(summary: RetrievalScores, task: str) -> str:
-    """Return a remark on the languages with few queries, if there are any."""
-    names = summary.small_languages(task)
-    return f" Fewer than {SMALL_N} queries, whose mean says little: {', '.join(names)}." if names else ""

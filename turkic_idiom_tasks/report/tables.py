@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,21 +18,13 @@ _SMALL_P = 0.001  # smaller p-values are shown with an exponent
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A table with a name for its files, a title, and a note on how to read it.
-
-    Attributes:
-        name: name of its files.
-        title: its heading.
-        frame: its content.
-        note: how to read it.
-        p_values: columns of p-values, whose small figures are shown with an exponent.
-    """
+    """A table with a name for its files, a title, and a note on how to read it."""
 
     name: str
     title: str
     frame: pd.DataFrame
     note: str = ""
-    p_values: tuple[str, ...] = ()
+    p_values: tuple[str, ...] = ()  # columns of p-values, whose small figures are shown with an exponent
 
     def to_csv(self) -> str:
         """Return comma-separated values without rounding."""
@@ -42,38 +34,31 @@ class Table:
         """Return a Markdown table with three decimal places, and two digits for small p-values."""
         texts = pd.DataFrame(index=self.frame.index)
         for column in self.frame.columns:
-            texts[column] = [self._shown(value, is_p=column in self.p_values) for value in self.frame[column]]
+            texts[column] = [_shown(value, is_p=column in self.p_values) for value in self.frame[column]]
         parts = [f"## {self.title}", self.note, texts.to_markdown(index=False, disable_numparse=True)]
         return "\n\n".join(part for part in parts if part) + "\n"
 
-    def _shown(self, value: Any, *, is_p: bool) -> str:
-        if pd.isna(value):
-            return NO_VALUE
-        if not isinstance(value, float):
-            return str(value)
-        return f"{value:.1e}" if is_p and value < _SMALL_P else f"{value:.3f}"
+
+def _shown(value: Any, *, is_p: bool) -> str:
+    if pd.isna(value):
+        return NO_VALUE
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.1e}" if is_p and value < _SMALL_P else f"{value:.3f}"
 
 
-def make_frame(rows: Sequence[Sequence[Any]], columns: Sequence[str], *, counts: Collection[str] = ()) -> pd.DataFrame:
-    """Return rows as a frame; None is a missing value.
-
-    Args:
-        rows: rows with a value for each column.
-        columns: names of the columns.
-        counts: columns of whole numbers, some of which may be missing.
-    """
-    frame = pd.DataFrame(list(rows), columns=list(columns))
-    return frame.astype(dict.fromkeys(counts, "Int64"))
+def make_frame(
+    rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, counts: Collection[str] = ()
+) -> pd.DataFrame:
+    """Return rows as a frame with these columns; what a row lacks is missing, also in `counts`, whole numbers."""
+    return pd.DataFrame(list(rows), columns=list(columns)).astype(dict.fromkeys(counts, "Int64"))
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
     """Return model -> the part after its last slash, or the whole name if two models would have the same part."""
     names = {model: model.rstrip("/").rpartition("/")[2] for model in models}
     counts = Counter(names.values())
-    for model, name in names.items():
-        if counts[name] > 1:
-            names[model] = model
-    return names
+    return {model: model if counts[name] > 1 else name for model, name in names.items()}
 
 
 def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:

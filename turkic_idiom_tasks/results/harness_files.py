@@ -18,25 +18,19 @@ from turkic_idiom_tasks.results import inspect_files, lm_eval_files, mteb_files
 from turkic_idiom_tasks.results.model_predictions import (
     ALL,
     FEW_SHOT,
+    KNOWN_REGIMES,
     OTHER,
     TOKEN_CLASSIFIER,
     ModelPredictions,
     StatedScores,
     describe_encoder,
-    known_regime,
-    known_revision,
-    regime_of_untuned,
 )
-from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, Predictions, SubsetKey
-from turkic_idiom_tasks.results.record import SUFFIX, Header, read_header, read_record, without_variants
+from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, SubsetKey
+from turkic_idiom_tasks.results.record import SUFFIX, Training, read_header, read_record, without_variants
 
 
 def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPredictions]:
-    """Return every prediction in some files and folders that can be submitted.
-
-    Args:
-        places: files, or folders that are searched at any depth.
-        dataset: the data that was predicted.
+    """Return every prediction of the data in some files and folders that can be submitted.
 
     Raises:
         InputError: a place does not exist, there are no predictions in any, or a file is damaged or of other data.
@@ -51,11 +45,9 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
             results.append(mteb_files.read_predictions(path, metas, dataset))
         elif lm_eval_files.SAMPLES.fullmatch(path.name):
             results.append(lm_eval_files.read_samples(path, dataset))
-        elif lm_eval_files.ITEM_SAMPLES.fullmatch(path.name):
-            results.append(lm_eval_files.read_item_samples(path, dataset))
         elif path.name.endswith(inspect_files.SUFFIX):
-            of_log = inspect_files.read_log(path, dataset)
-            results += [of_log] if of_log else []
+            from_log = inspect_files.read_log(path, dataset)
+            results += [from_log] if from_log else []
     if not results:
         raise InputError(
             f"{', '.join(map(str, places))}: nothing to submit; expected *{SUFFIX} of turkic-idiom run, finetune or "
@@ -77,35 +69,34 @@ def find_scores(place: Path) -> list[StatedScores]:
     files = _all_files([place])
     scores: list[StatedScores] = []
     for path in files:
-        if path.name.endswith(SUFFIX):
-            scores.extend(_scores_of_record(path))
+        header = read_header(path) if path.name.endswith(SUFFIX) else None
+        for row in header.subsets if header else ():
+            stated = row.scores.get("ndcg")
+            if row.task in TASKS and stated is None:
+                raise InputError(f"{path}: states no ndcg of {row.task}, {row.subset}; compute it again")
+            if header is not None and row.task in TASKS and stated is not None:
+                about = (path, header.model.name, row.task, row.subset, header.data.revision)
+                scores.append(StatedScores(*about, stated, row.scores.get("ndcg_floor")))
     of_records = {(score.path.parent, score.task, score.subset) for score in scores}
     for path in files:
-        if path.name in mteb_files.SCORE_FILES:
-            for score in mteb_files.read_scores(path):
-                if (path.parent, score.task, score.subset) not in of_records:
-                    scores.append(score)
+        for score in mteb_files.read_scores(path) if path.name in mteb_files.SCORE_FILES else ():
+            if (path.parent, score.task, score.subset) not in of_records:
+                scores.append(score)
     return scores
 
 
 def _all_files(places: Sequence[Path]) -> list[Path]:
-    """Return the files that places are or hold, in order, each once.
-
-    Hidden files and folders are skipped, and the results that `without_variants` leaves out.
-    """
+    """Return the files that places are or hold, each once, without hidden ones and what `without_variants` drops."""
     files: dict[Path, None] = {}
     for place in places:
         if not place.exists():
             raise usage_error(f"{place}: no such file or folder; give the folder that a run has written")
-        if place.is_file():
-            files[place] = None
-            continue
-        of_place = []
-        for path in sorted(place.rglob("*")):
-            is_hidden = any(part.startswith(".") for part in path.relative_to(place).parts)
-            if path.is_file() and not is_hidden:
-                of_place.append(path)
-        files |= dict.fromkeys(without_variants(of_place))
+        found = [place]
+        if place.is_dir():
+            inner = sorted(path for path in place.rglob("*") if path.is_file())
+            seen = [path for path in inner if not any(part.startswith(".") for part in path.relative_to(place).parts)]
+            found = without_variants(seen)
+        files |= dict.fromkeys(found)
     return list(files)
 
 
@@ -113,59 +104,40 @@ def _from_record(path: Path, dataset: Dataset) -> Iterator[ModelPredictions]:
     if any(row.task in OTHER_DATA_TASKS for row in read_header(path).subsets):
         return
     record = read_record(path, dataset)
-    for key, predictions in record.predictions.items():
+    header = record.header
+    training, pooling = header.training, header.settings.get("pooling")
+    # `run` states the longest text, and pools otherwise only under another name; the grid does not
+    is_native = pooling in (None, NATIVE) or "max_length" in header.settings
+    for key, prediction in record.predictions.items():
+        model = replace(
+            describe_encoder(path, header.model.name, header.model.revision, pooling=pooling, is_native=is_native),
+            predictions={key: prediction},
+            n_parameters=header.model.n_parameters,
+            versions=header.versions,
+        )
         if key[0] == SPANS:
-            yield from _of_classifier(path, record.header, {key: predictions})
+            yield from _of_classifier(replace(model, name=header.model.name, pooling=None), training)
+        elif training is None:
+            yield replace(model, throughput=header.throughput)
         else:
-            yield _of_ranker(path, record.header, {key: predictions})
+            regime = training.regime if training.regime in KNOWN_REGIMES else OTHER
+            yield replace(model, regime=regime, seed=training.seed, throughput=header.throughput)
 
 
-def _of_ranker(path: Path, header: Header, predictions: Predictions) -> ModelPredictions:
-    training = header.training
-    pooling = header.settings.get("pooling")
-    return replace(
-        describe_encoder(
-            path,
-            header.model.name,
-            header.model.revision,
-            predictions,
-            pooling=pooling,
-            # `run` states the longest text, and pools otherwise only under another name; the grid does not
-            is_native=pooling in (None, NATIVE) or "max_length" in header.settings,
-        ),
-        n_parameters=header.model.n_parameters,
-        regime=regime_of_untuned(header.model.name) if training is None else known_regime(training.regime),
-        seed=None if training is None else training.seed,
-        versions=header.versions,
-        throughput=header.throughput,
-    )
-
-
-def _of_classifier(path: Path, header: Header, predictions: Predictions) -> Iterator[ModelPredictions]:
+def _of_classifier(tags: ModelPredictions, training: Training | None) -> Iterator[ModelPredictions]:
     """Yield the tags of a token classifier, once for each regime that they stand for.
 
     Tags in the language that was trained on are yielded twice: for the checkpoint as it is (0 examples of other
     languages), and as one of a set of checkpoints each of which was trained on all sentences of its own language.
     """
-    ((_, language),) = predictions
-    training = header.training
-    described = ModelPredictions(
-        path=path,
-        predictions=predictions,
-        name=header.model.name,
-        revision=known_revision(header.model.revision),
-        n_parameters=header.model.n_parameters,
-        type=TOKEN_CLASSIFIER,
-        is_classifier=True,
-        versions=header.versions,
-    )
+    described = replace(tags, type=TOKEN_CLASSIFIER, is_classifier=True, regime=None)
     if training is None:
         yield described
         return
+    ((_, language),) = tags.predictions
     untouched = TR_ONLY if training.language in (None, PIVOT) else OTHER
     is_source = language == (training.language or PIVOT)
-    sizes = (0, ALL) if is_source else (training.size,)
-    for size in sizes:
+    for size in (0, ALL) if is_source else (training.size,):
         if size == 0 or size is None:
             yield replace(described, regime=untouched, few_shot=size, seed=training.seed)
         elif size == ALL:
@@ -183,22 +155,3 @@ def _is_lone_source(item: ModelPredictions, results: Sequence[ModelPredictions])
         if (other.name, other.seed, other.regime) == (item.name, item.seed, CROSS_LINGUAL):
             languages.update(other.predictions)
     return languages == set(item.predictions)
-
-
-def _scores_of_record(path: Path) -> Iterator[StatedScores]:
-    header = read_header(path)
-    for row in header.subsets:
-        if row.task in TASKS:
-            scores = header.scores(row.task, row.subset)
-            if "ndcg" not in scores:
-                raise InputError(f"{path}: states no ndcg of {row.task}, {row.subset}; compute it again")
-            floor = scores.get("ndcg_floor")
-            yield StatedScores(
-                path=path,
-                model=header.model.name,
-                task=row.task,
-                subset=row.subset,
-                data_revision=header.data.revision,
-                main=scores["ndcg"],
-                floor=floor,
-            )

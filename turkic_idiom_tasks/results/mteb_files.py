@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TypeVar
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalTask, find_task
+from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, find_task
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, read_json, read_json_lines
 from turkic_idiom_tasks.results.model_predictions import (
-    LENIENT,
+    HarnessFile,
     ModelPredictions,
     StatedScores,
     check_data,
     describe_encoder,
-    regime_of_untuned,
     validated,
 )
-from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey, Tags
+from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey
 from turkic_idiom_tasks.results.record import MODEL_META
 from turkic_idiom_tasks.splits import TEST
 
@@ -31,51 +30,42 @@ PREDICTIONS_SUFFIX = "_predictions.json"
 PREDICTION_FILES = {f"{task.name}{PREDICTIONS_SUFFIX}": task for task in TASKS.values()}
 SCORE_FILES = {f"{task.name}.json": task for task in TASKS.values()}
 
-_Similarities = TypeAdapter(dict[str, dict[str, float]])  # query -> document -> similarity
+_File = TypeVar("_File", bound=BaseModel)
+_Similarities = dict[str, dict[str, float]]  # query -> document -> similarity
 
 
-def _count(value: Any) -> Any:
-    """Return a number of parameters as a whole number; mteb sometimes writes 1.2e8."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-class _MtebModel(BaseModel):
-    model_config = LENIENT
-
+class _Model(HarnessFile):
     name: str
     revision: str | None
-    n_parameters: Annotated[int | None, BeforeValidator(_count)] = None
+    n_parameters: int | None = None  # mteb sometimes writes 1.2e8, which pydantic reads as a whole number
 
 
-class _MtebResult(BaseModel):
-    model_config = LENIENT
-
-    task_name: str
-    dataset_revision: str
-    mteb_version: str
-    scores: dict[str, list[dict[str, Any]]]
-
-
-class _MtebScore(BaseModel):
-    """Main score of one subset, and what a random ranking scores."""
-
-    model_config = LENIENT
-
+class _Score(HarnessFile):
     hf_subset: str
     main_score: float
     ndcg_floor: float | None = None
 
 
-class _MtebHeader(BaseModel):
-    model_config = LENIENT
+class _Result(HarnessFile):
+    task_name: str
+    dataset_revision: str
+    mteb_version: str
+    scores: dict[str, list[_Score]]
 
+
+class _PredictionsHeader(HarnessFile):
     model_name: str
     revision: str | None
 
 
-class _MtebRun(BaseModel):
-    model_config = LENIENT
+class _Predictions(BaseModel):
+    model_config = ConfigDict(extra="allow")
 
+    mteb_model_meta: _PredictionsHeader
+    __pydantic_extra__: dict[str, dict[str, _Similarities]]  # subset -> split -> similarities
+
+
+class _Run(HarnessFile):
     task: str
     version: dict[str, str | None]
 
@@ -93,67 +83,53 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]]
             distinguished from those of another run.
     """
     task = PREDICTION_FILES[path.name]
-    content = read_json(path, special_numbers=True)
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: not the predictions of a task; compute them again")
-    header = validated(_MtebHeader, content.pop("mteb_model_meta", None), path)
-    results: dict[Path, _MtebResult] = {}
+    content = _read(_Predictions, path)
+    header = content.mteb_model_meta
+    results: dict[Path, _Result] = {}
     for meta_path in metas.get((header.model_name, str(header.revision)), ()):
         result_path = meta_path.with_name(f"{task.name}.json")
         if result_path.is_file():
-            results[meta_path] = validated(_MtebResult, read_json(result_path, special_numbers=True), result_path)
+            results[meta_path] = _read(_Result, result_path)
     if not results:
         raise InputError(
             f"{path}: does not say which data it is of; name the --output-folder of the same mteb run too, which holds "
             f"{task.name}.json of {header.model_name}"
         )
-    (first_path, first), *others = results.items()
+    (meta_path, result), *others = results.items()
     for other_path, other in others:
-        if other.dataset_revision != first.dataset_revision:
+        if other.dataset_revision != result.dataset_revision:
             raise InputError(
-                f"{path}: {first_path.parent} and {other_path.parent} hold {task.name}.json of {header.model_name} on "
+                f"{path}: {meta_path.parent} and {other_path.parent} hold {task.name}.json of {header.model_name} on "
                 "different data, and it is not known which run made these predictions; name the folder of one run"
             )
-    check_data(path, first.dataset_revision, dataset)
-    predictions: dict[SubsetKey, Rankings | Tags] = {}
-    for subset, splits in content.items():
-        predictions[task.short, subset] = _rankings(splits, task, subset, dataset=dataset, path=path)
-    meta = _read_model_meta(first_path)
-    versions = {"mteb": first.mteb_version} | _mteb_versions(first_path.with_name("run_settings.jsonl"), task.name)
-    return replace(
-        describe_encoder(path, header.model_name, header.revision, predictions),
-        n_parameters=meta.n_parameters,
-        regime=regime_of_untuned(header.model_name),
-        versions=versions,
-    )
+    check_data(path, result.dataset_revision, dataset)
+    predictions: dict[SubsetKey, Rankings] = {}
+    for subset, splits in content.__pydantic_extra__.items():
+        if subset not in dataset.subsets(task.short):
+            raise InputError(f"{path}: the data in use has no subset {display(subset)}; name the data with --data")
+        pool = dataset.pool(task.short, subset)
+        predictions[task.short, subset] = _rankings(splits.get(TEST, {}), pool, place=f"{path}, {subset}")
+    versions = {"mteb": result.mteb_version} | _last_versions(meta_path.with_name("run_settings.jsonl"), task.name)
+    described = describe_encoder(path, header.model_name, header.revision)
+    n_parameters = _read(_Model, meta_path).n_parameters
+    return replace(described, predictions=predictions, n_parameters=n_parameters, versions=versions)
 
 
-def _rankings(splits: Any, task: RetrievalTask, subset: str, *, dataset: Dataset, path: Path) -> Rankings:
+def _rankings(rows: _Similarities, pool: Pool, *, place: str) -> Rankings:
     """Return the rankings that mteb's similarities of one subset give."""
-    place = f"{path}, {subset}"
-    if subset not in dataset.subsets(task.short):
-        raise InputError(f"{place}: the data in use has no such subset; name the data that was scored with --data")
-    pool = dataset.pool(task.short, subset)
-    try:
-        rows = _Similarities.validate_python(splits[TEST] if isinstance(splits, dict) else None)
-    except (KeyError, ValidationError) as error:
-        raise InputError(f"{place}: holds no similarities of the {TEST} split; compute it again") from error
-    missing = [query for query in pool.queries if not rows.get(query)]
-    unknown = sorted(set(rows) - set(pool.queries))
-    if missing:
-        raise InputError(
-            f"{place}: there is no prediction for the query {display(missing[0])}; compute it again on this data"
-        )
-    if unknown:
-        raise InputError(f"{place}: the data has no query {display(unknown[0])}; compute it again on this data")
     similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)
     n_listed = np.empty(len(pool.queries), dtype=np.int32)
     for row, query in enumerate(pool.queries):
+        if not rows.get(query):
+            raise InputError(f"{place}: there is no prediction for the query {display(query)}; compute it again")
         n_listed[row] = len(rows[query])
         for document, similarity in rows[query].items():
             if document not in pool.column:
                 raise InputError(f"{place}: document {display(document)} is not in the data; name the data with --data")
             similarities[row, pool.column[document]] = similarity
+    unknown = sorted(set(rows) - set(pool.queries))
+    if unknown:
+        raise InputError(f"{place}: the data has no query {display(unknown[0])}; compute it again on this data")
     try:
         rankings = Rankings.from_similarities(pool, similarities)
     except ValueError as error:
@@ -162,52 +138,37 @@ def _rankings(splits: Any, task: RetrievalTask, subset: str, *, dataset: Dataset
     return replace(rankings, n_listed=n_listed if is_cut else None)
 
 
+def _read(model: type[_File], path: Path) -> _File:
+    return validated(model, read_json(path, special_numbers=True), path)
+
+
 def model_metas(files: Sequence[Path]) -> dict[tuple[str, str], list[Path]]:
     """Return (name, revision) -> every ``model_meta.json`` that mteb has written beside results."""
     metas: dict[tuple[str, str], list[Path]] = {}
     for path in files:
         if path.name == MODEL_META:
-            meta = _read_model_meta(path)
+            meta = _read(_Model, path)
             metas.setdefault((meta.name, str(meta.revision)), []).append(path)
     return metas
 
 
-def _read_model_meta(path: Path) -> _MtebModel:
-    return validated(_MtebModel, read_json(path, special_numbers=True), path)
-
-
-def _mteb_versions(path: Path, task: str) -> dict[str, str]:
-    """Return the versions of the last run of a task, as far as mteb wrote them down."""
+def _last_versions(path: Path, task: str) -> dict[str, str]:
+    """Return package -> version of the last run of a task, as far as mteb wrote them down."""
     versions: dict[str, str] = {}
-    if not path.is_file():
-        return versions
-    for line in read_json_lines(path):
+    for line in read_json_lines(path) if path.is_file() else ():
         if line.problem:
             raise InputError(f"{path}:{line.number}: {line.problem}; compute it again")
-        run = validated(_MtebRun, line.value, path)
+        run = validated(_Run, line.value, path)
         if run.task == task:
             versions = {package: number for package, number in run.version.items() if number}
     return versions
 
 
 def read_scores(path: Path) -> Iterator[StatedScores]:
-    """Yield the scores of one of the `SCORE_FILES`; the ``model_meta.json`` beside it names the model.
-
-    Raises:
-        InputError: one of the two is damaged.
-    """
-    result = validated(_MtebResult, read_json(path, special_numbers=True), path)
-    task = find_task(result.task_name)
+    """Yield the scores of one of the `SCORE_FILES`; the ``model_meta.json`` beside it names the model."""
+    result = _read(_Result, path)
     meta_path = path.with_name(MODEL_META)
-    model = _read_model_meta(meta_path).name if meta_path.is_file() else None
+    model = _read(_Model, meta_path).name if meta_path.is_file() else None
     for row in result.scores.get(TEST, []):
-        score = validated(_MtebScore, row, path)
-        yield StatedScores(
-            path=path,
-            model=model,
-            task=task.short,
-            subset=score.hf_subset,
-            data_revision=result.dataset_revision,
-            main=score.main_score,
-            floor=score.ndcg_floor,
-        )
+        about = (path, model, find_task(result.task_name).short, row.hf_subset, result.dataset_revision)
+        yield StatedScores(*about, row.main_score, row.ndcg_floor)

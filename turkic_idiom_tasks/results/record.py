@@ -8,9 +8,11 @@ file exists. `turkic-idiom run` writes one per model, task and subset, the grid 
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -24,7 +26,8 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_bytes
 from turkic_idiom_tasks.io.reading import MalformedError, display, first_fault, parse_json, read_file, unpack_gzip
 from turkic_idiom_tasks.lexicon.editions import edition_of
-from turkic_idiom_tasks.results.predictions import RECORDED_TASKS, Predictions, read_lines, to_lines
+from turkic_idiom_tasks.results.predictions import RECORDED_TASKS, Predictions, SubsetKey, to_lines
+from turkic_idiom_tasks.results.reader import read_lines
 
 if TYPE_CHECKING:  # it imports torch, which reading a record does not need
     from turkic_idiom_tasks.encoders.pooled import PooledEncoder
@@ -40,6 +43,7 @@ OWN_PACKAGE = "turkic-idiom-tasks"
 PACKAGES = (OWN_PACKAGE, "mteb", "sentence-transformers", "transformers", "torch")  # whose versions records state
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
+_AGAIN = "delete the file and compute it again"
 
 
 class OtherFormatError(InputError):
@@ -47,13 +51,13 @@ class OtherFormatError(InputError):
 
 
 class DataName(BaseModel):
-    """Data that was predicted: its path as results name it, its revision, and the edition of the bundled lexicon."""
+    """Data that was predicted."""
 
     model_config = _STRICT
 
-    path: str
+    path: str  # as results name it
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
-    edition: str | None = None
+    edition: str | None = None  # of the bundled lexicon
 
     @classmethod
     def of(cls, dataset: Dataset) -> DataName:
@@ -62,51 +66,36 @@ class DataName(BaseModel):
 
 
 class ModelName(BaseModel):
-    """Model that predicted: its name, its revision (commit, content hash, or None), its size if known."""
+    """Model that predicted."""
 
     model_config = _STRICT
 
     name: str
-    revision: str | None
+    revision: str | None  # commit, content hash, or None
     n_parameters: int | None = None
 
 
 class Training(BaseModel):
-    """How a model was tuned before it predicted.
-
-    Attributes:
-        regime: regime of supervision, such as ``tr-only``.
-        language: code of the language that was trained on, or of the meanings; None if the regime says it.
-        seed: seed of everything random.
-        size: training sentences of the tested language: 0, a number, or ``all``; None for retrieval.
-        config: settings of the training.
-        outcome: figures that the training reports, such as its best epoch or its development scores.
-    """
+    """How a model was tuned before it predicted."""
 
     model_config = _STRICT
 
-    regime: str
-    language: str | None = None
+    regime: str  # of supervision, such as ``tr-only``
+    language: str | None = None  # that was trained on, or of the meanings; None if the regime says it
     seed: int | None = None
-    size: int | Literal["all"] | None = None
+    size: int | Literal["all"] | None = None  # training sentences of the tested language; None except for spans
     config: dict[str, JsonValue] = {}
-    outcome: dict[str, JsonValue] = {}
+    outcome: dict[str, JsonValue] = {}  # figures that the training reports, such as its best epoch
 
 
 class Throughput(BaseModel):
-    """Speed of an encoder, measured over the texts that it really encoded for this result and those before it.
-
-    Attributes:
-        n_texts: how many texts these were.
-        seconds: how long they took.
-        device: name of the accelerator or the processor.
-    """
+    """Speed of an encoder, measured over the texts that it really encoded for this result and those before it."""
 
     model_config = _STRICT
 
     n_texts: Annotated[int, Field(gt=0)]
     seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    device: Annotated[str, Field(min_length=1, max_length=200)]
+    device: Annotated[str, Field(min_length=1, max_length=200)]  # name of the accelerator or the processor
 
     @classmethod
     def of(cls, encoder: PooledEncoder) -> Throughput | None:
@@ -132,31 +121,19 @@ class SubsetScores(BaseModel):
 
 
 class Header(BaseModel):
-    """First line of a record: everything that decides a result, and its scores.
-
-    Attributes:
-        format: value of `RESULT_FORMAT` when the record was written.
-        data: the data that was predicted.
-        model: the model that predicted.
-        settings: settings of the prediction, such as pooling, dtype and prompts.
-        training: how the model was tuned; None if it was not tuned.
-        versions: package -> version.
-        subsets: the scores of each subset, in the order of the predictions.
-        seconds: duration of the computation.
-        throughput: speed of the encoder; None if it was not measured.
-    """
+    """First line of a record: everything that decides a result, and its scores."""
 
     model_config = _STRICT
 
     format: int = RESULT_FORMAT
     data: DataName
     model: ModelName
-    settings: dict[str, JsonValue]
-    training: Training | None = None
-    versions: dict[str, str]
-    subsets: list[SubsetScores]
+    settings: dict[str, JsonValue]  # of the prediction, such as pooling, dtype and prompts
+    training: Training | None = None  # None if the model was not tuned
+    versions: dict[str, str]  # of packages
+    subsets: list[SubsetScores]  # in the order of the predictions
     seconds: float | None = None
-    throughput: Throughput | None = None
+    throughput: Throughput | None = None  # None if it was not measured
 
     def scores(self, task: str, subset: str) -> Mapping[str, float]:
         """Return the scores of one subset, NaN where undefined.
@@ -172,17 +149,43 @@ class Header(BaseModel):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """A finished result.
+    """A finished result: its header, what was predicted for each (task, subset), and its file once it is written."""
 
-    Attributes:
-        path: its file.
-        header: everything that decided it, and its scores.
-        predictions: (task, subset) -> rankings, tags or similarities.
-    """
-
-    path: Path
     header: Header
     predictions: Predictions
+    path: Path = Path()
+
+
+def build_record(
+    model: str,
+    predictions: Predictions,
+    scores: Mapping[SubsetKey, Mapping[str, float]],
+    *,
+    data: DataName,
+    revision: str | None,
+    n_parameters: int | None,
+    settings: Mapping[str, Any],
+    seconds: float,
+    training: Training | None = None,
+    throughput: Throughput | None = None,
+) -> Record:
+    """Return the record of a result that was computed just now, with the installed versions."""
+    header = Header(
+        data=data,
+        model=ModelName(name=model, revision=revision, n_parameters=n_parameters),
+        settings=dict(settings),
+        training=training,
+        versions=installed_versions(),
+        subsets=[subset_scores(task, subset, by_name) for (task, subset), by_name in scores.items()],
+        seconds=round(seconds, 3),
+        throughput=throughput,
+    )
+    return Record(header, predictions)
+
+
+def count_parameters(module: Any) -> int:
+    """Return the number of parameters of a torch module."""
+    return int(sum(parameter.numel() for parameter in module.parameters()))
 
 
 def subset_scores(task: str, subset: str, scores: Mapping[str, float]) -> SubsetScores:
@@ -194,17 +197,11 @@ def subset_scores(task: str, subset: str, scores: Mapping[str, float]) -> Subset
 def write_record(path: Path, header: Header, predictions: Predictions, *, top_k: int | None = None) -> None:
     """Write a record in one step; the result is finished when the file exists.
 
-    Args:
-        path: ends in `SUFFIX`.
-        header: everything that decided the result, and its scores.
-        predictions: (task, subset) -> rankings, tags or similarities, of the subsets in the header.
-        top_k: documents per query that are listed; None lists the whole pool.
-
-    Raises:
-        InputError: the file cannot be written.
+    A ranking lists `top_k` documents, or all if that is None; the scores in the header are those of the whole pool.
     """
     first = json.dumps(header.model_dump(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     text = "\n".join([first, *to_lines(predictions, top_k=top_k), ""])
+    # without the time that gzip would state, so that the same result is the same file
     write_bytes(path, gzip.compress(text.encode("utf-8"), compresslevel=1, mtime=0))
 
 
@@ -212,20 +209,15 @@ def read_header(path: Path) -> Header:
     """Return the header of a record.
 
     Raises:
-        OtherFormatError: it has another format.
-        InputError: the file cannot be read or is damaged; names it and the next step.
+        OtherFormatError: it has another format; every other fault of the file is a plain InputError.
     """
-    return _parse_header(path, next(_lines(path)))
+    return _parse_header(path, next(_lines(path), b""))
 
 
 def read_record(path: Path, dataset: Dataset) -> Record:
-    """Return a record whose predictions are of this data.
-
-    Raises:
-        InputError: the file cannot be read, is damaged, has another format, or is of other data.
-    """
+    """Return a record, whose predictions must be of this data."""
     lines = _lines(path)
-    header = _parse_header(path, next(lines))
+    header = _parse_header(path, next(lines, b""))
     if header.data.revision != dataset.revision:
         raise InputError(
             f"{path}: a result of other data (revision {header.data.revision[:12]}; the data in use, {dataset.path}, "
@@ -233,21 +225,14 @@ def read_record(path: Path, dataset: Dataset) -> Record:
         )
     predictions, faults = read_lines(lines, dataset, first_line=2)
     if faults:
-        raise InputError(f"{path}: {faults[0]}; delete the file and compute it again")
-    stated = {(row.task, row.subset) for row in header.subsets}
-    if stated != set(predictions):
-        raise InputError(f"{path}: its header and its predictions are of different subsets; compute it again")
-    return Record(path, header, predictions)
+        raise InputError(f"{path}: {faults[0]}; {_AGAIN}")
+    if {(row.task, row.subset) for row in header.subsets} != set(predictions):
+        raise InputError(f"{path}: its header and its predictions are of different subsets; {_AGAIN}")
+    return Record(header, predictions, path)
 
 
 def find_records(place: Path) -> list[Path]:
-    """Return the record that `place` is, or those in the folder `place` at any depth, sorted.
-
-    Results under other settings are left out where those under the default ones are there; see `without_variants`.
-
-    Raises:
-        InputError: there is no such file or folder, or nothing in it.
-    """
+    """Return the record that `place` is, or those in it at any depth, sorted and without variants; at least one."""
     if place.is_file():
         return [place]
     if not place.is_dir():
@@ -275,17 +260,12 @@ def _lines(path: Path) -> Iterator[bytes]:
     try:
         text = unpack_gzip(read_file(path, limit=MAX_PACKED), limit=MAX_UNPACKED)
     except MalformedError as error:
-        if not path.name.endswith(SUFFIX):
+        if not path.name.endswith(SUFFIX):  # perhaps a file that is dear to its owner: do not advise to delete it
             raise InputError(
                 f"{path}: no result of turkic-idiom ({error}); give a file *{SUFFIX}, or the folder of one model"
             ) from error
-        raise InputError(f"{path}: {error}; delete the file and compute it again") from error
-    start = 0
-    while start < len(text) or start == 0:
-        end = text.find(b"\n", start)
-        end = len(text) if end < 0 else end
-        yield text[start:end]
-        start = end + 1
+        raise InputError(f"{path}: {error}; {_AGAIN}") from error
+    return (line.rstrip(b"\n") for line in io.BytesIO(text))
 
 
 def _parse_header(path: Path, line: bytes) -> Header:
@@ -294,46 +274,34 @@ def _parse_header(path: Path, line: bytes) -> Header:
         format_number = value.get("format") if isinstance(value, dict) else None
         if format_number != RESULT_FORMAT:
             raise OtherFormatError(
-                f"{path}: a result of format {display(format_number)}, this version reads {RESULT_FORMAT}; delete the "
-                "file and compute it again"
+                f"{path}: a result of format {display(format_number)}, this version reads {RESULT_FORMAT}; {_AGAIN}"
             )
         return Header.model_validate(value)
     except MalformedError as error:
-        raise InputError(f"{path}: {error}; delete the file and compute it again") from error
+        raise InputError(f"{path}: {error}; {_AGAIN}") from error
     except ValidationError as error:
-        raise InputError(f"{path}: damaged ({first_fault(error)}); delete the file and compute it again") from error
+        raise InputError(f"{path}: damaged ({first_fault(error)}); {_AGAIN}") from error
 
 
 def installed_versions() -> dict[str, str]:
     """Return package -> version of the packages that decide what a model computes, as far as they are installed."""
-    versions = {}
-    for package in PACKAGES:
-        installed = _installed_version(package)
-        if installed is not None:
-            versions[package] = installed
-    return versions
+    return dict(_installed())
 
 
 @cache  # reading the metadata of a package takes milliseconds, and every record asks for it
-def _installed_version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+def _installed() -> dict[str, str]:
+    versions = {}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return versions
 
 
 def differing_majors(versions: Mapping[str, str]) -> list[str]:
-    """Return the libraries whose installed major version is another one: ``transformers 4.57.1 (now 5.0.0)``.
-
-    Args:
-        versions: package -> version that a result was computed with.
-    """
-    installed = installed_versions()
+    """Return the libraries whose installed major version is another one: ``transformers 4.57.1 (now 5.0.0)``."""
     differing = []
-    for package, earlier in versions.items():
-        now = installed.get(package)
-        if package == OWN_PACKAGE or now is None:
-            continue
-        if earlier.partition(".")[0] != now.partition(".")[0]:
+    for package, now in installed_versions().items():
+        earlier = versions.get(package, now)
+        if package != OWN_PACKAGE and earlier.partition(".")[0] != now.partition(".")[0]:
             differing.append(f"{package} {earlier} (now {now})")
     return differing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,9 +17,16 @@ from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.metrics.similarity import resampled_spearman, similarity_scores
 from turkic_idiom_tasks.metrics.spans import span_f1_sums, word_scores
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers
-from turkic_idiom_tasks.results.predictions import SPANS, Prediction, Rankings, Tags
+from turkic_idiom_tasks.results.predictions import (
+    SPANS,
+    Prediction,
+    Predictions,
+    Rankings,
+    Similarities,
+    SubsetKey,
+    Tags,
+)
 from turkic_idiom_tasks.results.record import Record
-from turkic_idiom_tasks.results.similarities import Similarities
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
 MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", "T4": "ndcg", SPANS: "span_f1"}
@@ -35,36 +43,22 @@ class ScoredSubset:
     nDCG and 1), a micro-averaged span F1 (each sentence adds twice its correct spans, and its predicted plus gold
     spans), or an accuracy (each item adds 1 if it is right, and 1). Spearman's correlation of similarities is no such
     ratio: it has no sums, and `resampled` is the one way to its interval.
-
-    Attributes:
-        task: short name.
-        subset: ``tur-azj`` for retrieval, ``tr-uz`` for `equivalent`, else the language code.
-        language: code of the language of the documents, sentences or options.
-        items: (n,) ids of the queries, sentences, items (sorted) or scored pairs.
-        concepts: (n,) the concept of each; items of one concept are resampled together.
-        sums: (n, 2) float64, numerator and denominator of each item; (0, 2) for similarities.
-        floor: main score of a random ranking or choice; 0 for spans, open answers and similarities.
-        scores: name -> value as result files name them; NaN where undefined.
-        cut: number of documents that the shortest ranking lists; None if every one lists all.
-        answers: what a language model answered; None for all other predictions.
-        similarities: what an encoder found of sentence pairs; None for all other predictions.
-        spearman: the main score of similarities, resampled by concepts; None for all other predictions.
-        firsts: (n,) True if a relevant document ranks first and no irrelevant document ties with it; None for tags,
-            answers and similarities, and where it is not known.
     """
 
-    task: str
-    subset: str
-    language: str
-    items: tuple[str, ...]
-    concepts: tuple[str, ...]
-    sums: npt.NDArray[np.float64]
-    floor: float
-    scores: Mapping[str, float]
-    cut: int | None = None
-    answers: ItemAnswers | None = None
-    similarities: Similarities | None = None
-    spearman: Resampled | None = None
+    task: str  # short name
+    subset: str  # ``tur-azj`` for retrieval, ``tr-uz`` for `equivalent`, else the language code
+    language: str  # code of the language of the documents, sentences or options
+    items: tuple[str, ...]  # (n,) ids of the queries, sentences, items (sorted) or scored pairs
+    concepts: tuple[str, ...]  # (n,) the concept of each; items of one concept are resampled together
+    sums: npt.NDArray[np.float64]  # (n, 2) numerator and denominator of each item; (0, 2) for similarities
+    floor: float  # main score of a random ranking or choice; 0 for spans, open answers and similarities
+    scores: Mapping[str, float]  # as result files name them; NaN where undefined
+    cut: int | None = None  # number of documents that the shortest ranking lists; None if every one lists all
+    answers: ItemAnswers | None = None  # of a language model
+    similarities: Similarities | None = None  # of sentence pairs
+    spearman: Resampled | None = None  # the main score of similarities, resampled by concepts
+    # (n,) True if a relevant document ranks first and no irrelevant one ties with it; None if that is not known, and
+    # for everything but rankings
     firsts: npt.NDArray[np.bool_] | None = None
 
     @property
@@ -102,6 +96,11 @@ def score_subset(predictions: Prediction) -> ScoredSubset:
     return _score_tags(predictions) if isinstance(predictions, Tags) else _score_rankings(predictions)
 
 
+def score_all(predictions: Predictions) -> dict[SubsetKey, Mapping[str, float]]:
+    """Return (task, subset) -> name -> score."""
+    return {key: score_subset(of_subset).scores for key, of_subset in predictions.items()}
+
+
 def score_record(record: Record) -> list[ScoredSubset]:
     """Return the scores of every subset of a record, computed from its predictions.
 
@@ -113,20 +112,15 @@ def score_record(record: Record) -> list[ScoredSubset]:
         computed = score_subset(predictions)
         stated = record.header.scores(task, subset)
         for name in sorted({MAIN_SCORES[task], *stated} & set(computed.scores)):
-            if not _agree(stated.get(name), computed.scores[name]):
+            found, value = stated.get(name, math.inf), computed.scores[name]
+            are_undefined = math.isnan(found) and math.isnan(value)
+            if not are_undefined and not math.isclose(found, value, rel_tol=0, abs_tol=_TOLERANCE):
                 raise InputError(
-                    f"{record.path}: {task}, {subset}: the predictions give {name} {computed.scores[name]:.6f}, the "
-                    f"file states {stated.get(name)}; delete the file and compute it again"
+                    f"{record.path}: {task}, {subset}: the predictions give {name} {value:.6f}, the file states "
+                    f"{stated.get(name)}; delete the file and compute it again"
                 )
         scored.append(computed)
     return scored
-
-
-def _agree(stated: float | None, computed: float) -> bool:
-    """Return whether a stated score is the computed one; NaN agrees with NaN."""
-    if stated is None:
-        return False
-    return abs(stated - computed) <= _TOLERANCE or (np.isnan(stated) and np.isnan(computed))
 
 
 def _score_rankings(rankings: Rankings) -> ScoredSubset:
@@ -136,7 +130,9 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     strict = score_positions(rankings.positions(strict=True)).means()
     means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
     if TASKS[pool.task].query == "original":
-        means["literal_first"] = _share_of_literal_first(rankings)
+        # the share of queries whose first document has the literal words of an idiom; expected value over ties
+        literal = np.array([is_literal(document) for document in pool.documents])
+        means["literal_first"] = float(np.mean([literal[above == 0].mean() for above in rankings.above]))
     return ScoredSubset(
         task=pool.task,
         subset=pool.subset,
@@ -149,16 +145,6 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         cut=rankings.cut,
         firsts=scores.mrr == 1.0,
     )
-
-
-def _share_of_literal_first(rankings: Rankings) -> float:
-    """Return the share of queries whose first document has the literal words of an idiom; expected value over ties."""
-    literal = np.array([is_literal(document) for document in rankings.pool.documents])
-    shares = []
-    for above in rankings.above:
-        first = above == 0
-        shares.append(literal[first].mean())
-    return float(np.mean(shares))
 
 
 def _score_tags(tags: Tags) -> ScoredSubset:

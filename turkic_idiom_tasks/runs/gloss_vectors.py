@@ -8,55 +8,31 @@ import numpy as np
 import numpy.typing as npt
 
 from turkic_idiom_tasks.encoders import char_ngrams
-from turkic_idiom_tasks.encoders.names import BATCH_SIZE, check_pooling
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses.mteb_loading import resolve_model
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 
-Vectors = npt.NDArray[np.float32]
-SEPARATOR = "; "
-
 
 def encode_glosses(
-    model: str,
-    texts: Sequence[Mapping[str, str]],
-    *,
-    pooling: str | None = None,
-    prefix: str = "",
-    revision: str | None = None,
-    device: str | None = None,
-    batch_size: int = BATCH_SIZE,
-    progress: Callable[[int, int], None] | None = None,
-) -> Vectors:
-    """Return one vector for each gloss, from one pass over the distinct texts; the languages are read in a row.
+    model: str, texts: Sequence[Mapping[str, str]], *, prefix: str, progress: Callable[[int, int], None]
+) -> npt.NDArray[np.float32]:
+    """Return one vector for each gloss, (N, D) float32 of length 1, from one pass over the distinct texts.
 
     Args:
-        model: mteb or Hugging Face name, or a local folder, of a transformer.
-        texts: for each gloss language code -> text; at least one.
-        pooling: None is the model's own.
+        model: mteb or Hugging Face name, or a local folder, of a transformer; `` (pooling=mean)`` may follow.
+        texts: for each gloss language code -> text, which are read in a row.
         prefix: text before each gloss, such as ``query: `` for E5.
-        revision: Hub commit; None is the one that mteb pins, otherwise the newest.
-        device: None lets the library choose.
-        batch_size: texts at a time.
         progress: called with the number of distinct texts that are done, and of all.
-
-    Returns:
-        (N, D) float32, each row of length 1.
-
-    Raises:
-        InputError: the model cannot be loaded, is no transformer, or has a pooling that is none of the five.
     """
-    if pooling is not None:
-        check_pooling(pooling)
-    joined = [prefix + SEPARATOR.join(gloss.values()) for gloss in texts]
     with quiet_libraries():
-        loaded = resolve_model(model, revision=revision, device=device)
+        loaded = resolve_model(model)
     if loaded.encoder is None:
         raise usage_error(f"{model}: no transformer; alignment takes transformers and {char_ngrams.NAME}")
-    chosen = pooling or loaded.pooling or native_pooling(loaded.encoder)
-    if chosen is None:
-        raise usage_error(f"{model}: its own pooling is none of the five; choose one with --pooling")
-    encoder = PooledEncoder.from_sentence_transformer(loaded.encoder, model_id=model)
-    return encoder.encode(joined, poolings=[chosen], batch_size=batch_size, progress=progress)[chosen]
+    pooling = loaded.pooling or native_pooling(loaded.encoder)
+    if pooling is None:
+        raise usage_error(f"{model}: its own pooling is none of the five; choose one: '{model} (pooling=mean)'")
+    encoder = PooledEncoder(loaded.encoder, model_id=model)
+    joined = [prefix + "; ".join(gloss.values()) for gloss in texts]
+    return encoder.encode(joined, poolings=[pooling], progress=progress)[pooling]

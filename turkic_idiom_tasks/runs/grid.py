@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -23,8 +23,9 @@ from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import LOCK, check_writable, locked, write_json
 from turkic_idiom_tasks.io.reading import first_fault, read_json
+from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, read_header, write_record
-from turkic_idiom_tasks.runs.cells import CHECKPOINTS, Cell, CellKind, Part, Work, cell_name
+from turkic_idiom_tasks.runs.cells import CHECKPOINTS, Cell, CellKind, cell_name, content_revision
 
 DONE, FAILED, MISSING = STATES = ("done", "failed", "missing")
 RECORDS = "records"  # folder of the finished cells
@@ -32,13 +33,14 @@ _FAILURES = "failed"
 _ABOUT = "grid.json"  # names the data of the folder
 _WORTH_COLLECTING = 10  # seconds; after a shorter job no garbage is collected
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class Failure(BaseModel):
-    """A cell that failed: its name, the error in one line, and the traceback if there is one."""
+    """A cell that failed: its name, the error in one line, and the traceback if the error is no message for a user."""
 
-    model_config = _STRICT
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     cell: str
     error: str
@@ -47,13 +49,7 @@ class Failure(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a cell ended.
-
-    Attributes:
-        cell: the cell.
-        error: why it failed; None if it is done.
-        details: traceback; empty if the error is a message for the user.
-    """
+    """How a cell ended: why it failed, with the traceback as in `Failure`; the error is None if it is done."""
 
     cell: Cell
     error: str | None = None
@@ -62,23 +58,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """Cells that share work and run together.
+    """Cells that share work and run together."""
 
-    Attributes:
-        kind: kind of the cells.
-        part: part of the grid file.
-        names: cell -> name of its files.
-        folder: folder of the grid.
-        writes: whether this process writes; of the processes that torchrun starts, only the first one does.
-        trust_remote_code: whether code that comes with a model may be executed; the records state it if so.
-    """
-
-    kind: CellKind[Any]
-    part: Part
-    names: Mapping[Cell, str]
-    folder: Path
-    writes: bool = True
-    trust_remote_code: bool = False
+    part: CellKind  # of the grid file
+    names: Mapping[Cell, str]  # cell -> name of its files
+    folder: Path  # of the grid
+    writes: bool = True  # of the processes that torchrun starts, only the first one does
+    trust_remote_code: bool = False  # whether code of models may be executed; if so, the cells have other names
 
     def record_path(self, cell: Cell) -> Path:
         """Return the path of the record that a cell has when it is done."""
@@ -87,6 +73,16 @@ class Job:
     def failure_path(self, cell: Cell) -> Path:
         """Return the path of the file that says why a cell failed."""
         return self.folder / _FAILURES / f"{self.names[cell]}.json"
+
+    def state(self, cell: Cell) -> str:
+        """Return one of `STATES`; a process that does not write ignores failures."""
+        if self.record_path(cell).is_file():
+            return DONE
+        return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
+
+    def failure(self, cell: Cell) -> Failure:
+        """Return why a failed cell failed."""
+        return _read_model(Failure, self.failure_path(cell))
 
     def only(self, cells: Iterable[Cell]) -> Job:
         """Return the job with some of its cells."""
@@ -99,60 +95,43 @@ class Job:
     def ended(self) -> Iterator[Outcome]:
         """Yield the outcomes of the cells that are done or failed."""
         for cell in self.names:
-            if self.state(cell) == DONE:
-                yield Outcome(cell)
-            elif self.state(cell) == FAILED:
+            state = self.state(cell)
+            if state == FAILED:
                 failure = self.failure(cell)
                 yield Outcome(cell, failure.error, failure.details)
-
-    def state(self, cell: Cell) -> str:
-        """Return one of `STATES`; a process that does not write ignores failures."""
-        if self.record_path(cell).is_file():
-            return DONE
-        return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
-
-    def failure(self, cell: Cell) -> Failure:
-        """Return why a failed cell failed.
-
-        Raises:
-            InputError: the file with the failure is damaged.
-        """
-        failure: Failure = _read_model(Failure, self.failure_path(cell))
-        return failure
+            elif state == DONE:
+                yield Outcome(cell)
 
     def run(self, dataset: Dataset) -> Iterator[Outcome]:
         """Run the missing cells in this process, and yield the outcome of each when it ends.
 
         If a cell fails, this is recorded, and the other cells still run.
-
-        Raises:
-            InputError: the folder cannot be written to.
         """
         start = time.perf_counter()
         try:
             yield from self._run(dataset)
-        finally:
+        finally:  # not in `_run`, whose variables hold the model until it ends
             _free_memory(time.perf_counter() - start)
 
     def _run(self, dataset: Dataset) -> Iterator[Outcome]:
         cells = list(self.rest().names)
         if not cells:
             return
-        work = Work(self.part, dataset, self.folder, self.trust_remote_code)
         try:
-            finish = self.kind.start(cells, work)
+            finish = self.part.start(cells, dataset, folder=self.folder, trust_remote_code=self.trust_remote_code)
         except Exception as error:  # any library may raise any error
             for cell in cells:
                 yield self._fail(cell, error)
             return
         for cell in cells:
+            path = self.record_path(cell)
             try:
-                if not self.record_path(cell).is_file():  # a worker of another run may have written it meanwhile
-                    result = finish(cell)
+                if not path.is_file():  # a worker of another run may have written it meanwhile
+                    record = finish(cell)
                     if self.writes:
-                        settings = result.header.settings | trust_setting(self.trust_remote_code)
-                        header = result.header.model_copy(update={"settings": settings})
-                        write_record(self.record_path(cell), header, result.predictions, top_k=result.top_k)
+                        settings = record.header.settings | trust_setting(self.trust_remote_code)
+                        header = record.header.model_copy(update={"settings": settings})
+                        write_record(path, header, record.predictions, top_k=TOP_K)
             except Exception as error:  # the other cells still run
                 yield self._fail(cell, error)
             else:
@@ -174,20 +153,12 @@ Runner = Callable[[Sequence[Job], Dataset], Iterator[Outcome]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """Experiments of a grid file on one data set, and the folder of their records; see `open_grid`.
+    """Experiments of a grid file on one data set, and the folder of their records; see `open_grid`."""
 
-    Attributes:
-        jobs: all jobs, in the order in which they run.
-        dataset: data of training and scoring.
-        folder: folder of the records.
-        writes: see `Job`.
-        trust_remote_code: see `Job`.
-    """
-
-    jobs: tuple[Job, ...]
-    dataset: Dataset
+    jobs: tuple[Job, ...]  # in the order in which they run
+    dataset: Dataset  # of training and scoring
     folder: Path
-    writes: bool = True
+    writes: bool = True  # see `Job`
     trust_remote_code: bool = False
 
     def cells(self) -> list[Cell]:
@@ -196,42 +167,23 @@ class Grid:
 
     def states(self) -> dict[Cell, str]:
         """Return cell -> one of `STATES`."""
-        states = {}
-        for job in self.jobs:
-            for cell in job.names:
-                states[cell] = job.state(cell)
-        return states
+        return {cell: job.state(cell) for cell, job in self._job_of().items()}
 
     def failure(self, cell: Cell) -> Failure:
-        """Return why a failed cell failed.
-
-        Raises:
-            InputError: the file with the failure is damaged.
-        """
+        """Return why a failed cell failed."""
         return self._job_of()[cell].failure(cell)
 
     def record_paths(self) -> dict[Cell, Path]:
         """Return cell -> path of its record, for every cell that is done, in order."""
-        paths = {}
-        for cell, job in self._job_of().items():
-            if job.record_path(cell).is_file():
-                paths[cell] = job.record_path(cell)
-        return paths
+        paths = {cell: job.record_path(cell) for cell, job in self._job_of().items()}
+        return {cell: path for cell, path in paths.items() if path.is_file()}
 
     def headers(self) -> dict[Cell, Header]:
-        """Return cell -> header of its record, for every cell that is done.
-
-        Raises:
-            InputError: a record is damaged.
-        """
+        """Return cell -> header of its record, for every cell that is done."""
         return {cell: read_header(path) for cell, path in self.record_paths().items()}
 
     def run(self, runner: Runner, *, retry_failed: bool = False) -> Iterator[Outcome]:
-        """Run the missing cells and yield the outcome of each when it ends.
-
-        Args:
-            runner: `run_here`, or a runner of several jobs at a time.
-            retry_failed: whether to run cells again that failed before.
+        """Run the missing cells, and those that failed before if asked to; yield the outcome of each when it ends.
 
         Raises:
             InputError: the folder cannot be written to, another run works in it, or it holds results of other data.
@@ -242,7 +194,7 @@ class Grid:
         check_writable(self.folder)
         busy = f"{self.folder}: another run works in it; wait until it has ended, or choose another folder with --out"
         with locked(self.folder / LOCK, busy=busy):
-            check_data(self.folder, self.dataset)
+            _check_data(self.folder, self.dataset)
             for folder in (RECORDS, CHECKPOINTS, _FAILURES):  # this also removes unfinished files of killed runs
                 check_writable(self.folder / folder)
             about = DataName(path=self.dataset.path, revision=self.dataset.revision)
@@ -258,50 +210,41 @@ class Grid:
         return [job for job in jobs if job.names]
 
     def _job_of(self) -> dict[Cell, Job]:
-        jobs = {}
+        jobs: dict[Cell, Job] = {}
         for job in self.jobs:
-            for cell in job.names:
-                jobs[cell] = job
+            jobs |= dict.fromkeys(job.names, job)
         return jobs
 
 
 def open_grid(
-    parts: Iterable[tuple[CellKind[Any], Part]],
+    parts: Iterable[CellKind],
     dataset: Dataset,
     folder: Path,
     *,
     writes: bool = True,
     trust_remote_code: bool = False,
 ) -> Grid:
-    """Return the grid that a grid file declares.
-
-    Args:
-        parts: from `grid_file.read_grid_file`.
-        dataset: data of training and scoring.
-        folder: folder of the records; need not exist.
-        writes: whether this process writes; of the processes that torchrun starts, only the first one does.
-        trust_remote_code: whether code that comes with a model may be executed; with it all cells have other names.
+    """Return the grid of the parts of a grid file on a data set, in a folder that need not exist; see `Job`.
 
     Raises:
         InputError: the data lacks what a part needs, or the folder holds results of other data.
     """
-    check_data(folder, dataset)
+    _check_data(folder, dataset)
     jobs: list[Job] = []
-    for kind, part in parts:
-        revisions: dict[str, str | None] = {}
+    revisions: dict[str, str | None] = {}
+    for part in parts:
         shared: dict[tuple[object, ...], dict[Cell, str]] = {}
-        for cell in kind.cells(part, dataset):
-            if cell.model not in revisions:
-                revisions[cell.model] = kind.model_revision(cell.model)
-            names = shared.setdefault(kind.shared_work(cell), {})
+        for cell in part.cells(dataset):
+            if cell.model not in revisions:  # hashing the files of a folder takes time
+                revisions[cell.model] = content_revision(cell.model)
+            names = shared.setdefault(part.shared_work(cell), {})
             names[cell] = cell_name(
                 cell,
-                settings=kind.settings(part, cell) | trust_setting(trust_remote_code),
+                settings=part.settings(cell) | trust_setting(trust_remote_code),
                 model_revision=revisions[cell.model],
                 data_revision=dataset.revision,
             )
-        for names in shared.values():
-            jobs.append(Job(kind, part, names, folder, writes, trust_remote_code))
+        jobs += [Job(part, names, folder, writes, trust_remote_code) for names in shared.values()]
     return Grid(tuple(jobs), dataset, folder, writes, trust_remote_code)
 
 
@@ -311,12 +254,8 @@ def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
         yield from job.run(dataset)
 
 
-def check_data(folder: Path, dataset: Dataset) -> None:
-    """Check that a folder holds no results of other data.
-
-    Raises:
-        InputError: it holds results of other data; names both revisions.
-    """
+def _check_data(folder: Path, dataset: Dataset) -> None:
+    """Raise InputError if a folder holds results of other data."""
     path = folder / _ABOUT
     if not path.is_file():
         return
@@ -329,7 +268,7 @@ def check_data(folder: Path, dataset: Dataset) -> None:
         )
 
 
-def _read_model(model: type[Any], path: Path) -> Any:
+def _read_model(model: type[M], path: Path) -> M:
     try:
         return model.model_validate(read_json(path))
     except ValidationError as error:
@@ -339,9 +278,7 @@ def _read_model(model: type[Any], path: Path) -> Any:
 def _free_memory(seconds: float) -> None:
     """Free the memory of a job, also on the accelerator; models have circular references, so garbage is collected.
 
-    Args:
-        seconds: time that the job took. A collection takes about half a second, so there is none after a short job on
-            the processor.
+    A collection takes about half a second, so there is none after a job of a few seconds on the processor.
     """
     torch = sys.modules.get("torch")
     has_accelerator = torch is not None and torch.cuda.is_available()

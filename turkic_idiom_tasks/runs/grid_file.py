@@ -11,25 +11,26 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display, read_yaml
-from turkic_idiom_tasks.runs.cells import CellKind, Part, nearest
-from turkic_idiom_tasks.runs.idiomaticity_cells import IdiomaticityKind
-from turkic_idiom_tasks.runs.retrieval_cells import RetrievalKind
-from turkic_idiom_tasks.runs.similarity_cells import SimilarityKind
-from turkic_idiom_tasks.runs.span_cells import SpanKind
+from turkic_idiom_tasks.runs.cells import CellKind
+from turkic_idiom_tasks.runs.grid_fields import nearest
+from turkic_idiom_tasks.runs.idiomaticity import IdiomaticityCells
+from turkic_idiom_tasks.runs.retrieval import RetrievalCells
+from turkic_idiom_tasks.runs.similarity import SimilarityCells
+from turkic_idiom_tasks.runs.spans import SpanCells
 
-KINDS: dict[str, CellKind[Any]] = {
-    kind.name: kind for kind in (RetrievalKind(), SpanKind(), SimilarityKind(), IdiomaticityKind())
+KINDS: dict[str, type[CellKind]] = {
+    kind.name: kind for kind in (RetrievalCells, SpanCells, SimilarityCells, IdiomaticityCells)
 }
 PACKAGED = {name: Path(__file__).with_name(name) for name in ("paper.yaml", "community.yaml")}
 TRAINING = "training"  # the key of the settings of a training
 
 
-def read_grid_file(path: Path) -> list[tuple[CellKind[Any], Part]]:
-    """Return the kinds of cells that a file declares, at least one, each with its part of the file.
+def read_grid_file(path: Path) -> list[CellKind]:
+    """Return the parts of a file, at least one, in the order of `KINDS`.
 
     Args:
         path: the file; ``paper.yaml`` and ``community.yaml`` are the packaged grids if there is no such file.
@@ -44,10 +45,9 @@ def read_grid_file(path: Path) -> list[tuple[CellKind[Any], Part]]:
         raise usage_error(f"{path}: no such file; give a grid file, or one of ours: {', '.join(PACKAGED)}")
     content = read_yaml(path)
     _check_keys(content, KINDS, place=str(path))
-    parts: list[tuple[CellKind[Any], Part]] = []
-    for name, kind in KINDS.items():
-        if name in content:
-            parts.append((kind, _read_part(kind.part, content[name], place=f"{path}: {name}")))
+    parts = [
+        _read_part(kind, content[name], place=f"{path}: {name}") for name, kind in KINDS.items() if name in content
+    ]
     if not parts:
         raise InputError(
             f"{path}: declares nothing; it needs a part {' or '.join(KINDS)}, see {PACKAGED['paper.yaml']}"
@@ -55,19 +55,21 @@ def read_grid_file(path: Path) -> list[tuple[CellKind[Any], Part]]:
     return parts
 
 
-def _read_part(model: type[Part], content: Any, *, place: str) -> Part:
-    """Return a part of the file after checking it."""
-    _check_keys(content, model.model_fields, place=place)
+def _read_part(kind: type[CellKind], content: Any, *, place: str) -> CellKind:
+    _check_keys(content, kind.model_fields, place=place)
     if TRAINING in content:
-        _check_keys(content[TRAINING], _training_keys(model), place=f"{place}: {TRAINING}")
+        config: Any = kind.model_fields[TRAINING].annotation
+        settings = [name for name in config.model_fields if name not in kind.set_by_cells]
+        _check_keys(content[TRAINING], settings, place=f"{place}: {TRAINING}")
     try:
         # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
-        return model.model_validate_json(json.dumps(content, default=str))
+        return kind.model_validate_json(json.dumps(content, default=str))
     except ValidationError as error:
         raise InputError(f"{place}: {_first_problem(error)}") from error
 
 
 def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
+    """Raise InputError if a value is no mapping, or has an unknown key; pydantic would not name the nearest one."""
     names = list(known)
     if not isinstance(content, Mapping):
         raise InputError(f"{place}: must be a mapping with the keys {', '.join(names)}, not {display(content)}")
@@ -76,14 +78,6 @@ def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
             raise InputError(
                 f"{place}: unknown key {display(key)}{nearest(str(key), names)}; known: {', '.join(names)}"
             )
-
-
-def _training_keys(model: type[Part]) -> list[str]:
-    """Return the settings of a training that a file may state."""
-    config = model.model_fields[TRAINING].annotation
-    if not (isinstance(config, type) and issubclass(config, BaseModel)):
-        raise TypeError(f"{model.__name__}.{TRAINING} must be a pydantic model")
-    return [name for name in config.model_fields if name not in model.set_by_cells]
 
 
 def _first_problem(error: ValidationError) -> str:

@@ -11,8 +11,7 @@ import logging
 import os
 import socket
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ import ray
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.runs.cells import Cell
 from turkic_idiom_tasks.runs.grid import Job, Outcome
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -37,30 +35,20 @@ _SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class RayRunner:
-    """A runner of jobs on Ray; see `grid.Grid.run`.
+    """A runner of jobs on Ray; see `grid.Grid.run`."""
 
-    Attributes:
-        n_jobs: number of jobs at a time; None means as many as the cluster has room for.
-        cpus: number of cores for a job.
-        gpus: share of a GPU for a job: 0.5 puts two on one.
-        address: address of a cluster, as ``ray.init`` takes it; None starts one here, which ends with the run.
-    """
-
-    n_jobs: int | None = None
-    cpus: int = 1
-    gpus: float = 0.0
-    address: str | None = None
+    n_jobs: int | None = None  # at a time; None means as many as the cluster has room for
+    cpus: int = 1  # cores for a job
+    gpus: float = 0.0  # share of a GPU for a job: 0.5 puts two on one
+    address: str | None = None  # of a cluster, as ``ray.init`` takes it; None starts one here, which ends with the run
 
     def __call__(self, jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
-        """Run jobs and yield the outcome of every cell when its job ends.
-
-        Raises:
-            InputError: there is no such cluster, or it has no room for a job.
-        """
+        """Run jobs and yield the outcome of every cell when its job ends."""
         if not jobs:
             return
         self._connect()
         try:
+            self._check_room()
             yield from self._run(jobs, dataset)
         finally:
             ray.shutdown()
@@ -69,6 +57,7 @@ class RayRunner:
         settings = {"num_cpus": self.cpus, "num_gpus": self.gpus, "max_retries": 0, "max_calls": 0}
         remote = ray.remote(**settings)(run_in_worker)
         data = ray.put(dataset)
+        # jobs, each with the number of workers that died one after the other while no cell of it ended
         waiting = deque((job, 0) for job in jobs)
         running: dict[Any, tuple[Job, int]] = {}
         while waiting or running:
@@ -83,21 +72,27 @@ class RayRunner:
                 rest = job.rest()
                 yield from job.ended()
                 deaths = deaths + 1 if len(rest.names) == len(job.names) else 1
-                lost, rest = _split(rest, deaths)
-                for cell in lost:
+                cells = list(rest.names)
+                n_lost = 0
+                if deaths >= ATTEMPTS:  # its first cell is given up; if one more worker dies, all are
+                    n_lost = 1 if deaths == ATTEMPTS else len(cells)
+                for cell in cells[:n_lost]:
                     yield Outcome(cell, f"its worker died ({_first_line(error)})")
-                if rest.names:
-                    waiting.append((rest, deaths))
+                if cells[n_lost:]:
+                    waiting.append((rest.only(cells[n_lost:]), deaths))
 
     def _connect(self) -> None:
         options: dict[str, Any] = {}
         if self.address is None:
             cpus = None if self.n_jobs is None else self.n_jobs * self.cpus
             options = {"include_dashboard": False, "object_store_memory": _OBJECT_STORE, "num_cpus": cpus}
+        added = [name for name in _SETTINGS if name not in os.environ]
+        os.environ.update({name: _SETTINGS[name] for name in added})  # Ray reads them when it starts
         try:
-            _check_listening(self.address or "")
-            with _environment(_SETTINGS):
-                ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **options)
+            host, _, port = (self.address or "").rpartition(":")
+            if port.isdigit() and "/" not in host:  # Ray would try for minutes to reach a program that is not there
+                socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+            ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **options)
         except Exception as error:  # ValueError, ConnectionError or RuntimeError, depending on version and address
             if self.address is None:
                 raise InputError(
@@ -108,19 +103,13 @@ class RayRunner:
                 f"no Ray cluster at {self.address} ({_first_line(error)}); start one with `ray start --head`, or "
                 "correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
             ) from error
-        try:
-            self._check_room(ray.nodes())
-        except InputError:
-            ray.shutdown()
-            raise
+        finally:
+            for name in added:
+                del os.environ[name]
 
-    def _check_room(self, nodes: Sequence[Mapping[str, Any]]) -> None:
-        """Check that some node can run a job; Ray itself would wait for such a node without a message.
-
-        Raises:
-            InputError: no node can, and no other will join, because the cluster is our own.
-        """
-        for node in nodes:
+    def _check_room(self) -> None:
+        """Raise InputError if no node can run a job and none will join; Ray itself would wait without a message."""
+        for node in ray.nodes():
             resources = node["Resources"]
             has_room = resources.get("CPU", 0) >= self.cpus and resources.get("GPU", 0) >= self.gpus
             if node["Alive"] and has_room:
@@ -139,40 +128,6 @@ def run_in_worker(job: Job, dataset: Dataset, folder: Path) -> list[Outcome]:
         return [Outcome(cell, message) for cell in job.names]
     os.chdir(folder)
     return list(job.run(dataset))
-
-
-def _split(job: Job, deaths: int) -> tuple[list[Cell], Job]:
-    """Return the cells that are given up, and the job with the cells that are tried again.
-
-    Args:
-        job: the missing cells of the job.
-        deaths: number of workers that died one after the other while no cell of the job ended.
-    """
-    cells = list(job.names)
-    n_lost = 0
-    if deaths >= ATTEMPTS:
-        n_lost = 1 if deaths == ATTEMPTS else len(cells)
-    return cells[:n_lost], job.only(cells[n_lost:])
-
-
-def _check_listening(address: str) -> None:
-    """Raise OSError if no program listens at HOST:PORT; Ray would try to connect for minutes."""
-    host, _, port = address.rpartition(":")
-    if port.isdigit() and "/" not in host:
-        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
-
-
-@contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables that Ray reads when it starts, unless they are set already, and remove them afterwards."""
-    added = [name for name in variables if name not in os.environ]
-    for name in added:
-        os.environ[name] = variables[name]
-    try:
-        yield
-    finally:
-        for name in added:
-            del os.environ[name]
 
 
 def _first_line(error: BaseException) -> str:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -24,61 +24,37 @@ from turkic_idiom_tasks.tasks.siblings.chengyu import chengyu_dataset
 log = logging.getLogger("turkic_idiom_tasks")
 
 ALL = "all"  # every pooling
+# short name of a task -> its name in mteb
+FULL_NAMES = {short: task.name for short, task in TASKS.items()}
+FULL_NAMES |= {short: task.name for short, task in SIMILARITY_TASKS.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Tasks and settings of a run.
+    """Tasks and settings of a run."""
 
-    Attributes:
-        tasks: short names.
-        output: mteb's folder for results.
-        poolings: names from `POOLINGS`, or ``native``; empty means the model's own pooling.
-        languages: codes; only subsets with one of them are scored; empty means all languages.
-        revision: revision of the model on the Hub.
-        trust_remote_code: whether code that comes with a model may be executed.
-        device: None lets the library choose.
-        dtype: dtype of the weights of transformers.
-        batch_size: texts per forward pass.
-        first_layer: index of the hidden states that first_last takes as the first layer.
-        top_k: documents per query in the records; None keeps the whole pool.
-        overwrite: whether finished results are computed again.
-    """
-
-    tasks: tuple[str, ...]
-    output: Path
-    poolings: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    revision: str | None = None
-    trust_remote_code: bool = False
-    device: str | None = None
-    dtype: str = "float32"
-    batch_size: int = BATCH_SIZE
-    first_layer: int = FIRST_LAYER
-    top_k: int | None = TOP_K
-    overwrite: bool = False
+    tasks: tuple[str, ...]  # short names
+    output: Path  # mteb's folder for results
+    poolings: tuple[str, ...] = ()  # names from `POOLINGS`, or ``native``; empty means the model's own
+    languages: tuple[str, ...] = ()  # codes; only subsets with one of them are scored; empty means all languages
+    revision: str | None = None  # of the model on the Hub
+    trust_remote_code: bool = False  # whether code that comes with a model may be executed
+    device: str | None = None  # None lets the library choose
+    dtype: str = "float32"  # of the weights of transformers
+    batch_size: int = BATCH_SIZE  # texts per forward pass
+    first_layer: int = FIRST_LAYER  # index of the hidden states that first_last takes as the first layer
+    top_k: int | None = TOP_K  # documents per query in the records; None keeps the whole pool
+    overwrite: bool = False  # whether finished results are computed again
 
 
-class Reporter(Protocol):
-    """Reports the progress of a run to the user."""
+class Reporter:
+    """Reports the progress of a run: this one logs notes and shows no progress."""
 
     def progress(self, text: str) -> None:
         """Report the current step, such as ``model 1/2, T2, 3/5``."""
-        ...
 
     def note(self, line: str) -> None:
         """Report something that needs no action."""
-        ...
-
-
-class LogReporter:
-    """A reporter that logs notes and ignores progress."""
-
-    def progress(self, text: str) -> None:
-        """Do nothing."""
-
-    def note(self, line: str) -> None:
-        """Log a line."""
         log.warning("%s", line)
 
 
@@ -96,107 +72,65 @@ def make_options(
         languages: codes.
         poolings: names from `POOLINGS`, ``native`` or ``all``.
         others: other fields of `RunOptions`.
-
-    Raises:
-        InputError: an unknown task, language, pooling, dtype or device.
     """
+    chosen_tasks: list[str] = []
+    for name in tasks or PAPER_TASKS:
+        found = [short for short, full in FULL_NAMES.items() if name.lower() in (short.lower(), full.lower())]
+        if not found:
+            known = ", ".join(f"{full} ({short})" for short, full in FULL_NAMES.items())
+            raise usage_error(f"unknown task {name!r}; known: {known}")
+        chosen_tasks += found
     chosen: list[str] = []
     for name in poolings:
         if name not in (*POOLINGS, NATIVE, ALL):
             raise usage_error(f"unknown pooling {name!r}; known: {', '.join(POOLINGS)}, all (or leave it out)")
         chosen += POOLINGS if name == ALL else [name]
     options = RunOptions(
-        tasks=tuple(dict.fromkeys(_short_name(name) for name in tasks or PAPER_TASKS)),
+        tasks=tuple(dict.fromkeys(chosen_tasks)),
         languages=tuple(get_language(code).code for code in languages),
         poolings=tuple(dict.fromkeys(chosen)),
         **others,
     )
     check_dtype(options.dtype)
-    _check_device(options.device)
+    if options.device is not None:
+        try:
+            kind = torch.device(options.device).type
+        except RuntimeError as error:
+            raise usage_error(f"--device {options.device}: unknown; such as cpu, cuda, cuda:1 or mps") from error
+        if kind == "cuda" and not torch.cuda.is_available():
+            raise usage_error(f"--device {options.device}: torch finds no CUDA device here; leave it out, or give cpu")
     return options
 
 
-def _check_device(device: str | None) -> None:
-    if device is None:
-        return
-    try:
-        kind = torch.device(device).type
-    except RuntimeError as error:
-        raise usage_error(f"--device {device}: unknown; such as cpu, cuda, cuda:1 or mps") from error
-    if kind == "cuda" and not torch.cuda.is_available():
-        raise usage_error(f"--device {device}: torch finds no CUDA device here; leave it out, or give cpu")
-
-
 def open_datasets(dataset: Dataset, options: RunOptions) -> dict[str, Dataset]:
-    """Return the data of each task of the options: the given data, or the task's own.
-
-    Raises:
-        InputError: the data of a task with its own is missing or malformed.
-    """
+    """Return the data of each task of the options: the given data, or the task's own."""
     own = {ASTITCH_STS: astitch_dataset, CHENGYU_STS: chengyu_dataset}
     return {task: own[task]() if task in own else dataset for task in options.tasks}
 
 
 def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporter: Reporter) -> list[SubsetKey]:
-    """Return the (task, subset) pairs of the options that the data has.
-
-    Args:
-        datasets: from `open_datasets`.
-        options: tasks and languages.
-        reporter: is told about tasks that the data has nothing for.
-
-    Raises:
-        InputError: there is no such pair.
-    """
-    subsets: list[SubsetKey] = []
+    """Return the (task, subset) pairs of the options that the data has, at least one; note which tasks have none."""
+    keys: list[SubsetKey] = []
+    empty: list[str] = []
     for task in options.tasks:
-        dataset = datasets[task]
-        if len(options.tasks) == 1:
-            _check_task(dataset, task)
-        languages = _languages_by_subset(dataset, task)
+        languages = _languages_by_subset(datasets[task], task)
         if not languages:
-            reporter.note(f"{full_name(task)}: {dataset.path} has no data for it; left out")
+            empty.append(task)
         for subset, codes in languages.items():
             if not options.languages or codes & set(options.languages):
-                subsets.append((task, subset))
-    if not subsets:
-        _check_task(datasets[options.tasks[0]], options.tasks[0])
-        raise usage_error(
-            f"no subset of {', '.join(options.tasks)} has the language {', '.join(options.languages)}; "
-            "`turkic-idiom list` shows what the data holds"
-        )
-    return subsets
-
-
-def full_name(short: str) -> str:
-    """Return the name of a task in mteb."""
-    return SIMILARITY_TASKS[short].name if short in SIMILARITY_TASKS else TASKS[short].name
-
-
-def _short_name(name: str) -> str:
-    """Return the short name of a task from its full or short name, in any case.
-
-    Raises:
-        InputError: there is no such task; lists the known ones.
-    """
-    tasks = {short: full_name(short) for short in (*TASKS, *SIMILARITY_TASKS)}
-    for short, full in tasks.items():
-        if name.lower() in (short.lower(), full.lower()):
-            return short
-    known = ", ".join(f"{full} ({short})" for short, full in tasks.items())
-    raise usage_error(f"unknown task {name!r}; known: {known}")
-
-
-def _check_task(dataset: Dataset, task: str) -> None:
-    """Check that the data has a subset of a task.
-
-    Raises:
-        InputError: it has none; says what the task needs.
-    """
-    if task not in SIMILARITY_TASKS:
-        dataset.check_task(task)
-    elif not dataset.pair_subsets(task):
-        dataset.pairs(task, next(iter(SIMILARITY_TASKS[task].languages)))  # raises
+                keys.append((task, subset))
+    if keys:
+        for task in empty:
+            reporter.note(f"{FULL_NAMES[task]}: {datasets[task].path} has no data for it; left out")
+        return keys
+    for task in empty:
+        if task in SIMILARITY_TASKS:
+            datasets[task].pairs(task, next(iter(SIMILARITY_TASKS[task].languages)))  # raises
+        datasets[task].check_task(task)  # raises
+    raise usage_error(
+        f"no subset of {', '.join(options.tasks)} has the language {', '.join(options.languages)}; "
+        "`turkic-idiom list` shows what the data holds"
+    )
 
 
 def _languages_by_subset(dataset: Dataset, task: str) -> dict[str, set[str]]:

@@ -1,7 +1,7 @@
 """Settings of fine-tuning, checked by pydantic, and the processes that torchrun starts.
 
-The settings have the same names in a grid file. This module imports nothing heavy, so that a command line or a grid
-file can be checked before torch is loaded.
+The settings have the same names in a grid file, and the options of `turkic-idiom finetune` are made from them. This
+module imports nothing heavy, so that a command line or a grid file can be checked before torch is loaded.
 """
 
 from __future__ import annotations
@@ -23,52 +23,63 @@ SEEDS = (42, 43, 44)  # the paper has three seeds, but does not name them
 PRETRAIN_EPOCHS = 5  # passes over the sentences of a masked-LM training, as AStitch has for English
 MAX_SEED = 2**32 - 1  # the largest that NumPy takes
 
-LearningRate = Annotated[FiniteFloat, Field(gt=0)]
-WeightDecay = Annotated[FiniteFloat, Field(ge=0)]
-Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
 NotNegative = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, le=MAX_SEED, description="Seed of everything random.")]
+Epochs = Annotated[PositiveInt, Field(description="Passes over the training data.")]
+BatchSize = Annotated[PositiveInt, Field(description="Examples per step and device.")]
+LearningRate = Annotated[FiniteFloat, Field(gt=0, description="Learning rate of AdamW.")]
 
-Settings = TypeVar("Settings", bound=BaseModel)
 
-
-class RetrievalConfig(BaseModel):
-    """Settings of the fine-tuning of an encoder; the defaults are the paper's, as far as it states them.
-
-    Attributes:
-        epochs: passes over the training pairs.
-        batch_size: pairs per step and device.
-        learning_rate: learning rate of AdamW, falling linearly to 0.
-        weight_decay: weight decay of AdamW.
-        seed: seed of the order of the pairs, the negatives and dropout.
-        loss: ``mnrl`` or ``cosine``; None is mnrl for sentence-transformers models and cosine for plain encoders.
-        negatives: wrong meanings per pair for the cosine loss; 0 is the paper's setting and collapses the encoder.
-        pooling: one of the five; None is the model's own, for plain encoders the mean.
-        evaluations: number of evaluations on the development queries per epoch.
-        patience: number of evaluations without a new best score after which training stops.
-        cached: compute mnrl over the whole batch with the memory for `mini_batch` pairs.
-        mini_batch: pairs per forward pass if `cached`.
-        bf16: train in bfloat16 autocast; weights and development scores stay float32.
-        gradient_checkpointing: compute activations twice instead of keeping them.
-        lora: rank of low-rank adapters, merged into the weights at the end; 0 trains all weights.
-    """
+class Settings(BaseModel):
+    """Settings that a grid file or the command line states; unknown ones are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    epochs: PositiveInt = 1
-    batch_size: PositiveInt = 16
+
+class TrainerSettings(Settings):
+    """Settings of every training with AdamW, whose learning rate falls linearly to 0."""
+
+    epochs: Epochs = 1
+    batch_size: BatchSize = 16
     learning_rate: LearningRate = 2e-5
-    weight_decay: WeightDecay = 0.01
+    weight_decay: Annotated[FiniteFloat, Field(ge=0)] = 0.01
+    bf16: Annotated[bool, Field(description="Train in bfloat16 autocast; weights and scores stay float32.")] = False
+
+
+class EncoderSettings(TrainerSettings):
+    """Settings of the trainings whose result is an encoder of texts."""
+
     seed: Seed = 42
-    loss: Literal["mnrl", "cosine"] | None = None
-    negatives: NotNegative = 1
-    pooling: str | None = None
-    evaluations: PositiveInt = 4
-    patience: PositiveInt = 3
-    cached: bool = False
-    mini_batch: PositiveInt = 32
-    bf16: bool = False
-    gradient_checkpointing: bool = False
-    lora: NotNegative = 0
+    pooling: Annotated[
+        str | None,
+        Field(
+            description="cls, mean, max, first_last or last_four.  [default: the model's own, mean for a plain encoder]"
+        ),
+    ] = None
+
+
+class RetrievalConfig(EncoderSettings):
+    """Settings of the fine-tuning for retrieval; the defaults are the paper's, as far as it states them."""
+
+    loss: Annotated[
+        Literal["mnrl", "cosine"] | None,
+        Field(description="mnrl or cosine.  [default: mnrl for sentence-transformers models, else cosine]"),
+    ] = None
+    negatives: Annotated[
+        NotNegative,
+        Field(description="Wrong meanings per pair for the cosine loss; 0 is the paper to the letter, and collapses."),
+    ] = 1
+    evaluations: PositiveInt = 4  # on the development queries, per epoch
+    patience: PositiveInt = 3  # evaluations without a new best score after which training stops
+    cached: Annotated[bool, Field(description="mnrl with large batches, in the memory of mini_batch pairs (32).")] = (
+        False
+    )
+    mini_batch: PositiveInt = 32  # pairs per forward pass if cached
+    gradient_checkpointing: bool = False  # compute activations twice instead of keeping them
+    lora: Annotated[
+        NotNegative,
+        Field(description="Train low-rank adapters of this rank, such as 16, and merge them; 0 trains all weights."),
+    ] = 0
 
     @model_validator(mode="after")
     def _save_memory_once(self) -> Self:
@@ -77,127 +88,62 @@ class RetrievalConfig(BaseModel):
         return self
 
 
-class SpanConfig(BaseModel):
-    """Settings of the fine-tuning of a token classifier; the defaults are the paper's, as far as it states them.
+class SpanConfig(TrainerSettings):
+    """Settings of the fine-tuning of a token classifier; the defaults are the paper's, as far as it states them."""
 
-    Attributes:
-        epochs: passes over the training sentences.
-        batch_size: sentences per step and device.
-        learning_rate: learning rate of AdamW, falling linearly to 0.
-        weight_decay: weight decay of AdamW.
-        labelling: ``all`` gives every sub-word of a word a label (the paper), ``first`` only its first one.
-        max_length: sub-words of a sentence that are used in training; None is the limit of the model, at most 512.
-        bf16: train in bfloat16 autocast; the weights stay float32.
-        pad_to_max: pad every batch to max_length instead of to its longest sentence.
-        group_by_length: put sentences of similar length into a batch; fewer padded positions, another order.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    epochs: PositiveInt = 5
-    batch_size: PositiveInt = 8
+    epochs: Epochs = 5
+    batch_size: BatchSize = 8
     learning_rate: LearningRate = 5e-5
-    weight_decay: WeightDecay = 0.01
-    labelling: Labelling = "all"
-    max_length: PositiveInt | None = None
-    bf16: bool = False
-    pad_to_max: bool = False
-    group_by_length: bool = False
+    labelling: Labelling = "all"  # every sub-word of a word has a label (the paper), or only its first one
+    max_length: PositiveInt | None = None  # sub-words of a sentence in training; None is the model's limit, at most 512
+    # Not to be set any more. The names of finished cells are hashes of all settings, so the two must stay among them.
+    pad_to_max: Literal[False] = False
+    group_by_length: Literal[False] = False
 
 
-class SimilarityConfig(BaseModel):
-    """Settings of the training for idiomatic similarity; epochs and temperature are those of ChengyuSTS and SimCSE.
+class SimilarityConfig(EncoderSettings):
+    """Settings of the training for similarity; epochs and temperature are those of ChengyuSTS and SimCSE."""
 
-    Attributes:
-        epochs: passes over the triplets.
-        batch_size: triplets, or pairs for the cosine loss, per step and device.
-        learning_rate: learning rate of AdamW, falling linearly to 0.
-        weight_decay: weight decay of AdamW.
-        seed: seed of the order, of the random negatives and of dropout.
-        loss: ``simcse`` (contrastive, over triplets) or ``cosine`` (regression on the similarity of pairs).
-        temperature: temperature of simcse.
-        pooling: one of the five; None is the model's own, for plain encoders the mean.
-        bf16: train in bfloat16 autocast; weights and development scores stay float32.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    epochs: PositiveInt = 4
-    batch_size: PositiveInt = 32
-    learning_rate: LearningRate = 2e-5
-    weight_decay: WeightDecay = 0.01
-    seed: Seed = 42
-    loss: Literal["simcse", "cosine"] = "simcse"
-    temperature: Annotated[FiniteFloat, Field(gt=0)] = 0.05
-    pooling: str | None = None
-    bf16: bool = False
+    epochs: Epochs = 4
+    batch_size: BatchSize = 32
+    loss: Annotated[
+        Literal["simcse", "cosine"],
+        Field(description="simcse (supervised, over triplets) or cosine (regression on the similarity of pairs)."),
+    ] = "simcse"
+    temperature: Annotated[FiniteFloat, Field(gt=0)] = 0.05  # of simcse
 
 
-class IdiomTokenConfig(BaseModel):
-    """Settings of the tokens of idioms, and of the masked-LM training that teaches them before everything else.
-
-    Attributes:
-        idiom_tokens: ``all`` replaces every occurrence of an idiom by its token, ``select`` those that a classifier
-            calls idiomatic.
-        idiom_token_init: vector of a new token: ``random``, as in AStitch, or ``mean``, of the sub-words of the idiom.
-        pretrain_epochs: passes over the sentences of the masked-LM training; AStitch has 5 for English and 10 for
-            Portuguese.
-        pretrain_learning_rate: its learning rate of AdamW, falling linearly to 0; AStitch does not state it.
-        masked: share of the sub-words that are to be predicted, as in BERT.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+class IdiomTokenConfig(Settings):
+    """Settings of the tokens of idioms, and of the masked-LM training that teaches them before everything else."""
 
     idiom_tokens: Literal["all", "select"]
     idiom_token_init: Literal["random", "mean"] = "mean"  # noqa: S105  # no password
     pretrain_epochs: PositiveInt = PRETRAIN_EPOCHS
-    pretrain_learning_rate: LearningRate = 5e-5
-    masked: Annotated[FiniteFloat, Field(gt=0, lt=1)] = 0.15
+    pretrain_learning_rate: LearningRate = 5e-5  # falls linearly to 0; AStitch does not state it
+    masked: Annotated[FiniteFloat, Field(gt=0, lt=1)] = 0.15  # share of the sub-words, as in BERT
 
 
-class IdiomaticityConfig(BaseModel):
-    """Settings of the training of a classifier of sentences; epochs, learning rate and length are those of AStitch.
+class IdiomaticityConfig(TrainerSettings):
+    """Settings of the training of a classifier of sentences; epochs, learning rate and length are those of AStitch."""
 
-    Attributes:
-        epochs: passes over the training sentences of each stage.
-        batch_size: sentences per step and device; the paper does not state it.
-        learning_rate: learning rate of AdamW, falling linearly to 0.
-        weight_decay: weight decay of AdamW.
-        max_length: sub-words of a sentence, or of a pair, that are used.
-        bf16: train in bfloat16 autocast; the weights stay float32.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    epochs: PositiveInt = 9
-    batch_size: PositiveInt = 32
-    learning_rate: LearningRate = 2e-5
-    weight_decay: WeightDecay = 0.01
-    max_length: PositiveInt = 128
-    bf16: bool = False
+    epochs: Epochs = 9
+    batch_size: BatchSize = 32
+    max_length: Annotated[PositiveInt, Field(description="Sub-words of a sentence, or of a pair, that are used.")] = 128
 
 
-class TrainingSeeds(BaseModel):
+class TrainingSeeds(Settings):
     """Seeds with which a training is repeated; the command line gives them one by one."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
     seeds: tuple[Seed, ...] = SEEDS
+
+
+SettingsKind = TypeVar("SettingsKind", bound=BaseModel)
 
 
 def check_token_inputs(
     replacements: Collection[str], *, classifier: str | Path | None, sentences: str | Path | None
 ) -> None:
-    """Check that what was given for idiom tokens fits to the replacements.
-
-    Args:
-        replacements: some of `names.REPLACEMENTS`.
-        classifier: folder of a classifier.
-        sentences: file with sentences for the masked-LM training.
-
-    Raises:
-        InputError: ``select`` without a classifier, a classifier without it, or sentences without tokens.
-    """
+    """Raise InputError if what was given for idiom tokens does not fit to the replacements (`names.REPLACEMENTS`)."""
     if REPLACE_SELECTED in replacements and classifier is None:
         raise usage_error(
             "idiom tokens select need an idiomaticity classifier: give --idiomaticity-classifier DIR, in a grid "
@@ -209,24 +155,19 @@ def check_token_inputs(
         raise usage_error(f"sentences {sentences} for pre-training: they teach idiom tokens; choose all or select")
 
 
-def checked(kind: type[Settings], settings: Mapping[str, object]) -> Settings:
-    """Return settings from the command line as a `RetrievalConfig`, a `SpanConfig` or another of these classes.
-
-    Raises:
-        InputError: a setting is unknown or cannot be used; names it and its value.
-    """
+def checked(kind: type[SettingsKind], settings: Mapping[str, object]) -> SettingsKind:
+    """Return settings from the command line as one of the classes above; InputError names what cannot be used."""
     try:
         return kind.model_validate(dict(settings))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        if not name:  # it is about several settings
-            raise usage_error(message) from error
-        value = display(first["input"])
-        if first["type"] == "value_error" and value in message:
-            raise usage_error(f"{name}: {message}") from error
-        raise usage_error(f"{name} is {value}: {message}") from error
+        fault = error.errors(include_url=False)[0]
+        message = fault["msg"].removeprefix("Value error, ")
+        if fault["loc"]:  # otherwise it is about several settings
+            name = ".".join(str(part) for part in fault["loc"])
+            # our own validators state the value themselves
+            stated = name if fault["type"] == "value_error" else f"{name} is {display(fault['input'])}"
+            message = f"{stated}: {message}"
+        raise usage_error(message) from error
 
 
 def is_first_process() -> bool:

@@ -1,44 +1,191 @@
-"""Trainer of sentence-transformers that the trainings of encoders share: it stops at a loss that is not finite.
-
-Nothing is written while it trains, and nothing is printed but progress bars.
-"""
+"""Training of an encoder of texts with its development scores, by the trainer of sentence-transformers."""
 
 from __future__ import annotations
 
-import sys
+import math
+import tempfile
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
-from sentence_transformers import (
-    SentenceTransformer,
-    SentenceTransformerTrainer,
-    SentenceTransformerTrainingArguments,
-)
+from datasets import Dataset
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.training.config import n_processes
-from turkic_idiom_tasks.training.training import keep_to_bars
+from turkic_idiom_tasks.training.config import EncoderSettings, n_processes
+from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, check_packages, keep_to_bars, trainer_arguments
 
 
-class Watcher(Protocol):
-    """A callback of the trainer that is told when training diverges.
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A score on the development data."""
 
-    Attributes:
-        diverged_at: step at which loss or vectors were not finite.
+    step: int  # optimiser steps so far, in the training for similarity epochs; 0 is the untuned model
+    score: float  # nDCG in [0, 1] or Spearman's correlation in [-1, 1]; NaN if undefined, or vectors are not finite
+    by_language: Mapping[str, float] = field(default_factory=dict)  # of retrieval: language of the meanings -> nDCG
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tuned:
+    """An encoder after training, with the weights of its best evaluation, which may be the untuned ones."""
+
+    model: SentenceTransformer  # ready to encode
+    loss: str  # that it was trained with
+    score_name: str  # of the development score, for texts
+    unit: str  # of `Evaluation.step`, for texts
+    history: tuple[Evaluation, ...]  # beginning with that of the untuned model
+    n_examples: int  # rows of training data
+    n_steps: int  # optimiser steps
+    diverged_at: int | None  # step at which loss or vectors were not finite and training stopped
+    stopped_early: bool  # whether patience ran out before the end of the last epoch
+
+    @property
+    def untuned(self) -> Evaluation:
+        """Return the evaluation before training."""
+        return self.history[0]
+
+    @property
+    def tuned(self) -> Evaluation | None:
+        """Return the best evaluation of trained weights, the earliest among equal ones; None if none is defined."""
+        defined = [evaluation for evaluation in self.history[1:] if math.isfinite(evaluation.score)]
+        return max(defined, key=lambda evaluation: evaluation.score, default=None)
+
+    @property
+    def kept(self) -> Evaluation:
+        """Return the evaluation of the weights that the model has now."""
+        if self.tuned is None or self.tuned.score <= self.untuned.score:
+            return self.untuned
+        return self.tuned
+
+    def record(self) -> dict[str, Any]:
+        """Return the outcome for a record, in which None stands for a score that is undefined."""
+        name = self.score_name.lower()
+        history: list[dict[str, Any]] = []
+        for past in self.history:
+            history.append({self.unit: past.step, name: None if math.isnan(past.score) else past.score})
+            if past.by_language:
+                history[-1]["by_language"] = dict(past.by_language)
+        return {
+            "loss": self.loss,
+            f"untuned_{name}": history[0][name],
+            f"tuned_{name}": self.tuned.score if self.tuned else None,
+            f"kept_{self.unit}": self.kept.step,
+            "steps": self.n_steps,
+            "diverged_at": self.diverged_at,
+            "stopped_early": self.stopped_early,
+            "verdict": self.verdict,
+            "history": history,
+        }
+
+    @property
+    def verdict(self) -> str:
+        """Return one sentence on the effect of tuning and on the weights that were kept."""
+        before, ending = _shown(self.untuned.score), ""
+        if self.diverged_at is not None:
+            ending = f"; loss or vectors were not finite at step {self.diverged_at}, where training stopped"
+        if self.tuned is None:
+            return f"no tuned weights could be scored{ending}; the untuned weights are kept ({before})"
+        after = f"{_shown(self.tuned.score)} ({self.unit} {self.tuned.step})"
+        if self.kept.step:
+            return f"tuning raised development {self.score_name} from {before} to {after}{ending}"
+        return (
+            f"tuning did not raise development {self.score_name}, {before} untuned and at best {after}{ending}; the "
+            "untuned weights are kept"
+        )
+
+
+def train_encoder(
+    model: SentenceTransformer,
+    rows: Dataset,
+    evaluate: Callable[[], dict[str, float]],
+    *,
+    config: EncoderSettings,
+    loss: str,
+    score_name: str,
+    make_loss: Callable[[SentenceTransformer], torch.nn.Module],
+    evaluations: int | None = None,
+    patience: int | None = None,
+    **arguments: Any,
+) -> Tuned:
+    """Train the weights of a model, and return it with those of the best evaluation; nothing is written.
+
+    `evaluate` returns the scores of the weights that the model has now: the metrics ``eval_score``, by language
+    ``eval_score_CODE``, and `IS_FINITE`. `evaluations` of them are spread over the steps; None evaluates after every
+    epoch. See `KeepBest` for the patience. `arguments` are further ones of the trainer.
     """
+    check_packages("accelerate")
+    if n_processes() > 1 and len(rows) < n_processes() * config.batch_size:  # rows that fill no batch are dropped
+        raise InputError(
+            f"{len(rows)} training rows are not one batch of {config.batch_size} for each of {n_processes()} "
+            "processes; use fewer processes, or a smaller --batch-size"
+        )
+    best = KeepBest(model, "eval_score", evaluations=evaluations, patience=patience)
+    best.offer(evaluate() | {"epoch": 0, "step": 0})
+    if not best.history[0][IS_FINITE]:
+        raise InputError("the untuned model's vectors hold NaN or infinity; try another --pooling or model")
+    with tempfile.TemporaryDirectory(prefix="turkic-idiom-") as scratch:  # the trainer makes an empty folder in it
+        trainer = _EncoderTrainer(
+            best,
+            # another model with the same modules, which the trainer wraps for bfloat16; scores stay in float32
+            model=SentenceTransformer(modules=list(model), device=str(model.device)),
+            args=trainer_arguments(
+                SentenceTransformerTrainingArguments,
+                config,
+                seed=config.seed,
+                output_dir=scratch,
+                logging_nan_inf_filter=False,  # the trainer checks the loss itself
+                **arguments,
+            ),
+            train_dataset=rows,
+            loss=make_loss,
+            evaluator=_Evaluator(evaluate),
+        )
+        trainer.train()
+        n_steps = trainer.state.global_step
+        if best.diverged_at is None and best.history[-1]["step"] != n_steps:
+            trainer.evaluate()  # because of duplicates there were fewer batches than planned
+    best.restore()
+    history = []
+    for number, metrics in enumerate(best.history):
+        by_language = {}
+        for name, value in metrics.items():
+            if name.startswith("eval_score_"):
+                by_language[name.removeprefix("eval_score_")] = value
+        step = number if evaluations is None else int(metrics["step"])
+        history.append(Evaluation(step, metrics["eval_score"], by_language))
+    return Tuned(
+        model=model.eval(),
+        loss=loss,
+        score_name=score_name,
+        unit="epoch" if evaluations is None else "step",
+        history=tuple(history),
+        n_examples=len(rows),
+        n_steps=n_steps,
+        diverged_at=best.diverged_at,
+        stopped_early=best.ran_out,
+    )
 
-    diverged_at: int | None
+
+class _Evaluator(SentenceEvaluator):
+    """Scores the model that is trained, not the one that the trainer wraps; under torchrun one process alone does."""
+
+    def __init__(self, evaluate: Callable[[], dict[str, float]]) -> None:
+        super().__init__()
+        self._evaluate = evaluate
+
+    def __call__(self, *arguments: Any, **options: Any) -> dict[str, float]:
+        """Return the metrics of the weights that the model has now."""
+        return self._evaluate()
 
 
-class EncoderTrainer(SentenceTransformerTrainer):
+class _EncoderTrainer(SentenceTransformerTrainer):
     """Stock trainer, changed to stop at a loss that is not finite and to print nothing but progress bars."""
 
-    def __init__(self, watcher: Watcher, **options: Any) -> None:
-        super().__init__(**options, callbacks=[watcher])
-        self._watcher = watcher
+    def __init__(self, best: KeepBest, **options: Any) -> None:
+        super().__init__(**options, callbacks=[best])
+        self._best = best
         keep_to_bars(self)
 
     def add_model_card_callback(self, *arguments: Any, **options: Any) -> None:
@@ -48,77 +195,10 @@ class EncoderTrainer(SentenceTransformerTrainer):
         """Return the loss of one step; all processes stop together."""
         loss: torch.Tensor = super().training_step(*arguments, **options)
         if not self.accelerator.gather(loss.reshape(1)).isfinite().all():
-            self._watcher.diverged_at = self.state.global_step + 1
+            self._best.diverged_at = self.state.global_step + 1
             self.control.should_training_stop = True
         return loss
 
 
-class ScoreEvaluator(SentenceEvaluator):
-    """Scores as an evaluator of sentence-transformers; under torchrun only the first process computes them."""
-
-    def __init__(self, main_score: str, scores: Callable[[int], Mapping[str, float]]) -> None:
-        """Take the name of the main score, and a function that returns name -> score at a step."""
-        super().__init__()
-        self.primary_metric = main_score
-        self._scores = scores
-
-    def __call__(
-        self, model: SentenceTransformer, output_path: str | None = None, epoch: float = -1, steps: int = -1
-    ) -> dict[str, float]:
-        """Return name -> score of the weights that the model has now."""
-        return dict(self._scores(steps))
-
-
-def trainer_shell(model: SentenceTransformer) -> SentenceTransformer:
-    """Return another model with the same modules, for the trainer to wrap for bfloat16; scores stay in float32."""
-    return SentenceTransformer(modules=list(model), device=str(model.device))
-
-
-def encoder_arguments(scratch: str, **settings: Any) -> SentenceTransformerTrainingArguments:
-    """Return the arguments of a training that writes, logs and evaluates nothing by itself.
-
-    Args:
-        scratch: folder, required by the trainer; nothing is kept in it.
-        settings: settings of the training under the names of the trainer; ``seed`` also decides the order of the data.
-    """
-    return SentenceTransformerTrainingArguments(
-        output_dir=scratch,
-        optim="adamw_torch_fused",
-        lr_scheduler_type="linear",
-        use_cpu=not torch.accelerator.is_available(),
-        data_seed=settings["seed"],
-        eval_strategy="no",  # the watcher requests evaluations
-        save_strategy="no",
-        logging_strategy="no",
-        logging_nan_inf_filter=False,  # the trainer checks the loss itself
-        report_to="none",
-        disable_tqdm=not sys.stderr.isatty(),
-        dataloader_pin_memory=False,
-        **settings,
-    )
-
-
-def check_packages(*names: str) -> None:
-    """Check that the packages which a training needs are installed.
-
-    Raises:
-        InputError: one is missing; says how to install it.
-    """
-    missing = [name for name in names if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"fine-tuning needs {' and '.join(missing)}; install with: pip install 'turkic-idiom-tasks[finetune]'"
-        )
-
-
-def check_batches(n_rows: int, *, batch_size: int) -> None:
-    """Check that several processes have a batch each; rows that fill none are dropped.
-
-    Raises:
-        InputError: they have not, so that nothing would be trained.
-    """
-    if n_processes() > 1 and n_rows < n_processes() * batch_size:
-        raise InputError(
-            f"{n_rows} training rows are not one batch of {batch_size} for each of {n_processes()} processes; use "
-            "fewer processes, or a smaller --batch-size"
-        )
+def _shown(score: float) -> str:
+    return "undefined" if math.isnan(score) else f"{score:.4f}"

@@ -10,7 +10,7 @@ training.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,48 +30,41 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An idiom and a meaning that it has.
-
-    Attributes:
-        concept: id of the concept.
-        language: code of the language of the meaning; the idiom's is the same or, across languages, Turkish.
-        idiom: text of the query.
-        meaning: text of the document.
-    """
+    """An idiom and a meaning that it has."""
 
     concept: str
-    language: str
+    language: str  # of the meaning; that of the idiom is the same or, across languages, Turkish
     idiom: str
     meaning: str
 
 
 @dataclass(frozen=True, slots=True)
 class RegimeData:
-    """Training pairs of a regime, and the development queries by which its best weights are chosen.
+    """Training pairs of a regime, and the development queries by which its best weights are chosen."""
 
-    Attributes:
-        regime: one of `TUNED_REGIMES`.
-        languages: codes of the languages of the meanings.
-        task: short name of the task whose prompts are used: ``T2``, or ``T3`` across languages.
-        pairs: training pairs without repeats, sorted by concept and language.
-        development: language of the meanings -> queries of the development concepts, over the meanings of all concepts
-            outside the test split; only languages with a query.
-        dropped_for_test: training and development pairs left out because a test concept has one of their texts.
-        dropped_for_development: training pairs left out because a development concept has one of their texts.
-    """
-
-    regime: str
-    languages: tuple[str, ...]
-    task: str
-    pairs: tuple[Pair, ...]
+    regime: str  # one of `TUNED_REGIMES`
+    languages: tuple[str, ...]  # codes of the languages of the meanings
+    task: str  # short name of the task whose prompts are used: T2, or T3 across languages
+    pairs: tuple[Pair, ...]  # without repeats, sorted by concept and language
+    # language of the meanings -> queries of the development concepts, over the meanings of all concepts outside the
+    # test split; only languages with a query
     development: Mapping[str, RetrievalData]
-    dropped_for_test: int
-    dropped_for_development: int
+    dropped_for_test: int  # training and development pairs left out because a test concept has one of their texts
+    dropped_for_development: int  # training pairs left out because a development concept has one of their texts
 
     @property
     def n_development(self) -> int:
         """Return the number of development queries in all languages."""
         return sum(len(data.queries) for data in self.development.values())
+
+    def sizes(self) -> dict[str, int]:
+        """Return the sizes of the data, for records."""
+        return {
+            "training_pairs": len(self.pairs),
+            "development_queries": self.n_development,
+            "dropped_for_test": self.dropped_for_test,
+            "dropped_for_development": self.dropped_for_development,
+        }
 
 
 def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) -> RegimeData:
@@ -82,61 +75,66 @@ def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) 
         regime: ``tr-only``: Turkish idioms and their meanings; ``monolingual``: those of `language`; ``cross-lingual``:
             Turkish idioms with the meanings in `language`, or with those in each of the other languages.
         language: a code; required for monolingual, refused for tr-only.
-
-    Raises:
-        InputError: the regime or language is unknown, the dataset has no entries, or there are too few pairs.
     """
-    regime, code = _check_regime(regime, language)
+    code = _checked_language(regime, language)
     lexicon = dataset.lexicon
     source = (code or PIVOT) if regime == MONOLINGUAL else PIVOT
-    languages = _languages_of_meanings(lexicon, regime, code)
-    candidates: list[Pair] = []
-    for target in languages:
-        candidates.extend(_pairs(lexicon, source, target))
-
+    targets = [code] if code is not None else [PIVOT] if regime == TR_ONLY else list(TARGETS)
+    candidates = {}
+    for target in targets:
+        pairs = _pairs(lexicon, source, target)
+        if pairs or len(targets) == 1:
+            candidates[target] = pairs
     test_texts = _texts_of_split(lexicon, TEST)
     development_texts = _texts_of_split(lexicon, DEVELOPMENT)
     dropped_for_test = dropped_for_development = 0
     training: dict[tuple[str, str, str], Pair] = {}  # language, idiom and meaning -> the first pair that has them
-    development_idioms: dict[str, set[str]] = {target: set() for target in languages}
-    for pair in candidates:
-        texts = {text_key(pair.idiom, source), text_key(pair.meaning, pair.language)}
-        if not test_texts.isdisjoint(texts):
-            dropped_for_test += 1
-        elif retrieval_split(pair.concept) != TRAIN:
-            development_idioms[pair.language].add(pair.idiom)
-        elif not development_texts.isdisjoint(texts):
-            dropped_for_development += 1
-        else:
-            training.setdefault((pair.language, pair.idiom, pair.meaning), pair)
-
     task = "T3" if regime == CROSS_LINGUAL else "T2"
+    subset_of = {meanings.code: subset for subset, (_, meanings) in TASKS[task].subsets.items()}
     development: dict[str, RetrievalData] = {}
-    for target in languages:
-        queries = _development_queries(lexicon, task, target, idioms=development_idioms[target])
-        if queries is not None:
-            development[target] = queries
-    data = RegimeData(
+    for target, pairs in candidates.items():
+        development_idioms = set()
+        for pair in pairs:
+            texts = {text_key(pair.idiom, source), text_key(pair.meaning, target)}
+            if not test_texts.isdisjoint(texts):
+                dropped_for_test += 1
+            elif retrieval_split(pair.concept) != TRAIN:
+                development_idioms.add(pair.idiom)
+            elif not development_texts.isdisjoint(texts):
+                dropped_for_development += 1
+            else:
+                training.setdefault((target, pair.idiom, pair.meaning), pair)
+        data = build_retrieval(lexicon, task, subset_of[target], split=DEVELOPMENT)
+        if data is not None:
+            queries = {query: idiom for query, idiom in data.queries.items() if idiom in development_idioms}
+            qrels = {query: data.qrels[query] for query in queries}
+            if queries:
+                development[target] = RetrievalData(queries, data.documents, qrels)
+    n_queries = sum(len(data.queries) for data in development.values())
+    if len(training) < MIN_TRAINING_PAIRS or not development:
+        names = ", ".join(LANGUAGES[target].name for target in candidates) or "any other language"
+        raise InputError(
+            f"{dataset.path}: too few pairs for regime {regime} ({names}): {len(training)} to train on and {n_queries} "
+            f"development queries, {dropped_for_test + dropped_for_development} left out for a text of a test or "
+            f"development concept; needed are {MIN_TRAINING_PAIRS} and 1. Add entries with meanings, or choose another "
+            "lexicon with --data, another regime or another language"
+        )
+    return RegimeData(
         regime=regime,
-        languages=languages,
+        languages=tuple(candidates),
         task=task,
         pairs=tuple(sorted(training.values(), key=lambda pair: (pair.concept, pair.language))),
         development=development,
         dropped_for_test=dropped_for_test,
         dropped_for_development=dropped_for_development,
     )
-    _check_sizes(data, dataset.path)
-    return data
 
 
 def labelled_pairs(pairs: Sequence[Pair], *, negatives: int, rng: np.random.Generator) -> list[tuple[str, str, float]]:
     """Return (idiom, meaning, 1.0) of every pair, each followed by `negatives` other meanings with -1.0.
 
-    Args:
-        pairs: pairs of an idiom and its meaning.
-        negatives: number of meanings that are drawn without repeats from those in the pair's language; a meaning of the
-            idiom in any of the pairs is never drawn. There are fewer if the language has too few meanings.
-        rng: generator of the draws.
+    The other meanings are drawn without repeats from those in the pair's language; a meaning of the idiom in any of the
+    pairs is never drawn. There are fewer if the language has too few meanings.
     """
     meanings: dict[str, dict[str, None]] = {}  # language -> distinct meanings, in the order of the pairs
     right_meanings: dict[tuple[str, str], set[str]] = {}  # language and idiom -> its meanings
@@ -163,12 +161,8 @@ def text_key(text: str, language: str) -> str:
     return " ".join(_WORD.findall(fold(text, LANGUAGES[language]))) or text
 
 
-def _check_regime(regime: str, language: str | None) -> tuple[str, str | None]:
-    """Return the regime and the code of its language.
-
-    Raises:
-        InputError: the regime or language is unknown, or they do not go together.
-    """
+def _checked_language(regime: str, language: str | None) -> str | None:
+    """Return the code of the language, if it and the regime go together."""
     if regime not in TUNED_REGIMES:
         raise usage_error(f"unknown regime {regime!r}; known: {', '.join(TUNED_REGIMES)}")
     code = None if language is None else get_language(language).code
@@ -181,15 +175,7 @@ def _check_regime(regime: str, language: str | None) -> tuple[str, str | None]:
             f"regime {CROSS_LINGUAL} goes from Turkish to another language: --language {'|'.join(TARGETS)}, "
             "or none for all of them"
         )
-    return regime, code
-
-
-def _languages_of_meanings(lexicon: Lexicon, regime: str, code: str | None) -> tuple[str, ...]:
-    if regime == TR_ONLY:
-        return (PIVOT,)
-    if code is not None:
-        return (code,)
-    return tuple(target for target in TARGETS if _pairs(lexicon, PIVOT, target))
+    return code
 
 
 def _pairs(lexicon: Lexicon, source: str, target: str) -> list[Pair]:
@@ -209,33 +195,7 @@ def _texts_of_split(lexicon: Lexicon, split: str) -> set[str]:
     keys = set()
     for language, entries in lexicon.entries.items():
         for concept, entry in entries.items():
-            if retrieval_split(concept) != split:
-                continue
-            for text in (entry.idiom, entry.meaning, *entry.variants):
-                if text is not None:
-                    keys.add(text_key(text, language))
+            if retrieval_split(concept) == split:
+                texts = (entry.idiom, entry.meaning, *entry.variants)
+                keys |= {text_key(text, language) for text in texts if text is not None}
     return keys
-
-
-def _development_queries(lexicon: Lexicon, task: str, target: str, *, idioms: Collection[str]) -> RetrievalData | None:
-    """Return the development queries of a task with these idioms, over the pool of the task; None if there are none."""
-    subsets = {language.code: name for name, (_, language) in TASKS[task].subsets.items()}
-    data = build_retrieval(lexicon, task, subsets[target], split=DEVELOPMENT)
-    if data is None:
-        return None
-    queries = {query: idiom for query, idiom in data.queries.items() if idiom in idioms}
-    qrels = {query: data.qrels[query] for query in queries}
-    return RetrievalData(queries, data.documents, qrels) if queries else None
-
-
-def _check_sizes(data: RegimeData, path: str) -> None:
-    if len(data.pairs) >= MIN_TRAINING_PAIRS and data.development:
-        return
-    names = ", ".join(LANGUAGES[code].name for code in data.languages) or "any other language"
-    dropped = data.dropped_for_test + data.dropped_for_development
-    raise InputError(
-        f"{path}: too few pairs for regime {data.regime} ({names}): {len(data.pairs)} to train on and "
-        f"{data.n_development} development queries, {dropped} left out for a text of a test or development concept; "
-        f"needed are {MIN_TRAINING_PAIRS} and 1. Add entries with meanings, or choose another lexicon with --data, "
-        "another regime or another language"
-    )

@@ -12,10 +12,9 @@ from sentence_transformers.util import is_sentence_transformer_model
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
-from turkic_idiom_tasks.encoders.checkpoints import backbone_of
 from turkic_idiom_tasks.encoders.folders import MODULES_FILE
 from turkic_idiom_tasks.encoders.names import NO_REVISION, check_pooling
-from turkic_idiom_tasks.encoders.poolings import native_pooling, pooling_modules
+from turkic_idiom_tasks.encoders.poolings import native_pooling, with_pooling
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, resolve_model
 from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES
@@ -23,32 +22,20 @@ from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES
 
 _SENTENCE_PROMPT = "STS"  # name of the prompt of similarity tasks, as sentence-transformers and mteb look it up
 _PLAIN_POOLING = "mean"  # pooling that sentence-transformers gives a plain encoder
-_ROLES = ("query", "document")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trainee:
-    """An encoder before it is trained.
+    """An encoder before it is trained."""
 
-    Attributes:
-        model: the model with weights in float32 and its prompts, so that they are saved with it.
-        name: the name that the caller gave, without a pooling.
-        revision: Hub commit, or the hash of a folder's files.
-        pooling: one of the five; None if the model's own modules are something else.
-        is_plain: whether it is a plain transformers encoder, not a sentence-transformers model.
-        prompts: role (``query``, ``document``) -> prompt before a text, in training and in evaluation.
-        task_prompts: short name of a task -> role -> prompt before a text of that task.
-        trust_remote_code: whether code that comes with the model was allowed to be executed.
-    """
-
-    model: SentenceTransformer
-    name: str
-    revision: str | None
-    pooling: str | None
-    is_plain: bool
-    prompts: Mapping[str, str]
-    task_prompts: Mapping[str, Mapping[str, str]]
-    trust_remote_code: bool = False
+    model: SentenceTransformer  # weights in float32, with its prompts, so that they are saved with it
+    name: str  # that the caller gave, without a pooling
+    revision: str | None  # Hub commit, or the hash of a folder's files
+    pooling: str | None  # one of the five; None if the model's own modules are something else
+    is_plain: bool  # whether it is a plain transformers encoder, not a sentence-transformers model
+    prompts: Mapping[str, str]  # role (query, document) -> prompt before a text, in training and in evaluation
+    task_prompts: Mapping[str, Mapping[str, str]]  # short name of a task -> role -> prompt before a text of that task
+    trust_remote_code: bool = False  # whether code that comes with the model was allowed to be executed
 
 
 def load_trainee(
@@ -69,9 +56,6 @@ def load_trainee(
         revision: Hub commit; None is the one that mteb pins, otherwise the newest.
         device: None lets sentence-transformers choose.
         trust_remote_code: whether code that comes with the model may be executed.
-
-    Raises:
-        InputError: the model cannot be found, loaded or trained, or cannot have this pooling.
     """
     check_pooling(pooling or _PLAIN_POOLING)
     loaded = resolve_model(name, revision=revision, device=device, trust_remote_code=trust_remote_code)
@@ -82,11 +66,15 @@ def load_trainee(
     is_plain = not _declares_modules(loaded.encoder, str(loaded.meta.revision))
     chosen = pooling or loaded.pooling or (_PLAIN_POOLING if is_plain else None)
     prompts = task_prompts(loaded)
-    model = _with_pooling(loaded.encoder, chosen) if chosen else loaded.encoder
+    model = with_pooling(loaded.encoder, chosen) if chosen else loaded.encoder
     for module in model:
         if isinstance(module, WeightedLayerPooling):  # loading a saved model makes its weights trainable again
             module.layer_weights.requires_grad_(False)
-    model.prompts = {**model.prompts, **_saved_prompts(prompts, task)}
+    model.prompts = {**model.prompts, **prompts[task]}
+    for short, by_role in prompts.items():
+        for role, text in by_role.items():
+            if text != prompts[task][role]:  # mteb looks up the full name of a task first
+                model.prompts[f"{TASKS[short].name}-{role}"] = text
     for_sentences = loaded.prompt(SIMILARITY_CLASSES[SIMILARITY_TASKS[STS].name].metadata)
     if for_sentences != sentence_prompt(model):
         model.prompts[_SENTENCE_PROMPT] = for_sentences
@@ -111,9 +99,9 @@ def sentence_prompt(model: SentenceTransformer) -> str:
 def task_prompts(loaded: LoadedModel) -> dict[str, dict[str, str]]:
     """Return short name of a task -> role -> prompt before a text of that task."""
     prompts: dict[str, dict[str, str]] = {}
-    for short, retrieval_task in TASKS.items():
-        metadata = TASK_CLASSES[retrieval_task.name].metadata
-        prompts[short] = {role: loaded.prompt(metadata, role) for role in _ROLES}
+    for short, task in TASKS.items():
+        metadata = TASK_CLASSES[task.name].metadata
+        prompts[short] = {role: loaded.prompt(metadata, role) for role in ("query", "document")}
     return prompts
 
 
@@ -125,25 +113,3 @@ def _declares_modules(model: SentenceTransformer, revision: str) -> bool:
         return (folder / MODULES_FILE).is_file() or (folder.parent / MODULES_FILE).is_file()
     commit = None if revision == NO_REVISION else revision
     return bool(is_sentence_transformer_model(origin, revision=commit, local_files_only=True))
-
-
-def _with_pooling(model: SentenceTransformer, pooling: str) -> SentenceTransformer:
-    return SentenceTransformer(
-        modules=pooling_modules(backbone_of(model), pooling),
-        device=str(model.device),
-        prompts=model.prompts,
-        default_prompt_name=model.default_prompt_name,
-    )
-
-
-def _saved_prompts(prompts: Mapping[str, Mapping[str, str]], task: str) -> dict[str, str]:
-    """Return prompts under the names that sentence-transformers and mteb look up.
-
-    The prompts of `task` are the model's own; a task with other prompts has them under its full name.
-    """
-    saved = dict(prompts[task])
-    for short, task_prompts in prompts.items():
-        for role, text in task_prompts.items():
-            if text != prompts[task][role]:
-                saved[f"{TASKS[short].name}-{role}"] = text
-    return saved

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.similarity import (
@@ -32,7 +33,6 @@ from turkic_idiom_tasks.dataset.similarity import (
 )
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.csv_files import read_table
-from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_development_idiom, is_test_concept
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES, AStitchData, read_general_pairs, read_triplets
@@ -49,44 +49,34 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TripletData:
-    """Data of one training for similarity.
+    """Data of one training for similarity."""
 
-    Attributes:
-        path: name of the data in results.
-        revision: 40 hexadecimal digits that are the same for the same triplets and test pairs.
-        training: triplets to learn from.
-        development: pairs of other idioms, by which the best weights are chosen.
-        test: subset -> the pairs of the similarity task; empty for a file of triplets.
-        seen: names of the test idioms that are trained on, because the caller keeps them.
-        n_left_out: triplets that were left out because of a test or development idiom.
-        general: pairs without idioms and their gold scores, which the regression also learns from.
-    """
-
-    path: str
-    revision: str
+    path: str  # name of the data in results
+    revision: str  # 40 hexadecimal digits that are the same for the same triplets and test pairs
     training: tuple[Triplet, ...]
-    development: SentencePairs
-    test: Mapping[str, SentencePairs]
-    seen: tuple[str, ...] = ()
-    n_left_out: int = 0
-    general: tuple[SentencePair, ...] = ()
+    development: SentencePairs  # pairs of other idioms, by which the best weights are chosen
+    test: Mapping[str, SentencePairs]  # subset -> the pairs of the similarity task; empty for a file of triplets
+    seen: tuple[str, ...] = ()  # names of the test idioms that are trained on, because the caller keeps them
+    n_left_out: int = 0  # triplets that were left out because of a test or development idiom
+    general: tuple[SentencePair, ...] = ()  # pairs without idioms and their gold scores, for the regression
+
+    def sizes(self) -> dict[str, int]:
+        """Return the sizes of the data, for records."""
+        return {
+            "triplets": len(self.training),
+            "general_pairs": len(self.general),
+            "development_pairs": int(self.development.is_scored.sum()),
+            "left_out": self.n_left_out,
+        }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Source:
-    """Triplets of one subset before its test idioms are looked for.
-
-    Attributes:
-        training: triplets of the training idioms.
-        development: triplets of the development idioms; no idiom is in both.
-        test: pairs of the task; None if there are none.
-        n_left_out: triplets that the source has left out.
-    """
+class _Source(NamedTuple):
+    """Triplets of one subset before its test idioms are looked for."""
 
     training: list[Triplet]
-    development: list[Triplet]
-    test: SentencePairs | None
-    n_left_out: int = 0
+    development: list[Triplet]  # of other idioms
+    test: SentencePairs | None  # pairs of the task; None if there are none
+    n_left_out: int = 0  # triplets that the source itself has left out
 
 
 def build_triplets(
@@ -103,25 +93,30 @@ def build_triplets(
             ``leave-out`` the triplets, or ``keep`` them.
         general: table without a header line, with a score in [0, 1] and two sentences in each row; a pair that is also
             a test pair is left out.
-
-    Raises:
-        InputError: the data or a language is unknown, malformed or too small, or test idioms occur in training.
     """
     if seen_idioms not in SEEN_IDIOMS:
         raise usage_error(f"--seen-idioms {seen_idioms}: choose one of {', '.join(SEEN_IDIOMS)}")
     path, sources = _sources(data, languages)
     training: list[Triplet] = []
+    development: dict[str, list[Triplet]] = {}
+    test: dict[str, SentencePairs] = {}
     seen: set[str] = set()
     n_left_out = 0
-    development: dict[str, list[Triplet]] = {}
     for subset, source in sources.items():
-        tested = {} if source.test is None else _idioms_of_pairs(source.test)
-        kept, also_tested = _without_seen(source.training, tested, keep=seen_idioms == KEEP)
-        development[subset], in_development = _without_seen(source.development, tested, keep=seen_idioms == KEEP)
-        seen |= also_tested | in_development
-        n_left_out += source.n_left_out + len(source.training) - len(kept)
-        n_left_out += len(source.development) - len(development[subset])
-        training += kept
+        tested: set[str] = set()
+        if source.test is not None:
+            test[subset] = source.test
+            tested = {idiom_key(row.idiom) for row in source.test.rows if row.idiom}
+        kept: list[list[Triplet]] = []
+        for triplets in (source.training, source.development):
+            also_tested = {triplet.idiom for triplet in triplets if idiom_key(triplet.idiom) in tested}
+            seen |= also_tested
+            if seen_idioms != KEEP:
+                triplets = [triplet for triplet in triplets if triplet.idiom not in also_tested]
+            kept.append(triplets)
+        training += kept[0]
+        development[subset] = kept[1]
+        n_left_out += source.n_left_out + len(source.training) + len(source.development) - len(kept[0]) - len(kept[1])
     if seen and seen_idioms == REFUSE:
         raise InputError(
             f"{path}: {len(seen)} idioms of the test pairs occur in training: {', '.join(sorted(seen))}; train without "
@@ -133,17 +128,21 @@ def build_triplets(
             f"{path}: too few triplets: {len(training)} to train on and {sum(map(len, development.values()))} of "
             f"development idioms; needed are {MIN_TRIPLETS}, and a complete one to choose by. Add sentences"
         )
-    pairs = () if general is None else _general(general, sources)
-    test = {subset: source.test for subset, source in sources.items() if source.test is not None}
+    general_pairs = []
+    if general is not None:
+        tested_pairs = {frozenset((row.sentence1, row.sentence2)) for pairs in test.values() for row in pairs.rows}
+        for row in read_general_pairs(general):
+            if frozenset((row.sentence1, row.sentence2)) not in tested_pairs:
+                general_pairs.append(row)
     return TripletData(
         path=path,
-        revision=_digest(training, [*rows, *pairs], test),
+        revision=_digest(training, [*rows, *general_pairs], test),
         training=tuple(training),
         development=SentencePairs(DEVELOPMENT, rows),
         test=test,
         seen=tuple(sorted(seen)) if seen_idioms == KEEP else (),
         n_left_out=n_left_out,
-        general=pairs,
+        general=tuple(general_pairs),
     )
 
 
@@ -157,42 +156,24 @@ def development_rows(triplets_by_subset: Mapping[str, Sequence[Triplet]]) -> lis
     rows = []
     for subset, triplets in triplets_by_subset.items():
         for number, triplet in enumerate(triplets):
-            name = f"{subset}/{number}"
-            idiom = (triplet.idiom, triplet.idiom)
-            if triplet.correct:
+            original, correct, incorrect = triplet.original, triplet.correct, triplet.incorrect
+            name, idiom = f"{subset}/{number}", triplet.idiom
+            reference = f"{name}/{REFERENCE}"
+            if correct:
+                rows.append(SentencePair(f"{name}/{CORRECT}", original, correct, CORRECT, 1.0, None, idiom, idiom))
+            if correct and incorrect:
                 rows.append(
-                    SentencePair(f"{name}/{CORRECT}", triplet.original, triplet.correct, CORRECT, 1.0, None, *idiom)
+                    SentencePair(f"{name}/{INCORRECT}", original, incorrect, INCORRECT, None, reference, idiom, idiom)
                 )
-            if triplet.correct and triplet.incorrect:
-                reference = f"{name}/{REFERENCE}"
-                rows.append(
-                    SentencePair(
-                        f"{name}/{INCORRECT}", triplet.original, triplet.incorrect, INCORRECT, None, reference, *idiom
+                rows.append(SentencePair(reference, correct, incorrect, REFERENCE, 0.0, None, idiom, idiom))
+            for step in range(1, len(triplets)):
+                other = triplets[(number + step) % len(triplets)]
+                if idiom_key(other.idiom) != idiom_key(idiom):
+                    rows.append(
+                        SentencePair(f"{name}/{GENERAL}", original, other.original, GENERAL, 0.0, None, idiom, idiom)
                     )
-                )
-                rows.append(SentencePair(reference, triplet.correct, triplet.incorrect, REFERENCE, 0.0, None, *idiom))
-            other = _next_of_another_idiom(triplets, number)
-            if other is not None:
-                rows.append(
-                    SentencePair(f"{name}/{GENERAL}", triplet.original, other.original, GENERAL, 0.0, None, *idiom)
-                )
+                    break
     return rows
-
-
-def _general(path: Path, sources: Mapping[str, _Source]) -> tuple[SentencePair, ...]:
-    tested = set()
-    for source in sources.values():
-        if source.test is not None:
-            tested |= {frozenset((row.sentence1, row.sentence2)) for row in source.test.rows}
-    return tuple(row for row in read_general_pairs(path) if frozenset((row.sentence1, row.sentence2)) not in tested)
-
-
-def _next_of_another_idiom(triplets: Sequence[Triplet], number: int) -> Triplet | None:
-    for step in range(1, len(triplets)):
-        candidate = triplets[(number + step) % len(triplets)]
-        if idiom_key(candidate.idiom) != idiom_key(triplets[number].idiom):
-            return candidate
-    return None
 
 
 def _sources(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[str, _Source]]:
@@ -212,81 +193,58 @@ def _sources(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
     if Path(data).is_file():
         if languages:
             raise usage_error(f"--language {languages[0]}: {data} is a table of triplets, which states no language")
-        return data, {_FILE_SUBSET: _by_idiom(_read_table_of_triplets(Path(data)), None)}
+        first = next(read_table(Path(data), ()), None)
+        columns = set(first.cells or ()) if first is not None else set()
+        read = read_chengyu_triplets if columns >= _CHENGYU_COLUMNS else read_triplets
+        return data, {_FILE_SUBSET: _by_idiom(read(Path(data)), None)}
     dataset = open_dataset("" if data == LEXICON else data)
     return dataset.path, _lexicon_sources(dataset, languages)
 
 
-def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _Source]:
-    sources = {}
-    lexicon = dataset.lexicon
-    subset_of = {SIMILARITY_TASKS[STS].languages[subset]: subset for subset in dataset.pair_subsets(STS)}
-    for code in _chosen(languages, subset_of):
-        sources[subset_of[code]] = _lexicon_source(lexicon, code, dataset.pairs(STS, subset_of[code]))
-    return sources
-
-
-def _chosen(languages: Sequence[str], known: Iterable[str]) -> list[str]:
-    names = list(known)
+def _chosen(languages: Sequence[str], known: Collection[str]) -> list[str]:
     for name in languages:
-        if name not in names:
-            raise usage_error(f"--language {name}: the data has no triplets in it; known: {', '.join(names) or 'none'}")
-    return [name for name in names if not languages or name in languages]
-
-
-def _read_table_of_triplets(path: Path) -> list[Triplet]:
-    first = next(read_table(path, ()), None)
-    columns = set(first.cells or ()) if first is not None else set()
-    return read_chengyu_triplets(path) if columns >= _CHENGYU_COLUMNS else read_triplets(path)
+        if name not in known:
+            raise usage_error(f"--language {name}: the data has no triplets in it; known: {', '.join(known) or 'none'}")
+    return [name for name in known if not languages or name in languages]
 
 
 def _by_idiom(triplets: Sequence[Triplet], test: SentencePairs | None) -> _Source:
     """Return triplets divided by a stable hash of their idioms; a sentence without an idiom is for training."""
-    training: list[Triplet] = []
-    development: list[Triplet] = []
+    source = _Source([], [], test)
     for triplet in triplets:
         is_development = bool(triplet.idiom) and is_development_idiom(idiom_key(triplet.idiom))
-        (development if is_development else training).append(triplet)
-    return _Source(training, development, test)
+        (source.development if is_development else source.training).append(triplet)
+    return source
 
 
-def _lexicon_source(lexicon: Lexicon, language: str, test: SentencePairs) -> _Source:
-    """Return the triplets of a language by the splits of its concepts.
+def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _Source]:
+    """Return subset -> triplets of a language by the splits of its concepts.
 
     Left out are concepts that were judged to mean the same as a test concept, in any language, because one model is
     trained on all of them; and idioms that also stand for a test or development concept.
     """
-    entries = {split: complete_entries(lexicon, language, split=split) for split in (TRAIN, DEVELOPMENT)}
-    like_test = lexicon.meaning_the_same(is_test_concept)
-    taken = {text_key(idiom, language) for idiom in _idioms_of_pairs(test).values()}
-    kept: dict[str, list[Triplet]] = {}
-    for split in (DEVELOPMENT, TRAIN):
-        usable = []
-        for concept, entry in sorted(entries[split].items()):
-            if concept not in like_test and text_key(entry.idiom, language) not in taken:
-                usable.append(entry)
-        kept[split] = [_triplet(entry) for entry in usable]
-        taken |= {text_key(entry.idiom, language) for entry in usable}
-    n_left_out = sum(len(entries[split]) - len(kept[split]) for split in kept)
-    return _Source(kept[TRAIN], kept[DEVELOPMENT], test, n_left_out)
-
-
-def _triplet(entry: Entry) -> Triplet:
-    return Triplet(entry.original or "", entry.paraphrase, entry.literal_paraphrase, entry.idiom)
-
-
-def _idioms_of_pairs(pairs: SentencePairs) -> dict[str, str]:
-    """Return key -> name of every idiom of the pairs."""
-    return {idiom_key(row.idiom): row.idiom for row in pairs.rows if row.idiom}
-
-
-def _without_seen(
-    triplets: Sequence[Triplet], tested: Mapping[str, str], *, keep: bool
-) -> tuple[list[Triplet], set[str]]:
-    """Return the triplets whose idiom is not tested, or all of them, and the names of the idioms that are tested."""
-    others = [triplet for triplet in triplets if idiom_key(triplet.idiom) not in tested]
-    seen = {triplet.idiom for triplet in triplets if idiom_key(triplet.idiom) in tested}
-    return (list(triplets) if keep else others), seen
+    sources = {}
+    like_test = dataset.lexicon.meaning_the_same(is_test_concept)
+    subset_of = {SIMILARITY_TASKS[STS].languages[subset]: subset for subset in dataset.pair_subsets(STS)}
+    for language in _chosen(languages, subset_of):
+        test = dataset.pairs(STS, subset_of[language])
+        taken = {text_key(row.idiom, language) for row in test.rows if row.idiom}
+        kept: dict[str, list[Triplet]] = {}
+        n_left_out = 0
+        for split in (DEVELOPMENT, TRAIN):
+            entries = complete_entries(dataset.lexicon, language, split=split)
+            usable = []
+            for concept, entry in sorted(entries.items()):
+                if concept not in like_test and text_key(entry.idiom, language) not in taken:
+                    usable.append(entry)
+            taken |= {text_key(entry.idiom, language) for entry in usable}
+            n_left_out += len(entries) - len(usable)
+            kept[split] = []
+            for entry in usable:
+                triplet = Triplet(entry.original or "", entry.paraphrase, entry.literal_paraphrase, entry.idiom)
+                kept[split].append(triplet)
+        sources[subset_of[language]] = _Source(kept[TRAIN], kept[DEVELOPMENT], test, n_left_out)
+    return sources
 
 
 @lru_cache(maxsize=4096)

@@ -40,16 +40,13 @@ _PLACEHOLDER = re.compile(r"\{\w+\}")
 _BLANK = re.compile(r"_{3,}")
 
 
-def _labels() -> str:
-    """Return the labels of an answer as alternatives of a pattern, those of the prompts and other usual ones."""
-    labels = {"final answer", "correct answer", "correct option", "option", "choice", "cevap", "doğru cevap", "şık"}
-    labels |= {"doğru seçenek", "düzgün cavab", "dogry jogap", "dooru cuvap", "toʻgʻri javob", "toʻgʻri variant"}
-    labels |= {wording.answer.lower() for wording in all_wordings()}
-    return "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
-
-
+# Labels of an answer as alternatives of a pattern: those of the prompts and other usual ones, the longest first.
+_LABELS = {"final answer", "correct answer", "correct option", "option", "choice", "cevap", "doğru cevap", "şık"}
+_LABELS |= {"doğru seçenek", "düzgün cavab", "dogry jogap", "dooru cuvap", "toʻgʻri javob", "toʻgʻri variant"}
+_LABELS |= {wording.answer.lower() for wording in all_wordings()}
+_ANY_LABEL = "|".join(re.escape(label) for label in sorted(_LABELS, key=len, reverse=True))
 _LABEL = re.compile(
-    rf"{_NO_LETTER_BEFORE}(?:the\s+)?(?:{_labels()})\s*(?:\([^)]*\)\s*)?(?::|=|\bis\b:?)\s*", re.IGNORECASE
+    rf"{_NO_LETTER_BEFORE}(?:the\s+)?(?:{_ANY_LABEL})\s*(?:\([^)]*\)\s*)?(?::|=|\bis\b:?)\s*", re.IGNORECASE
 )
 _LABELLED = re.compile(
     rf"{_LABEL.pattern}(?i:option\s+|the\s+letter\s+)?[(\[{{\"'«“]?({_ANY}){_NO_LETTER_AFTER}", re.IGNORECASE

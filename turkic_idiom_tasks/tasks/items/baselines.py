@@ -27,19 +27,12 @@ _ROUNDS = 100  # of the random baseline
 
 @dataclass(frozen=True, slots=True)
 class BaselineRow:
-    """Accuracies of the baselines on some items.
+    """Accuracies of the baselines on some items."""
 
-    Attributes:
-        name: of the set; for a part of `equivalent` with ``shared stem`` or ``other stems`` after it.
-        n_items: how many items there are.
-        chance: accuracy of guessing.
-        accuracies: name of the baseline -> expected accuracy, in [0, 1]; NaN without items.
-    """
-
-    name: str
+    name: str  # of the set; for a part of `equivalent` with ``shared stem`` or ``other stems`` after it
     n_items: int
-    chance: float
-    accuracies: dict[str, float]
+    chance: float  # accuracy of guessing
+    accuracies: dict[str, float]  # name of the baseline -> expected accuracy, in [0, 1]; NaN without items
 
     @property
     def is_small(self) -> bool:
@@ -48,17 +41,16 @@ class BaselineRow:
 
 
 def baseline_rows(name: str, items: Sequence[Item], *, seed: int = SEED) -> list[BaselineRow]:
-    """Return the baselines of a set, and for `equivalent` those of items with and without a shared word stem.
-
-    Args:
-        name: of the set.
-        items: of one set.
-        seed: of the random baseline.
-    """
-    rows = [_row(name, items, seed=seed)]
+    """Return the baselines of a set, and for `equivalent` those of items with and without a shared word stem."""
+    parts = {name: items}
     if items and items[0].kind == EQUIVALENT:
-        for part, shares in (("shared stem", True), ("other stems", False)):
-            rows.append(_row(f"{name}, {part}", [item for item in items if item.shares_stem is shares], seed=seed))
+        parts[f"{name}, shared stem"] = [item for item in items if item.shares_stem]
+        parts[f"{name}, other stems"] = [item for item in items if not item.shares_stem]
+    rows = []
+    for part, members in parts.items():
+        accuracies = {baseline: baseline_accuracy(baseline, members, seed=seed) for baseline in NAMES}
+        chance = sum(1 / len(item.options) for item in members) / len(members) if members else math.nan
+        rows.append(BaselineRow(part, len(members), chance, accuracies))
     return rows
 
 
@@ -95,8 +87,12 @@ def baseline_accuracy(name: str, items: Sequence[Item], *, seed: int = SEED) -> 
         return _split_accuracy(items, [float(len(item.text)) for item in items])
     if name == OVERLAP and is_usage:
         return _split_accuracy(items, [-letters_kept(item.idiom, item.text, item.language) for item in items])
-    preference = _PREFERENCES[name]
-    return sum(_expected(preference(item), item.gold) for item in items) / len(items)
+    total = 0.0
+    for item in items:
+        preferences = _PREFERENCES[name](item)
+        highest = max(preferences)
+        total += (preferences[item.gold] == highest) / preferences.count(highest)
+    return total / len(items)
 
 
 def _split_accuracy(items: Sequence[Item], values: Sequence[float]) -> float:
@@ -109,34 +105,6 @@ def _split_accuracy(items: Sequence[Item], values: Sequence[float]) -> float:
     return total / len(items)
 
 
-def _row(name: str, items: Sequence[Item], *, seed: int) -> BaselineRow:
-    accuracies = {baseline: baseline_accuracy(baseline, items, seed=seed) for baseline in NAMES}
-    chance = sum(1 / len(item.options) for item in items) / len(items) if items else math.nan
-    return BaselineRow(name, len(items), chance, accuracies)
-
-
-def _expected(preferences: Sequence[float], gold: int) -> float:
-    """Return the probability that a guess among the most preferred options is right."""
-    highest = max(preferences)
-    n_highest = sum(value == highest for value in preferences)
-    return (preferences[gold] == highest) / n_highest
-
-
-def _lengths(item: Item) -> list[float]:
-    return [float(len(option.text)) for option in item.options]
-
-
-def _shortness(item: Item) -> list[float]:
-    return [-length for length in _lengths(item)]
-
-
-def _overlap(item: Item) -> list[float]:
-    overlaps = []
-    for option in item.options:
-        overlaps.append(letter_overlap(item.text, option.text, item.language, item.target))
-    return overlaps
-
-
 def _middle(item: Item) -> list[float]:
     totals = [0.0] * len(item.options)
     for position, option in enumerate(item.options):
@@ -146,14 +114,14 @@ def _middle(item: Item) -> list[float]:
     return totals
 
 
-def _rightness(item: Item) -> list[float]:
-    return [float(position == item.gold) for position in range(len(item.options))]
+def _overlap(item: Item) -> list[float]:
+    return [letter_overlap(item.text, option.text, item.language, item.target) for option in item.options]
 
 
 _PREFERENCES: dict[str, Callable[[Item], list[float]]] = {
-    LONGEST: _lengths,
-    SHORTEST: _shortness,
+    LONGEST: lambda item: [float(len(option.text)) for option in item.options],
+    SHORTEST: lambda item: [-float(len(option.text)) for option in item.options],
     MIDDLE: _middle,
     OVERLAP: _overlap,
-    GOLD: _rightness,
+    GOLD: lambda item: [float(position == item.gold) for position in range(len(item.options))],
 }

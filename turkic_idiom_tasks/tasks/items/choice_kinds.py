@@ -1,4 +1,4 @@
-"""Items of the kinds `meaning`, `equivalent` and `usage`.
+"""Builders of the items of the kinds `meaning`, `equivalent` and `usage`.
 
 A `meaning` item asks for the meaning of an idiom, an `equivalent` item for the idiom of another language with the same
 meaning, and a `usage` item whether an idiom's words are meant figuratively in a sentence.
@@ -22,8 +22,8 @@ from turkic_idiom_tasks.tasks.items.item_types import (
     Option,
 )
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
-from turkic_idiom_tasks.tasks.items.placing import Question, make_items
-from turkic_idiom_tasks.tasks.items.traps import Candidate, OwnConcepts, Pools, Relations
+from turkic_idiom_tasks.tasks.items.placing import make_items
+from turkic_idiom_tasks.tasks.items.traps import Candidate, OwnConcepts, Pools, Question, Relations
 
 
 def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]:
@@ -40,51 +40,46 @@ def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]
     return entries
 
 
-def meaning_items(lexicon: Lexicon, relations: Relations, language: str, *, split: str) -> list[Item]:
+def meaning_items(relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
     """Return items that ask for the meaning of an idiom among four, all in its language.
 
     No trap uses a content word of the idiom, because the meanings of a lexicon do not use those of their own idiom.
     """
-    asked = [entry for entry in asked_entries(lexicon, language, split=split) if entry.meaning is not None]
-    meanings = _meanings_of(lexicon, language)
-    pools = Pools(lexicon, meanings, relations, language=language)
-    own = OwnConcepts(lexicon.of(language), relations, language=language)
-    idiom_words = SharedWords(idioms_of(lexicon, language), language=language)
+    meanings = {}
+    for concept, entry in relations.lexicon.of(language).items():
+        if entry.meaning is not None and not entry.collocation:
+            meanings[concept] = entry.meaning
+    pools = Pools(meanings, relations, language=language)
+    own = OwnConcepts(relations, language=language)
+    idiom_words = SharedWords(idioms_of(relations.lexicon, language), language=language)
     meaning_words = SimilarSpelling(meanings, language=language)  # much faster than stems
     questions = []
-    for entry in asked:
-        questions.append(
-            Question(
-                concept=entry.concept,
+    for entry in asked_entries(relations.lexicon, language, split=split):
+        if entry.meaning is not None:
+            question = Question(
                 idiom=entry.idiom,
                 text=entry.idiom,
-                gold=Candidate(entry.concept, entry.meaning or ""),
+                gold=Candidate(entry.concept, entry.meaning),
                 source=pools,
                 excluded=own.alike(entry) | meaning_words.to_words_of(entry.idiom, language).keys(),
                 likeness=idiom_words.with_words_of(entry.idiom),
             )
-        )
-    return make_items(questions, kind=MEANING, language=language, target=language)
+            questions.append(question)
+    return make_items(questions, ItemSet(MEANING, language, target))
 
 
-def equivalent_items(lexicon: Lexicon, relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
+def equivalent_items(relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
     """Return items that ask which of four idioms of another language means the same as an idiom."""
-    targets = lexicon.of(target)
-    asked = []
-    for entry in asked_entries(lexicon, language, split=split):
-        if entry.concept in targets and not targets[entry.concept].collocation:
-            asked.append(entry)
-    idioms = idioms_of(lexicon, target)
-    pools = Pools(lexicon, idioms, relations, language=target)
-    same_language = OwnConcepts(lexicon.of(language), relations, language=language)
-    other_language = OwnConcepts(targets, relations, language=target)
+    idioms = idioms_of(relations.lexicon, target)
+    pools = Pools(idioms, relations, language=target)
+    same_language = OwnConcepts(relations, language=language)
+    other_language = OwnConcepts(relations, language=target)
     spelling = SimilarSpelling(idioms, language=target)
     questions = []
-    for entry in asked:
-        right = targets[entry.concept]
-        questions.append(
-            Question(
-                concept=entry.concept,
+    for entry in asked_entries(relations.lexicon, language, split=split):
+        if entry.concept in idioms:
+            right = relations.lexicon.of(target)[entry.concept]
+            question = Question(
                 idiom=entry.idiom,
                 text=entry.idiom,
                 gold=Candidate(right.concept, right.idiom),
@@ -93,50 +88,41 @@ def equivalent_items(lexicon: Lexicon, relations: Relations, language: str, targ
                 likeness=spelling.to_words_of(entry.idiom, language),
                 shares_stem=share_stem(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target]),
             )
-        )
-    return make_items(questions, kind=EQUIVALENT, language=language, target=target)
+            questions.append(question)
+    return make_items(questions, ItemSet(EQUIVALENT, language, target))
 
 
-def usage_items(lexicon: Lexicon, language: str, *, split: str) -> list[Item]:
+def usage_items(relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
     """Return two items for each idiom with a literal sentence: its figurative and its literal sentence.
 
     Both items of a pair have the two senses in the same order, so each position is right once in every pair. In one
     half of the pairs the figurative sense stands first.
     """
-    name = ItemSet(USAGE, language, language, 0).name
-    pairs = []
-    for entry in asked_entries(lexicon, language, split=split):
+    name = ItemSet(USAGE, language, target).name
+    sentences: dict[str, tuple[str, str, str]] = {}  # concept -> idiom, figurative and literal sentence
+    for entry in asked_entries(relations.lexicon, language, split=split):
         if entry.example is not None and entry.literal_example is not None:
-            pairs.append(entry)
-    orders = balanced([entry.concept for entry in pairs], 2, purpose=f"order of {name}")
+            sentences[entry.concept] = (entry.idiom, entry.example, entry.literal_example)
+    orders = balanced(list(sentences), 2, purpose=f"order of {name}")
     items = []
-    for entry in pairs:
-        senses = (LITERAL, FIGURATIVE) if orders[entry.concept] else (FIGURATIVE, LITERAL)
-        for sense, sentence in ((FIGURATIVE, entry.example), (LITERAL, entry.literal_example)):
-            items.append(
-                Item(
-                    id=f"{name}/{entry.concept}/{sense}",
-                    kind=USAGE,
-                    language=language,
-                    target=language,
-                    concept=entry.concept,
-                    idiom=entry.idiom,
-                    text=sentence or "",
-                    options=tuple(Option(text) for text in senses),
-                    gold=senses.index(sense),
-                )
+    for concept, (idiom, figurative, literal) in sentences.items():
+        senses = (LITERAL, FIGURATIVE) if orders[concept] else (FIGURATIVE, LITERAL)
+        for sense, sentence in ((FIGURATIVE, figurative), (LITERAL, literal)):
+            item = Item(
+                id=f"{name}/{concept}/{sense}",
+                kind=USAGE,
+                language=language,
+                target=target,
+                concept=concept,
+                idiom=idiom,
+                text=sentence,
+                options=tuple(Option(text) for text in senses),
+                gold=senses.index(sense),
             )
+            items.append(item)
     return items
 
 
 def idioms_of(lexicon: Lexicon, language: str) -> dict[str, str]:
     """Return concept -> idiom of a language that can be an option; collocations are left out."""
     return {concept: entry.idiom for concept, entry in lexicon.of(language).items() if not entry.collocation}
-
-
-def _meanings_of(lexicon: Lexicon, language: str) -> dict[str, str]:
-    meanings = {}
-    for concept, entry in lexicon.of(language).items():
-        if entry.meaning is not None and not entry.collocation:
-            meanings[concept] = entry.meaning
-    return meanings

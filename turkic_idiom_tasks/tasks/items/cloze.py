@@ -19,14 +19,15 @@ from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.tasks.items.choice_kinds import asked_entries, idioms_of
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, Item
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, Item, ItemSet
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords
-from turkic_idiom_tasks.tasks.items.placing import Question, make_items
+from turkic_idiom_tasks.tasks.items.placing import make_items
 from turkic_idiom_tasks.tasks.items.traps import (
     Candidate,
     OwnConcepts,
     Pool,
     Pools,
+    Question,
     Relations,
     part_of_speech,
 )
@@ -37,30 +38,28 @@ _FEWEST_FORMS = 12  # inflected alike, from which the options are chosen; with f
 _LINKED = re.compile("^I?(yor|[pb]$)")  # endings that begin with a vowel after a consonant
 
 
-def cloze_items(lexicon: Lexicon, relations: Relations, language: str, *, split: str) -> list[Item]:
+def cloze_items(relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
     """Return items that ask which of four idioms stood in a sentence."""
-    asked = [entry for entry in asked_entries(lexicon, language, split=split) if can_be_blanked(entry)]
+    lexicon = relations.lexicon
     idioms = idioms_of(lexicon, language)
-    citations = Pools(lexicon, idioms, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
-    inflected = _inflected_pools(lexicon, relations, language=language)
-    own = OwnConcepts(lexicon.of(language), relations, language=language)
+    citations = Pools(idioms, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
+    inflected = _inflected_pools(relations, language)
+    own = OwnConcepts(relations, language=language)
     idiom_words = SharedWords(idioms, language=language)
     questions = []
-    for entry in asked:
-        form, citation = Candidate(entry.concept, surface_form(entry, language)), Candidate(entry.concept, entry.idiom)
-        pool = inflected.get((part_of_speech(lexicon, entry.concept), *inflection(entry, language)))
-        questions.append(
-            Question(
-                concept=entry.concept,
+    for entry in asked_entries(lexicon, language, split=split):
+        if can_be_blanked(entry):
+            pool = inflected.get(_form_key(lexicon, entry, language))
+            question = Question(
                 idiom=entry.idiom,
                 text=blanked(entry),
-                gold=citation if pool is None else form,
-                source=citations if pool is None else pool,
+                gold=Candidate(entry.concept, entry.idiom if pool is None else surface_form(entry, language)),
+                source=pool or citations,
                 excluded=own.alike(entry),
                 likeness=idiom_words.with_words_of(entry.idiom),
             )
-        )
-    return make_items(questions, kind=CLOZE, language=language, target=language)
+            questions.append(question)
+    return make_items(questions, ItemSet(CLOZE, language, target))
 
 
 def can_be_blanked(entry: Entry) -> bool:
@@ -74,27 +73,37 @@ def blanked(entry: Entry) -> str:
     return example[: span.start] + BLANK + example[span.end :]
 
 
+def blanked_form(entry: Entry) -> str:
+    """Return what `BLANK` stands for in the example of an entry."""
+    example, span = _example(entry)
+    return span.of(example)
+
+
 def surface_form(entry: Entry, language: str) -> str:
     """Return the idiom as it stands in its example, with a small letter where only the sentence made it a capital."""
-    example, span = _example(entry)
-    form = span.of(example)
+    form = blanked_form(entry)
     if entry.idiom[:1] == lower(entry.idiom[:1], LANGUAGES[language]):
         form = lower(form[:1], LANGUAGES[language]) + form[1:]
     return form
 
 
-def _inflected_pools(lexicon: Lexicon, relations: Relations, *, language: str) -> dict[tuple[str, ...], Pool]:
-    """Return (part of speech, inflection) -> the forms in examples, if there are enough of them."""
+def _inflected_pools(relations: Relations, language: str) -> dict[tuple[str, ...], Pool]:
+    """Return `_form_key` -> the forms in examples, if there are enough of them."""
     candidates: dict[tuple[str, ...], list[Candidate]] = {}
-    for entry in lexicon.of(language).values():
+    for entry in relations.lexicon.of(language).values():
         if not entry.collocation and can_be_blanked(entry):
-            key = (part_of_speech(lexicon, entry.concept), *inflection(entry, language))
+            key = _form_key(relations.lexicon, entry, language)
             candidates.setdefault(key, []).append(Candidate(entry.concept, surface_form(entry, language)))
     pools = {}
     for key, members in candidates.items():
         if len(members) >= _FEWEST_FORMS:
             pools[key] = Pool(members, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
     return pools
+
+
+def _form_key(lexicon: Lexicon, entry: Entry, language: str) -> tuple[str, ...]:
+    """Return the part of speech and the `inflection` of an idiom in its example."""
+    return (part_of_speech(lexicon, entry.concept), *inflection(entry, language))
 
 
 def inflection(entry: Entry, language: str) -> tuple[str, ...]:
@@ -104,8 +113,7 @@ def inflection(entry: Entry, language: str) -> tuple[str, ...]:
     undone; the others are the endings of the words before it that differ from the citation form.
     """
     code = LANGUAGES[language]
-    example, span = _example(entry)
-    *inner, last = [normalise(word, code) for word in span.of(example).split()]
+    *inner, last = [normalise(word, code) for word in blanked_form(entry).split()]
     *citation_inner, citation_last = [normalise(word, code) for word in entry.idiom.split()]
     stem = _citation_stem(citation_last, code)
     changed = []

@@ -18,23 +18,14 @@ CountTokens = Callable[[str], float]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one task costs under one prompt.
+    """What one task costs under one prompt."""
 
-    Attributes:
-        task: name without the prefix of lm-eval's tasks: ``meaning_tr``, ``cloze_open_gag``.
-        n_items: number of questions.
-        choice_requests: requests where the likelihoods of the options are compared; 0 for the open cloze.
-        choice_tokens: tokens of these requests.
-        written_requests: requests where the model writes the answer.
-        written_tokens: tokens of these requests, without those that the model writes.
-    """
-
-    task: str
+    task: str  # name without the prefix of lm-eval's tasks: ``meaning_tr``, ``cloze_open_gag``
     n_items: int
-    choice_requests: int
-    choice_tokens: int
-    written_requests: int
-    written_tokens: int
+    choice_requests: int  # where the likelihoods of the options are compared; 0 for the open cloze
+    choice_tokens: int  # of these requests
+    written_requests: int  # where the model writes the answer
+    written_tokens: int  # of these requests, without those that the model writes
 
 
 def by_characters(text: str) -> float:
@@ -56,31 +47,14 @@ def costs(
         variant: the prompt.
         count: returns the number of tokens of a text.
     """
-    lengths = [count(prompt(item, variant)) for item in items]
-    n_requests = sum(len(letters(item)) for item in items)
-    choice_tokens = 0.0
-    for item, length in zip(items, lengths, strict=True):
-        choice_tokens += len(letters(item)) * ((1 + shots) * length + ANSWER_TOKENS)
-    priced = [
-        Cost(
-            task=name,
-            n_items=len(items),
-            choice_requests=n_requests,
-            choice_tokens=round(choice_tokens),
-            written_requests=len(items),
-            written_tokens=round((1 + shots) * sum(lengths)),
-        )
-    ]
+    choice_requests, choice_tokens, written_tokens = 0, 0.0, 0.0
+    for item in items:
+        length = (1 + shots) * count(prompt(item, variant))
+        written_tokens += length
+        choice_requests += len(letters(item))
+        choice_tokens += len(letters(item)) * (length + ANSWER_TOKENS)
+    priced = [Cost(name, len(items), choice_requests, round(choice_tokens), len(items), round(written_tokens))]
     if items and items[0].kind == CLOZE:
-        tokens = sum(count(open_prompt(item, variant)) for item in items)
-        priced.append(
-            Cost(
-                task=name.replace(CLOZE, CLOZE_OPEN, 1),
-                n_items=len(items),
-                choice_requests=0,
-                choice_tokens=0,
-                written_requests=len(items),
-                written_tokens=round((1 + shots) * tokens),
-            )
-        )
+        open_tokens = (1 + shots) * sum(count(open_prompt(item, variant)) for item in items)
+        priced.append(Cost(name.replace(CLOZE, CLOZE_OPEN, 1), len(items), 0, 0, len(items), round(open_tokens)))
     return priced

@@ -18,67 +18,47 @@ N_OPTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer to choose from.
+    """One answer to choose from."""
 
-    Attributes:
-        text: what the model is shown.
-        concept: the concept that the text belongs to; empty in `usage`, whose options are the two senses.
-        trap: why it looks right, one of `TRAPS`; None for the right answer, and in `usage`.
-    """
-
-    text: str
-    concept: str = ""
-    trap: str | None = None
+    text: str  # what the model is shown
+    concept: str = ""  # that the text belongs to; empty in `usage`, whose options are the two senses
+    trap: str | None = None  # why it looks right, one of `TRAPS`; None for the right answer, and in `usage`
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One question.
+    """One question."""
 
-    Attributes:
-        id: name of the set, concept and, for `usage`, sense: ``usage_tr/<concept>/literal``.
-        kind: one of `KINDS`.
-        language: code of the language of the idiom and of the text.
-        target: code of the language of the options; the same as `language` except for `equivalent`.
-        concept: the unit that is resampled; both sentences of a pair share it.
-        idiom: citation form; in `cloze` what is to be found.
-        text: what the question is about: the idiom, or the sentence (in `cloze` with the idiom replaced by a blank).
-        options: answers to choose from: four, or two senses in `usage`.
-        gold: position of the right answer in `options`.
-        shares_stem: whether the idiom and the right option share a word stem; only in `equivalent`, elsewhere None.
-    """
-
-    id: str
-    kind: str
-    language: str
-    target: str
-    concept: str
-    idiom: str
-    text: str
-    options: tuple[Option, ...]
-    gold: int
-    shares_stem: bool | None = None
+    id: str  # name of the set, concept and, for `usage`, sense: ``usage_tr/<concept>/literal``
+    kind: str  # one of `KINDS`
+    language: str  # code of the language of the idiom and of the text
+    target: str  # code of the language of the options; the same as `language` except for `equivalent`
+    concept: str  # the unit that is resampled; both sentences of a pair share it
+    idiom: str  # citation form; in `cloze` what is to be found
+    text: str  # what the question is about: the idiom, or the sentence (in `cloze` with a blank for the idiom)
+    options: tuple[Option, ...]  # four, or the two senses in `usage`
+    gold: int  # position of the right answer in `options`
+    shares_stem: bool | None = (
+        None  # whether the idiom and the right option share a word stem; None but in `equivalent`
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ItemSet:
-    """Items that are asked and scored together: a kind in one language, or in one direction.
+    """Items that are asked and scored together: a kind in one language, or in one direction."""
 
-    Attributes:
-        kind: one of `KINDS`.
-        language: code of the language of the idiom.
-        target: code of the language of the options.
-        n_items: number of test items.
-    """
-
-    kind: str
-    language: str
-    target: str
-    n_items: int
+    kind: str  # one of `KINDS`
+    language: str  # code of the language of the idiom
+    target: str  # code of the language of the options
+    n_items: int = 0  # test items in a dataset
 
     @property
     def name(self) -> str:
         """Name of the set in tasks, results and configs: ``meaning_tr`` or ``equivalent_tr_uz``."""
-        if self.kind == EQUIVALENT:
-            return f"{self.kind}_{self.language}_{self.target}"
-        return f"{self.kind}_{self.language}"
+        return "_".join((self.kind, *self.languages))
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Codes of the language of the idiom and, if it is another one, of the options."""
+        both = (self.language, self.target)
+        return both if self.kind == EQUIVALENT else both[:1]

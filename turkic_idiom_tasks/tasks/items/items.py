@@ -1,10 +1,13 @@
 """Items of a dataset: which sets there are, and the items of each.
 
-What an item is stands in `item_types`; the kinds are made in `choice_kinds` and `cloze`.
+`BUILDERS` is the registry of kinds. A new kind needs a name in `item_types`, a function here that builds its items, its
+wording in ``wordings.yaml``, and a task in `harnesses.inspect_tasks`; lm-eval's task files are written from these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 from turkic_idiom_tasks.dataset.base import Dataset
@@ -13,16 +16,21 @@ from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items.choice_kinds import equivalent_items, meaning_items, usage_items
 from turkic_idiom_tasks.tasks.items.cloze import cloze_items
-from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT, KINDS, MEANING, USAGE, Item, ItemSet
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, KINDS, MEANING, USAGE, Item, ItemSet
 from turkic_idiom_tasks.tasks.items.traps import Relations
+
+BUILDERS: dict[str, Callable[..., list[Item]]] = {  # of (relations, language, target), with the keyword split
+    MEANING: meaning_items,
+    EQUIVALENT: equivalent_items,
+    USAGE: usage_items,
+    CLOZE: cloze_items,
+}
 
 
 def build_items(
     dataset: Dataset, kind: str, language: str, target: str | None = None, *, split: str = TEST
 ) -> tuple[Item, ...]:
-    """Return the items of one set, sorted by id; none if the dataset has nothing for it.
-
-    They are made once in a process.
+    """Return the items of one set, sorted by id; none if the dataset has nothing for it. They are kept in memory.
 
     Args:
         dataset: a lexicon, or a dataset in the Hub layout with its entries.
@@ -46,14 +54,18 @@ def build_items(
     return _items(dataset, kind, source, other, split)
 
 
+def items_of_set(dataset: Dataset, item_set: ItemSet, *, split: str = TEST) -> tuple[Item, ...]:
+    """Return the items of a set; see `build_items`."""
+    return _items(dataset, item_set.kind, item_set.language, item_set.target, split)
+
+
 def item_sets() -> list[ItemSet]:
     """Return every set that a dataset may have, without counts, in a fixed order."""
     sets = []
     for kind in KINDS:
         for language in LANGUAGES:
             targets = [code for code in LANGUAGES if code != language] if kind == EQUIVALENT else [language]
-            for target in targets:
-                sets.append(ItemSet(kind, language, target, 0))
+            sets += [ItemSet(kind, language, target) for target in targets]
     return sets
 
 
@@ -63,26 +75,13 @@ def available(dataset: Dataset) -> list[ItemSet]:
     Raises:
         InputError: the dataset has no entries.
     """
-    sets = []
-    for empty in item_sets():
-        target = empty.target if empty.kind == EQUIVALENT else None
-        n_items = len(build_items(dataset, empty.kind, empty.language, target))
-        if n_items:
-            sets.append(ItemSet(empty.kind, empty.language, empty.target, n_items))
-    return sets
+    counted = [replace(item_set, n_items=len(items_of_set(dataset, item_set))) for item_set in item_sets()]
+    return [item_set for item_set in counted if item_set.n_items]
 
 
 @lru_cache(maxsize=128)  # about twice the sets of one dataset
 def _items(dataset: Dataset, kind: str, language: str, target: str, split: str) -> tuple[Item, ...]:
-    lexicon = dataset.lexicon
-    if kind == USAGE:
-        items = usage_items(lexicon, language, split=split)
-    elif kind == EQUIVALENT:
-        items = equivalent_items(lexicon, _relations(dataset), language, target, split=split)
-    elif kind == MEANING:
-        items = meaning_items(lexicon, _relations(dataset), language, split=split)
-    else:
-        items = cloze_items(lexicon, _relations(dataset), language, split=split)
+    items = BUILDERS[kind](_relations(dataset), language, target, split=split)
     return tuple(sorted(items, key=lambda item: item.id))
 
 

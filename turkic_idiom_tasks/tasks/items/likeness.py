@@ -6,7 +6,7 @@ they do if a word of the one is spelt like, or nearly like, a word of the other 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 from rapidfuzz import process
@@ -53,6 +53,7 @@ class SimilarSpelling:
         for concept, text in texts.items():
             for word in content_stems(text, LANGUAGES[language]):
                 self._concepts.setdefault(word, set()).add(concept)
+        self._words = tuple(self._concepts)
 
     def to_words_of(self, idiom: str, language: str) -> dict[str, float]:
         """Return concept -> how well its text spells the content words of an idiom of another language, above 0.
@@ -63,12 +64,28 @@ class SimilarSpelling:
         likeness: dict[str, float] = {}
         for word in dict.fromkeys(content_stems(idiom, LANGUAGES[language])):
             best: dict[str, float] = {}
-            for other, similarity in _similar(word, self._concepts).items():
+            for other, similarity in self._similar(word).items():
                 for concept in self._concepts[other]:
                     best[concept] = max(similarity, best.get(concept, 0.0))
             for concept, similarity in best.items():
                 likeness[concept] = likeness.get(concept, 0.0) + similarity
         return likeness
+
+    def _similar(self, word: str) -> dict[str, float]:
+        """Return the words that are spelt like or nearly like a word, with their similarity.
+
+        Of words with fewer than three letters only the same word is alike.
+        """
+        if len(word) < _SHARED_PREFIX:
+            return {word: 1.0} if word in self._concepts else {}
+        matches = process.extract(
+            word, self._words, scorer=Levenshtein.normalized_similarity, score_cutoff=NEARLY_SPELT, limit=None
+        )
+        similar = {other: similarity for other, similarity, _ in matches}
+        for other in self._words:
+            if other.startswith(word[:_SHARED_PREFIX]):
+                similar.setdefault(other, NEARLY_SPELT)
+        return {other: similarity for other, similarity in similar.items() if len(other) >= _SHARED_PREFIX}
 
 
 @lru_cache(maxsize=1 << 13)
@@ -85,8 +102,8 @@ def word_stems(text: str, language: str) -> tuple[frozenset[str], ...]:
 
 def letter_overlap(first: str, second: str, first_language: str, second_language: str) -> float:
     """Return the Dice coefficient of the three-letter sequences of two texts in the common orthography, in [0, 1]."""
-    ours, theirs = _ngrams(first, first_language), _ngrams(second, second_language)
-    return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours or theirs else 0.0
+    ours, others = _ngrams(first, first_language), _ngrams(second, second_language)
+    return 2 * len(ours & others) / (len(ours) + len(others)) if ours or others else 0.0
 
 
 def letters_kept(idiom: str, sentence: str, language: str) -> float:
@@ -100,20 +117,3 @@ def _ngrams(text: str, language: str) -> frozenset[str]:
     """Return every three letters in a row of a text, blanks at either end included."""
     padded = f" {to_common(text, LANGUAGES[language])} "
     return frozenset(padded[start : start + _NGRAM] for start in range(len(padded) - _NGRAM + 1))
-
-
-def _similar(word: str, others: Collection[str]) -> dict[str, float]:
-    """Return the words of `others` that are spelt like or nearly like a word, with their similarity.
-
-    Of words with fewer than three letters only the same word is alike.
-    """
-    matches = process.extract(
-        word, tuple(others), scorer=Levenshtein.normalized_similarity, score_cutoff=NEARLY_SPELT, limit=None
-    )
-    similar = {other: similarity for other, similarity, _ in matches}
-    if len(word) < _SHARED_PREFIX:
-        return {word: 1.0} if word in similar else {}
-    for other in others:
-        if other.startswith(word[:_SHARED_PREFIX]):
-            similar.setdefault(other, NEARLY_SPELT)
-    return {other: similarity for other, similarity in similar.items() if len(other) >= _SHARED_PREFIX}

@@ -13,13 +13,36 @@ from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
-from turkic_idiom_tasks.metrics.choice import choice_scores, cloze_scores, pair_scores
+from turkic_idiom_tasks.metrics.choice import (
+    CHOICE_SCORES,
+    CLOZE_SCORES,
+    PAIR_SCORES,
+    choice_scores,
+    cloze_scores,
+    pair_scores,
+)
 from turkic_idiom_tasks.orthography import clean, fold
-from turkic_idiom_tasks.tasks.items.cloze import BLANK, blanked, can_be_blanked
-from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.tasks.items.cloze import BLANK, blanked, blanked_form, can_be_blanked
+from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, KINDS, USAGE, Item
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
+_CHOICE = (*CHOICE_SCORES, "accuracy_spread")
+SCORES = {  # kind of a task -> names of its scores
+    **dict.fromkeys(KINDS, _CHOICE),
+    USAGE: (*(name for name in _CHOICE if not name.endswith("_share")), *PAIR_SCORES),  # it has no traps
+    CLOZE_OPEN: (*CLOZE_SCORES, "accepted_spread"),
+}
 SUMMED = ("n_items", "n_concepts")
 NO_MACRO = ("_ci_low", "_ci_high")  # the mean of interval ends is the end of no interval
+
+
+@dataclass(frozen=True, slots=True)
+class OpenClozeJudgement:
+    """How an idiom that was filled into a blank is judged; what is exact has the lemma, and that is accepted."""
+
+    is_exact: bool  # it is the form that stood in the sentence, whatever its letter case
+    has_lemma: bool  # its words have the stems of that form, one by one
+    is_accepted: bool  # the annotator places it, a variant or an idiom judged to mean the same where the blank is
 
 
 def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
@@ -35,20 +58,19 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
     return _choice_scores(items, answers, pairs=[item.concept for item in items])
 
 
-@dataclass(frozen=True, slots=True)
-class OpenClozeJudgement:
-    """How idioms that were filled into a blank are judged; each counts also as what the next one asks.
+def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
+    """Return name -> score of idioms that were filled into the blanks of `cloze` items; see `metrics.choice`.
 
-    Attributes:
-        is_exact: it is the form that stood in the sentence, whatever its letter case.
-        has_lemma: its words have the stems of that form, one by one.
-        is_accepted: the annotator places the idiom, one of its variants, or an idiom that was judged to mean the same,
-            where the blank is.
+    Arguments and errors are those of `judge_open_cloze`.
     """
-
-    is_exact: bool
-    has_lemma: bool
-    is_accepted: bool
+    judgements = judge_open_cloze(items, answers, lexicon)
+    return cloze_scores(
+        [judgement.is_exact for judgement in judgements],
+        [judgement.is_accepted for judgement in judgements],
+        [judgement.has_lemma for judgement in judgements],
+        unreadable=[answer is None for answer in answers],
+        concepts=[item.concept for item in items],
+    )
 
 
 def judge_open_cloze(
@@ -70,37 +92,20 @@ def judge_open_cloze(
     same = lexicon.judged(SAME)
     judgements = []
     for item, answer in zip(items, answers, strict=True):
-        entry = lexicon.of(item.language).get(item.concept)
+        entries, language = lexicon.of(item.language), LANGUAGES[item.language]
+        entry = entries.get(item.concept)
         if entry is None or not can_be_blanked(entry) or blanked(entry) != item.text:
             raise InputError(
                 f"{lexicon.source or 'the lexicon'}: has no example for {item.id!r} with the text {item.text!r}; score "
                 "answers with the data that the items were made from"
             )
-        text = clean(answer, LANGUAGES[item.language]) if answer is not None else ""
-        alike = [entry]
-        for concept in sorted(same.get(item.concept, ())):
-            if concept in lexicon.of(item.language):
-                alike.append(lexicon.of(item.language)[concept])
-        is_exact = _is_exact(text, entry, item.language)
-        has_lemma = is_exact or _has_stems(text, entry, item.language)
+        text = clean(answer, language) if answer is not None else ""
+        alike = [entry, *(entries[concept] for concept in sorted(same.get(item.concept, ())) if concept in entries)]
+        is_exact = fold(text, language) == fold(blanked_form(entry), language)
+        has_lemma = is_exact or _has_stems(text, blanked_form(entry), item.language)
         is_accepted = has_lemma or any(_is_placed(text, item, other) for other in alike)
         judgements.append(OpenClozeJudgement(is_exact, has_lemma, is_accepted))
     return judgements
-
-
-def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
-    """Return name -> score of idioms that were filled into the blanks of `cloze` items; see `metrics.choice`.
-
-    Arguments and errors are those of `judge_open_cloze`.
-    """
-    judgements = judge_open_cloze(items, answers, lexicon)
-    return cloze_scores(
-        [judgement.is_exact for judgement in judgements],
-        [judgement.is_accepted for judgement in judgements],
-        [judgement.has_lemma for judgement in judgements],
-        unreadable=[answer is None for answer in answers],
-        concepts=[item.concept for item in items],
-    )
 
 
 def macro(scores_by_set: Mapping[str, Mapping[str, float] | None]) -> dict[str, float]:
@@ -163,15 +168,11 @@ def score_prompts(
     else:
         pooled = score_open_cloze(all_items, all_answers, lexicon)
     mains = [scores[main] for scores in scores_by_prompt.values()]
-    return (
-        pooled
-        | macro(scores_by_prompt)
-        | {
-            f"{main}_spread": max(mains) - min(mains),
-            "n_items": max(scores["n_items"] for scores in scores_by_prompt.values()),
-            "n_concepts": pooled["n_concepts"],
-        }
-    )
+    sizes = {
+        "n_items": max(scores["n_items"] for scores in scores_by_prompt.values()),
+        "n_concepts": pooled["n_concepts"],
+    }
+    return pooled | macro(scores_by_prompt) | {f"{main}_spread": max(mains) - min(mains)} | sizes
 
 
 def _choice_scores(
@@ -190,22 +191,12 @@ def _choice_scores(
     return scores
 
 
-def _blanked_form(entry: Entry) -> str:
-    if entry.example is None or entry.spans is None:
-        raise ValueError(f"the entry of {entry.concept!r} has no example with spans")
-    return entry.spans[0].of(entry.example)
-
-
-def _is_exact(answer: str, entry: Entry, language: str) -> bool:
-    return fold(answer, LANGUAGES[language]) == fold(_blanked_form(entry), LANGUAGES[language])
-
-
-def _has_stems(answer: str, entry: Entry, language: str) -> bool:
+def _has_stems(answer: str, form: str, language: str) -> bool:
     """Return whether each word of an answer shares a stem with the word at its place in the form that was blanked."""
-    ours, theirs = _words(answer, language), _words(_blanked_form(entry), language)
-    if len(ours) != len(theirs) or not ours:
+    ours, others = _words(answer, language), _words(form, language)
+    if len(ours) != len(others) or not ours:
         return False
-    for word, other in zip(ours, theirs, strict=True):
+    for word, other in zip(ours, others, strict=True):
         if word != other and _stems(word, language).isdisjoint(_stems(other, language)):
             return False
     return True
@@ -231,12 +222,9 @@ def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
     end = start + len(answer)
     sentence = item.text.replace(BLANK, answer, 1)
     spans = annotate(entry.idiom, sentence, LANGUAGES[item.language], variants=entry.variants).spans
-    inside = [span for span in spans if start <= span.start and span.end <= end]
-    if not inside or len(inside) != len(spans):
+    if not spans or not all(start <= span.start and span.end <= end for span in spans):
         return False
-    outer = [words(answer)[0].start + start, max(span.end for span in words(answer)) + start]
-    return inside[0].start == outer[0] and inside[-1].end >= outer[1] - _n_closing_signs(answer)
-
-
-def _n_closing_signs(answer: str) -> int:
-    return len(answer) - len(answer.rstrip(" .,;:!?…\"'»”)"))
+    answer_words = words(answer)
+    first, last = answer_words[0].start + start, max(span.end for span in answer_words) + start
+    n_closing_signs = len(answer) - len(answer.rstrip(" .,;:!?…\"'»”)"))
+    return spans[0].start == first and spans[-1].end >= last - n_closing_signs

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import NEAR as JUDGED_NEAR
-from turkic_idiom_tasks.lexicon.entries import SAME, Concept, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
 from turkic_idiom_tasks.orthography import content_stems, fold, lower
 from turkic_idiom_tasks.tasks.items.balance import stable_hash
 from turkic_idiom_tasks.tasks.items.item_types import LEXICAL, N_OPTIONS, NEAR, RANDOM, Option
@@ -33,41 +34,37 @@ _ENGLISH_FUNCTION_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text that may be an option.
-
-    Attributes:
-        concept: its concept.
-        text: what the model is shown.
-    """
+    """A text that may be an option, and its concept."""
 
     concept: str
     text: str
 
 
-class Relations:
-    """How the concepts of a lexicon are related: judged to mean the same or nearly the same, or close by their texts.
+Accepts = Callable[[Candidate], bool]  # says whether a candidate may be a random trap
 
-    Attributes:
-        are_judged: whether the lexicon has any judgement; if not, concepts that are `TOO_CLOSE` are no traps.
-    """
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """An item without traps."""
+
+    idiom: str  # citation form
+    text: str  # what the question is about
+    gold: Candidate
+    source: Pool | Pools  # what its traps are taken from
+    excluded: Collection[str]  # concepts that are no traps besides those judged to be like the right option
+    likeness: Mapping[str, float] = field(repr=False)  # concept -> how much its idiom looks like this one, above 0
+    shares_stem: bool | None = None  # only in `equivalent`
+
+
+class Relations:
+    """How the concepts of a lexicon are related: judged to mean the same or nearly so, or close by their texts."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self.are_judged = bool(lexicon.equivalents)
+        self.lexicon = lexicon
+        self.are_judged = bool(lexicon.equivalents)  # if not, concepts that are `TOO_CLOSE` are no traps
         self._same = lexicon.judged(SAME)
         self._near = lexicon.judged(JUDGED_NEAR)
-        self._stems: dict[str, dict[str, frozenset[str]]] = {}  # concept -> "" or language -> stems of gloss or meaning
-        for concept in lexicon.concepts.values():
-            self._stems[concept.id] = {"": _gloss_stems(concept)}
-        for language, entries in lexicon.entries.items():
-            for entry in entries.values():
-                if entry.meaning is not None:
-                    self._stems.setdefault(entry.concept, {})[language] = _meaning_stems(entry.meaning, language)
         self._closeness: dict[str, dict[str, float]] = {}  # what `closeness` has returned
-        self._concepts_with: dict[tuple[str, str], list[str]] = {}
-        for name, texts in self._stems.items():
-            for language, stems in texts.items():
-                for stem in stems:
-                    self._concepts_with.setdefault((language, stem), []).append(name)
 
     def alike(self, concepts: Iterable[str]) -> set[str]:
         """Return concepts, all that mean the same by any chain of judgements, and all that are near one of these."""
@@ -77,10 +74,7 @@ class Relations:
             partners = self._same.get(waiting.pop(), set()) - same
             same |= partners
             waiting += sorted(partners)
-        alike = set(same)
-        for concept in same:
-            alike |= self._near.get(concept, set())
-        return alike
+        return same.union(*(self._near.get(concept, set()) for concept in same))
 
     def closeness(self, concept: str) -> Mapping[str, float]:
         """Return other concept -> how close it is in meaning, above 0 up to 1; others have nothing in common.
@@ -100,33 +94,44 @@ class Relations:
 
     def _closeness_between(self, first: str, second: str) -> float:
         total, n_texts = 0.0, 0
-        theirs = self._stems[second]
+        others = self._stems[second]
         for language, stems in self._stems[first].items():
-            if stems and theirs.get(language):
-                total += 2 * len(stems & theirs[language]) / (len(stems) + len(theirs[language]))
+            if stems and others.get(language):
+                total += 2 * len(stems & others[language]) / (len(stems) + len(others[language]))
                 n_texts += 1
         return total / n_texts
+
+    @cached_property
+    def _stems(self) -> dict[str, dict[str, frozenset[str]]]:
+        """Concept -> "" or the code of a language -> stems of the gloss or the meaning."""
+        stems: dict[str, dict[str, frozenset[str]]] = {}
+        function_words = set(_ENGLISH_FUNCTION_WORDS.split())
+        for concept in self.lexicon.concepts.values():
+            words = set(_ENGLISH_WORD.findall(concept.gloss.lower())) - function_words
+            stems[concept.id] = {"": frozenset(word[:_STEM] for word in words)}
+        for language, entries in self.lexicon.entries.items():
+            for entry in entries.values():
+                if entry.meaning is not None:
+                    stems.setdefault(entry.concept, {})[language] = _stems_of(entry.meaning, LANGUAGES[language])
+        return stems
+
+    @cached_property
+    def _concepts_with(self) -> dict[tuple[str, str], list[str]]:
+        concepts: dict[tuple[str, str], list[str]] = {}
+        for concept, texts in self._stems.items():
+            for language, stems in texts.items():
+                for stem in stems:
+                    concepts.setdefault((language, stem), []).append(concept)
+        return concepts
 
 
 class Pool:
     """All texts that can be options of one kind, language and part of speech."""
 
     def __init__(
-        self,
-        candidates: Sequence[Candidate],
-        relations: Relations,
-        *,
-        language: str,
-        highest_closeness: float = 1.0,
+        self, candidates: Sequence[Candidate], relations: Relations, *, language: str, highest_closeness: float = 1.0
     ) -> None:
-        """Make a pool.
-
-        Args:
-            candidates: the texts, one for each concept.
-            relations: of the lexicon that they are from.
-            language: code of their language.
-            highest_closeness: concepts that are closer to the right one are no traps.
-        """
+        """Make a pool of one text for each concept; concepts closer than `highest_closeness` are no traps."""
         self._relations = relations
         self._highest_closeness = highest_closeness if relations.are_judged else TOO_CLOSE
         self._language = LANGUAGES[language]
@@ -136,20 +141,13 @@ class Pool:
         self._by_concept = {candidate.concept: candidate for candidate in candidates}
         self._concepts_with: dict[str, list[str]] = {}  # content word of a text -> concepts
         for candidate in self._ring:
-            for word in self._words(candidate.text):
-                self._concepts_with.setdefault(word, []).append(candidate.concept)
+            for stem in _stems_of(candidate.text, self._language):
+                self._concepts_with.setdefault(stem, []).append(candidate.concept)
 
     def traps(
-        self,
-        gold: Candidate,
-        excluded: Collection[str],
-        *,
-        key: str,
-        n_shorter: int,
-        likeness: Mapping[str, float],
-        accepts: Callable[[Candidate], bool] | None = None,
+        self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None
     ) -> tuple[Option, ...] | None:
-        """Return three traps for the right option; None if the pool has too few.
+        """Return three traps for the right option of a question; None if the pool has too few.
 
         The first is the closest in meaning, the second the one whose idiom is most like the idiom asked for. Where
         there is no such one, a random one takes its place. The third is random: it has nothing in common with the right
@@ -157,16 +155,15 @@ class Pool:
         common with the other of them, so that no option stands out by resembling another one.
 
         Args:
-            gold: the right option.
-            excluded: concepts that are no traps besides those that were judged to be like the right one.
+            question: with the right option.
             key: what stable choices depend on: the id of the item.
             n_shorter: how many traps are shorter than the right option, if the pool has such; the others are longer, so
                 that the length does not give the right option away.
-            likeness: concept -> how much its idiom looks like the one asked for; 0 if absent.
-            accepts: says whether a candidate may be a random trap; None if all may.
+            accepts: None if all candidates may be random traps.
         """
+        gold, likeness = question.gold, question.likeness
         closeness = self._relations.closeness(gold.concept)
-        barred = {*excluded, *self._relations.alike([gold.concept])}
+        barred = {*question.excluded, *self._relations.alike([gold.concept])}
         barred.update(other for other, value in closeness.items() if value > self._highest_closeness)
         choice = _Choice(gold, barred, n_shorter, key=key, accepts=accepts, language=self._language)
         related = closeness.keys() | likeness.keys()
@@ -179,7 +176,7 @@ class Pool:
                 best = self._random(choice, key, related=related)
                 if best is None:
                     return None
-                trap = _type_of(best, closeness, likeness)
+                trap = LEXICAL if best.concept in likeness else NEAR if best.concept in closeness else RANDOM
             choice.take(best, trap, alike=self._relations.alike([best.concept]))
         return tuple(choice.options)
 
@@ -188,17 +185,17 @@ class Pool:
 
         Empty if the right option resembles no trap. Concepts that are `related` to the right option are left out.
         """
-        words = self._words(choice.gold.text)
-        unlike = [option for option in choice.options if words.isdisjoint(self._words(option.text))]
+        stems = _stems_of(choice.gold.text, self._language)
+        unlike = [option for option in choice.options if stems.isdisjoint(_stems_of(option.text, self._language))]
         if len(unlike) == len(choice.options):
             return {}
-        words = self._words((unlike or choice.options)[0].text)
+        stems = _stems_of((unlike or choice.options)[0].text, self._language)
         resemblance = {}
-        for word in sorted(words):
-            for concept in self._concepts_with.get(word, ()):
+        for stem in sorted(stems):
+            for concept in self._concepts_with.get(stem, ()):
                 if concept not in related:
-                    theirs = self._words(self._by_concept[concept].text)
-                    resemblance[concept] = 2 * len(words & theirs) / (len(words) + len(theirs))
+                    others = _stems_of(self._by_concept[concept].text, self._language)
+                    resemblance[concept] = 2 * len(stems & others) / (len(stems) + len(others))
         return resemblance
 
     def _random(self, choice: _Choice, key: str, *, related: Collection[str]) -> Candidate | None:
@@ -216,9 +213,6 @@ class Pool:
                     return candidate
         return None
 
-    def _words(self, text: str) -> frozenset[str]:
-        return frozenset(stem[:_STEM] for stem in content_stems(text, self._language))
-
 
 class Pools:
     """Options of one kind and language, in a pool for each part of speech.
@@ -228,40 +222,27 @@ class Pools:
     """
 
     def __init__(
-        self,
-        lexicon: Lexicon,
-        texts: Mapping[str, str],
-        relations: Relations,
-        *,
-        language: str,
-        highest_closeness: float = 1.0,
+        self, texts: Mapping[str, str], relations: Relations, *, language: str, highest_closeness: float = 1.0
     ) -> None:
-        """Make the pools of texts by concept; for the arguments see `Pool`."""
-        self._lexicon = lexicon
+        """Make the pools of concept -> text; for the other arguments see `Pool`."""
+        self._lexicon = relations.lexicon
         self._language = LANGUAGES[language]
-        candidates: dict[tuple[str, bool | None], list[Candidate]] = {}
+        members: dict[tuple[str, bool | None], list[Candidate]] = {}
         for concept, text in texts.items():
-            for key in self._keys(Candidate(concept, text)):
-                candidates.setdefault(key, []).append(Candidate(concept, text))
+            candidate = Candidate(concept, text)
+            for key in self._keys(candidate):
+                members.setdefault(key, []).append(candidate)
         self._pools = {}
-        for key, members in candidates.items():
-            self._pools[key] = Pool(members, relations, language=language, highest_closeness=highest_closeness)
+        for key, candidates in members.items():
+            self._pools[key] = Pool(candidates, relations, language=language, highest_closeness=highest_closeness)
 
     def traps(
-        self,
-        gold: Candidate,
-        excluded: Collection[str],
-        *,
-        key: str,
-        n_shorter: int,
-        likeness: Mapping[str, float],
-        accepts: Callable[[Candidate], bool] | None = None,
+        self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None
     ) -> tuple[Option, ...] | None:
         """Return three traps for the right option, see `Pool.traps`; None if there are too few."""
-        for pool_key in self._keys(gold):
-            pool = self._pools.get(pool_key)
-            if pool is not None:
-                traps = pool.traps(gold, excluded, key=key, n_shorter=n_shorter, likeness=likeness, accepts=accepts)
+        for pool_key in self._keys(question.gold):
+            if pool_key in self._pools:
+                traps = self._pools[pool_key].traps(question, key=key, n_shorter=n_shorter, accepts=accepts)
                 if traps is not None:
                     return traps
         return None
@@ -275,11 +256,11 @@ class Pools:
 class OwnConcepts:
     """Concepts that an idiom of a language expresses: those of all entries that share one of its forms."""
 
-    def __init__(self, entries: Mapping[str, Entry], relations: Relations, *, language: str) -> None:
+    def __init__(self, relations: Relations, *, language: str) -> None:
         self._language = LANGUAGES[language]
         self._relations = relations
         self._concepts: dict[str, set[str]] = {}
-        for entry in entries.values():
+        for entry in relations.lexicon.of(language).values():
             for form in self._forms(entry):
                 self._concepts.setdefault(form, set()).add(entry.concept)
 
@@ -295,12 +276,7 @@ class OwnConcepts:
 
 
 class _Choice:
-    """Traps of one item while they are chosen, and what the next one must be like.
-
-    Attributes:
-        gold: the right option.
-        options: the traps chosen so far.
-    """
+    """Traps of one item while they are chosen, and what the next one must be like."""
 
     def __init__(
         self,
@@ -309,13 +285,13 @@ class _Choice:
         n_shorter: int,
         *,
         key: str,
-        accepts: Callable[[Candidate], bool] | None,
+        accepts: Accepts | None,
         language: Language,
     ) -> None:
         self.gold = gold
-        self.options: list[Option] = []
+        self.options: list[Option] = []  # the traps chosen so far
         self._excluded = excluded
-        self._n_left = {-1: n_shorter, 0: 0, 1: N_OPTIONS - 1 - n_shorter}
+        self._n_left = {-1: n_shorter, 0: 0, 1: N_OPTIONS - 1 - n_shorter}  # by `_side`
         self._key = key
         self._accepts = accepts
         self._language = language
@@ -345,15 +321,8 @@ class _Choice:
 
     def _side(self, candidate: Candidate) -> int:
         """Return -1 if a candidate is shorter than the right option, 1 if it is longer, 0 if it is as long."""
-        ours, theirs = len(candidate.text), len(self.gold.text)
-        return (ours > theirs) - (ours < theirs)
-
-
-def _type_of(candidate: Candidate, closeness: Mapping[str, float], likeness: Mapping[str, float]) -> str:
-    """Return which type of trap a candidate is that was taken for want of others."""
-    if candidate.concept in likeness:
-        return LEXICAL
-    return NEAR if candidate.concept in closeness else RANDOM
+        difference = len(candidate.text) - len(self.gold.text)
+        return (difference > 0) - (difference < 0)
 
 
 def part_of_speech(lexicon: Lexicon, concept: str) -> str:
@@ -362,10 +331,5 @@ def part_of_speech(lexicon: Lexicon, concept: str) -> str:
     return record.pos or "" if record else ""
 
 
-def _gloss_stems(concept: Concept) -> frozenset[str]:
-    words = set(_ENGLISH_WORD.findall(concept.gloss.lower())) - set(_ENGLISH_FUNCTION_WORDS.split())
-    return frozenset(word[:_STEM] for word in words)
-
-
-def _meaning_stems(meaning: str, language: str) -> frozenset[str]:
-    return frozenset(stem[:_STEM] for stem in content_stems(meaning, LANGUAGES[language]))
+def _stems_of(text: str, language: Language) -> frozenset[str]:
+    return frozenset(stem[:_STEM] for stem in content_stems(text, language))

@@ -48,17 +48,11 @@ _JSON_START = re.compile(r"[\[{]")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Reading of an answer.
+    """Reading of an answer."""
 
-    Attributes:
-        tags: one tag per token of the sentence.
-        format_error: whether the answer could not be read, so that nothing is marked.
-        unmatched_spans: number of named idioms that are not in the sentence.
-    """
-
-    tags: tuple[str, ...]
-    format_error: bool = False
-    unmatched_spans: int = 0
+    tags: tuple[str, ...]  # one tag per token of the sentence
+    format_error: bool = False  # whether the answer could not be read, so that nothing is marked
+    unmatched_spans: int = 0  # number of named idioms that are not in the sentence
 
 
 def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: Language, *, strict: bool) -> Answer:
@@ -72,39 +66,35 @@ def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: L
         strict: whether to accept only the formats that the prompts ask for, exact to the letter.
     """
     searchable = SearchableSentence(sentence, tokens, language)
-    if not isinstance(response, str):
-        return _format_error(searchable)
-    text = unicodedata.normalize("NFC", without_reasoning(response))
+    read = _read_strictly if strict else _read_flexibly
+    text = unicodedata.normalize("NFC", without_reasoning(response)) if isinstance(response, str) else ""
     turns = own_turns(_FENCE.sub("", text), searchable.is_copied_by)
     for turn in islice(turns, 1 if strict else MAX_TURNS):
         part = turn.strip()
-        if not part or len(part) > MAX_ANSWER:
-            continue
-        answer = _read_strictly(part, searchable) if strict else _read_flexibly(part, searchable)
-        if not answer.format_error:
+        answer = read(part, searchable) if 0 < len(part) <= MAX_ANSWER else None
+        if answer is not None:
             return answer
-    return _format_error(searchable)
+    return Answer(searchable.tags([]), format_error=True)
 
 
-def _read_strictly(text: str, sentence: SearchableSentence) -> Answer:
+def _read_strictly(text: str, sentence: SearchableSentence) -> Answer | None:
     is_copy = _XML_TAG.sub("", text) == sentence.text.strip()
     slashes = _XML_TAG.findall(text)
     if slashes or is_copy:
         are_pairs = slashes == ["", "/"] * (len(slashes) // 2)
-        return _read_tagged(text, sentence) if is_copy and are_pairs else _format_error(sentence)
+        return _read_tagged(text, sentence) if is_copy and are_pairs else None
     values = list(_json_values(text))
     if len(values) != 1 or not isinstance(values[0], dict) or not (text[0] == "{" and text[-1] == "}"):
-        return _format_error(sentence)
-    value = values[0]
-    if isinstance(value.get("bio"), list):
-        return _read_tags(value["bio"], sentence)
-    idioms = value.get("idioms")
+        return None
+    if isinstance(values[0].get("bio"), list):
+        return _read_tags(values[0]["bio"], sentence)
+    idioms = values[0].get("idioms")
     if not isinstance(idioms, list) or not all(isinstance(idiom, str) for idiom in idioms):
-        return _format_error(sentence)
+        return None
     return _look_up(idioms, sentence, strict=True)
 
 
-def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer:
+def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer | None:
     values = list(_json_values(text))
     for value in values:
         if isinstance(value, dict) and isinstance(value.get("bio"), list):
@@ -126,31 +116,23 @@ def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer:
     return _read_prose(text, sentence)
 
 
-def _read_prose(text: str, sentence: SearchableSentence) -> Answer:
+def _read_prose(text: str, sentence: SearchableSentence) -> Answer | None:
     """Look up the texts in quotation marks of an incomplete JSON text, or otherwise every line.
 
     A copy of the sentence among them is not an idiom.
     """
-    candidates: list[str] = []
     json_start = _JSON_START.search(text)
     if json_start:
-        candidates += _quoted(text[json_start.start() :])
+        candidates = [quoted for quoted in _quoted(text[json_start.start() :]) if quoted.lower() not in _KEYS]
     else:
-        for line in text.splitlines():
-            candidates.append(_BULLET.sub("", line.strip()).strip(EDGE_SIGNS))
+        candidates = [_BULLET.sub("", line.strip()).strip(EDGE_SIGNS) for line in text.splitlines()]
     idioms = []
     for candidate in candidates:
-        is_key = json_start is not None and candidate.lower() in _KEYS
-        is_short = 0 < len(candidate.split()) <= MAX_LINE
-        if is_short and not is_key and not sentence.is_copied_by(candidate):
+        if 0 < len(candidate.split()) <= MAX_LINE and not sentence.is_copied_by(candidate):
             idioms.append(candidate)
     answer = _look_up(idioms, sentence)
-    marks_anything = any(tag != OUTSIDE for tag in answer.tags)
-    return answer if marks_anything else _format_error(sentence)
-
-
-def _format_error(sentence: SearchableSentence) -> Answer:
-    return Answer(sentence.tags([]), format_error=True)
+    marks_anything = answer is not None and any(tag != OUTSIDE for tag in answer.tags)
+    return answer if marks_anything else None
 
 
 def _json_values(text: str) -> Iterator[Any]:
@@ -212,10 +194,9 @@ def _written_tags(text: str) -> list[str] | None:
     return tags if all(tag in LABELS for tag in tags) else None
 
 
-def _read_tags(tags: list[Any], sentence: SearchableSentence) -> Answer:
-    if len(tags) != len(sentence.tokens) or not all(tag in LABELS for tag in tags):
-        return _format_error(sentence)
-    return Answer(tuple(tags))
+def _read_tags(tags: list[Any], sentence: SearchableSentence) -> Answer | None:
+    are_tags = len(tags) == len(sentence.tokens) and all(tag in LABELS for tag in tags)
+    return Answer(tuple(tags)) if are_tags else None
 
 
 def _read_tagged(text: str, sentence: SearchableSentence) -> Answer:
@@ -223,10 +204,7 @@ def _read_tagged(text: str, sentence: SearchableSentence) -> Answer:
     copy, marks = _without_tags(text)
     if copy.strip() == sentence.text.strip():
         shift = _indent(sentence.text) - _indent(copy)
-        spans = []
-        for mark in marks:
-            if mark.start < mark.end:
-                spans.append(Span(mark.start + shift, mark.end + shift))
+        spans = [Span(mark.start + shift, mark.end + shift) for mark in marks if mark.start < mark.end]
     else:
         spans = _aligned_marks(copy, marks, sentence)
     return Answer(sentence.tags(spans), unmatched_spans=len(marks) - len(spans))
@@ -267,20 +245,19 @@ def _aligned_marks(copy: str, marks: Sequence[Span], sentence: SearchableSentenc
     return [Span(places[0].start, places[-1].end) for places in marked_words.values()]
 
 
-def _look_up(idioms: Sequence[str], sentence: SearchableSentence, *, strict: bool = False) -> Answer:
+def _look_up(idioms: Sequence[str], sentence: SearchableSentence, *, strict: bool = False) -> Answer | None:
     """Look up idioms in the sentence, the longest first, each at its first free place."""
     if len(idioms) > MAX_IDIOMS:
-        return _format_error(sentence)
+        return None
     spans: list[Span] = []
     n_unmatched = 0
     for idiom in sorted(idioms, key=len, reverse=True):
         normal = unicodedata.normalize("NFC", idiom)
         parts = [normal] if strict else _GAP.split(normal)[:MAX_IDIOMS]
-        is_matched = False
+        n_before = len(spans)
         for part in parts:
             place = sentence.find_exactly(part, spans) if strict else sentence.find(part, spans)
             if place is not None:
                 spans.append(place)
-                is_matched = True
-        n_unmatched += not is_matched
+        n_unmatched += len(spans) == n_before
     return Answer(sentence.tags(spans), unmatched_spans=n_unmatched)

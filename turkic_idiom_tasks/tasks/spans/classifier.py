@@ -18,47 +18,32 @@ from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import lower
-from turkic_idiom_tasks.spans import BEGIN, INSIDE, LABELS, OUTSIDE
+from turkic_idiom_tasks.spans import LABELS, OUTSIDE, TAG_LETTERS
 from turkic_idiom_tasks.tasks.spans.subwords import word_tags
 
 OVERLAP = 64  # sub-words that two windows of a long sentence share, at most a quarter of a window
 BATCH_SIZE = 32  # sentences per forward pass
 
-_TAG_OF_LETTER = {"B": BEGIN, "I": INSIDE, "O": OUTSIDE}
-
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Tags that a classifier gives to one sentence.
+    """Tags that a classifier gives to one sentence."""
 
-    Attributes:
-        tags: tags of the words; O for a word without a sub-word.
-        subword_tags: tags of the sub-words without special tokens.
-        owners: for each sub-word the position of its word.
-    """
-
-    tags: tuple[str, ...]
-    subword_tags: tuple[str, ...]
-    owners: tuple[int, ...]
+    tags: tuple[str, ...]  # of the words; O for a word without a sub-word
+    subword_tags: tuple[str, ...]  # of the sub-words without special tokens
+    owners: tuple[int, ...]  # for each sub-word the position of its word
 
 
 class TokenClassifier:
-    """A transformers token classifier with its tokenizer.
-
-    Attributes:
-        name: Hub id or folder that the caller gave.
-        model: the classifier, in evaluation mode.
-        tokenizer: its fast tokenizer.
-        max_length: sub-words in one window, special tokens included.
-    """
+    """A transformers token classifier with its fast tokenizer."""
 
     def __init__(self, model: Any, tokenizer: Any, *, name: str, max_length: int | None = None) -> None:
-        self.name = name
+        self.name = name  # Hub id or folder that the caller gave
         self.model = model.eval()
         self.tokenizer = tokenizer
         tokenizer.padding_side = tokenizer.truncation_side = "right"  # windows and positions count from the left
         give_pad_token(tokenizer)
-        self.max_length = window_length(model.config, tokenizer, max_length=max_length)
+        self.max_length = window_length(model.config, tokenizer, max_length=max_length)  # special tokens included
         self._tags = _tags_of_outputs(model.config, name)
 
     @classmethod
@@ -115,13 +100,9 @@ class TokenClassifier:
         batch_size: int = BATCH_SIZE,
         progress: bool = True,
     ) -> list[Prediction]:
-        """Return the tags of every sentence, in order.
+        """Return the tags of every sentence, in order; see `encode_words`.
 
-        Args:
-            sentences: the words of each sentence.
-            languages: code of the language of each sentence; decides how text is lower-cased for an uncased model.
-            batch_size: sentences per forward pass; the longest come first.
-            progress: whether to draw a progress bar on stderr if that is a terminal.
+        A batch is one forward pass; the longest sentences come first. With `progress` a bar is drawn on a terminal.
         """
         longest_first = sorted(range(len(sentences)), key=lambda number: -sum(map(len, sentences[number])))
         predictions: dict[int, Prediction] = {}
@@ -174,11 +155,6 @@ class TokenClassifier:
 
 def load_weights(name_or_path: str, *, trust_remote_code: bool = False, **options: Any) -> Any:
     """Return the result of transformers' ``AutoModelForTokenClassification.from_pretrained``, without pickles.
-
-    Args:
-        name_or_path: Hub id or folder.
-        trust_remote_code: whether code that comes with the model may be executed.
-        options: options of ``from_pretrained``.
 
     Raises:
         InputError: the model cannot be found or loaded.
@@ -241,7 +217,7 @@ def _tags_of_outputs(config: Any, name: str) -> list[str]:
     for number in range(config.num_labels):
         label = str(config.id2label[number])
         labels.append(label)
-        tags.append(_TAG_OF_LETTER.get(label.upper().removesuffix("-IDIOM"), ""))
+        tags.append(TAG_LETTERS.get(label.upper().removesuffix("-IDIOM"), ""))
     if sorted(tags) != sorted(LABELS):
         raise InputError(
             f"{name}: its labels are {', '.join(labels)}; span detection needs {', '.join(LABELS)}: fine-tune it with "

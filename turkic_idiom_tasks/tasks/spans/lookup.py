@@ -19,19 +19,15 @@ class SearchableSentence:
     """A sentence with its words in the forms that are used to look up idioms.
 
     A punctuation mark or an emoji matches only itself, and is never an idiom by itself.
-
-    Attributes:
-        text: NFC text.
-        language: language of the sentence, which decides how letters are compared.
-        tokens: spans of the tokens, which get the tags.
-        words: spans of the words, which may differ from the tokens.
     """
 
     def __init__(self, text: str, tokens: Sequence[str], language: Language) -> None:
-        self.text = text
-        self.language = language
-        self.tokens = locate(tokens, text)
-        self.words = words(text)
+        self.text = text  # NFC
+        self.language = language  # decides how letters are compared
+        self.tokens = locate(tokens, text)  # spans, which get the tags
+        self.words = words(text)  # spans, which may differ from those of the tokens
+        self._starts = {unit.start for unit in (*self.words, *self.tokens)}  # where an idiom may begin
+        self._ends = {unit.end for unit in (*self.words, *self.tokens)}
 
     def tags(self, spans: Sequence[Span]) -> tuple[str, ...]:
         """Return the tag of each token for spans that do not overlap."""
@@ -52,34 +48,23 @@ class SearchableSentence:
         return bool(stems) and len(stems) == len(own_stems) and all(map(_same_stem, stems, own_stems))
 
     def find_exactly(self, idiom: str, taken: Sequence[Span]) -> Span | None:
-        """Return the first free place that has the same letters as an idiom, with any white space.
-
-        Args:
-            idiom: the idiom as a model writes it.
-            taken: places of other idioms.
-        """
+        """Return the first place that is not taken and has the same letters as an idiom, with any white space."""
         return self._find_text(idiom, self.text, taken)
 
     def find(self, idiom: str, taken: Sequence[Span]) -> Span | None:
-        """Return the first free place of an idiom: word for word, otherwise by the stems of its words.
+        """Return the first place of an idiom that is not taken: word for word, otherwise by the stems of its words.
 
         Stems match the citation form of an idiom that is inflected in the sentence: `göz yummak` in `göz yumdu`.
-
-        Args:
-            idiom: the idiom as a model writes it.
-            taken: places of other idioms.
         """
         text = fold(idiom.strip(EDGE_SIGNS), self.language)
         if len(text) > 2 * len(self.text):
             return None
         units = _units(text, self.language)
-        while units and not units[-1].is_word:
-            units.pop()
-        while units and not units[0].is_word:
-            units.pop(0)
-        if not units:
+        word_positions = [position for position, unit in enumerate(units) if unit.is_word]
+        if not word_positions:
             return None
-        return self._find_text(text, self._folded, taken) or self._find_stems([unit.stem for unit in units], taken)
+        stems = [unit.stem for unit in units[word_positions[0] : word_positions[-1] + 1]]  # no signs at the edges
+        return self._find_text(text, self._folded, taken) or self._find_stems(stems, taken)
 
     @cached_property
     def _folded(self) -> str:
@@ -89,22 +74,14 @@ class SearchableSentence:
     def _units(self) -> list[_Unit]:
         return _units(self.text, self.language)
 
-    @cached_property
-    def _edges(self) -> tuple[frozenset[int], frozenset[int]]:
-        """Return the positions where an idiom may begin and end: those of words and tokens."""
-        units = [*self.words, *self.tokens]
-        return frozenset(unit.start for unit in units), frozenset(unit.end for unit in units)
-
     def _find_text(self, idiom: str, text: str, taken: Sequence[Span]) -> Span | None:
         parts = idiom.split()
         if not parts or len(idiom) > 2 * len(self.text):
             return None
-        starts, ends = self._edges
         words_of_idiom = r"\s+".join(map(re.escape, parts))
-        pattern = f"(?=({words_of_idiom}))"  # searched at every letter, because matches may overlap
-        for match in re.finditer(pattern, text):
+        for match in re.finditer(f"(?=({words_of_idiom}))", text):  # at every letter, because matches may overlap
             place = Span(*match.span(1))
-            if place.start in starts and place.end in ends and _is_free(place, taken):
+            if place.start in self._starts and place.end in self._ends and _is_free(place, taken):
                 return place
         return None
 

@@ -1,6 +1,7 @@
 """Prompts for language models, right answers as examples, and the detection of a new question in an answer.
 
-An idiom that other words interrupt counts as its fragments, as in the tags; the prompts say so.
+An idiom that other words interrupt counts as its fragments, as in the tags; the prompts say so. The questions in the
+languages of the benchmark are in ``wordings.yaml``.
 
 No stop string ends an answer, because a reasoning model may write any part of the prompt in its thoughts. If a model
 without reasoning continues with a question of its own, `own_turns` cuts its answer off there.
@@ -11,86 +12,43 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
 from turkic_idiom_tasks.languages import LANGUAGES
 
-ENGLISH_TASK = "Find the idioms (fixed figurative expressions) in the {language} sentence."
-ENGLISH_SENTENCE = "Sentence"
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """A question for a JSON answer in one language: the task, and the labels of sentence and answer."""
-
-    task: str
-    sentence: str
-    answer: str
-
-
-NATIVE = {
-    "tr": Wording(
-        "Türkçe cümledeki deyimleri (kalıplaşmış, mecazlı sözleri) bul. Yanıtı, her deyimi cümlede yazıldığı gibi "
-        'veren bir JSON nesnesi olarak yaz: {"idioms": [...]}. Deyim yoksa liste boş kalsın. Deyimin arasına başka '
-        "sözcükler girmişse parçalarını ayrı ayrı ver.",
-        "Cümle",
-        "Yanıt",
-    ),
-    "az": Wording(
-        "Azərbaycanca cümlədəki frazeoloji birləşmələri (məcazi mənalı sabit ifadələri) tap. Cavabı, hər ifadəni "
-        'cümlədə yazıldığı kimi verən JSON obyekti şəklində yaz: {"idioms": [...]}. Belə ifadə yoxdursa, siyahı boş '
-        "qalsın. İfadənin arasına başqa sözlər giribsə, hissələrini ayrı-ayrı ver.",
-        "Cümlə",
-        "Cavab",
-    ),
-    "tk": Wording(
-        "Türkmençe sözlemdäki frazeologizmleri (göçme manyly durnukly söz düzümlerini) tap. Jogaby her frazeologizmi "
-        'sözlemde ýazylyşy ýaly berýän JSON obýekti görnüşinde ýaz: {"idioms": [...]}. Frazeologizm ýok bolsa, sanaw '
-        "boş galsyn. Frazeologizmiň arasyna başga sözler giren bolsa, böleklerini aýratyn ber.",
-        "Sözlem",
-        "Jogap",
-    ),
-    "gag": Wording(
-        "Gagauzça cümledä frazeologizmaları (başka maanada kullanılan dayma bilä gidän lafları) bul. Cuvabı JSON "
-        'obyekti olarak yaz, her frazeologizmayı cümledä nicä yazılıysa ölä ver: {"idioms": [...]}. Yoksa, liste boş '
-        "kalsın. Frazeologizmanın arasına başka laflar girdiysä, parçalarını ayırı ver.",
-        "Cümlä",
-        "Cuvap",
-    ),
-    "uz": Wording(
-        "Oʻzbekcha gapdagi iboralarni (koʻchma maʼnoli turgʻun birikmalarni) toping. Javobni har bir iborani gapda "
-        'yozilganidek beradigan JSON obyekti shaklida yozing: {"idioms": [...]}. Ibora boʻlmasa, roʻyxat boʻsh qolsin. '
-        "Ibora orasiga boshqa soʻzlar kirgan boʻlsa, boʻlaklarini alohida bering.",
-        "Gap",
-        "Javob",
-    ),
-}
+_ENGLISH_TASK = "Find the idioms (fixed figurative expressions) in the {language} sentence."
+_ENGLISH_SENTENCE = "Sentence"
+_NATIVE: dict[str, dict[str, str]] = yaml.safe_load(
+    Path(__file__).with_name("wordings.yaml").read_text(encoding="utf-8")
+)
 
 
 def json_prompt(sentence: str, language: str) -> str:
     """Return the question in English for an answer with a JSON object."""
-    task = ENGLISH_TASK.format(language=LANGUAGES[language].name)
+    task = _ENGLISH_TASK.format(language=LANGUAGES[language].name)
     return (
         f'{task} Answer with a JSON object {{"idioms": [...]}} whose list holds each idiom exactly as it is written in '
         "the sentence, and is empty if there is none. If other words interrupt an idiom, list its parts one by one.\n"
-        f"{ENGLISH_SENTENCE}: {sentence}\nAnswer:"
+        f"{_ENGLISH_SENTENCE}: {sentence}\nAnswer:"
     )
 
 
 def xml_prompt(sentence: str, language: str) -> str:
     """Return the question in English for an answer with tags in the sentence."""
-    task = ENGLISH_TASK.format(language=LANGUAGES[language].name)
+    task = _ENGLISH_TASK.format(language=LANGUAGES[language].name)
     return (
         f"{task} Copy the sentence unchanged, and put <idiom> and </idiom> around each idiom; if other words interrupt "
-        f"an idiom, around each of its parts.\n{ENGLISH_SENTENCE}: {sentence}\nAnswer:"
+        f"an idiom, around each of its parts.\n{_ENGLISH_SENTENCE}: {sentence}\nAnswer:"
     )
 
 
 def native_prompt(sentence: str, language: str) -> str:
     """Return the question in the language of the sentence for an answer with a JSON object."""
-    wording = NATIVE[language]
-    return f"{wording.task}\n{wording.sentence}: {sentence}\n{wording.answer}:"
+    wording = _NATIVE[language]
+    return f"{wording['task']}\n{wording['sentence']}: {sentence}\n{wording['answer']}:"
 
 
 def json_answer(sentence: TaggedSentence) -> str:
@@ -106,6 +64,13 @@ def xml_answer(sentence: TaggedSentence) -> str:
         text += f"{sentence.sentence[position : span.start]}<idiom>{span.of(sentence.sentence)}</idiom>"
         position = span.end
     return text + sentence.sentence[position:]
+
+
+PROMPTS = {  # name -> question about a sentence in a language, and the right answer
+    "json": (json_prompt, json_answer),
+    "xml": (xml_prompt, xml_answer),
+    "native": (native_prompt, json_answer),
+}
 
 
 def own_turns(text: str, is_own_sentence: Callable[[str], bool]) -> Iterator[str]:
@@ -130,12 +95,9 @@ def own_turns(text: str, is_own_sentence: Callable[[str], bool]) -> Iterator[str
 
 def _question_line() -> re.Pattern[str]:
     """Return a pattern for a line of a prompt: the task, or the labelled sentence without tags."""
-    tasks = [ENGLISH_TASK.partition("(")[0].strip()]
-    labels = [ENGLISH_SENTENCE]
-    for wording in NATIVE.values():
-        tasks.append(wording.task.partition("(")[0].strip())
-        labels.append(wording.sentence)
-    task = "|".join(map(re.escape, tasks))
+    tasks = [_ENGLISH_TASK, *(wording["task"] for wording in _NATIVE.values())]
+    labels = [_ENGLISH_SENTENCE, *(wording["sentence"] for wording in _NATIVE.values())]
+    task = "|".join(re.escape(text.partition("(")[0].strip()) for text in tasks)
     label = "|".join(map(re.escape, labels))
     return re.compile(rf"^(?:(?:{task})[^\n]*|(?:{label}):(?P<sentence>[^\n<]*))$", re.MULTILINE)
 

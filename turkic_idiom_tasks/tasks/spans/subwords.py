@@ -28,33 +28,25 @@ def project_tags(tags: Sequence[str], owners: Sequence[int]) -> list[str]:
 
 
 def subword_labels(tags: Sequence[str], word_ids: Sequence[int | None], *, labelling: Labelling = "all") -> list[int]:
-    """Return the training label of every sub-word.
-
-    Special tokens are `IGNORED`, and with ``first`` so are the later sub-words of a word.
+    """Return the training label of every sub-word; special tokens, and with ``first`` later sub-words, are `IGNORED`.
 
     Args:
         tags: tags of the words.
         word_ids: position of the word of each sub-word, None for a special token, as a fast tokenizer gives them.
         labelling: which sub-words have a label.
     """
-    owners = [owner for owner in word_ids if owner is not None]
-    projected = iter(project_tags(tags, owners))
+    projected = iter(project_tags(tags, [owner for owner in word_ids if owner is not None]))
     labels = []
     previous = None
     for owner in word_ids:
-        if owner is None:
-            labels.append(IGNORED)
-        else:
-            tag = next(projected)
-            labels.append(IGNORED if labelling == "first" and owner == previous else LABELS.index(tag))
+        label = IGNORED if owner is None else LABELS.index(next(projected))
+        labels.append(IGNORED if labelling == "first" and owner == previous else label)
         previous = owner
     return labels
 
 
 def word_tags(labels: Sequence[str], owners: Sequence[int], n_words: int) -> list[str | None]:
-    """Return the tag of every word, which is that of its first sub-word.
-
-    A word without a sub-word has None, because it was cut off or has no tokens.
+    """Return the tag of every word, which is that of its first sub-word; None for a word without a sub-word.
 
     Args:
         labels: tag of each sub-word.

@@ -1,0 +1,181 @@
+"""The data that a leaderboard is computed on: every query, sentence, pair and item, with its right answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, queries_with_shared_stem
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.metrics.ranking import random_ndcg
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets
+from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.tasks.items.item_types import Item
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, option_texts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubsetItems:
+    """Queries, sentences, pairs or items of one subset."""
+
+    task: str
+    name: str  # such as tur-azj; the language code for spans
+    language: str  # code of the language of the documents, sentences or options
+    concepts: tuple[str, ...]  # (n,) of each item; the items of one concept are resampled together
+    texts: Mapping[str, str]  # id -> text, sorted by id
+    answers: Mapping[str, str]  # id -> the relevant documents, the idiom in the sentence, or the right option
+    n_right: Mapping[str, int]  # id -> number of relevant documents, or of idioms in the sentence
+    floor: float = 0.0  # main score of a random ranking or choice
+    pool: int | None = None  # number of documents that are ranked; None where none are
+    # Queries that share a word stem with a right answer. None where stems do not matter: they do only where idioms are
+    # looked for, as related languages have many idioms of the same words.
+    shared_stem: frozenset[str] | None = None
+
+    @property
+    def has_parts(self) -> bool:
+        """Return whether the score is made of parts that belong to single items; Spearman's correlation is not."""
+        return self.task not in SIMILARITY_TASKS
+
+    @property
+    def key(self) -> str:
+        """Return task and name, such as ``T1/tur-azj``."""
+        return f"{self.task}/{self.name}"
+
+    @property
+    def n(self) -> int:
+        """Return the number of items."""
+        return len(self.texts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoardData:
+    """Data that a leaderboard was scored on, as its pages show it."""
+
+    path: str  # name of the data in results
+    revision: str  # content hash or commit, 40 hexadecimal digits
+    subsets: tuple[SubsetItems, ...]  # in the order of the tasks and languages
+    lexicon: Lexicon | None = None  # None for data with test items only
+
+    @property
+    def with_parts(self) -> tuple[SubsetItems, ...]:
+        """Return the subsets whose items have a share in the score, so that items and pairs of models are compared."""
+        return tuple(subset for subset in self.subsets if subset.has_parts)
+
+    def of_task(self, task: str) -> tuple[SubsetItems, ...]:
+        """Return the subsets of one task."""
+        return tuple(subset for subset in self.subsets if subset.task == task)
+
+    def find(self, task: str, name: str) -> SubsetItems | None:
+        """Return a subset, or None if the data does not have it."""
+        for subset in self.subsets:
+            if (subset.task, subset.name) == (task, name):
+                return subset
+        return None
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Return the tasks that the data has, in order."""
+        return tuple(dict.fromkeys(subset.task for subset in self.subsets))
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Return the codes of the languages, in the project's order."""
+        present = {subset.language for subset in self.subsets}
+        return tuple(code for code in LANGUAGES if code in present)
+
+
+def board_data(dataset: Dataset, *, extra: Sequence[str] = ()) -> BoardData:
+    """Return the subsets of a dataset for encoders and taggers: those of the paper's tasks and of `extra` ones."""
+    subsets = []
+    for task in (*PAPER_TASKS, *extra):
+        if task == STS:
+            subsets += [_pairs(dataset, name) for name in dataset.pair_subsets(STS)]
+        else:
+            subsets += [_queries(dataset, task, name) for name in dataset.subsets(task)]
+    subsets += [_sentences(dataset, language) for language in dataset.span_languages]
+    lexicon = None
+    with suppress(InputError):  # data with test items only
+        lexicon = dataset.lexicon
+    return BoardData(dataset.path, dataset.revision, tuple(subsets), lexicon)
+
+
+def item_board_data(dataset: Dataset) -> BoardData:
+    """Return the items of a dataset that language models answer."""
+    subsets = []
+    for task in ITEM_TASKS:
+        for name in item_subsets(dataset, task):
+            items = find_items(dataset, task, name)
+            if items is not None:
+                subset = SubsetItems(
+                    task=task,
+                    name=name,
+                    language=items.language,
+                    concepts=items.concepts,
+                    texts={item.id: item.text for item in items.rows},
+                    answers={item.id: right_answer(item, task) for item in items.rows},
+                    n_right={item.id: 1 for item in items.rows},
+                    floor=items.chance,
+                )
+                subsets.append(subset)
+    return BoardData(dataset.path, dataset.revision, tuple(subsets))
+
+
+def right_answer(item: Item, task: str) -> str:
+    """Return the right option of an item, or the idiom of an open cloze."""
+    return item.idiom if task == CLOZE_OPEN else option_texts(item)[item.gold]
+
+
+def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:
+    data, pool = dataset.retrieval(task, name), dataset.pool(task, name)
+    texts, answers, n_right, floors = {}, {}, {}, []
+    for query in pool.queries:
+        texts[query] = data.queries[query]
+        answers[query] = " / ".join(data.documents[document] for document in data.qrels[query])
+        n_right[query] = len(data.qrels[query])
+        floors.append(random_ndcg(len(data.documents), n_right[query]))
+    finds_idioms = TASKS[task].document == "idiom"
+    return SubsetItems(
+        task=task,
+        name=name,
+        language=pool.language,
+        concepts=pool.concepts,
+        texts=texts,
+        answers=answers,
+        n_right=n_right,
+        floor=sum(floors) / len(floors),
+        pool=len(data.documents),
+        shared_stem=queries_with_shared_stem(data, task, name) if finds_idioms else None,
+    )
+
+
+def _pairs(dataset: Dataset, name: str) -> SubsetItems:
+    """Return the scored pairs of a subset; the answer is the second sentence."""
+    pairs = dataset.pairs(STS, name)
+    rows = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
+    return SubsetItems(
+        task=STS,
+        name=name,
+        language=SIMILARITY_TASKS[STS].languages[name],
+        concepts=tuple(row.concept for row in rows),
+        texts={row.id: row.sentence1 for row in rows},
+        answers={row.id: row.sentence2 for row in rows},
+        n_right={row.id: 1 for row in rows},
+    )
+
+
+def _sentences(dataset: Dataset, language: str) -> SubsetItems:
+    sentences = dataset.test_sentences(language)
+    return SubsetItems(
+        task=SPANS,
+        name=language,
+        language=language,
+        concepts=sentences.concepts,
+        texts={row.id: row.sentence for row in sentences.rows},
+        answers={row.id: row.idiom for row in sentences.rows},
+        n_right={row.id: len(row.spans()) for row in sentences.rows},
+    )

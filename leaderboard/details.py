@@ -1,0 +1,285 @@
+"""What the pages show besides tables of submissions: scores by subset, hard items, traps, shares of spelling."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from leaderboard.board import Board, ScoredSubmission
+from leaderboard.data import BoardData, SubsetItems, right_answer
+from leaderboard.ranking import NO_SCORE, Score
+from leaderboard.tables import subset_title
+from turkic_idiom_tasks.dataset.similarity import NOWHERE, STS
+from turkic_idiom_tasks.languages import get_language
+from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample_models
+from turkic_idiom_tasks.metrics.ranking import random_ndcg
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer, ItemAnswers
+from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.results.scored import ScoredSubset
+from turkic_idiom_tasks.tasks.items.item_types import TRAPS, Item
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, option_texts
+
+Values = dict[str, Any]  # what a template shows, by name
+
+N_HARDEST = 3  # items of each subset
+N_MISSED = 5  # items of each task
+
+_RETRIEVAL_COLUMNS = {
+    "ndcg_floor": "floor",
+    "ndcg_corrected": "corrected",
+    "ndcg_strict": "strict",
+    "ndcg_at_10": "nDCG@10",
+    "mrr": "MRR",
+    "recall_at_1": "recall@1",
+    "recall_at_5": "recall@5",
+    "recall_at_10": "recall@10",
+}
+_CHOICE_COLUMNS = {
+    "accuracy_corrected": "corrected",
+    "near_share": "near traps",
+    "lexical_share": "lexical traps",
+    "random_share": "random traps",
+    "unreadable": "unreadable",
+}
+_COLUMNS = {  # task -> name of a score -> its title
+    SPANS: {
+        "span_precision": "precision",
+        "span_recall": "recall",
+        "token_f1": "token F1",
+        "token_accuracy": "token accuracy",
+    },
+    STS: {
+        "spearman_idiom": "idiom pairs",
+        "affinity": "affinity",
+        "scaled_similarity": "scaled similarity",
+        "accuracy": "paraphrase nearer",
+    },
+    "usage": {
+        "accuracy_corrected": "corrected",
+        "pair_accuracy": "both right",
+        "recall_figurative": "recall, figurative",
+        "recall_literal": "recall, literal",
+        "unreadable": "unreadable",
+    },
+    CLOZE_OPEN: {"exact": "exact form", "lemma": "lemma", "unreadable": "unreadable"},
+}
+
+
+def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
+    """Return one task on the page of a submission: a row for each subset with all of its scores, and the hardest items.
+
+    `words` are those of the task for its items, their texts and their answers.
+    """
+    main, words, columns = "nDCG", ("queries", "Idiom", "Right answer"), _COLUMNS.get(task, _RETRIEVAL_COLUMNS)
+    if task == SPANS:
+        main, words = "span F1", ("sentences", "Sentence", "Idiom in it")
+    elif task == STS:
+        main, words = "Spearman", ("pairs", "Sentence", "Paraphrase")
+    elif task in ITEM_TASKS:
+        main, words = "accepted" if task == CLOZE_OPEN else "accuracy", ("items", "Item", "Right answer")
+        columns = _COLUMNS.get(task, _CHOICE_COLUMNS)
+    rows: list[Values] = []
+    ways: dict[str, None] = {}  # how language models were asked
+    for score in submission.of_task(task):
+        row = {
+            "title": subset_title(score.subset),
+            "n": score.n,
+            "cut": score.cut,
+            "floor": score.floor,
+            "main": board.main(submission, score),
+            "others": [score.scores.get(name, math.nan) for name in columns],
+        }
+        rows.append(row)
+        if score.answers is not None:
+            ways[f"prompt {score.answers.prompt}, {score.answers.method}"] = None
+    return {
+        "task": task,
+        "columns": (main, *columns.values()),
+        "rows": rows,
+        "asked": "; ".join(ways),
+        "words": words,
+        "hardest": hardest(submission.of_task(task), board.data),
+    }
+
+
+def hardest(scores: Sequence[ScoredSubset], data: BoardData) -> list[Values]:
+    """Return the items with the lowest scores, the same number from each subset, and what the model did with them."""
+    items = []
+    for score in scores:
+        subset = data.find(score.task, score.subset)
+        if subset is None:
+            continue
+        concepts = dict(zip(subset.texts, subset.concepts, strict=True))
+        for item, result in _worst(score, subset):
+            hard: Values = {
+                "concept": concepts[item],
+                "language": get_language(subset.name.partition("-")[0]).code,
+                "text": subset.texts[item],
+                "answer": subset.answers[item],
+                "answer_language": subset.language,
+                "result": result,
+            }
+            items.append(hard)
+    return items
+
+
+def _worst(score: ScoredSubset, subset: SubsetItems) -> Iterator[tuple[str, str]]:
+    """Yield the id of each of the hardest items of a subset, and what the model did with it."""
+    if score.answers is not None:
+        yield from _first_wrong(score.answers)
+    elif score.similarities is not None:
+        yield from _nearest_rewordings(score)
+    elif score.task == SPANS:
+        rows = []
+        for item, (numerator, denominator) in zip(score.items, score.sums.tolist(), strict=True):
+            f1 = numerator / denominator if denominator else 1.0
+            rows.append((f1, -denominator, item, numerator / 2))  # among equal ones those with the most mistakes first
+        for _, negative_denominator, item, n_correct in sorted(rows)[:N_HARDEST]:
+            n_gold = subset.n_right[item]
+            n_wrong = -negative_denominator - n_gold - n_correct
+            wrong = f", {n_wrong:g} wrong" if n_wrong > 0 else ""
+            yield item, f"{n_correct:g} of {n_gold:g} found{wrong}"
+    else:
+        for ndcg, item in sorted(zip(score.sums[:, 0].tolist(), score.items, strict=True))[:N_HARDEST]:
+            if subset.n_right[item] > 1:
+                yield item, f"nDCG {ndcg:.3f}"
+            else:
+                rank = 2 ** (1 / ndcg) - 1  # nDCG = 1 / log2(1 + rank) of one relevant document; in a tie their mean
+                yield item, f"rank {rank:.0f} of {subset.pool}"
+
+
+def _nearest_rewordings(score: ScoredSubset) -> Iterator[tuple[str, str]]:
+    """Yield the sentences whose literal rewording is nearer than their paraphrase by the largest difference."""
+    assert score.similarities is not None
+    pairs, values = score.similarities.pairs, score.similarities.values
+    incorrect = np.flatnonzero(pairs.correct != NOWHERE)
+    gains = values[pairs.correct[incorrect]] - values[incorrect]
+    for place in np.argsort(gains, kind="stable")[:N_HARDEST].tolist():
+        rewording = int(incorrect[place])
+        paraphrase = int(pairs.correct[rewording])
+        yield pairs.rows[paraphrase].id, f"{values[paraphrase]:.3f}; literal rewording {values[rewording]:.3f}"
+
+
+def _first_wrong(answers: ItemAnswers) -> Iterator[tuple[str, str]]:
+    n_shown = 0
+    for item, answer, is_right in zip(answers.items.rows, answers.answers, answers.are_right(), strict=True):
+        if is_right or n_shown == N_HARDEST:
+            continue
+        n_shown += 1
+        text, trap = _chosen(item, answer)
+        result = f"chose {text}" if isinstance(answer, int) else f"wrote {text}"
+        yield item.id, "could not be read" if answer is None else result + (f" ({trap})" if trap else "")
+
+
+def _chosen(item: Item, answer: Answer) -> tuple[str, str]:
+    """Return the text of an answer, and the type of the trap that it is or ""."""
+    if isinstance(answer, int):
+        return option_texts(item)[answer], item.options[answer].trap or ""
+    return answer or "", ""
+
+
+def spelling_splits(board: Board, task: str) -> list[Values]:
+    """Return the subsets of a task whose queries are divided by whether they share a word stem with a right answer.
+
+    Many idioms of related languages have words in common, so spelling alone finds them. A model that understands idioms
+    also finds the others. The two groups are those of `turkic-idiom run`.
+    """
+    splits: list[Values] = []
+    for subset in board.data.of_task(task):
+        if subset.shared_stem is not None and 0 < len(subset.shared_stem) < subset.n:
+            shares = np.array([query in subset.shared_stem for query in subset.texts])
+            groups = (_query_group(board, subset, shares), _query_group(board, subset, ~shares))
+            splits.append({"task": task, "language": subset.language, "groups": groups})
+    return splits
+
+
+def _query_group(board: Board, subset: SubsetItems, chosen: np.ndarray) -> Values:
+    """Return the number of the queries for which (N,) `chosen` is True, their floor, and id -> mean nDCG."""
+    places = np.flatnonzero(chosen).tolist()
+    queries = list(subset.texts)
+    floors = [random_ndcg(subset.pool or 0, subset.n_right[queries[place]]) for place in places]
+    strata = {}
+    for name, submission in board.by_id.items():
+        score = submission.find(subset.task, subset.name)
+        if score is not None:
+            strata[name] = Stratum([score.concepts[place] for place in places], score.sums[places])
+    scores = {}
+    for name, resampled in zip(strata, resample_models(list(strata.values())), strict=True):
+        scores[name] = Score(resampled.score, resampled.interval())
+    return {"n": len(places), "floor": sum(floors) / len(floors), "scores": scores, "none": NO_SCORE}
+
+
+def trap_profiles(board: Board) -> list[Values]:
+    """Return for each language model, best first, which traps it falls into, over all of its choice items.
+
+    `n_wrong` counts the wrong answers that could be read, of items with typed traps; `shares` are those of the trap
+    types among them, NaN without any; `unreadable` is the share of all answers that could not be read.
+    """
+    profiles: list[Values] = []
+    for name in dict.fromkeys([*board.overall, *board.by_id]):
+        types: Counter[str] = Counter()
+        n_answers = n_unreadable = 0
+        for score in board.by_id[name].subsets:
+            if score.answers is None:
+                continue
+            n_answers += len(score.answers.answers)
+            for item, answer in zip(score.answers.items.rows, score.answers.answers, strict=True):
+                n_unreadable += answer is None
+                trap = item.options[answer].trap if isinstance(answer, int) else None
+                if trap is not None:
+                    types[trap] += 1
+        n_wrong = types.total()
+        profile = {
+            "submission": board.by_id[name],
+            "n_wrong": n_wrong,
+            "shares": {trap: types[trap] / n_wrong if n_wrong else math.nan for trap in TRAPS},
+            "unreadable": n_unreadable / n_answers if n_answers else math.nan,
+        }
+        profiles.append(profile)
+    return profiles
+
+
+def missed_items(board: Board) -> list[Values]:
+    """Return the items of each task that most language models answer wrongly, the same number of each task.
+
+    `chosen` is the wrong answer that most models gave and `trap` its type; empty if none could be read.
+    """
+    missed = []
+    for task in board.data.tasks:
+        items: dict[str, Item] = {}
+        n_models: Counter[str] = Counter()
+        wrong_answers: dict[str, list[Answer]] = {}
+        for submission in board.submissions:
+            for score in submission.of_task(task):
+                if score.answers is None:
+                    continue
+                rows = zip(score.answers.items.rows, score.answers.answers, score.sums[:, 0].tolist(), strict=True)
+                for item, answer, right in rows:
+                    items[item.id] = item
+                    n_models[item.id] += 1
+                    if not right:
+                        wrong_answers.setdefault(item.id, []).append(answer)
+        ordered = sorted(wrong_answers, key=lambda name: (-len(wrong_answers[name]) / n_models[name], name))
+        for name in ordered[:N_MISSED]:
+            item = items[name]
+            counts = Counter(answer for answer in wrong_answers[name] if answer is not None)
+            wrong = min(counts, key=lambda answer: (-counts[answer], str(answer)), default=None)
+            chosen, trap = _chosen(item, wrong)
+            row: Values = {
+                "task": task,
+                "concept": item.concept,
+                "language": item.language,
+                "target": item.target,
+                "text": item.text if task != "usage" else f"{item.text} ({item.idiom})",
+                "right": right_answer(item, task),
+                "chosen": chosen,
+                "trap": trap,
+                "n_missed": len(wrong_answers[name]),
+                "n_models": n_models[name],
+            }
+            missed.append(row)
+    return missed

@@ -1,0 +1,186 @@
+"""The page that compares models, in a real browser: the figures of `turkic-idiom compare`."""
+
+import re
+from itertools import combinations
+
+import pytest
+
+from leaderboard.board import resample_subsets, task_means
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.metrics.bootstrap import difference, mean
+from turkic_idiom_tasks.metrics.comparison import Paired, compare, holm
+from turkic_idiom_tasks.report.compare import Report, Row, verdict
+from turkic_idiom_tasks.report.frame import MACRO
+
+TITLES = {"T1": "T1", "T2": "T2", "T3": "T3", "spans": "Spans"}
+
+
+@pytest.fixture
+def open_comparison(open_page, shared_site):
+    """Opens the comparison of some models; returns the page and the models."""
+
+    def run(*names):
+        page = open_page("compare.html?" + "&".join(f"{key}={name}" for key, name in zip("abcd", names, strict=False)))
+        page.wait_for_selector("#most:visible")
+        return page, [shared_site.board.by_id[name] for name in names]
+
+    return run
+
+
+def report_rows(*models):
+    """(letters of a pair, task, subset) -> the row of `turkic-idiom compare`, with Holm over all pairs, as on the page.
+
+    A task is compared on the subsets that all models with the task have.
+    """
+    by_letter = dict(zip("ABCD", models, strict=False))
+    results = {}
+    for first, second in sorted(combinations(by_letter, 2), key=lambda pair: pair[::-1]):
+        for task in TITLES:
+            having = [model for model in models if model.of_task(task)]
+            if by_letter[first] not in having or by_letter[second] not in having:
+                continue
+            strata = {}
+            for score in having[0].of_task(task):
+                if all(model.find(task, score.subset) for model in having):
+                    one, other = (by_letter[letter].find(task, score.subset) for letter in (first, second))
+                    strata[score.subset] = Paired(one.concepts, one.sums, other.sums)
+            for subset, pair in strata.items():
+                results[first + second, task, subset] = compare({subset: pair})
+            if len(strata) > 1:
+                results[first + second, task, MACRO] = compare(strata)
+    adjusted = holm([result.p for result in results.values()])
+    return {key: Row(TITLES[key[1]], key[2], results[key], p) for key, p in zip(results, adjusted, strict=True)}
+
+
+def number(text):
+    return float(text.replace("−", "-").replace("+", ""))
+
+
+def shown(page, table="differences"):
+    """The texts of each row; the ends of its interval and its p-values with all their digits; the side in colour."""
+    rows = page.locator(f"#{table} tbody tr:not(:has(th[scope=rowgroup]))").evaluate_all(
+        "all => all.map(row => [[...row.cells].map(cell => cell.textContent),"
+        "[row.dataset.low, row.dataset.high, row.dataset.p, row.dataset.holm],"
+        "row.querySelector('.better') ? 'B' : row.querySelector('.worse') ? 'A' : null])"
+    )
+    return [
+        (texts, [None if value in (None, "null") else float(value) for value in figures], side)
+        for texts, figures, side in rows
+    ]
+
+
+def figures_of(row):
+    interval = row.result.interval
+    return pytest.approx([interval.low, interval.high, row.result.p, row.holm], abs=1e-12)
+
+
+def test_the_comparison_is_that_of_the_command_and_of_the_ranks(open_comparison, shared_site):
+    page, models = open_comparison("model-1", "model-2")
+    rows = report_rows(*models)
+    assert len(rows) == 18 + 4
+    languages = {score.subset: LANGUAGES[score.language].name for score in models[0].subsets} | {MACRO: "mean"}
+    for (texts, figures, _), row in zip(shown(page), rows.values(), strict=True):
+        expected = row.result
+        task, language, n, a, b, gap, interval, p, wins, ties, losses = texts
+        assert (task, language) == (row.task, languages[row.subset])
+        assert n == (f"{expected.n_concepts} (n<30)" if expected.small else f"{expected.n_concepts}")
+        values = (expected.first, expected.second, expected.difference)
+        assert (number(a), number(b), number(gap)) == pytest.approx(values, abs=0.0006)
+        assert ("unreliable" in interval) != expected.interval.is_reliable
+        assert figures == figures_of(row)
+        assert (p == "–") == (expected.p is None)
+        assert (int(wins), int(ties), int(losses)) == (expected.wins, expected.ties, expected.losses)
+    summary = shown(page, "summary")
+    assert [texts[0] for texts, _, _ in summary] == ["All tasks", "T1–T3", "T1", "T2", "T3", "Spans"]
+    board = shared_site.board
+    for place, standings in ((0, board.overall), (2, board.by_task["T1"])):
+        first, second = (standings[model.id].score for model in models)
+        told = [number(text) for text in summary[place][0][2:5]]
+        assert told == pytest.approx([first, second, second - first], abs=0.0006)
+    by_task = task_means(resample_subsets(models, board.data), models, board.data)
+    first, second = (mean([resampled[model.id] for resampled in by_task.values()]) for model in models)
+    interval = difference(second, first).interval()
+    assert summary[0][1][:2] == pytest.approx([interval.low, interval.high], abs=1e-12)
+
+
+def test_only_what_survives_holm_is_coloured_and_said(open_comparison):
+    """With 40 concepts some intervals lie beside 0 whose corrected p is above .05."""
+    page, models = open_comparison("model-1", "model-3")
+    rows = list(report_rows(*models).values())
+    assert [side for _, _, side in shown(page)] == [row.winner for row in rows]
+    assert [row for row in rows if row.result.interval.low > 0 and row.winner is None]  # they were green before
+    assert {row.winner for row in rows} == {"B", None}
+    expected = verdict(Report(("A", "B"), tuple(rows), ()))
+    said = " ".join(page.locator("#verdict li").all_text_contents())
+    sentence = r"(\w+ is better|no difference shown) on (t\d|spans)"
+    assert re.findall(sentence, said.lower()) == re.findall(sentence, expected.lower())
+    assert len(re.findall(sentence, said.lower())) == 4
+    assert re.findall(r"(\d) of (\d)", said) == re.findall(r"(\d) of (\d)", expected)
+
+
+def test_models_are_chosen_and_what_is_not_offered_is_not_loaded(open_page):
+    page = open_page("compare.html?a=../../etc/passwd&b=model-1")
+
+    def choose(letter, name):
+        value = page.locator(f"#models option[data-id={name}]").get_attribute("value")
+        page.get_by_label(f"Model {letter}").fill(value)
+
+    assert page.locator("#result").is_hidden()
+    assert page.locator("#status").text_content() == "Choose two models or more."
+    page.get_by_label("Model A").fill("nobody")
+    choose("B", "model-1")
+    page.get_by_role("button", name="Compare").click()
+    assert page.get_by_label("Model A").evaluate("field => field.validationMessage") == "Choose a model from the list."
+    choose("A", "turkish")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#result:visible")
+    assert page.url.endswith("compare.html?a=turkish&b=model-1")
+    assert [texts[:2] for texts, _, _ in shown(page)] == [["T2", "Turkish"]]
+    choose("B", "hostile-0")
+    page.get_by_role("button", name="Compare").click()
+    page.locator("#status", has_text="no task in common").wait_for()
+
+
+def test_four_models_are_compared_pair_by_pair_with_one_correction(open_comparison):
+    page, models = open_comparison("model-1", "model-2", "model-3", "turkish")  # the last has T2 in Turkish alone
+    rows = report_rows(*models)
+    assert len(rows) == 3 * (4 + 1 + 1 + 4 + 1 + 5 + 1) + 3  # three whole pairs; with D only T2 in Turkish
+    for (_, figures, _), row in zip(shown(page), rows.values(), strict=True):
+        assert figures == figures_of(row)
+    for task, whole in (("T1", MACRO), ("T2", "tur"), ("spans", MACRO)):
+        letters = "ABCD" if task == "T2" else "ABC"
+        wanted = []
+        for one in letters:
+            for other in letters:
+                row = rows.get((min(one, other) + max(one, other), task, whole))
+                winner = row and row.winner and (max if row.winner == "B" else min)(one, other)
+                wanted.append("" if winner is None else "better" if winner == one else "worse")
+        cells = page.locator(f"table[data-task={task}] tbody td:nth-child(n + 3)")
+        classes = cells.evaluate_all("all => all.map(one => one.className === 'none' ? '' : one.className)")
+        assert classes == wanted
+        assert {"better", "worse", ""} <= set(classes) or task != "spans"
+    sentences = page.locator("#verdict li").all_text_contents()
+    assert [sentence.partition(":")[0] for sentence in sentences] == ["T1", "T2", "T3", "Spans"]
+    assert sentences[0].endswith("not submitted by D.")
+    assert page.locator("#summary tbody th").all_text_contents() == ["T2"]  # what all four have
+
+
+def test_the_concepts_that_differ_most_are_named_with_texts_and_ranks(open_comparison):
+    page, (first, second) = open_comparison("model-0", "model-3")
+    gaps = {}  # concept -> the largest difference of nDCG in T1, its language, and its ranks
+    for one, other in zip(first.of_task("T1"), second.of_task("T1"), strict=True):
+        for concept, a, b in zip(one.concepts, one.sums[:, 0].tolist(), other.sums[:, 0].tolist(), strict=True):
+            ranks = [f"rank {round(2 ** (1 / ndcg) - 1)}" for ndcg in (a, b)]
+            gaps[concept] = max(gaps.get(concept, (0,)), (abs(a - b), LANGUAGES[one.language].name, ranks))
+    expected = []
+    for concept in sorted(gaps, key=lambda concept: -gaps[concept][0])[:4]:
+        _, language, ranks = gaps[concept]
+        texts = [f"{name} {concept} <b onclick=1>" for name in ("Turkish", language)]
+        expected.append([concept, f"T1, Turkish → {language}", *texts, *ranks])
+    rows = page.locator("#differing tbody tr").evaluate_all(
+        "all => all.map(row => [...row.cells].map(one => one.textContent))"
+    )
+    assert rows[:4] == expected
+    assert [row[1][:2] for row in rows] == [*["T1"] * 4, *["T2"] * 4, *["T3"] * 4, *["Sp"] * 4]
+    page.locator("#differing a").first.click()
+    page.wait_for_selector(".concept.linked")

@@ -1,0 +1,237 @@
+"""What pages show besides tables: hard items, figures, shares of spelling, draws; and the CSV and JSON of a board."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from leaderboard.board import make_board
+from leaderboard.data import board_data
+from leaderboard.details import hardest, spelling_splits
+from leaderboard.exports import item_values, leaderboard_file, records_of, to_csv
+from leaderboard.figures import (
+    few_shot_curves,
+    few_shot_delta,
+    forest_by_language,
+    forest_by_task,
+    forest_of_model,
+    score_by_size,
+    score_by_throughput,
+)
+from leaderboard.scripts import comparison_json, concept_sums
+from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored, scored_of
+from turkic_idiom_tasks.dataset.retrieval import queries_with_shared_stem
+from turkic_idiom_tasks.results.predictions import SPANS
+
+
+def board_of(*submissions, data, **options):
+    return make_board(submissions, data, **options)
+
+
+def model_json(board):
+    """The one model of leaderboard.json."""
+    (model,) = leaderboard_file(board, records_of(board)).model_dump(mode="json")["models"]
+    return model
+
+
+def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
+    data = make_data(30)
+    fullwidth = ["\uff1dHYPERLINK(1)", "\uff0b1", "\uff20SUM(A1)"]
+    hostile = ["=HYPERLINK(1)", "+1", "-1+1", "@SUM(A1)", "\tx", "\rx", *fullwidth]
+    submissions = []
+    for n, text in enumerate(hostile):
+        about = {"name": text, "training_data": f"{text} data", "few_shot": n, "device": text, "texts_per_second": 1.5}
+        submissions.append(make_scored(f"m{n}", data, skill=0.0, seed=n, **about))
+    board = board_of(*submissions, data=data)
+    rows = list(csv.DictReader(io.StringIO(to_csv(data, records_of(board)), newline="")))
+    assert {row["name"] for row in rows} == {f"'{text}" for text in hostile}
+    assert {row["training_data"] for row in rows} == {f"'{text} data" for text in hostile}
+    assert {row["device"] for row in rows} == {f"'{text}" for text in hostile}
+    assert {row["texts_per_second"] for row in rows} == {"1.500000"}
+    for row in rows:
+        float(row["T1 tur-azj"]), float(row["macro_low"]), int(row["parameters"])
+        assert {row["macro_reliable"], row["T1 tur-azj reliable"]} <= {"0", "1"}
+        assert not any(str(field).startswith(("=", "+", "@", "\t", "\r", "\uff1d")) for field in row.values())
+
+
+def test_json_holds_every_score_with_its_n_and_interval():
+    data = make_data(30, few={"uz": 12})
+    submission = make_scored("one", data)
+    model = model_json(board_of(submission, data=data, reproduced=("one",)))
+    assert model["badges"] == ["recomputed", "reproduced"]
+    assert model["metadata"]["training_data"] == submission.metadata.training_data
+    assert model["overall"]["rank"] == 1
+    assert len(model["subsets"]) == 18
+    uzbek = next(one for one in model["subsets"] if (one["task"], one["subset"]) == ("T2", "uzn"))
+    assert (uzbek["n"], uzbek["small_n"]) == (12, True)
+    assert uzbek["main"] == pytest.approx(float(np.mean(submission.find("T2", "uzn").sums[:, 0])), abs=1e-6)
+    assert uzbek["low"] < uzbek["main"] < uzbek["high"]
+
+
+def test_undefined_scores_are_null():
+    data = make_data(2, languages=("tr",))
+    nothing = [[0, 0, 1], [0, 0, 1]]  # nothing marked: precision is undefined
+    model = model_json(board_of(scored_of("one", data, {(SPANS, "tr"): nothing}), data=data))
+    assert model["subsets"][0]["scores"]["span_precision"] is None
+    assert model["overall"] is None
+
+
+def test_the_hardest_queries_come_with_text_answer_and_rank():
+    data = make_data(5, languages=("tr", "az"))
+    # ranks 1, 7, 1, 63 and 3: nDCG 1, 1/3, 1, 1/6 and 1/2
+    submission = scored_of("one", data, {("T1", "tur-azj"): [1, 1 / 3, 1, 1 / 6, 1 / 2]})
+    found = hardest(submission.subsets, data)
+    assert [(one["concept"], one["text"], one["answer"], one["result"]) for one in found] == [
+        ("c003", "Turkish idiom c003", "Azerbaijani idiom c003", f"rank 63 of {POOL}"),
+        ("c001", "Turkish idiom c001", "Azerbaijani idiom c001", f"rank 7 of {POOL}"),
+        ("c004", "Turkish idiom c004", "Azerbaijani idiom c004", f"rank 3 of {POOL}"),
+    ]
+    assert {(one["language"], one["answer_language"]) for one in found} == {("tr", "az")}
+
+
+def test_the_hardest_sentences_say_what_was_found():
+    data = make_data(4, languages=("tr",))
+    counts = [[1, 1, 1], [0, 2, 1], [0, 0, 1], [1, 3, 1]]
+    submission = scored_of("one", data, {(SPANS, "tr"): counts})
+    # F1 1, 0, 0 and 2 * 1 / (3 + 1); of the two zeros the one with more mistakes first
+    results = [one["result"] for one in hardest(submission.subsets, data)]
+    assert results == ["0 of 1 found, 2 wrong", "0 of 1 found", "1 of 1 found, 2 wrong"]
+
+
+def test_values_per_item_are_in_the_order_of_the_items():
+    data = make_data(3, languages=("tr", "az"))
+    submission = make_scored("one", data, seed=9)
+    values = item_values(submission)
+    assert values["T2/azj"] == submission.find("T2", "azj").sums[:, 0].tolist()
+    assert len(values["spans/tr"]) == 6  # numerator and denominator of three sentences
+    setup = comparison_json(board_of(submission, data=data))
+    assert setup["concepts"] == 3
+    assert [subset["key"] for subset in setup["subsets"]] == list(values) == list(concept_sums(submission))
+    assert all(subset["concepts"] == [0, 1, 2] for subset in setup["subsets"])
+    assert [subset["sizes"] for subset in setup["subsets"]] == [[1, 1, 1]] * 4 + [None] * 2
+
+
+def test_the_queries_of_t1_are_split_by_shared_stems():
+    data = make_data(4, languages=("tr", "az"))  # the first of four queries shares a stem
+    one = scored_of("one", data, {("T1", "tur-azj"): [1, 0.25, 0.5, 0.75]})
+    board = board_of(one, make_scored("other", data, tasks=("T2",)), data=data)
+    (split,) = spelling_splits(board, "T1")
+    shared, other = split["groups"]
+    assert shared["scores"]["one"].score == 1
+    score = other["scores"]["one"]
+    assert score.score == pytest.approx(0.5)  # (.25 + .5 + .75) / 3
+    assert score.interval.low < 0.5 < score.interval.high
+    assert (shared["n"], other["n"]) == (1, 3)
+    assert other["floor"] == pytest.approx(FLOOR)
+    assert set(shared["scores"]) == set(other["scores"]) == {"one"}
+    assert spelling_splits(board, "T2") == []
+
+
+def test_the_groups_are_those_of_the_command_run(submission_dataset):
+    data = board_data(submission_dataset)
+    for subset in data.of_task("T1"):
+        retrieval = submission_dataset.retrieval("T1", subset.name)
+        assert subset.shared_stem == queries_with_shared_stem(retrieval, "T1", subset.name)
+    assert {subset.shared_stem for subset in data.of_task("T3")} == {None}
+
+
+def spec_values(chart):
+    return next(iter(chart.spec["datasets"].values())) if "datasets" in chart.spec else chart.spec["data"]["values"]
+
+
+def test_figures_of_few_shot_submissions():
+    data = make_data(40, languages=("tr", "az"))
+    submissions = [
+        make_scored(f"x-{n}", data, skill=skill, tasks=(SPANS,), name="org/llm", few_shot=n)
+        for n, skill in ((0, 0.2), (10, 0.5), (50, 0.9))
+    ]
+    board = board_of(*submissions, data=data)
+    points = spec_values(few_shot_curves(board))
+    expected = [(panel, x) for panel in ("Turkish", "Azerbaijani") for x in ("0", "10", "50")]
+    assert [(one["panel"], one["x"]) for one in points] == expected
+    gain = submissions[2].of_task(SPANS)[0].main - submissions[0].of_task(SPANS)[0].main
+    assert spec_values(few_shot_delta(board))[0]["value"] == pytest.approx(gain)
+
+
+def test_figures_without_anything_to_show_are_left_out():
+    data = make_data(30)
+    board = board_of(make_scored("part", data, tasks=("T1",)), data=data)
+    assert [make(board) for make in (forest_by_task, score_by_size, few_shot_curves, few_shot_delta)] == [None] * 4
+
+
+def test_forests_show_models_without_spans_after_those_with_all_tasks():
+    data = make_data(30)
+    strong = make_scored("strong", data, skill=0.9, tasks=("T1", "T2", "T3"))
+    board = board_of(make_scored("weak", data, skill=0.3), strong, data=data)
+    first, second = forest_by_task(board)["groups"]
+    assert (first["submission"], [row["label"] for row in first["rows"]]) == ("weak", ["T1", "T2", "T3", "Spans"])
+    assert (second["submission"], len(second["rows"])) == ("strong", 3)
+    assert first["rows"][0]["score"].interval == board.by_task["T1"]["weak"].interval
+
+
+def test_the_forest_of_a_model_has_every_language_with_its_floor():
+    data = make_data(30, languages=("tr", "az"))
+    submission = make_scored("one", data, tasks=("T2", SPANS))
+    board = board_of(submission, data=data)
+    retrieval, spans = (group["rows"] for group in forest_of_model(board, submission)["groups"])
+    assert [(row["label"], row["floor"]) for row in retrieval] == [("Turkish", FLOOR), ("Azerbaijani", FLOOR)]
+    assert [(row["label"], row["floor"]) for row in spans] == [("Turkish", 0), ("Azerbaijani", 0)]
+    (group,) = forest_by_language(board, SPANS)["groups"]
+    assert [row["score"] for row in group["rows"]] == [row["score"] for row in spans]
+    assert spans[0]["score"].score == submission.of_task(SPANS)[0].main
+
+
+def test_the_scatter_labels_the_frontier_and_needs_five_sizes():
+    data = make_data(30)
+    sizes = {"tiny": 10**7, "worse": 2 * 10**7, "better": 10**8, "equal": 10**8, "huge": 10**10}
+    skills = {"tiny": 0.3, "worse": 0.1, "better": 0.6, "equal": 0.2, "huge": 0.9}
+    submissions = [
+        make_scored(name, data, skill=skill, seed=4, n_parameters=sizes[name]) for name, skill in skills.items()
+    ]
+    assert score_by_size(board_of(*submissions, data=data)) is None  # four different sizes
+    more = make_scored("more", data, skill=0.1, seed=5, n_parameters=10**9)
+    chart = score_by_size(board_of(*submissions, more, data=data))
+    points = {point["submission"]: point for point in chart["points"]}
+    assert [name for name, point in points.items() if point["is_labelled"]] == ["tiny", "better", "huge"]
+    assert chart["ticks"] == [(0, "10M"), (1 / 3, "100M"), (2 / 3, "1B"), (1, "10B")]
+    assert [points[name]["right"] for name in ("tiny", "better", "huge")] == pytest.approx([0, 1 / 3, 1])
+    assert points["huge"]["up"] * chart["scores"][-1][1] == pytest.approx(points["huge"]["score"])
+
+
+def test_the_throughput_chart_labels_the_frontier_and_keeps_to_one_device():
+    data = make_data(30)
+    measured = {  # texts per second, and skill
+        "fast": (3000.0, 0.3),
+        "slower": (900.0, 0.1),
+        "better": (100.0, 0.6),
+        "equal": (100.0, 0.2),
+        "slow": (3.0, 0.9),
+    }
+    submissions = [make_scored("unmeasured", data, skill=0.95), make_scored("nowhere", data, texts_per_second=5.0)]
+    for name, (rate, skill) in measured.items():
+        submissions.append(make_scored(name, data, skill=skill, seed=4, texts_per_second=rate, device="H100"))
+    for number in range(4):  # fewer than on the other device
+        submissions.append(make_scored(f"a{number}", data, texts_per_second=10.0 + number, device="A100"))
+    assert score_by_throughput(board_of(*submissions, data=data)) is None  # four different speeds
+    submissions.append(make_scored("more", data, skill=0.1, seed=5, texts_per_second=50.0, device="H100"))
+    chart = score_by_throughput(board_of(*submissions, data=data))
+    points = {point["submission"]: point for point in chart["points"]}
+    assert set(points) == {*measured, "more"}
+    assert [name for name, point in points.items() if point["is_labelled"]] == ["fast", "better", "slow"]
+    assert [tick for _, tick in chart["ticks"]] == ["1", "10", "100", "1,000", "10,000"]
+    places = [points[name]["right"] for name in ("better", "equal")]
+    assert places == pytest.approx([0.5, 0.5])  # 10^2 between 10^0 and 10^4
+    assert "H100" in chart["description"]
+    assert [point["measured"] for point in points.values()] == ["3,000", "900", "100", "100", "50", "3"]
+
+
+def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
+    data = make_data(30)
+    submissions = [
+        make_scored("a", data, name="org/same", regime="pretrained"),
+        make_scored("b", data, name="org/same", regime="tr-only"),
+        make_scored("c", data, name="org/other"),
+    ]
+    labels = {group["title"] for group in forest_by_task(board_of(*submissions, data=data))["groups"]}
+    assert labels == {"same (pretrained)", "same (tr-only)", "other"}

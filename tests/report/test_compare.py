@@ -1,0 +1,477 @@
+"""`turkic-idiom compare` on records of two rankers, and of a true span classifier with more and with fewer errors."""
+
+import csv
+import gzip
+import io
+import json
+import math
+import shutil
+
+import numpy as np
+import pytest
+from rich.console import Console
+from scipy.stats import wilcoxon
+from seqeval.metrics import f1_score
+
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.cli.compare_output import WIDE, print_comparison
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import write_lexicon
+from turkic_idiom_tasks.metrics.bootstrap import Interval
+from turkic_idiom_tasks.metrics.comparison import Comparison
+from turkic_idiom_tasks.report.compare import Report, Row, compare_results, comparison_frame, verdict
+from turkic_idiom_tasks.report.frame import to_json
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
+from turkic_idiom_tasks.results.record import (
+    SUFFIX,
+    DataName,
+    Header,
+    ModelName,
+    Training,
+    read_record,
+    subset_scores,
+    write_record,
+)
+from turkic_idiom_tasks.results.scored import score_subset
+from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.splits import TEST, retrieval_split, span_split
+
+GOOD, RANDOM = "me/good", "me/random"
+
+
+def concepts_in(split_of, split, n):
+    return [name for name in (f"c{k}" for k in range(2000)) if split_of(name) == split][:n]
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """36 retrieval test concepts in Turkish and Azerbaijani, 20 of them in Uzbek; meanings for T2."""
+    test = concepts_in(retrieval_split, TEST, 36)
+    entries = {
+        code: [Entry(name, f"{code} {name}", f"{code} anlam {name}") for name in test[: 20 if code == "uz" else 36]]
+        for code in ("tr", "az", "uz")
+    }
+    folder = tmp_path_factory.mktemp("compare") / "lexicon"
+    write_lexicon(folder, [Concept(name, "gloss") for name in test], entries)
+    return open_dataset(str(folder))
+
+
+def save(path, dataset, predictions, *, model, settings=None, training=None, top_k=None):
+    scores = [subset_scores(*key, score_subset(one).scores) for key, one in predictions.items()]
+    header = Header(data=DataName(path=dataset.path, revision=dataset.revision), subsets=scores,
+                    model=ModelName(name=model, revision=None), settings=settings or {}, training=training,
+                    versions={})  # fmt: skip
+    write_record(path, header, predictions, top_k=top_k)
+
+
+def ranked(dataset, task, subset, rng, *, skill):
+    """Rankings that know the right documents more or less well; every fifth query ties with all documents."""
+    pool = dataset.pool(task, subset)
+    similarities = rng.random((len(pool.queries), len(pool.documents)))
+    for row, columns in enumerate(pool.relevant):
+        similarities[row, columns] += skill * rng.random()
+    similarities[::5] = 0.5
+    return Rankings.from_similarities(pool, similarities)
+
+
+def write_runs(place, dataset, top_k=None):
+    """Write a record per task and subset of T1 and T2 for two models, as `run` does; returns the two folders."""
+    folders = []
+    for model, skill in ((RANDOM, 0.0), (GOOD, 3.0)):
+        folders.append(place / model.replace("/", "__"))
+        rng = np.random.default_rng(len(model))
+        for task in ("T1", "T2"):
+            for subset in dataset.subsets(task):
+                predictions = {(task, subset): ranked(dataset, task, subset, rng, skill=skill)}
+                save(folders[-1] / f"{task}-{subset}{SUFFIX}", dataset, predictions, model=model, top_k=top_k)
+    return folders
+
+
+@pytest.fixture(scope="module")
+def runs(dataset, tmp_path_factory):
+    return write_runs(tmp_path_factory.mktemp("runs"), dataset)
+
+
+@pytest.fixture
+def copied(runs, tmp_path):
+    """The same folders, free to be damaged."""
+    return [shutil.copytree(folder, tmp_path / side) for folder, side in zip(runs, "ab", strict=True)]
+
+
+def lines_of(path):
+    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
+
+
+def rewrite(path, change):
+    """Writes a record with other lines."""
+    text = "".join(json.dumps(line) + "\n" for line in change(lines_of(path)))
+    path.write_bytes(gzip.compress(text.encode()))
+
+
+def per_query(path, dataset):
+    """Query -> nDCG of a record of one subset, by hand: every query has one relevant document."""
+    _, head, *lines = lines_of(path)
+    data = dataset.retrieval(head["task"], head["subset"])
+    scores = {}
+    for line in lines:
+        (relevant,) = data.qrels[line["query"]]
+        above = 0
+        for group in line["ranking"]:
+            tied = [head["documents"][position] for position in (group if isinstance(group, list) else [group])]
+            if relevant in tied:
+                ranks = range(above + 1, above + len(tied) + 1)
+                scores[line["query"]] = sum(1 / math.log2(1 + rank) for rank in ranks) / len(tied)
+            above += len(tied)
+    return scores
+
+
+def test_rows_are_those_of_the_rankings(runs, dataset, capsys):
+    assert main(["compare", *map(str, runs), "--format", "csv", "--data", dataset.path]) == 0
+    rows = {(row["task"], row["subset"]): row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    t1, t2 = "TurkicIdiomT1", "TurkicIdiomT2"
+    assert list(rows) == [
+        (t1, "tur-azj"), (t1, "tur-uzn"), (t1, "mean"), (t2, "tur"), (t2, "azj"), (t2, "uzn"), (t2, "mean"),
+    ]  # fmt: skip
+    differences = {}
+    for subset, n in (("tur-azj", 36), ("tur-uzn", 20)):
+        a, b = (per_query(folder / f"T1-{subset}{SUFFIX}", dataset) for folder in runs)
+        difference = np.array([b[query] - a[query] for query in a])
+        differences[subset] = difference.mean()
+        row = rows[t1, subset]
+        assert (row["a"], row["b"], int(row["n"])) == (RANDOM, GOOD, n)
+        assert float(row["mean_a"]) == pytest.approx(np.mean(list(a.values())), abs=1e-6)
+        assert float(row["mean_b"]) == pytest.approx(np.mean(list(b.values())), abs=1e-6)
+        assert float(row["difference"]) == pytest.approx(difference.mean(), abs=1e-6)
+        assert float(row["low"]) < float(row["difference"]) < float(row["high"])
+        wins, losses = (difference > 1e-12).sum(), (difference < -1e-12).sum()
+        assert [int(row[name]) for name in ("wins", "ties", "losses")] == [wins, n - wins - losses, losses]
+        if n == 36:
+            rounded = np.round(difference, 9)
+            assert float(row["p_wilcox"]) == pytest.approx(wilcoxon(rounded).pvalue, rel=1e-5)
+            assert float(row["p_pratt"]) == pytest.approx(wilcoxon(rounded, zero_method="pratt").pvalue, rel=1e-5)
+        else:
+            assert [row[name] for name in ("effect", "p", "p_pratt", "p_wilcox", "p_holm")] == [""] * 5
+    mean = rows[t1, "mean"]
+    assert float(mean["difference"]) == pytest.approx(np.mean(list(differences.values())), abs=2e-6)
+    assert (mean["n"], mean["n_clusters"]) == ("56", "36")
+    assert float(mean["p"]) == pytest.approx(1 / 10_001, rel=1e-4)
+    assert differences["tur-azj"] > 0.3
+
+
+def test_holm_is_over_the_rows_that_have_a_p(runs, dataset):
+    rows = compare_results(*runs, dataset).rows
+    tested = sorted((row.result.p, row.holm) for row in rows if row.result.p is not None)
+    assert len(tested) == 5  # all rows but the two of Uzbek
+    assert tested[0][1] == pytest.approx(5 * tested[0][0])
+    assert all(adjusted >= p for p, adjusted in tested)
+    alone = compare_results(*runs, dataset, tasks=["TurkicIdiomT1"]).rows
+    assert [row.task for row in alone] == ["T1"] * 3
+    assert alone[0].holm == pytest.approx(2 * alone[0].result.p)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_table_begins_with_a_verdict_and_fits_the_width(runs, dataset, width):
+    report = compare_results(*runs, dataset)
+    text = io.StringIO()
+    print_comparison(report, Console(file=text, width=width, highlight=False, markup=False))
+    lines = text.getvalue().splitlines()
+    assert lines[0] == "B is better on T1 (1 of 2 subsets); B is better on T2 (2 of 3 subsets)."
+    assert f"A: {RANDOM}" in lines
+    assert f"B: {GOOD}" in lines
+    assert max(map(len, lines)) <= width
+    assert "fewer than 30 concepts" in text.getvalue()
+    for row in json.loads(to_json(comparison_frame(report))):
+        short = row["task"].removeprefix("TurkicIdiom")
+        place = next(n for n, line in enumerate(lines) if line.split()[:2] == [short, row["subset"]])
+        shown = "\n".join(lines[place : place + (1 if width >= WIDE else 2)])  # the interval stands below
+        assert f"{row['difference']:+.3f}" in shown
+        assert f"[{row['low']:+.3f}, {row['high']:+.3f}]" in shown
+        assert f" {row['n']}{'*' if row['subset'] in ('tur-uzn', 'uzn') else ''} " in shown
+        if width >= WIDE and row["p"] is not None:
+            for name in ("p", "p_holm", "p_pratt", "p_wilcox"):
+                assert (f"{row[name]:.4f}" if row[name] >= 0.0001 else f"{row[name]:.1e}") in shown
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([("T1", "tur-azj", 0.2, 0.01)], "B is better on T1."),
+        ([("T1", "tur-azj", -0.2, 0.01)], "A is better on T1."),
+        ([("T1", "tur-azj", 0.2, 0.05)], "no difference shown on T1."),
+        ([("T1", "tur-azj", 0.2, None)], "too few concepts on T1 for a test."),
+        (
+            [("T1", "tur-azj", 0.2, 0.01), ("T1", "tur-tuk", 0.2, 0.2), ("T1", "tur-uzn", 0.2, 0.04),
+             ("T1", "mean", 0.2, 0.001), ("T2", "tur", 0.1, 0.6), ("T2", "azj", -0.1, 0.03), ("T2", "mean", 0.0, 1.0)],
+            "B is better on T1 (2 of 3 subsets); no difference shown on T2 (A is better on 1 of 2 subsets).",
+        ),
+        (
+            [("T1", "tur-azj", 0.1, 0.2), ("T1", "tur-tuk", 0.1, 0.2), ("T1", "mean", 0.1, 0.04)],
+            "B is better on T1 (over all 2 subsets, on none by itself).",
+        ),
+    ],
+)  # fmt: skip
+def test_the_verdict_counts_what_survives_holm(rows, expected):
+    """Rows: task, subset, difference, and its p after Holm's correction, or None for fewer than 30 concepts."""
+    compared = []
+    for task, subset, difference, p in rows:
+        n = 20 if p is None else 100
+        result = Comparison(n, n, 0.5, 0.5 + difference, difference, Interval(0.0, 1.0), 1, 1, 1, p=p)
+        compared.append(Row(task, subset, result, p))
+    assert verdict(Report(("a", "b"), tuple(compared), ())) == expected
+
+
+def test_files_compare_like_folders_and_the_other_way_round(runs, dataset):
+    files = [folder / f"T1-tur-azj{SUFFIX}" for folder in runs]
+    (forwards,) = compare_results(*files, dataset).rows
+    (backwards,) = compare_results(*reversed(files), dataset).rows
+    of_folders = compare_results(*runs, dataset, tasks=["T1"]).rows
+    assert forwards.result == next(row.result for row in of_folders if row.subset == "tur-azj")
+    assert backwards.result.difference == pytest.approx(-forwards.result.difference)
+    assert (backwards.result.wins, backwards.result.losses) == (forwards.result.losses, forwards.result.wins)
+
+
+def test_a_result_against_itself_is_all_ties(runs, dataset, capsys):
+    report = compare_results(runs[0], runs[0], dataset)
+    assert {row.result.difference for row in report.rows} == {0.0}
+    assert {row.result.p for row in report.rows} == {1.0, None}
+    assert main(["compare", str(runs[0]), str(runs[0]), "--data", dataset.path]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("no difference shown on T1; no difference shown on T2.")
+    assert "A and B score the same on every concept" in printed
+
+
+def test_rankings_that_are_cut_compare_like_whole_ones(runs, dataset, tmp_path):
+    """A cut record says where the relevant documents stand that it does not list."""
+    cut = write_runs(tmp_path, dataset, top_k=5)
+    assert compare_results(*cut, dataset).rows == compare_results(*runs, dataset).rows
+
+
+def test_other_precision_is_remarked_on(copied, dataset):
+    for folder, dtype in zip(copied, ("float32", "bfloat16"), strict=True):
+        for path in folder.iterdir():
+            rewrite(path, lambda lines, d=dtype: [lines[0] | {"settings": {"dtype": d}}, *lines[1:]])
+    assert compare_results(*copied, dataset).remarks == (
+        "A was run in float32, B in bfloat16: rounding moves documents too",
+    )
+
+
+def test_seeds_of_a_tuned_encoder_are_averaged(dataset, tmp_path):
+    rng = np.random.default_rng(0)
+    tuned = [ranked(dataset, "T1", "tur-azj", rng, skill=skill) for skill in (1.0, 2.0)]
+    for seed, rankings in enumerate(tuned):
+        save(tmp_path / "b" / f"{seed}{SUFFIX}", dataset, {("T1", "tur-azj"): rankings}, model=GOOD,
+             settings={"pooling": "mean"}, training=Training(regime="tr-only", seed=seed))  # fmt: skip
+    before = {("T1", "tur-azj"): ranked(dataset, "T1", "tur-azj", rng, skill=0.0)}
+    save(tmp_path / "a" / f"x{SUFFIX}", dataset, before, model=GOOD, settings={"pooling": "mean"})
+    report = compare_results(tmp_path / "a", tmp_path / "b", dataset)
+    assert report.names == (f"{GOOD} (pooling=mean)", f"{GOOD} (pooling=mean), tr-only")
+    (only,) = report.rows
+    assert only.result.second == pytest.approx(np.mean([score_subset(one).main for one in tuned]))
+    queries = np.mean([score_subset(one).sums[:, 0] for one in tuned], axis=0)
+    untuned = score_subset(before["T1", "tur-azj"]).sums[:, 0]
+    assert only.result.wins == (queries > untuned + 1e-9).sum()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"config": {"epochs": 50, "seed": 1}}, r"training setting epochs: 1 and 50"),
+        ({"settings": {"pooling": "mean", "dtype": "bfloat16"}}, "setting dtype: None and 'bfloat16'"),
+        ({"config": {"epochs": 1, "seed": 1}}, None),
+    ],
+)
+def test_only_results_that_differ_in_nothing_but_the_seed_are_averaged(dataset, tmp_path, change, message):
+    rng = np.random.default_rng(0)
+    for seed, changed in enumerate(({}, change)):
+        facts = {"settings": {"pooling": "mean"}, "config": {"epochs": 1, "seed": seed}} | changed
+        training = Training(regime="tr-only", seed=seed, config=facts["config"])
+        rankings = {("T1", "tur-azj"): ranked(dataset, "T1", "tur-azj", rng, skill=1.0)}
+        save(tmp_path / "b" / f"{seed}{SUFFIX}", dataset, rankings, model=GOOD, settings=facts["settings"],
+             training=training)  # fmt: skip
+    other = {("T1", "tur-azj"): ranked(dataset, "T1", "tur-azj", rng, skill=0.0)}
+    save(tmp_path / "a" / f"x{SUFFIX}", dataset, other, model=GOOD, settings={"pooling": "mean"})
+    if message is None:
+        compare_results(tmp_path / "a", tmp_path / "b", dataset)
+    else:
+        with pytest.raises(InputError, match=f"several results of T1, tur-azj: .*they differ in {message}"):
+            compare_results(tmp_path / "a", tmp_path / "b", dataset)
+
+
+def without_places(lines):
+    """A cut ranking as nobody of ours writes it: without the places of relevant documents."""
+    return [*lines[:2], *({"query": line["query"], "ranking": line["ranking"][:5]} for line in lines[2:])]
+
+
+def other_score(lines):
+    header = json.loads(json.dumps(lines[0]))
+    header["subsets"][0]["scores"] = {"ndcg": 0.5}
+    return [header, *lines[1:]]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda path: rewrite(path, other_score), r"the predictions give ndcg 0\.\d+, the file states 0\.5"),
+        (
+            lambda path: rewrite(
+                path, lambda lines: [lines[0] | {"data": {"path": "p", "revision": "f" * 40}}, *lines[1:]]
+            ),
+            "a result of other data .*ffffffffffff",
+        ),
+        (lambda path: path.write_text("{"), "delete the file and compute it again"),
+        (lambda path: path.unlink(), r"T1, tur-azj is only in A \(.*two files with the same subsets"),
+        (lambda path: [other.unlink() for other in path.parent.glob("T1-*")], r"T1, .* is only in A \(.*--task"),
+        (lambda path: shutil.copy(path, path.with_name(f"copy{SUFFIX}")), "several results of T1, tur-azj: .*copy"),
+    ],
+)
+def test_results_that_cannot_be_compared(copied, dataset, spoil, message):
+    spoil(copied[1] / f"T1-tur-azj{SUFFIX}")
+    with pytest.raises(InputError, match=message):
+        compare_results(*copied, dataset)
+
+
+def test_a_cut_ranking_without_exact_places_is_refused(copied, dataset):
+    path = copied[0] / f"T1-tur-azj{SUFFIX}"
+    rewrite(path, without_places)
+    rewrite(path, lambda lines: [stated_as_computed(path, dataset, lines), *lines[1:]])
+    with pytest.raises(InputError, match=r"cut at 5 documents per query.*compute it again"):
+        compare_results(*copied, dataset)
+
+
+def stated_as_computed(path, dataset, lines):
+    """The header with the scores that a cut ranking seems to have."""
+    predictions = read_record(path, dataset).predictions
+    scores = [subset_scores(*key, score_subset(one).scores).model_dump() for key, one in predictions.items()]
+    return lines[0] | {"subsets": scores}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("absent", "absent"), 2, "absent: no such file or folder"),
+        (("{empty}", "{empty}"), 1, "no result in it; turkic-idiom run"),
+        (("{a}", "{b}", "--task", "T9"), 2, "unknown task 'T9'"),
+        (("{a}", "{b}", "--task", "spans"), 1, "no result of spans; it has T1, T2"),
+        (("{a}", "{b}", "--data", ""), 1, "a result of other data"),
+    ],
+)
+def test_wrong_arguments_are_one_line(runs, dataset, tmp_path, capsys, arguments, code, message):
+    given = [part.format(a=runs[0], b=runs[1], empty=tmp_path) for part in arguments]
+    data = [] if "--data" in given else ["--data", dataset.path]
+    assert main(["compare", *given, *data]) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+
+
+LETTERS = ("O", "B", "I")
+
+
+@pytest.fixture(scope="module")
+def span_dataset(tmp_path_factory):
+    """40 test sentences in Turkish, 32 of them in Azerbaijani, each with an idiom of two words."""
+    entries = []
+    for name in concepts_in(span_split, TEST, 40):
+        sentence = f"{name} göz kalp yol gece"
+        entries.append(Entry(name, f"göz {name}", None, sentence, (Span(len(name) + 1, len(name) + 9),)))
+    folder = tmp_path_factory.mktemp("spans") / "lexicon"
+    write_lexicon(folder, [Concept(entry.concept, "") for entry in entries], {"tr": entries, "az": entries[:32]})
+    return open_dataset(str(folder))
+
+
+@pytest.fixture(scope="module")
+def span_runs(span_dataset, tmp_path_factory):
+    """The folders of two classifiers of two seeds; the tags of many and of fewer sentences are random."""
+    folder = tmp_path_factory.mktemp("span-runs")
+    rng = np.random.default_rng(0)
+    for name, share in (("weak", 0.7), ("strong", 0.4)):
+        for seed in (1, 2):
+            for language, size in (("tr", "all"), ("az", 0)):
+                write_tags(folder / name, span_dataset, language, size, seed, rng, share=share)
+    return folder / "weak", folder / "strong"
+
+
+def write_tags(folder, dataset, language, size, seed, rng, *, share):
+    sentences = dataset.test_sentences(language)
+    letters = []
+    for sentence in sentences.rows:
+        gold = "".join(tag[0] for tag in sentence.tags)
+        letters.append("".join(rng.choice(LETTERS, len(gold))) if rng.random() < share else gold)
+    training = Training(regime="from-tr", language="tr", seed=seed, size=size)
+    save(folder / f"{language}-{size}-{seed}{SUFFIX}", dataset, {(SPANS, language): Tags(sentences, tuple(letters))},
+         model="me/classifier", training=training)  # fmt: skip
+
+
+def tags_of(dataset, folder, language):
+    """Gold and predicted tags of the test sentences, seed after seed, from the records."""
+    labels = {"O": "O", "B": "B-IDIOM", "I": "I-IDIOM"}
+    gold = {row.id: list(row.tags) for row in dataset.test_sentences(language).rows}
+    found = []
+    for path in sorted(folder.glob(f"{language}-*{SUFFIX}")):
+        found += [(line["sentence"], line["tags"]) for line in lines_of(path)[2:]]
+    return [gold[key] for key, _ in found], [[labels[letter] for letter in tags] for _, tags in found]
+
+
+def test_span_classifiers_of_several_seeds(span_dataset, span_runs, capsys):
+    report = compare_results(*span_runs, span_dataset)
+    assert [(row.task, row.subset) for row in report.rows] == [("spans-all", "tr"), ("spans-0", "az")]
+    for one in report.rows:
+        found = [tags_of(span_dataset, folder, one.subset) for folder in span_runs]
+        assert (one.result.first, one.result.second) == pytest.approx([f1_score(*tags) for tags in found])
+        assert one.result.n == one.result.n_concepts == {"tr": 40, "az": 32}[one.subset]
+        a, b = (counts(*tags) for tags in found)
+        fewer_wrong = np.sign((a[:, 1] - 2 * a[:, 0]) - (b[:, 1] - 2 * b[:, 0]))
+        assert [one.result.wins, one.result.ties, one.result.losses] == [(fewer_wrong == s).sum() for s in (1, 0, -1)]
+        assert min(one.result.wins, one.result.ties, one.result.losses) > 0
+        assert one.result.interval.low < one.result.difference < one.result.interval.high
+    assert main(["compare", *map(str, span_runs), "--data", span_dataset.path]) == 0
+    assert "micro-averaged F1 of whole spans" in capsys.readouterr().out
+
+
+def spans(tags):
+    """Half-open spans by seqeval's default reading."""
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    return {(start, end + 1) for _, start, end in get_entities(tags)}
+
+
+def counts(gold, predicted):
+    """(sentences, 3): correct, predicted and gold spans of both seeds."""
+    rows = [(len(spans(g) & spans(p)), len(spans(p)), len(spans(g))) for g, p in zip(gold, predicted, strict=True)]
+    return np.array(rows).reshape(2, -1, 3).sum(axis=0)
+
+
+def test_single_span_files_of_any_seed(span_dataset, span_runs):
+    files = [span_runs[0] / f"az-0-1{SUFFIX}", span_runs[1] / f"az-0-2{SUFFIX}"]
+    (only,) = compare_results(*files, span_dataset).rows
+    assert (only.task, only.subset) == ("spans", "az")
+    stated = [lines_of(path)[0]["subsets"][0]["scores"]["span_f1"] for path in files]
+    assert (only.result.first, only.result.second) == pytest.approx(stated)
+
+
+def test_languages_of_a_task_are_combined_by_concept(span_dataset, tmp_path):
+    rng = np.random.default_rng(5)
+    for name, share in (("a", 0.7), ("b", 0.3)):
+        for language in ("tr", "az"):
+            write_tags(tmp_path / name, span_dataset, language, "all", 1, rng, share=share)
+    rows = {row.subset: row.result for row in compare_results(tmp_path / "a", tmp_path / "b", span_dataset).rows}
+    assert set(rows) == {"tr", "az", "mean"}
+    assert rows["mean"].difference == pytest.approx((rows["tr"].difference + rows["az"].difference) / 2)
+    assert (rows["mean"].n, rows["mean"].n_concepts) == (72, 40)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda path: path.unlink(), "the seeds differ: 1, 2 and 2"),
+        (lambda path: shutil.copy(path, path.with_name(f"copy{SUFFIX}")), "several results of spans-0, az"),
+        (lambda path: [other.unlink() for other in path.parent.glob("az-*")], "spans-0, az is only in A"),
+    ],
+)
+def test_spans_that_cannot_be_compared(span_dataset, span_runs, tmp_path, change, message):
+    for name, folder in zip("ab", span_runs, strict=True):
+        shutil.copytree(folder, tmp_path / name)
+    change(tmp_path / "b" / f"az-0-1{SUFFIX}")
+    with pytest.raises(InputError, match=message):
+        compare_results(tmp_path / "a", tmp_path / "b", span_dataset)

@@ -1,0 +1,366 @@
+"""The tables from small results whose means are computed by hand and whose p-values are scipy's."""
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import rankdata, wilcoxon
+
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.report.frame import QUERY_COLUMNS, SCORE_COLUMNS, score_frame
+from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables, summarise
+from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
+from turkic_idiom_tasks.report.tables import Table, short_names, write_tables
+from turkic_idiom_tasks.results.record import DataName, Header, ModelName, SubsetScores, Training
+
+XLMR, MPNET = "FacebookAI/xlm-roberta-base", "sentence-transformers/paraphrase-multilingual-mpnet-base-v2"
+OWN = "my/encoder"
+SOURCES = {"T1": "tur", "T3": "tur"}
+
+
+def header(model, *, settings, subsets, training=None):
+    data = DataName(path="p", revision="0" * 40)
+    return Header(data=data, model=ModelName(name=model, revision=None), settings=settings, training=training,
+                  versions={}, subsets=subsets)  # fmt: skip
+
+
+def result(model, regime, pooling, tasks, *, language=None, seed=None, kept_step=10):
+    """A finished cell: its header and, for each subset, the nDCG of its queries. `tasks`: task -> subset -> nDCG."""
+    training = None
+    if regime != "pretrained":
+        training = Training(regime=regime, language=language, seed=seed, outcome={"kept_step": kept_step})
+    subsets, queries = [], []
+    for task, of_task in tasks.items():
+        for subset, values in of_task.items():
+            floor = 0.1 if subset.endswith("azj") else 0.3
+            mean = sum(values) / len(values)
+            scores = {"ndcg": mean, "ndcg_floor": floor, "ndcg_corrected": (mean - floor) / (1 - floor)}
+            scores |= {"ndcg_strict": mean, "ndcg_strict_floor": floor}
+            scores |= dict.fromkeys(("ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10"), 0.25)
+            scores |= {"mrr": mean / 2, "n_queries": float(len(values)), "n_documents": 400.0}
+            subsets.append(SubsetScores(task=task, subset=subset, scores=scores))
+            for n, value in enumerate(values):
+                query, concept = f"{SOURCES.get(task, subset)}:c{n:03d}", f"c{n:03d}"
+                queries.append([model, regime, language, seed, pooling, None, task, subset, query, concept, value])
+    return header(model, settings={"pooling": pooling}, subsets=subsets, training=training), queries
+
+
+def frames(results):
+    """The two frames of results."""
+    queries = [row for _, rows in results for row in rows]
+    return score_frame(one for one, _ in results), pd.DataFrame(queries, columns=QUERY_COLUMNS)
+
+
+def tables_of(results, languages=tuple(LANGUAGES)):
+    scores, queries = frames(results)
+    return retrieval_tables(summarise(scores, queries, languages))
+
+
+def charts_of(results):
+    scores, queries = frames(results)
+    return retrieval_charts(summarise(scores, queries, tuple(LANGUAGES)))
+
+
+def by_hand():
+    """XLM-R on T1 and T2 in Turkish, Azerbaijani and Uzbek; `mean` is better than `cls` where both are there."""
+    return [
+        result(XLMR, "pretrained", "cls", {
+            "T1": {"tur-azj": [0.9, 0.1], "tur-uzn": [0.1, 0.3]},
+            "T2": {"tur": [0.1, 0.1], "azj": [0.1, 0.1], "uzn": [0.1, 0.1]},
+        }),
+        result(XLMR, "pretrained", "mean", {
+            "T1": {"tur-azj": [0.2, 0.4], "tur-uzn": [0.5, 0.7]},
+            "T2": {"tur": [0.1, 0.3], "azj": [0.3, 0.5], "uzn": [0.2, 0.4]},
+        }),
+        *(result(XLMR, "tr-only", "mean", {"T1": {"tur-azj": azj, "tur-uzn": uzn},
+                                           "T2": {"tur": [0.6, 0.8], "azj": [0.0, 0.0], "uzn": [0.0, 0.0]}},
+                 seed=seed, kept_step=kept)
+          for seed, azj, uzn, kept in ((42, [0.4, 0.6], [0.6, 0.8], 0), (43, [0.6, 0.8], [0.8, 1.0], 5))),
+        result(XLMR, "cross-lingual", "mean", {"T1": {"tur-azj": [0.3, 0.3]}}, language="az", seed=42),
+        result(XLMR, "cross-lingual", "mean", {"T1": {"tur-uzn": [0.9, 0.9]}}, language="uz", seed=42),
+        result(XLMR, "monolingual", "mean", {"T2": {"azj": [0.4, 0.6]}}, language="az", seed=42, kept_step=0),
+        result(XLMR, "monolingual", "mean", {"T2": {"uzn": [0.8, 1.0]}}, language="uz", seed=42),
+    ]  # fmt: skip
+
+
+def is_of(one, regime, language=None):
+    training = one[0].training
+    return training is not None and (training.regime, training.language) == (regime, language)
+
+
+def rows_of(tables, name):
+    """The rows of a table as its CSV has them."""
+    return next(list(csv.DictReader(io.StringIO(table.to_csv()))) for table in tables if table.name == name)
+
+
+def read(results):
+    """Table name -> its rows."""
+    tables = tables_of(results)
+    return {table.name: rows_of(tables, table.name) for table in tables}
+
+
+def numbers(row, *columns):
+    return [pytest.approx(float(row[column])) for column in columns]
+
+
+def test_figure_2_averages_queries_then_seeds_then_languages():
+    pretrained, tr_only, cross_lingual = read(by_hand())["figure2_t1"]
+    # pretrained, mean: az (.2 + .4) / 2 = .3, uz .6; their mean .45. cls: (.5 + .2) / 2 = .35, which is worse.
+    assert (pretrained["regime"], pretrained["pooling"], pretrained["seeds"]) == ("pretrained", "mean", "1")
+    assert numbers(pretrained, "nDCG", "floor") == [0.45, 0.2]  # floors .1 and .3
+    assert numbers(pretrained, "corrected") == [((0.3 - 0.1) / 0.9 + (0.6 - 0.3) / 0.7) / 2]
+    assert (pretrained["difference to pretrained"], pretrained["untuned kept"]) == ("", "")
+    assert (pretrained["may be too short"], tr_only["may be too short"]) == ("nDCG", "nDCG, difference")  # 2 concepts
+    # tr-only: queries over seeds: az .5, .7, uz .7, .9; languages .6, .8. Each az query gains .3, each uz query .2.
+    assert numbers(tr_only, "nDCG", "difference to pretrained") == [0.7, 0.25]
+    assert numbers(tr_only, "difference low", "difference high") == [0.25, 0.25]
+    assert (tr_only["seeds"], tr_only["queries"], tr_only["untuned kept"]) == ("2", "4", "az 1/2, uz 1/2")
+    # cross-lingual: each language from the cell that was trained for it: (.3 + .9) / 2
+    assert numbers(cross_lingual, "nDCG", "difference to pretrained") == [0.6, 0.15]
+
+
+def test_table_5_takes_turkish_from_the_tr_only_cell():
+    (row,) = read(by_hand())["table5_t2"]
+    # pretrained, mean: tr .2, az .4, uz .3. Monolingual: tr .7 (tr-only), az .5 and uz .9 (their own cells): .7.
+    assert numbers(row, "pretrained", "monolingual", "difference") == [0.3, 0.7, 0.4]
+    assert numbers(row, "low", "high") == [0.4, 0.4]  # tr .5, az .1, uz .6, the same for every query
+    assert (row["pretrained pooling"], row["monolingual pooling"], row["queries"]) == ("mean", "mean", "6")
+    assert row["untuned kept"] == "tr 1/2, az"
+    note = next(table.note for table in tables_of(by_hand()) if table.name == "table5_t2")
+    assert "Fewer than 30 queries, whose mean says little: tr, az, uz." in note
+    assert "optimistic" in note
+
+
+def test_the_papers_figures_stand_beside_means_over_its_languages_and_no_others():
+    own, foreign = ("tur", "azj", "tuk", "gag", "uzn"), ("tur-azj", "tur-tuk", "tur-gag", "tur-uzn")
+    scores = {"T1": {key: [0.5] for key in foreign}, "T2": {key: [0.5] for key in own}}
+    results = [result(XLMR, "pretrained", pooling, scores) for pooling in ("mean", "cls")]
+    tables = read([*results, result(OWN, "pretrained", "mean", scores)])
+    assert [row["paper nDCG"] for row in tables["figure2_t1"]] == ["0.346", ""]
+    row, _ = tables["table5_t2"]
+    assert (row["paper pretrained"], row["paper monolingual"], row["paper difference"]) == ("0.16", "0.22", "0.07")
+    assert (row["paper pretrained pooling"], row["paper monolingual pooling"]) == ("mean", "first_last")
+    stated = {row["pooling"]: row["paper p"] for row in tables["table6_t2_p"] if row["model"] == XLMR}
+    assert stated == {"mean": "0.0682", "cls": "0.964"}
+    fewer = read(by_hand())
+    assert {row["paper nDCG"] for row in fewer["figure2_t1"]} == {""}
+    assert {row["paper pretrained"] for row in fewer["table5_t2"]} == {""}
+
+
+def test_means_are_over_the_languages_that_are_asked_for():
+    (row,) = (row for row in rows_of(tables_of(by_hand(), {"uz"}), "figure2_t1") if row["regime"] == "pretrained")
+    assert numbers(row, "nDCG") == [0.6]  # uz (.5 + .7) / 2 under mean
+
+
+def test_a_mean_needs_all_its_languages():
+    records = [r for r in by_hand() if not is_of(r, "cross-lingual", "uz")]
+    tables = read(records)
+    assert [row["nDCG"] != "" for row in tables["figure2_t1"]] == [True, True, False]
+    assert tables["figure3_t3"] == []  # nothing is known of T3
+    shown = next(table for table in tables_of(records) if table.name == "figure2_t1").to_markdown()
+    assert ["cross-lingual", "–", "–"] in [
+        [cell.strip() for cell in line.split("|")[2:5]] for line in shown.splitlines() if "|" in line
+    ]
+    assert [row["regime"] for row in read([r for r in records if r[0].training is None])["figure2_t1"]] == [
+        "pretrained"
+    ]
+    records = [r for r in by_hand() if not is_of(r, "tr-only")]  # no Turkish
+    (row,) = read(records)["table5_t2"]
+    assert (row["pretrained"] != "", row["monolingual"], row["difference"]) == (True, "", "")
+    assert (row["queries"], row["seeds"]) == ("6", "")
+
+
+def test_poolings_have_everything():
+    tables = read(by_hand())
+    rows = {(r["task"], r["regime"], r["pooling"]): r for r in tables["poolings"]}
+    assert numbers(rows["T1", "pretrained", "cls"], "ndcg", "mrr", "recall_at_1") == [0.35, 0.175, 0.25]
+    assert rows["T1", "tr-only", "cls"]["ndcg"] == ""
+    assert ("T2", "cross-lingual", "mean") not in rows  # there is no such training for Turkish
+
+
+def tied(generator, n, *, gain):
+    """nDCG before and after training, rounded so that many queries tie."""
+    before = generator.integers(1, 9, n) / 10
+    return before, np.clip(before + generator.integers(-1, 2, n) / 10 + (generator.random(n) < gain) / 10, 0, 1)
+
+
+@pytest.fixture(scope="module")
+def significant():
+    """Two poolings of T2 in Turkish and Azerbaijani: `mean` gains, `cls` hardly does. The pairs, and the table."""
+    generator = np.random.default_rng(11)
+    pairs = {
+        "cls": {"tur": tied(generator, 50, gain=0.1), "azj": tied(generator, 40, gain=0.1)},
+        "mean": {"tur": tied(generator, 50, gain=0.6), "azj": tied(generator, 40, gain=0.6)},
+    }
+
+    records = []
+    for pooling, of in pairs.items():
+        before, after = ({subset: values[number].tolist() for subset, values in of.items()} for number in (0, 1))
+        records += [
+            result(XLMR, "pretrained", pooling, {"T2": before}),
+            result(XLMR, "tr-only", pooling, {"T2": {"tur": after["tur"]}}),
+            result(XLMR, "monolingual", pooling, {"T2": {"azj": after["azj"]}}, language="az", seed=42),
+        ]
+    table = next(table for table in tables_of(records) if table.name == "table6_t2_p")
+    rows = {row["pooling"]: row for row in csv.DictReader(io.StringIO(table.to_csv()))}
+    differences = {p: np.concatenate([after - before for before, after in of.values()]).round(9)
+                   for p, of in pairs.items()}  # fmt: skip
+    return differences, rows, table
+
+
+@pytest.mark.parametrize("method", ["wilcox", "pratt"])
+def test_table_6_is_scipys_over_the_queries_of_all_languages(significant, method):
+    differences, rows, _ = significant
+    p = {pooling: wilcoxon(d, zero_method=method).pvalue for pooling, d in differences.items()}
+    for pooling in p:
+        assert float(rows[pooling][f"p {method}"]) == pytest.approx(p[pooling], rel=1e-9)
+        assert rows[pooling]["queries"] == "90"
+    low, high = sorted(p, key=p.get)  # Holm: the smallest of two times two, the other as it is, or the first one's
+    assert float(rows[low][f"Holm {method}"]) == pytest.approx(2 * p[low], rel=1e-9)
+    assert float(rows[high][f"Holm {method}"]) == pytest.approx(max(p[high], 2 * p[low]), rel=1e-9)
+
+
+def test_table_6_counts_and_its_effect(significant):
+    differences, rows, _ = significant
+    for pooling, d in differences.items():
+        row = rows[pooling]
+        assert [int(row[name]) for name in ("wins", "ties", "losses")] == [(d > 0).sum(), (d == 0).sum(), (d < 0).sum()]
+        ranks = rankdata(abs(d[d != 0]))
+        effect = (ranks * np.sign(d[d != 0])).sum() / ranks.sum()
+        assert float(row["effect"]) == pytest.approx(effect)
+        assert row["concepts"] == "50"  # c000 … c049 in Turkish, the first forty in Azerbaijani too
+    assert float(rows["mean"]["effect"]) > 0.5
+    assert float(rows["mean"]["p by concept"]) < 0.001 < float(rows["cls"]["p by concept"])
+
+
+def test_small_p_values_are_not_shown_as_zero(significant):
+    _, rows, table = significant
+    p = float(rows["mean"]["p wilcox"])
+    assert 0 < p < 0.0005
+    shown = [cell.strip() for cell in table.to_markdown().split("|")]
+    assert f"{p:.1e}" in shown
+    assert "0.000" not in shown
+
+
+def test_no_test_on_few_queries():
+    row = next(row for row in read(by_hand())["table6_t2_p"] if row["pooling"] == "mean")
+    assert (row["p wilcox"], row["p pratt"], row["Holm pratt"], row["p by concept"]) == ("", "", "", "")
+    assert (row["queries"], row["wins"], row["losses"]) == ("6", "6", "0")
+
+
+def test_the_order_of_the_results_changes_nothing():
+    for one, other in zip(tables_of(by_hand()), tables_of(by_hand()[::-1]), strict=True):
+        assert one.to_csv() == other.to_csv()
+
+
+def test_models_stand_as_in_the_paper_then_others():
+    scores = {"T2": {"tur": [0.1, 0.3], "azj": [0.3, 0.5]}}
+    results = [result(model, "pretrained", "mean", scores) for model in (OWN, MPNET, XLMR)]
+    assert [row["model"] for row in read(results)["table5_t2"]] == [XLMR, MPNET, OWN]
+
+
+def test_charts_show_the_best_model_first_and_leave_gaps_empty():
+    own = result(OWN, "pretrained", "max", {"T1": {"tur-azj": [0.8, 1.0], "tur-uzn": [0.9, 0.9]}})
+    charts = charts_of([*by_hand(), own])
+    assert list(charts) == ["figure2_t1", "table5_t2"]  # nothing is known of T3
+    bars = charts["figure2_t1"].spec["data"]["values"]
+    assert [(b["group"], b["series"]) for b in bars] == [
+        (name, regime)
+        for name in ("encoder", "xlm-roberta-base")
+        for regime in ("pretrained", "tr-only", "cross-lingual")
+    ]
+    assert [b["value"] for b in bars] == [
+        pytest.approx(0.9), None, None, pytest.approx(0.45), pytest.approx(0.7), pytest.approx(0.6),
+    ]  # fmt: skip
+    assert bars[3]["low"] <= 0.45 <= bars[3]["high"]
+    assert "random ranking scores 0.200" in charts["figure2_t1"].description
+    assert charts["figure2_t1"].svg().startswith("<svg")
+
+
+def span(model, language, size, seed, f1):
+    """A finished span cell; Turkish was trained on first."""
+    scores = {"subword_precision": 0.1, "subword_recall": 0.2, "subword_f1": f1, "subword_accuracy": 0.9}
+    scores |= {"token_f1": 0.3, "span_f1": f1 / 2, "n_sentences": 8.0}
+    training = Training(regime="from-tr", language="tr", seed=seed, size=size, outcome={"best_epoch": 1})
+    return header(model, settings={}, subsets=[SubsetScores(task="spans", subset=language, scores=scores)],
+                  training=training)  # fmt: skip
+
+
+def test_span_tables_average_seeds_and_stand_beside_the_paper(tmp_path):
+    headers = [
+        span(XLMR, "tr", "all", 1, 0.6), span(XLMR, "tr", "all", 2, 0.8),
+        span(XLMR, "az", 0, 1, 0.2), span(XLMR, "az", 0, 2, 0.4),
+        span(XLMR, "az", 10, 1, 0.5), span(XLMR, "az", 10, 2, 0.7),
+        span(XLMR, "az", "all", 1, 0.9), span(XLMR, "az", "all", 2, 0.1),
+    ]  # fmt: skip
+    files = write_tables(span_tables(score_frame(headers)), tmp_path)
+    assert [path.name for path in files] == [
+        "table2_source.md", "table3_zero_shot.md", "table4_few_shot.md", "learning_curves.md",
+    ]  # fmt: skip
+    rows = {path.stem: list(csv.DictReader(path.open(encoding="utf-8"))) for path in tmp_path.glob("*.csv")}
+    (turkish,) = rows["table2_source"]
+    assert float(turkish["F1"]) == pytest.approx(0.7)  # (.6 + .8) / 2
+    assert float(turkish["sd over seeds"]) == pytest.approx(0.1 / 2**0.5)  # of span F1 .3 and .4
+    assert (turkish["seeds"], turkish["n"], turkish["paper F1"]) == ("2", "8", "0.758")  # the paper's Table 2
+    zero = {row["score"]: row["az"] for row in rows["table3_zero_shot"]}
+    assert (float(zero["subword_f1"]), zero["paper"], zero["n"]) == (pytest.approx(0.3), "0.69", "8")
+    few = {row["score"]: row["az"] for row in rows["table4_few_shot"]}
+    assert float(few["subword_f1"]) == pytest.approx(0.6)  # 10 sentences: (.5 + .7) / 2; all: (.9 + .1) / 2
+    assert few["paper"] == "0.79"
+    assert [row["training sentences"] for row in rows["learning_curves"]] == ["0", "10", "all"]
+
+
+def test_figures_of_the_span_grid():
+    records = [
+        span(XLMR, "tr", "all", 1, 0.9),
+        span(XLMR, "az", "all", 1, 0.5), span(XLMR, "az", 10, 1, 0.5), span(XLMR, "az", 10, 2, 0.7),
+        span(XLMR, "az", 0, 1, 0.2), span(XLMR, "az", 0, 2, 0.4),
+        span(XLMR, "uz", 0, 1, 0.6), span(XLMR, "uz", "all", 1, 0.5),
+        span(OWN, "az", 0, 1, 0.1),
+    ]  # fmt: skip
+    charts = span_charts(score_frame(records))
+    gains = {(c["row"], c["column"]): c["value"] for c in charts["figure1_few_shot_gain"].spec["data"]["values"]}
+    assert gains == {
+        ("xlm-roberta-base", "Azerbaijani"): pytest.approx(0.3),  # 10 sentences: .6, better than all: .5; before: .3
+        ("xlm-roberta-base", "Uzbek"): pytest.approx(-0.1),
+        ("encoder", "Azerbaijani"): None,
+        ("encoder", "Uzbek"): None,
+    }
+    points = charts["figure4_learning_curves"].spec["data"]["values"]
+    curve = [(p["x"], p["value"]) for p in points if (p["panel"], p["series"]) == ("Azerbaijani", "xlm-roberta-base")]
+    assert curve == [("0", pytest.approx(0.3)), ("10", pytest.approx(0.6)), ("all", pytest.approx(0.5))]
+
+
+def test_a_span_grid_without_adaptation_has_no_figures():
+    assert span_charts(score_frame([span(XLMR, "tr", "all", 1, 0.9), span(XLMR, "az", 0, 1, 0.2)])) == {}
+
+
+def test_names_are_short_where_they_stay_apart():
+    assert short_names([XLMR, "a/same", "b/same", "./local/"]) == {
+        XLMR: "xlm-roberta-base", "a/same": "a/same", "b/same": "b/same", "./local/": "local",
+    }  # fmt: skip
+
+
+def test_the_long_frame_has_a_row_for_every_score():
+    scores, _ = frames(by_hand())
+    assert list(scores.columns) == SCORE_COLUMNS == [
+        "model", "regime", "language", "seed", "pooling", "size", "task", "subset", "measure", "value",
+    ]  # fmt: skip
+    row = scores[(scores["regime"] == "monolingual") & (scores["subset"] == "azj") & (scores["measure"] == "ndcg")]
+    assert row.to_dict("records") == [
+        {"model": XLMR, "regime": "monolingual", "language": "az", "seed": 42, "pooling": "mean", "size": None,
+         "task": "T2", "subset": "azj", "measure": "ndcg", "value": 0.5},
+    ]  # fmt: skip
+
+
+def test_markdown_shows_three_places_and_marks_what_is_missing():
+    frame = pd.DataFrame({"a": [0.12345, "x"], "p": [0.0000123, 0.0123], "b": pd.array([None, 7], dtype="Int64")})
+    table = Table("t", "Title", frame, "Note.", ("p",))
+    heading, note, *rows = [line for line in table.to_markdown().splitlines() if line]
+    assert (heading, note) == ("## Title", "Note.")
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    assert cells[0] == ["a", "p", "b"]
+    assert cells[2:] == [["0.123", "1.2e-05", "–"], ["x", "0.012", "7"]]
+    assert table.to_csv() == "a,p,b\n0.12345,1.23e-05,\nx,0.0123,7\n"

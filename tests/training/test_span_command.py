@@ -1,0 +1,200 @@
+"""`turkic-idiom finetune span` as a user runs it: several seeds, on a terminal, to the Hub."""
+
+import json
+import os
+import pty
+import shutil
+import sys
+import termios
+import threading
+
+import pytest
+
+from tests.hub_server import CUT, TOKEN
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.report.compare import compare_results
+from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.results.record import find_records, read_header
+
+QUICK = ("--epochs", "1", "--learning-rate", "5e-3")
+REPO = "org/idiom-spans"
+
+
+def span_command(model, data, out, *options):
+    return ["finetune", "span", "-m", str(model), "--data", str(data), "--out", str(out), *QUICK, *map(str, options)]
+
+
+def stamps(out):
+    return {path.name: path.stat().st_mtime_ns for path in find_records(out / "records")}
+
+
+@pytest.fixture(scope="module")
+def tuned(untrained_bert, grid_data, tmp_path_factory):
+    """Folder of a classifier of one seed."""
+    out = tmp_path_factory.mktemp("spans") / "out"
+    assert main(span_command(untrained_bert, grid_data, out, "--seed", 1)) == 0
+    return out
+
+
+@pytest.fixture
+def copied(tuned, tmp_path):
+    return shutil.copytree(tuned, tmp_path / "out")
+
+
+def test_it_trains_on_one_language_and_tests_on_every_one(tuned, grid_data):
+    found = {}
+    for path in find_records(tuned / "records"):
+        header = read_header(path)
+        (row,) = header.subsets
+        found[row.subset] = (header.training.language, header.training.size, header.training.seed)
+        assert (row.task, header.data.path) == (SPANS, str(grid_data))
+    assert found == {"tr": ("tr", "all", 1), "az": ("tr", 0, 1)}
+    (checkpoint,) = (tuned / "checkpoints").iterdir()
+    assert (checkpoint / "model.safetensors").is_file()
+    assert json.loads((checkpoint / "config.json").read_text())["id2label"]["1"] == "B-IDIOM"
+    assert "Idiom spans in Turkish" in (checkpoint / "README.md").read_text()
+
+
+def n_seeds(printed, model):
+    """The number of seeds in the row of a model in the printed table."""
+    row = next(line for line in printed.splitlines() if line.startswith(f"| {model} "))
+    return row.split("|")[2].strip()
+
+
+def test_finished_seeds_are_kept_and_stand_in_the_tables(copied, untrained_bert, grid_data, capsys):
+    before = stamps(copied)
+    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 2)) == 0
+    after = stamps(copied)
+    assert before.items() <= after.items()
+    assert len(after) == 4
+    printed = capsys.readouterr().out
+    assert n_seeds(printed, untrained_bert) == "2"
+    assert f"Checkpoints: {copied / 'checkpoints'}" in printed
+    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 1, "--seed", 2, "--epochs", "2")) == 0
+    assert n_seeds(capsys.readouterr().out, untrained_bert) == "2"  # those of other settings are not counted
+
+
+def test_results_of_earlier_weights_are_in_no_table(copied, untrained_bert, grid_data, tmp_path, capsys):
+    """The tables hold one result for a model, a seed and a language: that of the weights that are there now."""
+    model = shutil.copytree(untrained_bert, tmp_path / "model")
+    assert main(span_command(model, grid_data, copied, "--seed", 1)) == 0
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(config | {"note": "other weights"}))
+    capsys.readouterr()
+    assert main(span_command(model, grid_data, copied, "--seed", 1, "--seed", 2)) == 0
+    printed = capsys.readouterr().out
+    assert (n_seeds(printed, model), n_seeds(printed, untrained_bert)) == ("2", "1")
+    assert len(find_records(copied / "records")) == 2 + 2 + 4
+
+
+def test_the_grid_adapts_what_finetune_span_has_trained(copied, untrained_bert, grid_data, tmp_path, capsys):
+    """The same cells under both commands: only the adaptations are left to do."""
+    part = {"models": [str(untrained_bert)], "sizes": [5], "seeds": [1],
+            "training": {"epochs": 1, "learning_rate": 5e-3}}  # fmt: skip
+    file = tmp_path / "grid.yaml"
+    file.write_text(json.dumps({"span": part}))
+    assert main(["grid", "status", str(file), "--data", str(grid_data), "--out", str(copied)]) == 0
+    assert "4 cells: 2 done, 2 missing" in capsys.readouterr().out
+
+
+def test_its_records_can_be_compared(copied, untrained_bert, grid_data):
+    dataset = open_dataset(str(grid_data))
+    (turkish,) = copied.glob("records/*-from-tr-tr-*")
+    (row,) = compare_results(turkish, turkish, dataset).rows
+    assert (row.task, row.subset, row.result.difference) == (SPANS, "tr", 0.0)
+    assert {(row.task, row.subset) for row in compare_results(copied, copied, dataset).rows} == {
+        ("spans-all", "tr"),
+        ("spans-0", "az"),
+    }
+
+
+def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, untrained_bert, grid_data, capsys):
+    command = span_command("./absent", grid_data, copied, "--seed", 1, "-m", untrained_bert)
+    assert main(command) == 1
+    printed = capsys.readouterr()
+    assert "./absent failed: ./absent: no such folder" in printed.err
+    assert str(untrained_bert) in printed.out
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "code"),
+    [
+        (("--language", "uz"), "no annotated uz sentences to train on; found tr, az", 1),
+        (("--language", "xx"), "language: unknown 'xx'", 2),
+        (("-m", "m (pooling=mean)"), "models.1: 'm (pooling=mean)' names a pooling; give the model without", 2),
+        (("--target", "gag"), "--target gag: no language of the data besides the source language; known: az", 2),
+        (("--target", "tr"), "tr is the language that is trained on", 2),
+        (("--epochs", "0"), "epochs is 0", 2),
+        (("--set", "labelling=some"), "labelling is 'some'", 2),
+        (("--seed", "-1"), "seeds", 2),
+        (("--data", "./nothing"), "./nothing: no such directory", 1),
+        (("-m", "./other", "--push", REPO), "goes with one --model", 2),
+        (("--push", "nobody"), "a repository on the Hub is named ORG/NAME", 2),
+    ],
+)
+def test_bad_input_is_one_line(untrained_bert, grid_data, tmp_path, capsys, options, message, code):
+    assert main(span_command(untrained_bert, grid_data, tmp_path / "out", *options)) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert not list((tmp_path / "out").rglob("*.safetensors"))
+
+
+def test_on_a_terminal_stdout_still_holds_results_alone(untrained_bert, grid_data, tmp_path, capsys, monkeypatch):
+    """The trainer of transformers prints its logs to stdout as soon as stderr is a terminal."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (40, 120))
+    shown = []
+    reader = threading.Thread(target=lambda: shown.extend(iter(lambda: read_terminal(ours), b"")))
+    reader.start()
+    with os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        command = ["finetune", "retrieval", "-m", str(untrained_bert), "--regime", "tr-only", "--data", str(grid_data)]
+        assert main([*command, "--out", str(tmp_path / "tuned")]) == 0
+        monkeypatch.undo()
+    reader.join()
+    os.close(ours)
+    assert "it/s]" in b"".join(shown).decode()
+    printed = capsys.readouterr().out
+    assert printed.startswith("tr-only, tr: ")
+    assert "eval_ndcg" not in printed
+
+
+def read_terminal(descriptor):
+    """What was written to it since; nothing once all its writers are gone."""
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:
+        return b""
+
+
+@pytest.mark.long
+def test_a_classifier_is_published_whole_and_once(command, hub, online, copied, untrained_bert, grid_data):
+    """Nothing is trained again: the checkpoint is there."""
+    arguments = span_command(untrained_bert, grid_data, copied, "--seed", 1, "--push", REPO)
+    hub.order("POST", "/commit/main", CUT)
+    cut = command("turkic-idiom", *arguments, **online)
+    assert cut.returncode == 1
+    assert "is saved but not published: model org/idiom-spans: the connection to the Hub broke" in cut.stderr
+    assert "To send it alone: hf upload org/idiom-spans " in cut.stderr
+    done = command("turkic-idiom", *arguments, **online)
+    assert done.returncode == 0, done.stderr
+    assert TOKEN not in cut.stdout + cut.stderr + done.stdout + done.stderr
+    repository = hub.repository(REPO, "model")
+    assert len(repository.commits) == 2
+    (checkpoint,) = (copied / "checkpoints").iterdir()
+    for path in checkpoint.iterdir():
+        assert repository.files[path.name] == path.read_bytes()
+
+
+def test_without_a_token_nothing_is_trained(command, hub, online, untrained_bert, grid_data, tmp_path):
+    tuned = tmp_path / "tuned"
+    retrieval = ("finetune", "retrieval", "-m", untrained_bert, "--regime", "tr-only", "--data", grid_data)
+    retrieval += ("--out", tuned, "--push", REPO)
+    done = command("turkic-idiom", *retrieval, **online | {"HF_TOKEN": "hf_expired"})
+    assert done.returncode == 1
+    assert f"model {REPO}: the Hub asks for a valid token (401); log in with `hf auth login`" in done.stderr
+    done = command("turkic-idiom", *retrieval, **online | {"HF_TOKEN": ""})
+    assert f"model {REPO}: no token; log in with `hf auth login`, or set HF_TOKEN" in done.stderr
+    assert not tuned.exists()
+    assert hub.repositories == {}

@@ -1,0 +1,142 @@
+"""``turkic-idiom finetune idiomaticity``: train classifiers that tell whether an idiom is meant or its words."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from turkic_idiom_tasks.cli.finetune import Model, Seeds, finetune_app, with_settings
+from turkic_idiom_tasks.cli.options import Revision, TrustRemoteCode
+from turkic_idiom_tasks.cli.output import score_text
+from turkic_idiom_tasks.encoders.names import trust_setting
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.harnesses import DATA_VARIABLE
+from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.training.config import IdiomaticityConfig, TrainingSeeds, checked
+
+if TYPE_CHECKING:
+    from turkic_idiom_tasks.training.siblings.idiomaticity import SeedScores
+    from turkic_idiom_tasks.training.siblings.labelled import LabelledData
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+
+@finetune_app.command()
+@with_settings(IdiomaticityConfig)
+def idiomaticity(
+    model: Model,
+    config: IdiomaticityConfig,
+    data: Annotated[
+        str,
+        typer.Option(
+            envvar=DATA_VARIABLE,
+            metavar="astitch|dodiom|LEXICON",
+            help="astitch (the folder that ASTITCH_DATA names), dodiom (the table that DODIOM_DATA names), or a "
+            "lexicon directory.  [default: the bundled lexicon]",
+        ),
+    ] = "",
+    setup: Annotated[
+        str,
+        typer.Option(
+            metavar="zero-shot|one-shot|few-shot",
+            help="Sentences of the test idioms that are trained on: none, one or a few of each use.",
+        ),
+    ] = "zero-shot",
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="context|idiom",
+            help="What is given besides the sentence: those around it, the idiom; may be repeated.  [default: idiom]",
+        ),
+    ] = None,
+    only_sentence: Annotated[bool, typer.Option("--only-sentence", help="Give nothing besides the sentence.")] = False,
+    subtask: Annotated[
+        str, typer.Option(metavar="A|B", help="A: is the idiom meant? B of astitch: is this its meaning?")
+    ] = "A",
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LANG", help="Of AStitch (eng, por) or of the lexicon; may be repeated.  [default: eng; all]"
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the classifiers.")] = Path(
+        "idiomaticity"
+    ),
+    revision: Revision = None,
+    seed: Seeds = None,
+    trust_remote_code: TrustRemoteCode = False,
+) -> None:
+    """Fine-tune classifiers that tell whether an idiom is meant or its words, and score them by macro F1.
+
+    Finished seeds are kept, so the same command continues after an interruption. Epochs, learning rate and length are
+    those of AStitchInLanguageModels.
+    """
+    from turkic_idiom_tasks.io.files import check_writable
+    from turkic_idiom_tasks.runs.cells import content_revision, pinned_commit
+    from turkic_idiom_tasks.training.siblings.labelled import build_labelled
+
+    log.setLevel(logging.INFO)
+    seeds = checked(TrainingSeeds, {"seeds": tuple(seed)} if seed else {}).seeds
+    if only_sentence and inputs:
+        raise usage_error("--only-sentence does not go with --inputs; leave one of them out")
+    chosen = () if only_sentence else tuple(dict.fromkeys(inputs or ("idiom",)))
+    rows = build_labelled(data, setup=setup, inputs=chosen, subtask=subtask, languages=language or ())
+    check_writable(out)
+    # torch is loaded only after everything else is checked
+    from turkic_idiom_tasks.training.siblings.idiomaticity import (
+        finished_scores,
+        load_classifier,
+        save_classifier,
+        train_seed,
+    )
+
+    pinned, model_revision = revision or pinned_commit(model), revision or content_revision(model)
+    scores = []
+    for number in seeds:
+        folder = out / f"seed-{number}"
+        declared: dict[str, Any] = {"model": model, "revision": model_revision, "config": config.model_dump()}
+        declared |= {"seed": number} | trust_setting(trust_remote_code)
+        declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
+        declared["subtask"] = subtask
+        finished = finished_scores(folder, declared)
+        if finished is None:
+            classifier = load_classifier(model, seed=number, revision=pinned, trust_remote_code=trust_remote_code)
+            finished, _ = train_seed(classifier, rows, config=config, seed=number)
+            save_classifier(classifier, folder, finished, declared)
+        log.info("seed %d: test macro F1 %s", number, score_text(finished.test_f1))
+        scores.append(finished)
+    _print_seeds(rows, scores)
+    sys.stdout.write(f"\nClassifiers: {printable(str(out))}\n")
+
+
+def _print_seeds(rows: LabelledData, scores: Sequence[SeedScores]) -> None:
+    """Print a table with macro F1 of every seed, their mean, and the best constant answer."""
+    from turkic_idiom_tasks.metrics.classification import macro_f1
+
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    sizes = " + ".join(str(len(stage)) for stage in rows.stages)
+    console.print(
+        f"{printable(rows.path)}: {sizes} training rows, {len(rows.development)} for development, {len(rows.test)} for "
+        f"the test ({len({row.idiom for row in rows.test})} idioms)",
+        soft_wrap=True,
+    )
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
+    table.add_column("macro F1")
+    for heading in ("best epoch", "development", "test", "95% by idiom"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    gold = [row.label for row in rows.test]
+    constant = max(macro_f1(gold, [label] * len(gold)) for label in (0, 1))
+    table.add_row("one answer for all", "", "", score_text(constant), "")
+    for row in scores:
+        cells = [str(row.best_epoch), score_text(row.development_f1), score_text(row.test_f1)]
+        table.add_row(f"seed {row.seed}", *cells, f"{score_text(row.low)}-{score_text(row.high)}")
+    table.add_row("mean", "", "", score_text(sum(row.test_f1 for row in scores) / len(scores)), "")
+    console.print(table)

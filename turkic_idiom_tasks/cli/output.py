@@ -1,0 +1,56 @@
+"""Layout that the tables of several commands share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+SIMILARITY_COLUMNS = {  # score -> heading
+    "spearman_idiom": "idiom",
+    "spearman_general": "general",
+    "affinity": "affinity",
+    "scaled_similarity": "scaled",
+    "accuracy": "accuracy",
+}
+UNDEFINED = "-: undefined, because one side is constant or there is no such pair"
+
+
+def plain_console(file: IO[str]) -> Console:
+    """Return a console that prints text as it is."""
+    return Console(file=file, highlight=False, markup=False, emoji=False)
+
+
+def new_table(title: str, columns: Sequence[str], *, min_width: int = 14) -> Table:
+    """Return an empty table: a name that may be folded, then columns of numbers."""
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
+    table.add_column(title, overflow="fold", min_width=min_width)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+def score_text(value: float) -> str:
+    """Return a score with three decimal places, and a dash where it is undefined."""
+    return "-" if math.isnan(value) else f"{value:.3f}"
+
+
+def interval_text(low: float, high: float, *, between: str = "-") -> str:
+    """Return an interval without the zeros before the decimal points, to leave room, and a dash where undefined."""
+    return "-" if math.isnan(low) or math.isnan(high) else f"{low:.3f}{between}{high:.3f}".replace("0.", ".")
+
+
+def similarity_table(title: str) -> Table:
+    """Return an empty table: a name, then Spearman's correlation with its interval, then the other scores."""
+    return new_table(title, ["overall", "95%", *SIMILARITY_COLUMNS.values()], min_width=5)
+
+
+def similarity_cells(scores: Mapping[str, float], low: float, high: float) -> list[str]:
+    """Return the cells of a row behind its name."""
+    others = [score_text(scores[name]) for name in SIMILARITY_COLUMNS]
+    # "to", because both ends may be negative
+    return [score_text(scores["spearman"]), interval_text(low, high, between=" to "), *others]

@@ -1,0 +1,259 @@
+"""One token per idiom, the idiom principle of AStitchInLanguageModels (Tayyar Madabushi et al., 2021, section 4.2).
+
+A table states for every idiom its token, ``IDhighlifeID`` for `high life`, and the forms that stand for it in texts. An
+occurrence of a form begins at the beginning of a word, in capital or small letters. If the last word of a form of
+several words goes on in the text, the remaining letters are a suffix, which is written behind the token, as in the
+authors' data: `mailing lists` becomes ``IDmailinglistIDs``. The parts of a discontinuous form stand in one sentence, in
+their order; the token replaces the first part, and the others are removed. Where occurrences overlap, the longest of
+those that begin first counts; a form that two idioms share stands for the first of them.
+
+The table is the file `TABLE` of a saved model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
+
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import ClassifierSettings
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import display, first_fault, read_json
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.orthography import lower
+from turkic_idiom_tasks.spans import Span
+
+TABLE = "idiom_tokens.json"
+CLASSIFIER_FOLDER = "idiomaticity"  # beside the table, if a classifier decides what is replaced
+FORMAT = 1
+WIDEST_GAP = 9  # words between two parts of a discontinuous form, as in the annotation of sentences
+_SENTENCE_ENDS = ".!?…"
+_WORD = re.compile(r"[^\W_]+")
+_HAN = re.compile("[\u3400-\u9fff]")
+_CONFIG = ConfigDict(extra="forbid", frozen=True)
+
+
+def _known_language(code: str) -> str:
+    if code and code not in LANGUAGES:
+        raise ValueError(f"the language {display(code)} is none of {', '.join(LANGUAGES)}")
+    return code
+
+
+@checked_dataclass(frozen=True, slots=True, config=_CONFIG)
+class IdiomForm:
+    """A form in which an idiom stands in a text."""
+
+    parts: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]  # several if discontinuous
+    # code of a language of the benchmark, which decides what capital letters are; empty for others
+    language: Annotated[str, AfterValidator(_known_language)] = ""
+
+
+@checked_dataclass(frozen=True, slots=True, config=_CONFIG)
+class IdiomToken:
+    """One idiom and its token."""
+
+    token: Annotated[str, Field(pattern=r"^\S+$")]  # IDhighlifeID
+    idiom: str  # citation form
+    forms: tuple[IdiomForm, ...]  # that the token replaces
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIdiom:
+    """An idiom that is to have a token."""
+
+    idiom: str  # citation form
+    forms: tuple[IdiomForm, ...]  # in which it stands in texts
+    language: str = ""  # code of a language of the benchmark; empty for others
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A form of an idiom in a text."""
+
+    token: str
+    idiom: str  # citation form
+    language: str  # of the form
+    spans: tuple[Span, ...]  # where its parts are, in order
+
+
+class _TableFile(BaseModel):
+    model_config = _CONFIG
+
+    format: int = FORMAT
+    classifier: ClassifierSettings | None
+    idioms: tuple[IdiomToken, ...]
+
+
+class IdiomTable:
+    """Tokens of a model, and the search for their idioms in texts."""
+
+    def __init__(self, tokens: Sequence[IdiomToken], *, classifier: ClassifierSettings | None = None) -> None:
+        """Take the tokens, and the settings of the classifier that decides what is replaced; None replaces all."""
+        self.tokens = tuple(tokens)
+        self.classifier = classifier
+        _check_distinct(self.tokens)
+        # whether a capital I has no dot -> first letter -> the forms that begin with it: parts in small letters,
+        # language, token
+        self._index: dict[bool, dict[str, list[tuple[tuple[str, ...], str, IdiomToken]]]] = {}
+        for row in self.tokens:
+            for form in row.forms:
+                dotless = _has_dotless_i(form.language)
+                parts = tuple(_lowered(part, dotless) for part in form.parts)
+                of_letter = self._index.setdefault(dotless, {}).setdefault(parts[0][0], [])
+                of_letter.append((parts, form.language, row))
+
+    def occurrences(self, text: str) -> list[Occurrence]:
+        """Return the occurrences of the idioms in an NFC text, in order and without overlaps."""
+        lowered = {dotless: _lowered(text, dotless) for dotless in self._index}
+        occurrences = []
+        position = 0
+        while position < len(text):
+            longest = None
+            if not _is_inside_word(text, position):
+                for dotless, index in self._index.items():
+                    for parts, language, row in index.get(lowered[dotless][position], ()):
+                        spans = _match(parts, lowered[dotless], position)
+                        if spans and (longest is None or _length(spans) > _length(longest.spans)):
+                            longest = Occurrence(row.token, row.idiom, language, spans)
+            if longest is None:
+                position += 1
+            else:
+                occurrences.append(longest)
+                position = longest.spans[-1].end
+        return occurrences
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the table as the value of the file `TABLE`."""
+        return _TableFile(classifier=self.classifier, idioms=self.tokens).model_dump(mode="json")
+
+
+def read_table_file(path: Path) -> IdiomTable:
+    """Return the table in the file `TABLE` of a saved model."""
+    value = read_json(path)
+    stated = value.get("format") if isinstance(value, dict) else None
+    if stated != FORMAT:
+        raise InputError(
+            f"{path}: its format is {display(stated)}, this version reads format {FORMAT}; install the version of "
+            "turkic-idiom-tasks that wrote it, or train the model again"
+        )
+    try:
+        table = _TableFile.model_validate(value)
+        return IdiomTable(table.idioms, classifier=table.classifier)
+    except (ValidationError, InputError) as error:
+        fault = first_fault(error) if isinstance(error, ValidationError) else error
+        raise InputError(f"{path}: damaged ({fault}); train the model again") from error
+
+
+def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
+    """Return one token per idiom, in the order of the idioms.
+
+    Idioms with the same words, whatever their case and the punctuation between them, are one idiom, in every language.
+    """
+    tokens: dict[tuple[str, ...], IdiomToken] = {}
+    for known in idioms:
+        words = tuple(_WORD.findall(_lowered(known.idiom, _has_dotless_i(known.language))))
+        if not words:
+            raise InputError(f"the idiom {display(known.idiom)} has neither letters nor digits, so it has no token")
+        earlier = tokens.get(words) or IdiomToken(f"ID{''.join(words)}ID", known.idiom, ())
+        tokens[words] = replace(earlier, forms=tuple(dict.fromkeys((*earlier.forms, *known.forms))))
+    distinct = list(tokens.values())
+    _check_distinct(distinct)
+    return distinct
+
+
+def with_tokens(text: str, occurrences: Iterable[Occurrence]) -> str:
+    """Return a text with tokens in place of occurrences, from `IdiomTable.occurrences`."""
+    rewritten = []
+    end = 0
+    for occurrence in occurrences:
+        first, *others = occurrence.spans
+        suffix_end = occurrence.spans[-1].end
+        while _is_inside_word(text, suffix_end):
+            suffix_end += 1
+        suffix = text[occurrence.spans[-1].end : suffix_end]
+        rewritten += [text[end : first.start], occurrence.token, suffix]
+        end = first.end
+        for span in others:
+            rewritten.append(text[end : span.start].rstrip())
+            end = span.end
+        end = suffix_end
+    return "".join([*rewritten, text[end:]])
+
+
+def check_vocabulary(table: IdiomTable, tokenizer: Any, *, place: str) -> None:
+    """Raise InputError if a tokenizer does not have the tokens of a table as added tokens; `place` is the table's."""
+    missing = [row.token for row in table.tokens if row.token not in tokenizer.added_tokens_encoder]
+    if missing:
+        raise InputError(
+            f"{place}: {len(missing)} of its {len(table.tokens)} tokens are no added tokens of the tokenizer, such as "
+            f"{display(missing[0])}; table and tokenizer are of different models. Copy the whole folder again"
+        )
+
+
+def _check_distinct(tokens: Sequence[IdiomToken]) -> None:
+    if not tokens:
+        raise InputError("no idiom that could have a token; give data with idioms")
+    idiom_of: dict[str, str] = {}
+    for row in tokens:
+        if row.token in idiom_of:
+            raise InputError(
+                f"the idioms {display(idiom_of[row.token])} and {display(row.idiom)} would have the same token, "
+                f"{row.token}; write them in the same way, or leave one out"
+            )
+        idiom_of[row.token] = row.idiom
+
+
+def _match(parts: tuple[str, ...], text: str, start: int) -> tuple[Span, ...]:
+    """Return where the parts of a form are if it begins at a word of a text in small letters; else nothing."""
+    if not text.startswith(parts[0], start):
+        return ()
+    spans = [Span(start, start + len(parts[0]))]
+    for part in parts[1:]:
+        if _is_inside_word(text, spans[-1].end):
+            return ()
+        place = _next_place(part, text, spans[-1].end)
+        if place is None:
+            return ()
+        spans.append(place)
+    # a single word must not be the beginning of another; behind several words the rest is a suffix
+    if _is_inside_word(text, spans[-1].end) and len(_WORD.findall(" ".join(parts))) == 1:
+        return ()
+    return tuple(spans)
+
+
+def _next_place(part: str, text: str, end: int) -> Span | None:
+    """Return where a further part of a form is: in the same sentence, at most `WIDEST_GAP` words behind `end`."""
+    start = text.find(part, end)
+    while start >= 0:
+        between = text[end:start]
+        if any(sign in between for sign in _SENTENCE_ENDS) or len(_WORD.findall(between)) > WIDEST_GAP:
+            return None
+        if not _is_inside_word(text, start):
+            return Span(start, start + len(part))
+        start = text.find(part, start + 1)
+    return None
+
+
+def _is_inside_word(text: str, position: int) -> bool:
+    """Return whether a position is between two letters or digits of a word; Chinese has no spaces between words."""
+    if not 0 < position < len(text):
+        return False
+    before, after = text[position - 1], text[position]
+    return before.isalnum() and after.isalnum() and not (_HAN.fullmatch(before) or _HAN.fullmatch(after))
+
+
+def _length(spans: Iterable[Span]) -> int:
+    return sum(span.end - span.start for span in spans)
+
+
+def _has_dotless_i(language: str) -> bool:
+    return language in LANGUAGES and LANGUAGES[language].dotless_i
+
+
+def _lowered(text: str, dotless_i: bool) -> str:
+    return lower(text, LANGUAGES[PIVOT] if dotless_i else None)

@@ -1,0 +1,201 @@
+"""A sentence-transformers module that puts idiom tokens into its inputs, so that no caller has to know about them.
+
+A saved model names the module in its ``modules.json``. Stock sentence-transformers imports it if this package is
+installed and the caller says ``trust_remote_code=True``. `checkpoints.load_checkpoint` says so itself, for this class
+alone.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Transformer
+from tokenizers import AddedToken
+
+from turkic_idiom_tasks.encoders.checkpoints import backbone_of
+from turkic_idiom_tasks.encoders.names import IDIOMATIC, RANDOM
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import ClassifierSettings
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
+    CLASSIFIER_FOLDER,
+    TABLE,
+    IdiomTable,
+    IdiomToken,
+    Occurrence,
+    check_vocabulary,
+    read_table_file,
+    with_tokens,
+)
+from turkic_idiom_tasks.encoders.siblings.sentence_classifier import (
+    SentenceClassifier,
+    TextRow,
+    load_sentence_classifier,
+    predict_labels,
+)
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.files import write_json
+from turkic_idiom_tasks.io.reading import display
+
+_DEFAULT_DEVIATION = 0.02  # of random vectors, where the configuration states none
+
+
+class IdiomTokenTransformer(Transformer):
+    """Stock ``Transformer``, changed to replace idioms by their tokens before texts are tokenised."""
+
+    idiom_table: IdiomTable
+    sentence_classifier: SentenceClassifier | None  # decides which occurrences are replaced; None replaces all
+    _decisions: dict[TextRow, bool]  # answers of the classifier, which is asked about each sentence in every epoch
+
+    @classmethod
+    def of(cls, transformer: Transformer, table: IdiomTable, classifier: SentenceClassifier | None) -> Self:
+        """Return a module that shares everything with a loaded one, whose vocabulary has the tokens."""
+        module = cls.__new__(cls)
+        module.__dict__.update(transformer.__dict__)  # loading it anew would need the grown weights on the disk
+        module._use(table, classifier)
+        return module
+
+    def _use(self, table: IdiomTable, classifier: SentenceClassifier | None) -> None:
+        self.idiom_table = table
+        self.sentence_classifier = classifier
+        self._decisions = {}
+
+    def preprocess(self, inputs: Any, prompt: str | None = None, **options: Any) -> dict[str, Any]:
+        """Return the features of inputs, in which tokens replace the idioms of texts; the prompt is left as it is."""
+        rewritten = list(inputs)
+        positions = [position for position, value in enumerate(rewritten) if isinstance(value, str)]
+        texts = self.rewrite([rewritten[position] for position in positions])
+        for position, text in zip(positions, texts, strict=True):
+            rewritten[position] = text
+        features: dict[str, Any] = super().preprocess(rewritten, prompt=prompt, **options)
+        return features
+
+    def rewrite(self, texts: Sequence[str], *, prompts: Sequence[str] = ()) -> list[str]:
+        """Return the texts with tokens in place of idioms; a text without an idiom is not changed at all.
+
+        Args:
+            texts: sentences.
+            prompts: texts that may stand before a sentence; they are left as they are, and no classifier sees them.
+        """
+        longest_first = sorted(filter(None, prompts), key=len, reverse=True)
+        starts, sentences = [], []
+        for text in texts:
+            start = next((prompt for prompt in longest_first if text.startswith(prompt)), "")
+            starts.append(start)
+            sentences.append(text.removeprefix(start))
+        normalised = [unicodedata.normalize("NFC", sentence) for sentence in sentences]
+        occurrences = [self.idiom_table.occurrences(sentence) for sentence in normalised]
+        occurrences = self._idiomatic(normalised, occurrences)
+        rewritten = []
+        for text, start, sentence, of_sentence in zip(texts, starts, normalised, occurrences, strict=True):
+            rewritten.append(start + with_tokens(sentence, of_sentence) if of_sentence else text)
+        return rewritten
+
+    def _idiomatic(self, texts: Sequence[str], occurrences: Sequence[list[Occurrence]]) -> list[list[Occurrence]]:
+        """Return the occurrences of each text that the classifier calls idiomatic."""
+        classifier, settings = self.sentence_classifier, self.idiom_table.classifier
+        if classifier is None or settings is None:
+            return list(occurrences)
+        questions: list[list[TextRow]] = []
+        for text, of_text in zip(texts, occurrences, strict=True):
+            questions.append([])
+            for occurrence in of_text:
+                idiom = occurrence.idiom if settings.gives_idiom else ""
+                questions[-1].append(TextRow(text, idiom, occurrence.language))
+        new = dict.fromkeys(question for of_text in questions for question in of_text)
+        new = {question: None for question in new if question not in self._decisions}
+        if new:
+            classifier.model.to(self.model.device)
+            labels = predict_labels(classifier, list(new), max_length=settings.max_length)
+            self._decisions |= {question: label == IDIOMATIC for question, label in zip(new, labels, strict=True)}
+        kept = []
+        for of_text, asked in zip(occurrences, questions, strict=True):
+            pairs = zip(of_text, asked, strict=True)
+            kept.append([occurrence for occurrence, question in pairs if self._decisions[question]])
+        return kept
+
+    def save(self, output_path: str, *arguments: Any, **options: Any) -> None:
+        """Write the stock files, the table, and the classifier in a folder of its own."""
+        super().save(output_path, *arguments, **options)
+        write_json(Path(output_path) / TABLE, self.idiom_table.to_json())
+        if self.sentence_classifier is not None:
+            folder = Path(output_path) / CLASSIFIER_FOLDER
+            self.sentence_classifier.model.save_pretrained(folder)
+            self.sentence_classifier.tokenizer.save_pretrained(folder)
+
+    @classmethod
+    def load(cls, model_name_or_path: str, **options: Any) -> Self:
+        """Load a saved module with its table and classifier; the options are those of the stock one."""
+        module: Self = super().load(model_name_or_path, **options)
+        names = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
+        place = {name: options[name] for name in names if name in options}
+        path = cls.load_file_path(model_name_or_path, TABLE, **place)
+        if path is None:
+            raise InputError(f"{model_name_or_path}: the table of its idiom tokens, {TABLE}, is missing; copy it again")
+        table = read_table_file(Path(path))
+        check_vocabulary(table, module.tokenizer, place=str(path))
+        classifier = None
+        if table.classifier is not None:
+            inner = "/".join(part for part in (place.pop("subfolder", ""), CLASSIFIER_FOLDER) if part)
+            folder = cls.load_dir_path(model_name_or_path, inner, **place)
+            if folder is None or not Path(folder).is_dir():
+                raise InputError(
+                    f"{model_name_or_path}: the classifier, {CLASSIFIER_FOLDER}/, is missing; copy it again"
+                )
+            classifier = load_sentence_classifier(Path(folder))
+        module._use(table, classifier)
+        return module
+
+
+def add_idiom_tokens(
+    model: SentenceTransformer,
+    tokens: Sequence[IdiomToken],
+    *,
+    initial: str,
+    seed: int,
+    classifier: SentenceClassifier | None = None,
+    settings: ClassifierSettings | None = None,
+) -> IdiomTokenTransformer:
+    """Let a model's vocabulary and embeddings grow by one token per idiom; return the new first module.
+
+    The initial vector of a token is ``random``, from the distribution that the model's configuration states, or
+    ``mean``, the mean over the sub-words of the idiom. A classifier decides which occurrences are replaced, and the
+    settings say how it is asked; without one all are.
+    """
+    transformer = backbone_of(model)
+    if isinstance(transformer, IdiomTokenTransformer):
+        raise usage_error("this model has idiom tokens already, and keeps them in training; leave --idiom-tokens out")
+    table = IdiomTable(tokens, classifier=settings)
+    tokenizer = transformer.tokenizer
+    vocabulary = tokenizer.get_vocab()
+    for row in table.tokens:
+        if row.token in vocabulary:
+            raise InputError(
+                f"the token {display(row.token)} of the idiom {display(row.idiom)} is in the vocabulary of "
+                f"{tokenizer.name_or_path} already; leave the idiom out, or begin with a model without it"
+            )
+    vectors = transformer.model.get_input_embeddings().weight.detach()
+    if initial == RANDOM:
+        generator = torch.Generator().manual_seed(seed)
+        deviation = getattr(transformer.model.config, "initializer_range", _DEFAULT_DEVIATION)
+        new_vectors = deviation * torch.randn(len(table.tokens), vectors.shape[1], generator=generator)
+    else:
+        means = []
+        for row in table.tokens:
+            subwords = tokenizer(row.idiom, add_special_tokens=False)["input_ids"]
+            means.append(vectors[subwords].mean(0))
+        new_vectors = torch.stack(means)
+    # without the space before it, which some tokenizers would make a sub-word of its own
+    tokenizer.add_tokens([AddedToken(row.token, lstrip=True, normalized=False) for row in table.tokens])
+    ids = tokenizer.convert_tokens_to_ids([row.token for row in table.tokens])
+    size = max(len(vectors), max(ids) + 1)
+    transformer.model.resize_token_embeddings(size, mean_resizing=False)
+    with torch.no_grad():
+        embeddings = transformer.model.get_input_embeddings().weight
+        embeddings[ids] = new_vectors.to(embeddings)
+    module = IdiomTokenTransformer.of(transformer, table, classifier)
+    model[0] = module
+    return module

@@ -1,0 +1,137 @@
+"""What the modules that lm-eval's task files name share: splits, readings of answers, and scores of samples.
+
+lm-eval computes a metric from the values that ``process_results`` returned for it. Our scores are computed together, so
+the value of every metric is the whole sample, from which each score can be computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+from datasets import Dataset as HarnessDataset
+from datasets import Features
+
+from turkic_idiom_tasks.dataset.base import Dataset
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.current_data import current_dataset
+from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+Document = Mapping[str, Any]
+Responses = Iterable[Sequence[Any]]  # for each document the responses to its requests
+
+
+def open_data() -> Dataset:
+    """Return the data in use; an error in it is one line where lm-eval runs as a command."""
+    show_input_errors_as_one_line()  # the start-up hook does this too, but may be turned off
+    return current_dataset()
+
+
+def warn_if_small(task: str, n_items: int, what: str, dataset: Dataset) -> None:
+    """Warn about a task with so few test items (`what`) that its score says little."""
+    if n_items < SMALL_N:
+        log.warning("%s: only %d test %s in %s; read the interval, not the score", task, n_items, what, dataset.path)
+
+
+def harness_dataset(documents: Iterable[Document], features: Features) -> HarnessDataset:
+    """Return documents as lm-eval takes them; there may be none."""
+    columns: dict[str, list[Any]] = {name: [] for name in features}
+    for document in documents:
+        for name, column in columns.items():
+            column.append(document[name])
+    return HarnessDataset.from_dict(columns, features=features)
+
+
+def read_responses(
+    read: Callable[[Document, Any], dict[str, Any]], responses: Responses, documents: Iterable[Document]
+) -> list[list[str]]:
+    """Return what `read` makes of each response, as JSON because lm-eval logs texts; a filter of lm-eval."""
+    filtered = []
+    for document_responses, document in zip(responses, documents, strict=True):
+        mark = {"document": _fingerprint(document)}
+        filtered.append([json.dumps(mark | read(document, one), ensure_ascii=False) for one in document_responses])
+    return filtered
+
+
+def checked_reading(document: Document, results: Sequence[str]) -> dict[str, Any]:
+    """Return the reading that `read_responses` made of the only response to a document.
+
+    Raises:
+        InputError: the request was made from another document; see `_check_mark`.
+    """
+    reading: dict[str, Any] = json.loads(results[0])
+    _check_mark(document, reading["document"])
+    return reading
+
+
+def mark_loglikelihoods(responses: Responses, documents: Iterable[Document]) -> list[list[list[Any]]]:
+    """Return the loglikelihood of the option of each request, with the mark of its document; a filter of lm-eval."""
+    filtered = []
+    for option_responses, document in zip(responses, documents, strict=True):
+        mark = _fingerprint(document)
+        filtered.append([[mark, loglikelihood] for loglikelihood, _ in option_responses])
+    return filtered
+
+
+def likeliest_option(document: Document, results: Sequence[Sequence[Any]]) -> int | None:
+    """Return the position of the most likely option, the first one of equally likely ones; None for NaN.
+
+    Args:
+        document: what was asked.
+        results: what `mark_loglikelihoods` returned for it.
+
+    Raises:
+        InputError: the requests were made from another document; see `_check_mark`.
+    """
+    loglikelihoods = []
+    for mark, loglikelihood in results:
+        _check_mark(document, mark)
+        loglikelihoods.append(float(loglikelihood))
+    if any(map(math.isnan, loglikelihoods)):
+        return None
+    return loglikelihoods.index(max(loglikelihoods))
+
+
+def metric_functions(
+    names: Iterable[str], compute: Callable[[list[Any]], Mapping[str, float]]
+) -> dict[str, Callable[[Sequence[Any]], float]]:
+    """Return name -> function from the samples of a task to that score.
+
+    lm-eval takes the function of a metric from an attribute of a module, so the modules of the tasks add these to their
+    own. `compute` returns all scores of samples; they are kept, because lm-eval computes one metric at a time.
+    """
+
+    @lru_cache(maxsize=4)
+    def scores(samples: str) -> Mapping[str, float]:
+        return compute(json.loads(samples))
+
+    def score(name: str, samples: Sequence[Any]) -> float:
+        return scores(json.dumps(samples))[name]
+
+    return {name: partial(score, name) for name in names}
+
+
+def _fingerprint(document: Document) -> str:
+    """Return a short hash of what a request is made of."""
+    if "query" in document:
+        texts = [document["id"], document["query"]]
+    else:
+        texts = [document["id"], document["sentence"], *document["tokens"]]
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _check_mark(document: Document, mark: str) -> None:
+    """Make sure that a request was made from a document, because lm-eval's cache of requests ignores the data."""
+    if mark != _fingerprint(document):
+        raise InputError(
+            f"document {document['id']!r}: lm-eval took the request from its cache, which holds other data or another "
+            "prompt; run it again with --cache_requests refresh"
+        )

@@ -1,0 +1,1 @@
+"""Tasks of the harnesses on data in other languages: AStitchInLanguageModels and ChengyuSTS."""

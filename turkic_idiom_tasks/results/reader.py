@@ -1,0 +1,338 @@
+"""Reading of predictions: the lines of records and submissions, and the answers in the logs of lm-eval and Inspect.
+
+Nothing in a file is trusted: every id must be known, every item must be there once, and the reader names each fault.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import SUBSETS, Pool
+from turkic_idiom_tasks.dataset.sentences import TestSentences
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, SentencePairs
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json
+from turkic_idiom_tasks.results.item_answers import (
+    ITEM_TASKS,
+    METHODS,
+    ItemAnswers,
+    TestItems,
+    answer_fault,
+    find_items,
+    item_subsets,
+    plain_text,
+)
+from turkic_idiom_tasks.results.predictions import (
+    SPANS,
+    Ints,
+    Prediction,
+    Rankings,
+    Similarities,
+    SubsetKey,
+    Tags,
+)
+from turkic_idiom_tasks.spans import TAG_LETTERS
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
+
+MAX_DEPTH = 4  # brackets inside brackets in a line; the format needs three
+MAX_FAULTS = 20  # number of faults of a file that are named
+
+_TASKS = (*SUBSETS, *SIMILARITY_TASKS, SPANS, *ITEM_TASKS)
+_LARGEST = 1.001  # a cosine, with room for rounding in half precision
+_LINE_KEYS: tuple[set[str], ...] = (
+    {"query", "ranking"},
+    {"query", "ranking", "beyond"},
+    {"sentence", "tags"},
+    {"item", "answer"},
+    {"pair", "similarity"},
+)
+_NOUNS: dict[type, str] = {Pool: "query", TestSentences: "sentence", TestItems: "item", SentencePairs: "pair"}
+_Data = Pool | TestSentences | TestItems | SentencePairs
+_Place = tuple[int, int]  # documents above, documents at the same place
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A mistake in predictions; `line` is 0 when it concerns all of them."""
+
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.message}" if self.line else self.message
+
+
+def read_lines(
+    lines: Iterable[bytes],
+    dataset: Dataset,
+    *,
+    first_line: int = 1,
+    default_task: str | None = None,
+    max_line: int | None = None,
+) -> tuple[dict[SubsetKey, Prediction], list[Fault]]:
+    """Return the predictions of the data in an untrusted file's lines, and everything that is wrong with them.
+
+    Args:
+        lines: lines in the format of `predictions.to_lines`.
+        dataset: the data that was predicted.
+        first_line: number of the first line, for the faults.
+        default_task: the one task of the file, as in submissions; None if every head line names its task.
+        max_line: largest number of bytes of a line; None for no limit.
+    """
+    sections: dict[SubsetKey, _Section] = {}
+    faults: list[Fault] = []
+    section: _Section | None = None
+    is_lost = False  # after a wrong head line, the lines of its subset cannot be read
+    number = first_line - 1
+    for number, line in enumerate(lines, start=first_line):
+        try:
+            if max_line is not None and len(line) > max_line:
+                raise MalformedError(f"a line of more than the {max_line:,} bytes that are allowed")
+            row = parse_json(line, max_depth=MAX_DEPTH)
+            keys = set(row) if isinstance(row, dict) else set()
+            if keys & {"subset", "language", "documents"}:
+                section, is_lost = None, True
+                key, section = _begin_section(row, dataset, default_task, known=sections)
+                sections[key], is_lost = section, False
+            elif keys not in _LINE_KEYS:
+                raise MalformedError(
+                    f"neither the head of a subset nor a prediction; its keys are {display(sorted(keys))}"
+                )
+            elif section is not None:
+                section.add(row)
+            elif not is_lost:
+                raise MalformedError('a prediction before the head line of its subset, {"task": ..., "subset": ...}')
+        except MalformedError as error:
+            faults.append(Fault(number, str(error)))
+        if len(faults) >= MAX_FAULTS:
+            return {}, [*faults, Fault(number, "and so on; the rest was not read")]
+    if not sections and not faults:
+        faults.append(Fault(0, "no subset in it; leave the file out"))
+    for (task, subset), section in sections.items():
+        missing = section.missing()
+        if missing:
+            message = f"{len(missing)} predictions are missing, such as the one for {display(missing[0])}"
+            faults.append(Fault(0, f"{task}, {subset}: {message}; all must be there"))
+    return ({} if faults else {key: section.prediction() for key, section in sections.items()}), faults
+
+
+def read_answers(
+    path: Path, key: SubsetKey, answers: Mapping[str, Any], dataset: Dataset, *, prompt: str = "", method: str = ""
+) -> Prediction:
+    """Return the answers in the log of a harness as the predictions of one subset.
+
+    Args:
+        path: the log.
+        key: task and subset.
+        answers: id of a test sentence -> its tags as letters, or id of an item -> see `item_answers.Answer`.
+        dataset: the data that was asked.
+        prompt: variant of the prompt; only for items.
+        method: one of `METHODS`; only for items.
+
+    Raises:
+        InputError: the data have no such subset, an answer is missing, or one does not fit; names the file.
+    """
+    task, subset = key
+    section = _open_section(dataset, task, subset, prompt=prompt, method=method)
+    if section is None:
+        raise InputError(f"{path}: the data in use have no {task}, {display(subset)}; name the data with --data")
+    try:
+        for name, answer in answers.items():
+            value = plain_text(answer) if task == CLOZE_OPEN and isinstance(answer, str) else answer
+            section.add({section.noun: name, "tags" if task == SPANS else "answer": value})
+    except MalformedError as error:
+        raise InputError(f"{path}: {error}; run it again") from error
+    missing = section.missing()
+    if missing:
+        count = f"{len(missing)} of the {len(section.row)} {section.noun}s of {task}, {subset}"
+        raise InputError(f"{path}: {count} have no answer, such as {display(missing[0])}; run it without --limit")
+    return section.prediction()
+
+
+def _begin_section(
+    head: dict[str, Any], dataset: Dataset, default_task: str | None, *, known: Mapping[SubsetKey, Any]
+) -> tuple[SubsetKey, _Section]:
+    """Return task and subset of a head line, and an empty section for the lines that follow."""
+    task = head.get("task") if default_task is None else default_task
+    if not isinstance(task, str) or task not in _TASKS:
+        raise MalformedError(f"the task {display(task)} is unknown; known: {', '.join(_TASKS)}")
+    subset_key = "language" if default_task == SPANS else "subset"
+    extra = {"documents"} if task in SUBSETS else {"prompt", "method"} if task in ITEM_TASKS else set()
+    expected = {subset_key, *extra, *(() if default_task else ("task",))}
+    if set(head) != expected:
+        names = ", ".join(sorted(expected))
+        raise MalformedError(f"the head of a {task} subset has the keys {names}, not {display(sorted(head))}")
+    subset = head[subset_key]
+    section = _open_section(dataset, task, subset, prompt=head.get("prompt"), method=head.get("method"))
+    if section is None:
+        subsets = ", ".join(_data_subsets(dataset, task)) or "none"
+        raise MalformedError(f"the data has no {task} {subset_key} {display(subset)}; it has {subsets}")
+    if (task, subset) in known:
+        raise MalformedError(f"{task}, {subset} appears twice")
+    if task in SUBSETS:
+        documents = list(dataset.pool(task, subset).documents)
+        if head["documents"] != documents:
+            raise MalformedError(
+                f"the documents of {subset} must be the {len(documents)} ids of its pool, sorted: "
+                f"{display(documents[:2])} and so on; its rankings were not read"
+            )
+    return (task, subset), section
+
+
+def _open_section(dataset: Dataset, task: str, subset: object, *, prompt: object, method: object) -> _Section | None:
+    """Return an empty section; None if the data do not have the subset."""
+    data: _Data | None = None
+    if not isinstance(subset, str):
+        return None
+    if task in ITEM_TASKS:  # the items of one subset are made alone, because to make those of all takes a while
+        data = find_items(dataset, task, subset)
+        for what, value, known in (("prompt", prompt, tuple(VARIANTS)), ("method", method, METHODS)):
+            if data is not None and value not in known:
+                raise MalformedError(f"the {what} {display(value)} is unknown; known: {', '.join(known)}")
+    elif subset not in _data_subsets(dataset, task):
+        return None
+    elif task == SPANS:
+        data = dataset.test_sentences(subset)
+    elif task in SIMILARITY_TASKS:
+        data = dataset.pairs(task, subset)
+    else:
+        data = dataset.pool(task, subset)
+    return None if data is None else _Section(task, subset, data, str(prompt), str(method))
+
+
+def _data_subsets(dataset: Dataset, task: str) -> tuple[str, ...]:
+    if task == SPANS:
+        return dataset.span_languages
+    if task in SIMILARITY_TASKS:
+        return dataset.pair_subsets(task)
+    return item_subsets(dataset, task) if task in ITEM_TASKS else dataset.subsets(task)
+
+
+class _Section:
+    """The lines of one subset: each item of the data once."""
+
+    def __init__(self, task: str, subset: str, data: _Data, prompt: str, method: str) -> None:
+        self.noun = _NOUNS[type(data)]
+        self.row: Mapping[str, int] = data.row  # id -> position
+        self._place = f"{task}, {subset}"
+        self._task, self._data, self._prompt, self._method = task, data, prompt, method
+        self._values: dict[int, Any] = {}
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Read one line; raise MalformedError if its item is unknown or repeated, or its value does not fit."""
+        name = line.get(self.noun)
+        position = self.row.get(name) if isinstance(name, str) else None
+        if position is None:
+            raise MalformedError(f"{self._place} has no {self.noun} {display(name)}")
+        if position in self._values:
+            raise MalformedError(f"{self.noun} {display(name)} appears twice")
+        self._values[position] = None  # so that an item with a wrong value is not reported as missing too
+        try:
+            self._values[position] = self._read(position, line)
+        except MalformedError as error:
+            raise MalformedError(f"{self.noun} {display(name)}: {error}") from error
+
+    def missing(self) -> list[str]:
+        """Return the ids of the items without a line."""
+        return [name for name, position in self.row.items() if position not in self._values]
+
+    def prediction(self) -> Prediction:
+        """Return what was read, once nothing is missing."""
+        values = [self._values[position] for position in range(len(self.row))]
+        if isinstance(self._data, TestSentences):
+            return Tags(self._data, tuple(values))
+        if isinstance(self._data, TestItems):
+            return ItemAnswers(self._data, tuple(values), self._prompt, self._method)
+        if isinstance(self._data, SentencePairs):
+            return Similarities(self._task, self._data, np.array(values, dtype=np.float64))
+        return _rankings(self._data, values)
+
+    def _read(self, position: int, line: Mapping[str, Any]) -> Any:
+        """Return the value of a line; raise MalformedError if it does not fit the item."""
+        if isinstance(self._data, Pool):
+            return _read_ranking(self._data, position, line.get("ranking"), line.get("beyond", []))
+        if isinstance(self._data, TestItems):
+            answer = line.get("answer")
+            fault = answer_fault(self._data.rows[position], answer, is_open=self._task == CLOZE_OPEN)
+            if fault:
+                raise MalformedError(fault)
+            return answer
+        if isinstance(self._data, TestSentences):
+            tags, n_words = line.get("tags"), len(self._data.rows[position].tokens)
+            if not isinstance(tags, str) or len(tags) != n_words or not set(tags) <= set(TAG_LETTERS):
+                raise MalformedError(f"needs {n_words} of the letters O, B, I, not {display(tags)}")
+            return tags
+        value = line.get("similarity")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too.
+        if value is None or not is_number or not -_LARGEST <= value <= _LARGEST:
+            raise MalformedError(f"needs a similarity from -1 to 1, not {display(value)}")
+        return float(value)
+
+
+def _read_ranking(pool: Pool, row: int, ranking: Any, beyond: Any) -> tuple[Ints, int, dict[int, _Place]]:
+    """Return (N,) documents above each document, the number of listed ones, and the places in ``beyond``."""
+    if not isinstance(ranking, list) or not ranking:
+        raise MalformedError(f"the ranking must be a list of positions, not {display(ranking)}")
+    groups = [group if isinstance(group, list) else [group] for group in ranking]
+    positions = list(chain.from_iterable(groups))
+    n_documents, n_listed = len(pool.documents), len(positions)
+    for position in positions:
+        if type(position) is not int or not 0 <= position < n_documents:
+            known = f"there are 0 to {n_documents - 1}"
+            raise MalformedError(f"no document has the position {display(position)}; {known}")
+    if len(set(positions)) < n_listed:
+        ((twice, _),) = Counter(positions).most_common(1)
+        raise MalformedError(f"document {twice} is ranked twice")
+    if not all(groups):
+        raise MalformedError("an empty list among its documents")
+    sizes = [len(group) for group in groups]
+    above = np.full(n_documents, n_listed, dtype=np.int32)
+    above[positions] = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
+    hidden = set(pool.relevant[row]) - set(positions)
+    return above, n_listed, _read_beyond(beyond, hidden, n_listed=n_listed, n_documents=n_documents)
+
+
+def _read_beyond(rows: Any, hidden: set[int], *, n_listed: int, n_documents: int) -> dict[int, _Place]:
+    """Return document -> place of the relevant documents (`hidden`) that a cut ranking does not list."""
+    places: dict[int, _Place] = {}
+    sizes_at: dict[int, list[int]] = {}  # above -> tied of each document that claims this place
+    for item in rows if isinstance(rows, list) else [rows]:
+        is_triple = isinstance(item, list) and len(item) == 3 and all(type(number) is int for number in item)
+        if not is_triple or item[0] not in hidden or item[0] in places:
+            raise MalformedError(
+                "beyond must list [position, above, tied] of relevant documents that the ranking does not list, not "
+                f"{display(item)}"
+            )
+        document, above, tied = item
+        if not (n_listed <= above and tied >= 1 and above + tied <= n_documents):
+            raise MalformedError(f"{display(item)} is no place behind the listed documents")
+        places[document] = (above, tied)
+        sizes_at.setdefault(above, []).append(tied)
+    end = n_listed
+    for above, sizes in sorted(sizes_at.items()):
+        if above < end or len(set(sizes)) > 1 or len(sizes) > sizes[0]:
+            raise MalformedError(
+                f"the places in beyond contradict each other: {len(sizes)} documents after {above} others, in groups "
+                f"of {', '.join(map(str, sizes))}"
+            )
+        end = above + sizes[0]
+    return places
+
+
+def _rankings(pool: Pool, rows: list[tuple[Ints, int, dict[int, _Place]]]) -> Rankings:
+    n_listed = np.array([n for _, n, _ in rows], dtype=np.int32)
+    is_cut = bool((n_listed < len(pool.documents)).any())
+    beyond: dict[tuple[int, int], _Place] = {}
+    for row, (_, _, places) in enumerate(rows):
+        for document, place in places.items():
+            beyond[row, document] = place
+    return Rankings(pool, np.stack([above for above, _, _ in rows]), n_listed if is_cut else None, beyond)

@@ -1,0 +1,193 @@
+"""What an encoder predicts for the retrieval and similarity tasks: every task and pooling from the same forward passes.
+
+A transformer encodes each text once, whatever the number of tasks and poolings. Every other model is evaluated by mteb.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
+from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.text_vectors import TextVectors
+from turkic_idiom_tasks.harnesses.mteb_loading import DOCUMENT, QUERY, SENTENCE, LoadedModel, resolve_model
+from turkic_idiom_tasks.results.predictions import Prediction, Rankings, Similarities, SubsetKey
+from turkic_idiom_tasks.results.record import DataName, Record, Throughput, build_record
+from turkic_idiom_tasks.results.scored import score_all
+from turkic_idiom_tasks.runs.cells import pinned_commit
+
+Prompts = Mapping[str, Mapping[str, str]]  # task -> role -> prompt before the texts; what is missing has none
+
+
+Progress = Callable[[str, int, int, str], None]  # takes the task, how many of how many are done, and their unit
+
+
+def no_progress(task: str, n_done: int, n_all: int, unit: str) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncoderResult:
+    """Prediction of a model under one pooling for one subset."""
+
+    key: SubsetKey
+    pooling: str | None  # None if mteb evaluated the model
+    prediction: Prediction
+    seconds: float  # that it took, less the time of the caller since the result before
+    throughput: Throughput | None = None  # of the encoder so far
+    mteb_row: Mapping[str, Any] = field(default_factory=dict)  # scores that mteb computed
+
+
+def score_encoder(
+    loaded: LoadedModel,
+    datasets: Mapping[str, Dataset],
+    keys: Sequence[SubsetKey],
+    poolings: Sequence[str | None],
+    *,
+    batch_size: int = BATCH_SIZE,
+    first_layer: int = FIRST_LAYER,
+    progress: Progress = no_progress,
+) -> Iterator[EncoderResult]:
+    """Yield the prediction of a model for every subset under every pooling as soon as it is there.
+
+    Args:
+        loaded: the model.
+        datasets: task (short name) -> its data.
+        keys: (task, subset) pairs.
+        poolings: from `LoadedModel.chosen_pooling`; None stands for mteb's own evaluation.
+        batch_size: texts per forward pass.
+        first_layer: index of the hidden states that first_last takes as the first layer.
+        progress: called as the work goes on, with the unit ``texts`` for encoding and ``subsets`` for ranking.
+
+    Raises:
+        InputError: the data does not have a subset, the model cannot be pooled in this way, or a vector is not finite.
+    """
+    ours = [pooling for pooling in poolings if pooling is not None]
+    start = time.perf_counter()
+    if ours:
+        encoder = PooledEncoder(loaded.encoder, model_id=str(loaded.meta.name), first_layer=first_layer)
+        vectors = TextVectors(encoder, ours, batch_size=batch_size)
+        prompts = {task: loaded.prompts(task) for task, _ in keys}
+        for key, by_pooling in predict(vectors, datasets, keys, prompts=prompts, progress=progress):
+            throughput = Throughput.of(encoder)
+            seconds = (time.perf_counter() - start) / len(by_pooling)
+            for pooling, prediction in by_pooling.items():
+                yield EncoderResult(key, pooling, prediction, seconds, throughput)
+            start = time.perf_counter()
+    if len(ours) < len(poolings):
+        for task in dict.fromkeys(task for task, _ in keys):
+            of_task = [key for key in keys if key[0] == task]
+            for number, key in enumerate(of_task):
+                progress(task, number, len(of_task), "subsets")
+                start = time.perf_counter()
+                prediction, row = loaded.evaluate_subset(datasets[task], key, batch_size=batch_size)
+                yield EncoderResult(key, None, prediction, time.perf_counter() - start, mteb_row=row)
+
+
+def score_untuned(
+    model: str,
+    dataset: Dataset,
+    keys: Sequence[SubsetKey],
+    choices: Sequence[str],
+    *,
+    prompts: Callable[[LoadedModel], Any],
+    trust_remote_code: bool,
+) -> dict[str, Record]:
+    """Return the record of all subsets by a model of a grid, of any kind and as it is, under each choice of a pooling.
+
+    Args:
+        model: its name in the grid file.
+        dataset: data of all tasks.
+        keys: (task, subset) pairs.
+        choices: as `LoadedModel.chosen_pooling` takes them.
+        prompts: returns what the records state as the prompts of the model.
+        trust_remote_code: whether code that comes with the model may be executed.
+    """
+    start = time.perf_counter()
+    loaded = resolve_model(model, revision=pinned_commit(model), trust_remote_code=trust_remote_code)
+    pooling_of = {choice: loaded.chosen_pooling(choice) for choice in choices}
+    predictions: dict[str | None, dict[SubsetKey, Prediction]] = {pooling: {} for pooling in pooling_of.values()}
+    throughputs: dict[str | None, Throughput | None] = {}
+    datasets = {task: dataset for task, _ in keys}
+    for result in score_encoder(loaded, datasets, keys, list(predictions)):
+        predictions[result.pooling][result.key] = result.prediction
+        throughputs[result.pooling] = result.throughput
+    seconds = (time.perf_counter() - start) / len(choices)
+    records = {}
+    for choice, pooling in pooling_of.items():
+        records[choice] = build_record(
+            model,
+            predictions[pooling],
+            score_all(predictions[pooling]),
+            data=DataName.of(dataset),
+            revision=loaded.revision,
+            n_parameters=loaded.n_parameters,
+            settings={
+                "pooling": choice,
+                "dtype": "float32" if loaded.is_sentence_transformer else None,
+                # some kinds of models have no prompts, or others than those that mteb states
+                "prompts": prompts(loaded) if loaded.has_stock_prompts else None,
+            },
+            seconds=seconds,
+            throughput=throughputs[pooling],
+        )
+    return records
+
+
+def predict(
+    vectors: TextVectors,
+    datasets: Mapping[str, Dataset],
+    keys: Sequence[SubsetKey],
+    *,
+    prompts: Prompts,
+    progress: Progress = no_progress,
+) -> Iterator[tuple[SubsetKey, dict[str, Prediction]]]:
+    """Yield (task, subset) and pooling -> prediction by cosine similarity, retrieval first.
+
+    A finished task can be kept before the texts of the next are encoded; those that it shares with an earlier one are
+    not encoded again.
+    """
+
+    def encode(task: str, texts: Sequence[str]) -> None:
+        vectors.add(texts, progress=lambda n_done, n_all: progress(task, n_done, n_all, "texts"))
+
+    for task in TASKS:
+        subsets = [subset for short, subset in keys if short == task]
+        by_role = prompts.get(task, {})
+        texts: dict[str, tuple[list[str], list[str]]] = {}  # subset -> those of queries and documents, as in the pool
+        for subset in subsets:
+            pool, data = datasets[task].pool(task, subset), datasets[task].retrieval(task, subset)
+            queries = [by_role.get(QUERY, "") + data.queries[query] for query in pool.queries]
+            documents = [by_role.get(DOCUMENT, "") + data.documents[document] for document in pool.documents]
+            texts[subset] = (queries, documents)
+        # all subsets in one call, so that batches hold texts of similar length
+        every_text = [text for queries, documents in texts.values() for text in (*queries, *documents)]
+        encode(task, every_text)
+        for number, (subset, (queries, documents)) in enumerate(texts.items(), start=1):
+            pool = datasets[task].pool(task, subset)
+            rankings: dict[str, Prediction] = {}
+            for pooling in vectors.poolings:
+                similarities = vectors.of(pooling, queries) @ vectors.of(pooling, documents).T
+                rankings[pooling] = Rankings.from_similarities(pool, similarities)
+            progress(task, number, len(subsets), "subsets")
+            yield (task, subset), rankings
+    for task, subset in keys:
+        if task in SIMILARITY_TASKS:
+            pairs = datasets[task].pairs(task, subset)
+            prompt = prompts.get(task, {}).get(SENTENCE, "")
+            encode(task, [prompt + text for text in pairs.texts])
+            first = [prompt + row.sentence1 for row in pairs.rows]
+            second = [prompt + row.sentence2 for row in pairs.rows]
+            found: dict[str, Prediction] = {}
+            for pooling in vectors.poolings:
+                products = vectors.of(pooling, first).astype(np.float64) * vectors.of(pooling, second)
+                found[pooling] = Similarities(task, pairs, np.clip(products.sum(axis=1), -1.0, 1.0))
+            yield (task, subset), found

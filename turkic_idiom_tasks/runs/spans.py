@@ -1,0 +1,260 @@
+"""Span cells: train on one language, transfer to the others, adapt to them with growing samples.
+
+Each model is fine-tuned on the source language once per seed. Its checkpoint is tested on that language and, without
+further training, on every other language (0 sentences). Then it is adapted to each of them with samples of its training
+sentences; smaller samples are part of larger ones. All cells of a model and seed share the training on the source
+language and are one job. The checkpoint is saved with the outcome of its training, so that a later run continues from
+it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, PositiveInt, ValidationError, model_validator
+
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.sentences import TestSentences
+from turkic_idiom_tasks.encoders.names import trust_setting
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import read_json
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.results.model_predictions import ALL
+from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.results.record import (
+    DataName,
+    Record,
+    Training,
+    build_record,
+    count_parameters,
+    installed_versions,
+)
+from turkic_idiom_tasks.runs.cells import (
+    CHECKPOINTS,
+    Cell,
+    CellKind,
+    Finish,
+    Size,
+    cell_name,
+    content_revision,
+    pinned_commit,
+)
+from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, Names, Seeds, one_of
+from turkic_idiom_tasks.splits import TRAIN, VALIDATION
+from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, is_first_process
+
+if TYPE_CHECKING:
+    from turkic_idiom_tasks.tasks.spans.classifier import Prediction, TokenClassifier
+    from turkic_idiom_tasks.training.span import FineTuned
+
+SPAN = "span"
+SIZES = (10, 30, 50)  # the paper's samples; none (zero-shot) and all sentences are added
+
+LanguageCode = Annotated[str, one_of(*LANGUAGES)]
+Sizes = Annotated[AtLeastOne[PositiveInt], AfterValidator(lambda sizes: tuple(sorted(sizes)))]
+
+
+class TrainingOutcome(BaseModel):
+    """Outcome of a training; that of a checkpoint is saved in its folder."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    best_epoch: int | None  # whose weights were kept; None without validation sentences
+    validation_span_f1: float | None  # its span F1 in [0, 1]; None if undefined
+    history: list[dict[str, float | None]]  # number, validation loss and span F1 of every epoch
+    seconds: float  # for loading, training and testing
+
+    @classmethod
+    def of(cls, tuned: FineTuned, *, seconds: float = 0.0) -> TrainingOutcome:
+        """Return the outcome of a training; what is undefined (NaN) becomes None."""
+        history = [{name: _number(value) for name, value in epoch.items()} for epoch in tuned.history]
+        return cls(
+            best_epoch=tuned.best_epoch,
+            validation_span_f1=_number(tuned.validation_f1),
+            history=history,
+            seconds=round(seconds, 3),
+        )
+
+
+class SpanCells(CellKind):
+    """Span cells of a grid."""
+
+    name = SPAN
+
+    models: Names  # encoders on the Hub, or folders
+    language: LanguageCode = PIVOT  # the source language, on which every model is trained
+    targets: AtLeastOne[LanguageCode] | None = None  # tested on and adapted to; None is every other one of the data
+    sizes: Sizes = SIZES  # numbers of training sentences to adapt with, besides none and all
+    adapt: bool = True  # whether to adapt to the target languages, or only to test on them
+    seeds: Seeds = SEEDS  # with which every training is repeated
+    training: SpanConfig = SpanConfig()
+
+    @model_validator(mode="after")
+    def _check_targets(self) -> SpanCells:
+        if self.targets and self.language in self.targets:
+            raise ValueError(f"targets: {self.language} is the language that is trained on; leave it out")
+        return self
+
+    def check_source(self, dataset: Dataset) -> None:
+        """Raise InputError if the data has no sentence in the source language."""
+        if self.language not in dataset.span_languages:
+            raise InputError(
+                f"{dataset.path}: no annotated {self.language} sentences to train on; found "
+                f"{', '.join(dataset.span_languages) or 'none in any language'}; choose another language or other data"
+            )
+
+    def cells(self, dataset: Dataset) -> Iterator[Cell]:
+        """Yield the cells of each model and seed: the source language, then each other one by growing size."""
+        self.check_source(dataset)
+        sizes: dict[str, list[Size]] = {}
+        for target in dataset.span_languages:
+            if target != self.language and (self.targets is None or target in self.targets):
+                n_train = len(dataset.sentences(target)[TRAIN])
+                sizes[target] = [0]
+                if self.adapt and n_train:
+                    sizes[target] += [*(size for size in self.sizes if size < n_train), ALL]
+        for model in self.models:
+            for seed in self.seeds:
+                source = self.source_cell(model, seed)
+                yield source
+                for target, of_target in sizes.items():
+                    for size in of_target:
+                        yield Cell(SPAN, model, source.regime, seed=seed, target=target, size=size)
+
+    def source_cell(self, model: str, seed: int) -> Cell:
+        """Return the cell of the source language, trained on all its sentences."""
+        return Cell(SPAN, model, f"from-{self.language}", seed=seed, target=self.language, size=ALL)
+
+    def checkpoint_folder(
+        self, model: str, seed: int, *, dataset: Dataset, folder: Path, trust_remote_code: bool = False
+    ) -> Path:
+        """Return the folder of the checkpoint of a model and seed; its name depends on everything that decides it."""
+        name = cell_name(
+            self.source_cell(model, seed),
+            settings=self.training.model_dump() | trust_setting(trust_remote_code),
+            model_revision=content_revision(model),
+            data_revision=dataset.revision,
+        )
+        return folder / CHECKPOINTS / name
+
+    def settings(self, cell: Cell) -> dict[str, JsonValue]:
+        """Return the settings of the training."""
+        return self.training.model_dump()
+
+    def shared_work(self, cell: Cell) -> tuple[object, ...]:
+        """Return a key that all cells of a model, source language and seed have in common."""
+        return (cell.model, cell.regime, cell.seed)
+
+    def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
+        """Train on the source language, or load the checkpoint that an earlier run saved."""
+        from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier
+        from turkic_idiom_tasks.tasks.spans.scoring import predicted_tags, score_predictions
+        from turkic_idiom_tasks.training.cards import SPAN_RECORD
+        from turkic_idiom_tasks.training.span import few_shot_sample, fine_tune
+
+        model, seed = cells[0].model, cells[0].seed or 0
+        checkpoint = self.checkpoint_folder(
+            model, seed, dataset=dataset, folder=folder, trust_remote_code=trust_remote_code
+        )
+        if checkpoint.is_dir():
+            try:
+                source = TrainingOutcome.model_validate(read_json(checkpoint / SPAN_RECORD))
+            except ValidationError as error:
+                raise InputError(
+                    f"{checkpoint / SPAN_RECORD}: damaged; delete the folder {checkpoint}, and run the command again"
+                ) from error
+            classifier = TokenClassifier.load(str(checkpoint), trust_remote_code=trust_remote_code)
+        else:
+            classifier, source = self._train_source(
+                model, seed, dataset, checkpoint=checkpoint, trust_remote_code=trust_remote_code
+            )
+        revision = content_revision(model)
+        # every cell begins with these weights; they wait on the CPU, whatever the cells do to the classifier
+        weights: dict[str, Any] = {}
+        for name, tensor in classifier.model.state_dict().items():
+            weights[name] = tensor.detach().to("cpu", copy=True)
+
+        def finish(cell: Cell) -> Record:
+            start = time.perf_counter()
+            classifier.model.load_state_dict(weights)
+            outcome = source
+            if cell.target != self.language:
+                outcome = TrainingOutcome(best_epoch=None, validation_span_f1=None, history=[], seconds=0.0)
+                if cell.size != 0:
+                    splits = dataset.sentences(str(cell.target))
+                    size = cell.size if isinstance(cell.size, int) else None
+                    sample = few_shot_sample(splits[TRAIN], size, seed=seed)
+                    outcome = TrainingOutcome.of(
+                        fine_tune(classifier, sample, splits[VALIDATION], config=self.training, seed=seed)
+                    )
+            sentences = dataset.test_sentences(str(cell.target))
+            predictions = _tag(classifier, sentences)
+            key = (SPANS, sentences.language)
+            return build_record(
+                model,
+                {key: predicted_tags(sentences, predictions)},
+                {key: score_predictions(sentences, predictions)},
+                data=DataName.of(dataset),
+                revision=revision,
+                n_parameters=count_parameters(classifier.model),
+                settings={"dtype": "float32"},
+                training=Training(
+                    regime=cell.regime,
+                    language=self.language,
+                    seed=cell.seed,
+                    size=cell.size,
+                    config=self.training.model_dump(),
+                    outcome=outcome.model_dump(exclude={"seconds"}),
+                ),
+                seconds=time.perf_counter() - start + outcome.seconds,
+            )
+
+        return finish
+
+    def _train_source(
+        self, model: str, seed: int, dataset: Dataset, *, checkpoint: Path, trust_remote_code: bool
+    ) -> tuple[TokenClassifier, TrainingOutcome]:
+        """Fine-tune a model on the source language and save it; under torchrun only the first process saves it."""
+        from turkic_idiom_tasks.tasks.spans.scoring import score_predictions
+        from turkic_idiom_tasks.training.cards import save_checkpoint
+        from turkic_idiom_tasks.training.span import fine_tune, load_untuned
+
+        start = time.perf_counter()
+        splits = dataset.sentences(self.language)
+        classifier = load_untuned(model, seed=seed, revision=pinned_commit(model), trust_remote_code=trust_remote_code)
+        tuned = fine_tune(classifier, splits[TRAIN], splits[VALIDATION], config=self.training, seed=seed)
+        sentences = dataset.test_sentences(self.language)
+        scores = score_predictions(sentences, _tag(classifier, sentences))
+        outcome = TrainingOutcome.of(tuned, seconds=time.perf_counter() - start)
+        if is_first_process():
+            record: Mapping[str, Any] = {
+                "model": model,
+                "model_revision": content_revision(model),
+                "language": self.language,
+                "seed": seed,
+                "config": self.training.model_dump(),
+                "data": {"path": dataset.path, "revision": dataset.revision},
+                "scores": scores,
+                "versions": installed_versions(),
+                **trust_setting(trust_remote_code),
+                **outcome.model_dump(),
+            }
+            try:
+                save_checkpoint(classifier, checkpoint, record)
+            except InputError:
+                if not checkpoint.is_dir():  # a worker whose driver was killed may have saved the same one just now
+                    raise
+        return classifier, outcome
+
+
+def _tag(classifier: TokenClassifier, sentences: TestSentences) -> list[Prediction]:
+    tokens = [sentence.tokens for sentence in sentences.rows]
+    return classifier.predict(tokens, [sentences.language] * len(tokens), progress=False)
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

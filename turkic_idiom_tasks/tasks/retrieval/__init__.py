@@ -1,1 +1,0 @@
-"""Rankings of the three retrieval tasks by an encoder."""

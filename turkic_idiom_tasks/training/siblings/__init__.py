@@ -1,0 +1,1 @@
+"""Trainings of AStitchInLanguageModels, ChengyuSTS and Dodiom: idiom tokens, and classifiers by idiomaticity."""

@@ -1,0 +1,179 @@
+"""Training a classifier of sentences: is the idiom meant, or its words (AStitch, Task 1)?
+
+Trainer and optimiser are those of transformers. Each epoch ends with an evaluation on the development rows. The next
+stage, with sentences of the test idioms, and the test begin with the weights of the best epoch, by macro F1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding, EvalPrediction, set_seed
+
+from turkic_idiom_tasks.encoders.checkpoints import load_pretrained
+from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.siblings.sentence_classifier import (
+    SentenceClassifier,
+    TextRow,
+    encode_rows,
+    predict_labels,
+)
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.files import write_json
+from turkic_idiom_tasks.io.reading import read_json
+from turkic_idiom_tasks.metrics.classification import macro_f1, macro_f1_interval
+from turkic_idiom_tasks.results.record import installed_versions
+from turkic_idiom_tasks.training.cards import new_model, without_nan
+from turkic_idiom_tasks.training.config import IdiomaticityConfig
+from turkic_idiom_tasks.training.siblings.labelled import Labelled, LabelledData
+from turkic_idiom_tasks.training.trainer import KeepBest, Weights, set_weights, train_model
+
+
+@dataclass(frozen=True, slots=True)
+class SeedScores:
+    """Outcome of the training with one seed; the scores are in [0, 1], NaN if undefined."""
+
+    seed: int  # of the head, the order of the rows and dropout
+    best_epoch: int  # number of the kept epoch, counted over all stages
+    development_f1: float  # macro F1 of the development rows after it
+    test_f1: float  # macro F1 of the test rows
+    low: float  # lower end of its 95% interval by idiom
+    high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """A finished stage of a training."""
+
+    weights: Weights  # of its best epoch
+    best_epoch: int  # number of that epoch, counted over all stages
+    development_f1: float  # macro F1 of the development rows after it, in [0, 1]
+    n_epochs: int  # epochs of this and the earlier stages
+
+
+def load_classifier(
+    name_or_path: str, *, seed: int, revision: str | None = None, trust_remote_code: bool = False
+) -> SentenceClassifier:
+    """Return a pretrained encoder with an untrained head for two labels, in float32."""
+    tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
+    set_seed(seed)
+    model = load_pretrained(
+        AutoModelForSequenceClassification,
+        name_or_path,
+        revision=revision,
+        trust_remote_code=trust_remote_code,
+        num_labels=2,
+        ignore_mismatched_sizes=True,  # a head for other labels is replaced
+        dtype=torch.float32,
+    )
+    return SentenceClassifier(model, tokenizer, name_or_path)
+
+
+def train_stage(
+    classifier: SentenceClassifier,
+    rows: Sequence[Labelled],
+    development: Sequence[Labelled],
+    *,
+    config: IdiomaticityConfig,
+    seed: int,
+    earlier: Stage | None = None,
+) -> Stage:
+    """Train a classifier's own weights on the rows of one stage; of equal epochs the one with the smallest loss counts.
+
+    It begins with the weights of the earlier stage, which are kept if every epoch is worse on the development rows.
+    """
+    model = classifier.model
+    best = KeepBest(model, "eval_macro_f1", "eval_loss")
+    if earlier is not None:
+        set_weights(model, earlier.weights)
+        # an epoch that is as good takes the place of the earlier weights, whatever its loss
+        best.offer({"eval_macro_f1": earlier.development_f1, "eval_loss": math.inf, "epoch": 0})
+    train_model(
+        model,
+        config=config,
+        seed=seed,
+        name=classifier.name,
+        best=best,
+        train_dataset=_features(classifier, rows, config=config),
+        eval_dataset=_features(classifier, development, config=config),
+        processing_class=classifier.tokenizer,
+        data_collator=DataCollatorWithPadding(classifier.tokenizer),
+        compute_metrics=_macro_f1,
+    )
+    n_earlier = earlier.n_epochs if earlier is not None else 0
+    best_epoch = n_earlier + round(best.best["epoch"])
+    if earlier is not None and not best.best["epoch"]:
+        best_epoch = earlier.best_epoch
+    return Stage(best.weights, best_epoch, best.best["eval_macro_f1"], n_earlier + config.epochs)
+
+
+def train_seed(
+    classifier: SentenceClassifier,
+    data: LabelledData,
+    *,
+    config: IdiomaticityConfig,
+    seed: int,
+    first: Stage | None = None,
+) -> tuple[SeedScores, list[int]]:
+    """Train a classifier's own weights, stage after stage, and return its scores and the label of every test row.
+
+    `first` is the first stage with these settings, if it was trained before; setups of the same data share it.
+    """
+    stage = first or train_stage(classifier, data.stages[0], data.development, config=config, seed=seed)
+    for rows in data.stages[1:]:
+        stage = train_stage(classifier, rows, data.development, config=config, seed=seed, earlier=stage)
+    set_weights(classifier.model, stage.weights)
+    classifier.model.eval()
+    gold = [row.label for row in data.test]
+    predicted = predict_labels(classifier, _texts(data.test), max_length=config.max_length)
+    interval = macro_f1_interval(gold, predicted, [row.idiom for row in data.test])
+    test_f1 = macro_f1(gold, predicted)
+    scores = SeedScores(seed, stage.best_epoch, stage.development_f1, test_f1, interval.low, interval.high)
+    return scores, predicted
+
+
+def save_classifier(
+    classifier: SentenceClassifier, folder: Path, scores: SeedScores, settings: Mapping[str, Any]
+) -> None:
+    """Write a folder that transformers loads, with the record of the training; write all files or none.
+
+    The folder must not exist; `settings` are everything that decided the weights.
+    """
+    with new_model(folder) as unfinished:
+        classifier.model.save_pretrained(unfinished)
+        classifier.tokenizer.save_pretrained(unfinished)
+        record = {"settings": dict(settings), "scores": without_nan(asdict(scores)), "versions": installed_versions()}
+        write_json(unfinished / IDIOMATICITY_RECORD, record)
+
+
+def finished_scores(folder: Path, settings: Mapping[str, Any]) -> SeedScores | None:
+    """Return the scores of a training that an earlier run saved in the folder of the seed, or None if there is none."""
+    if not folder.exists():
+        return None
+    path = folder / IDIOMATICITY_RECORD
+    record = read_json(path) if path.is_file() else {}
+    if record.get("settings") != dict(settings):
+        raise InputError(f"{folder}: holds another training; choose another folder with --out, or remove it")
+    scores: dict[str, Any] = {name: math.nan if value is None else value for name, value in record["scores"].items()}
+    return SeedScores(**scores)
+
+
+def _macro_f1(evaluated: EvalPrediction) -> dict[str, float]:
+    return {"macro_f1": macro_f1(evaluated.label_ids.tolist(), evaluated.predictions.argmax(-1).tolist())}
+
+
+def _features(
+    classifier: SentenceClassifier, rows: Sequence[Labelled], *, config: IdiomaticityConfig
+) -> list[dict[str, Any]]:
+    features = encode_rows(classifier, _texts(rows), max_length=config.max_length)
+    return [{**inputs, "labels": row.label} for inputs, row in zip(features, rows, strict=True)]
+
+
+def _texts(rows: Sequence[Labelled]) -> list[TextRow]:
+    return [TextRow(row.first, row.second, row.language) for row in rows]

@@ -1,0 +1,65 @@
+"""What idiom tokens are made of and learn from: the idioms of the training data with their forms, and sentences."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+from turkic_idiom_tasks.annotation.annotate import annotate
+from turkic_idiom_tasks.dataset import Dataset, open_dataset
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, complete_entries
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomForm, KnownIdiom
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import MalformedError, decode_text, read_file
+from turkic_idiom_tasks.languages import LANGUAGES, Language
+from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN
+from turkic_idiom_tasks.training.triplets import ASTITCH, CHENGYU, LEXICON, TripletData
+
+
+def known_idioms(data: str | Dataset, triplets: TripletData, *, languages: Sequence[str] = ()) -> list[KnownIdiom]:
+    """Return the idioms of the training, development and test sentences, in a fixed order.
+
+    AStitchInLanguageModels, ChengyuSTS and a table name the idiom of each sentence, and that is its form. An idiom of a
+    lexicon has its citation form, its tagged spans in the example, and what stands for it in the paraphrased example.
+    `data` and `languages` are those of `build_triplets`, which returned the triplets.
+    """
+    if not isinstance(data, Dataset) and (data in (ASTITCH, CHENGYU) or Path(data).is_file()):
+        names = [triplet.idiom for triplet in triplets.training]
+        for pairs in (triplets.development, *triplets.test.values()):
+            names += [row.idiom for row in pairs.rows]
+        distinct = sorted({unicodedata.normalize("NFC", name.strip()) for name in names if name.strip()})
+        return [KnownIdiom(name, (IdiomForm((name,)),)) for name in distinct]
+    dataset = data if isinstance(data, Dataset) else open_dataset("" if data == LEXICON else data)
+    known = []
+    for code in languages or SIMILARITY_LANGUAGES:
+        for split in (TRAIN, DEVELOPMENT, TEST):
+            for _, entry in sorted(complete_entries(dataset.lexicon, code, split=split).items()):
+                known.append(KnownIdiom(entry.idiom, _forms(entry, LANGUAGES[code]), code))
+    return known
+
+
+def read_sentences(path: Path) -> list[str]:
+    """Return the sentences of a file, one a line; empty lines are left out."""
+    try:
+        text = decode_text(read_file(path))
+    except MalformedError as error:
+        raise InputError(f"{path}: {error}") from error
+    sentences = [line.strip() for line in text.splitlines() if line.strip()]
+    if not sentences:
+        raise InputError(f"{path}: no sentence; write one in each line")
+    return sentences
+
+
+def _forms(entry: Entry, language: Language) -> tuple[IdiomForm, ...]:
+    """Return the forms of an idiom; the paraphrased example has no tagged spans, so the idiom is looked for in it."""
+    forms = [IdiomForm((entry.idiom,), language.code)]
+    tagged = [(entry.example, entry.spans)]
+    if entry.paraphrased_example is not None:
+        annotation = annotate(entry.idiom, entry.paraphrased_example, language, variants=entry.variants)
+        tagged.append((entry.paraphrased_example, annotation.spans))
+    for sentence, spans in tagged:
+        if sentence is not None and spans:
+            forms.append(IdiomForm(tuple(span.of(sentence) for span in spans), language.code))
+    return tuple(forms)

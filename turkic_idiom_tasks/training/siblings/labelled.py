@@ -1,0 +1,216 @@
+"""Data of idiomaticity detection: sentences with a label, divided by idiom.
+
+Label 0 is idiomatic and 1 is not, as in AStitchInLanguageModels. There are three sources. AStitch, Task 1, has splits
+of its own. A lexicon gives the example of an entry as idiomatic and its literal example as not. Dodiom gives its
+sentences of the categories ``idiom`` and ``nonidiom``. In the last two an idiom is in one split only, in every
+language. Of a lexicon, concepts that were judged to mean the same as a test concept are left out of the other splits.
+
+In the zero-shot setup no idiom of the test is trained on. In the one-shot and few-shot setups training continues on a
+few sentences of the test and development idioms, as in the paper (appendix B.1). The test sentences are the same in
+all setups.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from turkic_idiom_tasks.dataset import Dataset, open_dataset
+from turkic_idiom_tasks.dataset.similarity import content_digest
+from turkic_idiom_tasks.encoders.names import IDIOMATIC, NOT_IDIOMATIC
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.csv_files import read_table
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_test_concept, retrieval_split
+from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES, AStitchData
+from turkic_idiom_tasks.training.regimes import text_key
+
+ASTITCH, LEXICON, DODIOM = "astitch", "lexicon", "dodiom"
+ZERO_SHOT, ONE_SHOT, FEW_SHOT = SETUPS = ("zero-shot", "one-shot", "few-shot")
+CONTEXT, IDIOM = INPUTS = ("context", "idiom")
+SUBTASKS = ("A", "B")
+DODIOM_VARIABLE = "DODIOM_DATA"
+DODIOM_SOURCE = "https://github.com/Dodiom/dodiom"
+_SHOTS = {ZERO_SHOT: 0, ONE_SHOT: 1, FEW_SHOT: 4}  # sentences of each label and idiom; the paper has 1 to 4
+_DODIOM_COLUMNS = ("idiom", "submission", "category")
+_DODIOM_LABELS = {"idiom": IDIOMATIC, "nonidiom": NOT_IDIOMATIC}
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A sentence, or a pair of texts, with its label."""
+
+    label: int  # 0 if the idiom is meant, 1 if not; in subtask B 1 if the second text is what the expression means
+    first: str  # the sentence
+    second: str  # the idiom or, in subtask B, a candidate for its meaning; empty if there is none
+    idiom: str  # for intervals; the sentence itself where it is not known
+    language: str = ""  # code of a language of the benchmark; empty for others
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledData:
+    """Data of one training."""
+
+    path: str  # name of the data in results
+    revision: str  # 40 hexadecimal digits that are the same for the same rows
+    stages: tuple[tuple[Labelled, ...], ...]  # rows to learn from; the second stage has sentences of the test idioms
+    development: tuple[Labelled, ...]  # rows by which the best epoch is chosen
+    test: tuple[Labelled, ...]  # rows to score
+
+
+def build_labelled(
+    data: str | Dataset,
+    *,
+    setup: str = ZERO_SHOT,
+    inputs: Sequence[str] = (IDIOM,),
+    subtask: str = "A",
+    languages: Sequence[str] = (),
+) -> LabelledData:
+    """Return the rows that a name stands for.
+
+    Args:
+        data: ``astitch`` (the folder that ASTITCH_DATA names), ``dodiom`` (the table that DODIOM_DATA names),
+            ``lexicon`` (the bundled one), a lexicon directory, or an opened dataset.
+        setup: one of `SETUPS`; a lexicon has ``zero-shot`` alone.
+        inputs: ``context`` adds the sentences before and after it, which AStitch alone has; ``idiom`` gives the idiom
+            as the second text.
+        subtask: ``A``, or ``B`` of AStitch.
+        languages: ``eng`` (the default) or ``por`` of AStitch, or codes of a lexicon's languages.
+    """
+    chosen = {"setup": ([setup], SETUPS), "subtask": ([subtask], SUBTASKS), "inputs": (inputs, INPUTS)}
+    for option, (names, known) in chosen.items():
+        for name in names:
+            if name not in known:
+                raise usage_error(f"--{option} {name}: choose one of {', '.join(known)}")
+    if subtask == "B" and tuple(inputs) != (IDIOM,):
+        raise usage_error("--subtask B: a sentence and a meaning are given, nothing else; leave out --inputs")
+    if data == ASTITCH:
+        (subset, *others) = languages or ("eng",)
+        if others or subset not in ASTITCH_LANGUAGES:
+            raise usage_error(f"--language {' '.join(languages)}: choose one of {', '.join(ASTITCH_LANGUAGES)}")
+        parts = dict.fromkeys(["train_zero_shot", f"train_{setup.replace('-', '_')}"])
+        copy = AStitchData()
+        rows = {}
+        for part in (*parts, "dev", "test"):
+            labelled = copy.labelled(
+                subset, subtask=subtask, part=part, context=CONTEXT in inputs, idiom=IDIOM in inputs
+            )
+            rows[part] = [Labelled(row.label, row.sentence1, row.sentence2, row.idiom) for row in labelled]
+        return _checked(f"{ASTITCH}, {subset}", [rows[part] for part in parts], rows["dev"], rows["test"])
+    if subtask == "B" or CONTEXT in inputs:
+        place = data.path if isinstance(data, Dataset) else data
+        raise usage_error(f"--data {place}: has neither subtask B nor the sentences around; only {ASTITCH} has them")
+    if data == DODIOM:
+        name, splits = _dodiom(languages)
+    else:
+        if setup != ZERO_SHOT:
+            raise usage_error(f"--setup {setup}: a lexicon has one sentence of each use of an idiom; use {ZERO_SHOT}")
+        name, splits = _lexicon(data, languages)
+    if IDIOM not in inputs:
+        for split, of_split in splits.items():
+            splits[split] = [replace(row, second="") for row in of_split]
+    shots, development, test = _set_shots_aside(splits, _SHOTS[setup])
+    return _checked(name, [splits[TRAIN], shots], development, test)
+
+
+def _checked(
+    path: str, stages: Sequence[Sequence[Labelled]], development: Sequence[Labelled], test: Sequence[Labelled]
+) -> LabelledData:
+    for name, rows in (("training", stages[0]), ("development", development), ("test", test)):
+        if len({row.label for row in rows}) < 2:
+            raise InputError(f"{path}: {len(rows)} {name} sentences; there must be some of both labels. Add sentences")
+    records = []
+    for part, rows in enumerate((*stages, development, test)):
+        for row in rows:
+            records.append([part, row.label, row.first, row.second, row.idiom])
+    return LabelledData(
+        path=path,
+        revision=content_digest(records),
+        stages=tuple(tuple(rows) for rows in stages if rows),
+        development=tuple(development),
+        test=tuple(test),
+    )
+
+
+def _lexicon(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:
+    """Return the name of the data, and the example and literal example of its entries by split."""
+    dataset = data if isinstance(data, Dataset) else open_dataset("" if data == LEXICON else data)
+    literal: dict[str, dict[str, Entry]] = {}
+    for code in LANGUAGES:
+        for concept, entry in sorted(dataset.lexicon.of(code).items()):
+            if entry.example and entry.literal_example:
+                literal.setdefault(code, {})[concept] = entry
+    for code in languages:
+        if code not in literal:
+            raise usage_error(f"--language {code}: no literal examples in it; known: {', '.join(literal) or 'none'}")
+    splits: dict[str, list[Labelled]] = {TRAIN: [], DEVELOPMENT: [], TEST: []}
+    like_test = dataset.lexicon.meaning_the_same(is_test_concept)
+    taken: set[tuple[str, str]] = set()  # idioms of an earlier split, which stand for a further concept
+    for split in (TEST, DEVELOPMENT, TRAIN):
+        keys = set()
+        for code in languages or literal:
+            for concept, entry in literal[code].items():
+                key = (code, text_key(entry.idiom, code))
+                if retrieval_split(concept) != split or key in taken or (split != TEST and concept in like_test):
+                    continue
+                keys.add(key)
+                splits[split].append(Labelled(IDIOMATIC, entry.example or "", entry.idiom, concept, code))
+                splits[split].append(Labelled(NOT_IDIOMATIC, entry.literal_example or "", entry.idiom, concept, code))
+        taken |= keys
+    return dataset.path, splits
+
+
+def _dodiom(languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:
+    """Return the sentences of Dodiom's Turkish table by the split of their idiom; repeated ones are left out."""
+    name = os.environ.get(DODIOM_VARIABLE, "")
+    if not name:
+        raise InputError(
+            f"Dodiom is not part of this package; download its Turkish table from {DODIOM_SOURCE} and set "
+            f"{DODIOM_VARIABLE} to the file"
+        )
+    if languages not in ((), [], (PIVOT,), [PIVOT]):
+        raise usage_error(f"--language {' '.join(languages)}: the table of Dodiom that is read is Turkish")
+    splits: dict[str, list[Labelled]] = {TRAIN: [], DEVELOPMENT: [], TEST: []}
+    seen = set()
+    for record in read_table(Path(name), _DODIOM_COLUMNS):
+        cells = record.cells
+        if cells is None or cells["category"] not in _DODIOM_LABELS or not cells["submission"].strip():
+            continue  # a row that the corpus itself has damaged or not judged
+        idiom, sentence = cells["idiom"].strip(), cells["submission"].strip()
+        key = text_key(idiom, PIVOT)
+        if (key, sentence) not in seen:
+            seen.add((key, sentence))
+            label = _DODIOM_LABELS[cells["category"]]
+            splits[retrieval_split(key)].append(Labelled(label, sentence, idiom, key, PIVOT))
+    return DODIOM, splits
+
+
+def _set_shots_aside(
+    splits: dict[str, list[Labelled]], n_shots: int
+) -> tuple[list[Labelled], list[Labelled], list[Labelled]]:
+    """Return the shots, the development rows and the test rows.
+
+    For each idiom and label with more sentences than the largest number of shots, that many are set aside as shots and
+    never tested. So the test rows are the same in every setup.
+    """
+    most = max(_SHOTS.values())
+    shots: list[Labelled] = []
+    rest: dict[str, list[Labelled]] = {DEVELOPMENT: [], TEST: []}
+    for split, kept in rest.items():
+        groups: dict[tuple[str, int], list[Labelled]] = {}
+        for row in splits[split]:
+            groups.setdefault((row.idiom, row.label), []).append(row)
+        for rows in groups.values():
+            ordered = sorted(rows, key=_rank)
+            held = ordered[:most] if len(ordered) > most else []
+            shots += held[:n_shots]
+            kept += ordered[len(held) :]
+    return shots, rest[DEVELOPMENT], rest[TEST]
+
+
+def _rank(row: Labelled) -> str:
+    return hashlib.sha256(f"shots\n{row.first}".encode("utf-8", "surrogatepass")).hexdigest()

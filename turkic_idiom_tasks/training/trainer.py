@@ -1,0 +1,192 @@
+"""What all trainings share: stock trainers that write nothing, and the weights of the best evaluation."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+import tempfile
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+import torch
+from transformers import PrinterCallback, ProgressCallback, Trainer, TrainerCallback, TrainingArguments
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.training.config import TrainerSettings
+
+log = logging.getLogger("turkic_idiom_tasks")
+
+IS_FINITE = "eval_is_finite"  # a metric: 0 if vectors hold NaN or infinity
+EVALUATION_BATCH = 64  # texts; larger than in training, because there is no backward pass
+
+Arguments = TypeVar("Arguments", bound=TrainingArguments)
+Weights = Mapping[str, torch.Tensor]
+
+
+def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: int, **options: Any) -> Arguments:
+    """Return arguments of a stock trainer that saves, logs and uploads nothing; the options are further ones."""
+    settings = {
+        "output_dir": tempfile.gettempdir(),  # required by the trainer; nothing is saved
+        "num_train_epochs": config.epochs,
+        "per_device_train_batch_size": config.batch_size,
+        "learning_rate": config.learning_rate,
+        "weight_decay": config.weight_decay,
+        "bf16": config.bf16,
+        "optim": "adamw_torch_fused",
+        "lr_scheduler_type": "linear",
+        "use_cpu": not torch.accelerator.is_available(),
+        "seed": seed,
+        "data_seed": seed,
+        "save_strategy": "no",
+        "logging_strategy": "no",
+        "report_to": "none",
+        "disable_tqdm": not sys.stderr.isatty(),
+        "dataloader_pin_memory": False,
+    }
+    arguments: Arguments = kind(**settings | options)
+    return arguments
+
+
+class KeepBest(TrainerCallback):
+    """Keeps a copy in memory of the weights of the best evaluation, says when to evaluate, and stops in vain trainings.
+
+    The stock ``load_best_model_at_end`` does not know the weights from before the training, which are the best ones if
+    every evaluation is worse; of equal scores it takes the first, not the one with the smaller loss; and it writes the
+    model to the disk at each new best score, 2 GB for a large encoder. ``EarlyStoppingCallback`` depends on it.
+    """
+
+    def __init__(
+        self, model: torch.nn.Module, *ranks: str, evaluations: int | None = None, patience: int | None = None
+    ) -> None:
+        """Begin without any evaluation.
+
+        Args:
+            model: the model that is trained.
+            ranks: names of the metrics by which evaluations are compared, the most important one first. Higher is
+                better, but for ``eval_loss``; NaN is worse than every number.
+            evaluations: number of evaluations, spread evenly over the steps; None evaluates after every epoch.
+            patience: evaluations without a new best one after which training stops; None never stops.
+        """
+        self.history: list[Mapping[str, float]] = []  # metrics of the evaluations
+        self.best: Mapping[str, float] = {}  # metrics of the best one, the earliest of equal ones
+        self.weights: Weights = {}  # of the best one, on the CPU; empty before the first
+        self.diverged_at: int | None = None  # step at which loss or vectors were not finite
+        self.ran_out = False  # whether patience did
+        self._model = model
+        self._ranks = ranks
+        self._n_evaluations = evaluations
+        self._patience = patience or math.inf
+        self._best_rank: tuple[float, ...] = ()
+        self._steps: set[int] = set()
+
+    def offer(self, metrics: Mapping[str, float]) -> None:
+        """Record an evaluation, and copy the weights that the model has now if it is the best one so far."""
+        self.history.append(metrics)
+        rank = []
+        for name in self._ranks:
+            score = -metrics[name] if name == "eval_loss" else metrics[name]
+            rank.append(-math.inf if math.isnan(score) else score)
+        if tuple(rank) > self._best_rank:
+            self.best, self._best_rank = metrics, tuple(rank)
+            weights = {}
+            for name, parameter in self._model.named_parameters():
+                if parameter.requires_grad:
+                    weights[name] = parameter.detach().to("cpu", copy=True)
+            self.weights = weights
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **context: Any) -> None:
+        """Spread the evaluations evenly over the steps; the last one is at the last step."""
+        for part in range(1, (self._n_evaluations or 0) + 1):
+            self._steps.add(math.ceil(state.max_steps * part / (self._n_evaluations or 1)))
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
+        """Request an evaluation at the planned steps."""
+        control.should_evaluate = state.global_step in self._steps and self.diverged_at is None
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
+        """Request an evaluation after every epoch, if no steps are planned."""
+        control.should_evaluate = self._n_evaluations is None and self.diverged_at is None
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, *, metrics: Mapping[str, float], **context: Any) -> None:
+        """Record an evaluation, and stop if vectors are not finite or patience runs out."""
+        main = self._ranks[0]
+        log.info("step %d of %d: %s %.4f", state.global_step, state.max_steps, main, metrics[main])
+        self.offer({**metrics, "epoch": state.epoch, "step": state.global_step})
+        if not metrics.get(IS_FINITE, True):
+            self.diverged_at = state.global_step
+            control.should_training_stop = True
+        elif state.global_step < state.max_steps:
+            scores = [past[main] for past in self.history if past["epoch"]]  # without those from before the training
+            scores = [-math.inf if math.isnan(score) else score for score in scores]
+            if len(scores) - 1 - scores.index(max(scores)) >= self._patience:
+                self.ran_out = control.should_training_stop = True
+
+    def restore(self) -> None:
+        """Set the weights of the model to the best ones; without any evaluation they stay as they are."""
+        set_weights(self._model, self.weights)
+
+
+def set_weights(model: torch.nn.Module, weights: Weights) -> None:
+    """Set those weights of a model that `KeepBest` has copied."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name in weights:
+                parameter.copy_(weights[name])
+
+
+class _SilentProgress(ProgressCallback):
+    """Trainer's progress bars on stderr, without its logs, which would go to stdout among the results."""
+
+    def on_log(self, *arguments: Any, **context: Any) -> None:
+        """Write nothing."""
+
+
+def keep_to_bars(trainer: Trainer) -> None:
+    """Remove the output of a trainer, except its progress bars."""
+    trainer.remove_callback(PrinterCallback)
+    if trainer.pop_callback(ProgressCallback) is not None:
+        trainer.add_callback(_SilentProgress)
+
+
+def train_model(
+    model: Any, *, config: TrainerSettings, seed: int, name: str, best: KeepBest | None = None, **options: Any
+) -> float:
+    """Train a model of transformers, leave it with the weights of the best epoch, and return the mean training loss.
+
+    Without `best` there is no evaluation, and the last weights stay. The name is for messages; the options are those of
+    the stock ``Trainer``.
+    """
+    check_packages("accelerate")
+    arguments = trainer_arguments(
+        TrainingArguments,
+        config,
+        seed=seed,
+        per_device_eval_batch_size=EVALUATION_BATCH,
+        eval_strategy="no" if best is None else "epoch",
+    )
+    callbacks = [] if best is None else [best]
+    trainer = Trainer(model=model, args=arguments, callbacks=callbacks, **options)
+    keep_to_bars(trainer)
+    loss = float(trainer.train().training_loss)
+    history = [] if best is None else best.history
+    losses = [loss, *(metrics["eval_loss"] for metrics in history if metrics["epoch"])]
+    if not all(map(math.isfinite, losses)):
+        raise InputError(
+            f"{name}: training diverged, a loss is not finite; use a smaller learning rate than "
+            f"{config.learning_rate:g}"
+        )
+    if best is not None:
+        best.restore()
+    model.eval()
+    return loss
+
+
+def check_packages(*names: str) -> None:
+    """Raise InputError if a package that a training needs is not installed."""
+    missing = [name for name in names if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"fine-tuning needs {' and '.join(missing)}; install with: pip install 'turkic-idiom-tasks[finetune]'"
+        )
