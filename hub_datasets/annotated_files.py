@@ -16,7 +16,7 @@ from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import write_text
-from turkic_idiom_tasks.io.reading import display, first_fault, read_json_lines
+from turkic_idiom_tasks.io.reading import display, faults, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon, write_lexicon
@@ -96,7 +96,7 @@ def annotate_rows(
         try:
             _Row.model_validate(line.value)
         except ValidationError as error:
-            raise InputError(f"{place}: {first_fault(error)}; correct the row") from error
+            raise InputError(f"{place}: {faults(error)[0]}; correct the row") from error
         key = json.dumps(line.value["id"])
         if key in lines_by_id:
             raise InputError(

@@ -1,4 +1,4 @@
-"""The page of all concepts that `dataset browse` writes, in a real browser, from file://."""
+"""The page of all concepts that `dataset show --out` writes, in a real browser, from file://."""
 
 import pytest
 

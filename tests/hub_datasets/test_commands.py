@@ -1,8 +1,6 @@
-"""`turkic-idiom dataset`: what each command prints, writes and refuses, and what a kill of it leaves."""
+"""`turkic-idiom dataset`: what each command prints, writes and refuses."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from io import BytesIO, TextIOWrapper
@@ -11,18 +9,12 @@ import pytest
 
 from hub_datasets.import_report import REPORT_FILE
 from hub_datasets.importing import FORMATS
-from tests.killing import every_kill
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.cli.dataset import SourceFormat
-from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.io.files import MANIFEST, restore_folder
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
-from turkic_idiom_tasks.splits import retrieval_split
-
-TEST = next(concept for concept in (f"t-{number}" for number in range(100)) if retrieval_split(concept) == "test")
+from turkic_idiom_tasks.lexicon.load import write_lexicon
 
 
 @pytest.fixture
@@ -31,12 +23,6 @@ def source(tmp_path):
     rows = ["Deyimler;Türkçe Anlamı;İngilizce Anlamı", "Göz yummak;Görmezden gelmek;x", ";y;z"]
     path.write_text("\n".join(rows), encoding="utf-8")
     return path
-
-
-def visible(folder):
-    """Path -> content of the files in a folder, without the records and temporary files of the writer."""
-    names = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
-    return {name.as_posix(): (folder / name).read_bytes() for name in names if not name.parts[0].startswith(".t")}
 
 
 def test_the_formats_of_the_command_line_are_those_of_the_importer():
@@ -211,66 +197,3 @@ def test_log_lines_never_act_on_the_terminal(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stderr == "x: a\\x1b[31m has no data\n"
-
-
-# a kill leaves the old or the new, and the same command goes on
-
-
-def turkish(meaning):
-    return {"tr": [Entry(TEST, "göz yummak", meaning, "Buna göz yumdu.")]}
-
-
-@pytest.fixture
-def killed_command(tmp_path, source, request):
-    """Arguments of a command without --out, of one that wrote the folder before, and what reads it."""
-    write_lexicon(tmp_path / "new", [Concept(TEST, "")], turkish("görmezden gelmek"))
-    write_lexicon(
-        tmp_path / "old", [Concept(TEST, "")], turkish("aldırmamak") | {"az": [Entry(TEST, "göz yummaq", "m")]}
-    )
-    old, new = str(tmp_path / "old"), str(tmp_path / "new")
-    return {
-        "import": (["import", "--format", "kevser", str(source)], ["annotate", "--in", old], load_lexicon),
-        "annotate": (["annotate", "--in", new], ["annotate", "--in", old], load_lexicon),
-        "export": (["export", new], ["export", old], lambda folder: open_dataset(str(folder))),
-    }[request.param]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("killed_command", "is_new"),
-    [("import", True), ("annotate", False), ("export", False)],
-    indirect=["killed_command"],
-)
-def test_a_killed_command_leaves_the_old_or_the_new_and_goes_on(killed_command, is_new, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda handle: None)  # kills need no flushed disk
-    arguments, earlier, read = killed_command
-    options = ["--overwrite"] if not is_new and arguments[0] != "export" else []
-    assert main(["dataset", *arguments, "--out", str(tmp_path / "whole")]) == 0
-    assert main(["dataset", *earlier, "--out", str(tmp_path / "before")]) == 0
-    whole, before = visible(tmp_path / "whole"), {} if is_new else visible(tmp_path / "before")
-    number = 0
-
-    def folder():
-        return tmp_path / f"out {number}"
-
-    def prepare():
-        nonlocal number
-        number += 1
-        if not is_new:
-            shutil.copytree(tmp_path / "before", folder())
-
-    def run():
-        return main(["dataset", *arguments, "--out", str(folder()), *options])
-
-    is_whole = []
-    for _ in every_kill(prepare, lambda: run() == 0 or os._exit(1), below=tmp_path):
-        restore_folder(folder())
-        if (folder() / MANIFEST).is_file():
-            read(folder())
-        left = visible(folder())
-        assert left in (before, whole)
-        is_whole.append(left == whole)
-        assert run() == 0 or (left == whole and is_new)
-        assert visible(folder()) == whole
-    assert is_whole == sorted(is_whole)
-    assert set(is_whole) == ({False} if is_new else {False, True})  # the last write puts a new folder in its place

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hub_datasets.browse import page
@@ -251,33 +251,3 @@ def test_a_file_over_the_limit_is_refused(directory, tmp_path):
     path.write_bytes(b" " * (MOST_BYTES + 1))
     _, (problem,) = read_reviews([path], load_lexicon(directory), today=TODAY)
     assert str(problem).startswith(f"{path}: more than the 10,485,760 bytes")
-
-
-STRANGE = st.recursive(
-    st.sampled_from([None, True, 0, 1.5, 10**30, "", "ok", "AB", "2026-01-01", "\u202e", "\ud800", "\x00"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["form", "a"]), inner, max_size=2),
-    max_leaves=4,
-)
-
-
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(
-    changes=st.dictionaries(st.sampled_from([*row("a"), "x"]), STRANGE, max_size=2),
-    cut=st.integers(0, 200) | st.none(),
-    noise=st.binary(max_size=3),
-)
-def test_a_damaged_line_is_read_right_or_named(directory, tmp_path, changes, cut, noise):
-    line = json.dumps(row("a") | changes).encode()
-    if cut is not None:
-        line = line[:cut] + noise + line[cut + len(noise) :]
-    path = tmp_path / "damaged.jsonl"
-    path.write_bytes(line)
-    reviews, problems = read_reviews([path], load_lexicon(directory), today=TODAY)
-    assert reviews or problems
-    for problem in problems:
-        assert str(problem).startswith(f"{path}")
-        assert "\n" not in str(problem)
-        assert printable(str(problem)) == str(problem)
-    for review in reviews:
-        assert json.loads(review.to_json()) == json.loads(line) | json.loads(review.to_json())
-        assert review.idiom == IDIOMS[review.concept]
