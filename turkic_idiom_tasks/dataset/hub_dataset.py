@@ -32,10 +32,7 @@ from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST
 EQUIVALENTS = "equivalents"  # config with the pairs of concepts that were judged
 _PARTS = ("queries", "corpus", "qrels")  # of a retrieval subset; strict-qrels may be there too
 _ENTRY_COLUMNS = ("concept", "gloss", "idiom", "meaning", "example", "spans")
-_MORE_COLUMNS = (
-    *("variants", "literal_example", "paraphrased_example", "paraphrase", "literal_paraphrase", "source", "attested"),
-    *("collocation", "status", "pos", "aliases"),
-)
+_MORE_COLUMNS = (*(name for name in Entry.__dataclass_fields__ if name not in _ENTRY_COLUMNS), "pos", "aliases")
 T = TypeVar("T")
 
 
