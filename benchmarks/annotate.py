@@ -79,16 +79,6 @@ def dodiom_cases(path: Path) -> list[Case]:
     return cases
 
 
-def other_cases(cases: Sequence[Case]) -> list[Case]:
-    """Return each idiom with the sentence of another one of the same language."""
-    shift = len(cases) // 10
-    others = []
-    for case, other in zip(cases, [*cases[shift:], *cases[:shift]], strict=True):
-        if case.language is other.language and case.idiom != other.idiom:
-            others.append(Case(case.idiom, other.sentence, case.language, frozenset()))
-    return others
-
-
 def words_in(sentence: str, spans: Sequence[Span]) -> frozenset[Span]:
     """Return the places of the words (not signs) that spans touch."""
     touched = set()
@@ -119,7 +109,11 @@ def measure(cases: Sequence[Case], repeat: int) -> dict[str, float]:
     def our_match(idiom: str, sentence: str, language: Language) -> tuple[Span, ...]:
         return annotate(idiom, sentence, language).spans
 
-    others = other_cases(cases)
+    others = []  # each idiom with the sentence of another one of the same language
+    shift = len(cases) // 10
+    for case, other in zip(cases, [*cases[shift:], *cases[:shift]], strict=True):
+        if case.language is other.language and case.idiom != other.idiom:
+            others.append(Case(case.idiom, other.sentence, case.language, frozenset()))
     ours, prefix, on_others = [], [], []
     for _ in range(repeat):
         ours.append(per_minute(our_match, cases))

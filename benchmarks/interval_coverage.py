@@ -1,4 +1,4 @@
-"""How often 95% intervals hold the true figure: the interval of `metrics.bootstrap` beside seven others, by simulation.
+"""How often 95% intervals hold the true figure: the interval of `metrics.bootstrap` beside five others, by simulation.
 
     python benchmarks/interval_coverage.py [--datasets 2000] [--only NAME ...] [--json]
 
@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtr, ndtri
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from turkic_idiom_tasks.dataset import open_dataset
@@ -40,7 +40,6 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     mean,
     poisson_counts,
     resample_models,
-    tail_probability,
 )
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.orthography import to_common
@@ -218,14 +217,6 @@ def percentile(batch: Batch) -> Bounds:
     return low, high
 
 
-def expanded_percentile(batch: Batch) -> Bounds:
-    """Hesterberg (2015): as `bootstrap`, but with C - 1 degrees of freedom for all data."""
-    n = batch.n_concepts
-    tail = ndtr(-stdtrit(n - 1, 1 - TAIL) * math.sqrt(n / (n - 1)))
-    low, high = np.quantile(batch.draws, [tail, 1 - tail], axis=1)
-    return low, high
-
-
 def bca(batch: Batch) -> Bounds:
     """Efron (1987), bias-corrected and accelerated."""
     n_draws = batch.draws.shape[1]
@@ -291,23 +282,12 @@ def _likelihood_bound(values: Floats) -> Floats:
     return accepted
 
 
-def student_t(batch: Batch) -> Bounds:
-    """Student's interval with the degrees of freedom of `bootstrap`, without draws: symmetric, may leave the range."""
-    widths = np.zeros(len(batch.score))
-    for dataset, influence in enumerate(batch.influence):
-        if batch.spread[dataset] > TINY:
-            widths[dataset] = -ndtri(tail_probability(influence)) * batch.spread[dataset]
-    return batch.score - widths, batch.score + widths
-
-
 METHODS: dict[str, Callable[[Batch], Bounds]] = {
     "percentile": percentile,
-    "expanded, C - 1": expanded_percentile,
     "BCa": bca,
     "bootstrap-t": bootstrap_t,
     "sign-flip": sign_flip_inversion,
     "likelihood": empirical_likelihood,
-    "Student": student_t,
 }
 CHOSEN = "bootstrap.py"
 

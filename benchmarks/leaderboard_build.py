@@ -24,7 +24,6 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from common import parser, seconds
@@ -138,45 +137,37 @@ def time_in_browser(folder: Path) -> dict[str, float | None]:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         page = browser.new_page()
         for _ in range(LOADS):
-            _time_page(page, folder, times)
+            start = time.perf_counter()
+            page.goto(f"file://{folder}/index.html", wait_until="commit")
+            page.wait_for_selector("html[data-ready=table]", state="attached")
+            page.fill("input[name=q]", "0001")
+            times["interactive_seconds"].append(time.perf_counter() - start)
+            page.fill("input[name=q]", "")
+            times["filter_seconds"].append(page.evaluate(_FILTER) / 1000)
+            page.select_option("select[name=type]", "")
+            start = time.perf_counter()
+            page.click("th[data-key=T2] button")
+            page.wait_for_selector("th[data-key=T2][aria-sort=descending]")
+            times["sort_seconds"].append(time.perf_counter() - start)
+            start = time.perf_counter()
+            page.goto(f"file://{folder}/compare.html?a=model-0000&b=model-0001", wait_until="commit")
+            page.wait_for_selector("#result:visible")
+            times["compare_seconds"].append(time.perf_counter() - start)
         browser.close()
     return {name: round(statistics.median(values), 3) for name, values in times.items()}
 
 
-def _time_page(page: Any, folder: Path, times: dict[str, list[float]]) -> None:
-    start = time.perf_counter()
-    page.goto(f"file://{folder}/index.html", wait_until="commit")
-    page.wait_for_selector("html[data-ready=table]", state="attached")
-    page.fill("input[name=q]", "0001")
-    times["interactive_seconds"].append(time.perf_counter() - start)
-    page.fill("input[name=q]", "")
-    times["filter_seconds"].append(page.evaluate(_FILTER) / 1000)
-    page.select_option("select[name=type]", "")
-    start = time.perf_counter()
-    page.click("th[data-key=T2] button")
-    page.wait_for_selector("th[data-key=T2][aria-sort=descending]")
-    times["sort_seconds"].append(time.perf_counter() - start)
-    start = time.perf_counter()
-    page.goto(f"file://{folder}/compare.html?a=model-0000&b=model-0001", wait_until="commit")
-    page.wait_for_selector("#result:visible")
-    times["compare_seconds"].append(time.perf_counter() - start)
-
-
 def rescore_seconds(dataset: Dataset, folder: Path) -> float:
     """Return the seconds to read and score a submission of every task, from its files."""
-    _write_submission(dataset, folder)
-    times = [seconds(lambda: list(load_submissions(folder, dataset))) for _ in range(3)]
-    return round(statistics.median(times), 2)
-
-
-def _write_submission(dataset: Dataset, folder: Path) -> None:
     generator = np.random.default_rng(SEED)
     predictions: dict[SubsetKey, Rankings | Tags] = {}
     for task in TASKS:
         for subset in dataset.subsets(task):
             pool = dataset.pool(task, subset)
             similarities = generator.random((len(pool.queries), len(pool.documents)))
-            predictions[task, subset] = _cut(Rankings.from_similarities(pool, similarities))
+            above = np.minimum(Rankings.from_similarities(pool, similarities).above, CUT)
+            n_listed = np.minimum((above < CUT).sum(axis=1), CUT).astype(np.int32)
+            predictions[task, subset] = Rankings(pool, above, n_listed)
     for language in dataset.span_languages:
         sentences = dataset.test_sentences(language)
         letters = tuple("".join(tag[0] for tag in row.tags) for row in sentences.rows)
@@ -186,13 +177,8 @@ def _write_submission(dataset: Dataset, folder: Path) -> None:
     place.mkdir(parents=True)
     for name, content in submission_files(metadata, predictions).items():
         (place / name).write_bytes(content)
-
-
-def _cut(rankings: Rankings) -> Rankings:
-    """Return rankings that list the first documents only."""
-    above = np.minimum(rankings.above, CUT)
-    n_listed = np.minimum((above < CUT).sum(axis=1), CUT).astype(np.int32)
-    return Rankings(rankings.pool, above, n_listed)
+    times = [seconds(lambda: list(load_submissions(folder, dataset))) for _ in range(3)]
+    return round(statistics.median(times), 2)
 
 
 def main() -> None:

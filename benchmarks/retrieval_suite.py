@@ -50,16 +50,15 @@ def make_lexicon(directory: Path, n_concepts: int) -> None:
         seen: set[str] = set()
         while len(entries.setdefault(code, [])) < n_concepts:
             one, other = (source[index] for index in generator.integers(len(source), size=2))
-            idiom, meaning = _halves(one.idiom, other.idiom), _halves(one.meaning or "", other.meaning or "")
+            texts = []
+            for first, second in ((one.idiom, other.idiom), (one.meaning or "", other.meaning or "")):
+                head, tail = first.split(), second.split()
+                texts.append(" ".join(head[: (len(head) + 1) // 2] + tail[len(tail) // 2 :]))
+            idiom, meaning = texts
             if idiom not in seen and meaning not in seen:
                 seen |= {idiom, meaning}
                 entries[code].append(Entry(f"made-{len(entries[code])}", idiom, meaning))
     write_lexicon(directory, [Concept(f"made-{number}", "") for number in range(n_concepts)], entries)
-
-
-def _halves(one: str, other: str) -> str:
-    first, second = one.split(), other.split()
-    return " ".join(first[: (len(first) + 1) // 2] + second[len(second) // 2 :])
 
 
 def distinct_texts(dataset: Dataset) -> list[str]:

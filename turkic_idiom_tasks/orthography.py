@@ -131,12 +131,6 @@ def _word_skeleton(word: str, language: Language) -> str:
     return _DOUBLED.sub(r"\1", word.translate(_SKELETON))
 
 
-@cache
-def _common_infinitives(code: str) -> tuple[str, ...]:
-    language = LANGUAGES[code]
-    return tuple(to_common(ending, language) for ending in language.infinitives)
-
-
 _SHARED_STEM = 3  # letters of two stems that must agree from the left
 _NEAR_VOWELS = str.maketrans("iu", "eo")  # dudak and dodaq, bir and ber-
 
@@ -185,6 +179,10 @@ def _is_among(stem: str, others: list[str]) -> bool:
 
 
 @cache
+def _common_infinitives(code: str) -> tuple[str, ...]:
+    return tuple(to_common(ending, LANGUAGES[code]) for ending in LANGUAGES[code].infinitives)
+
+
+@cache
 def _common_function_words(code: str) -> frozenset[str]:
-    language = LANGUAGES[code]
-    return frozenset(to_common(word, language) for word in language.function_words)
+    return frozenset(to_common(word, LANGUAGES[code]) for word in LANGUAGES[code].function_words)

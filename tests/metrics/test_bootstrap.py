@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -127,17 +127,6 @@ def test_a_hundred_models_of_the_same_concepts_change_nothing():
     together = resample_models(models, floor=0.1)
     for model in (0, 1, 63, 64, 99):
         assert same(together[model], resample_models([models[model]], floor=0.1)[0])
-
-
-@SLOW
-@given(SYSTEMS, strata())
-def test_another_subset_changes_only_the_macro_average(system, other):
-    assume(len(system) < len(SUBSETS))
-    missing = next(subset for subset in SUBSETS if subset not in system)
-    parts = [resample({subset: stratum}) for subset, stratum in sorted(system.items())]
-    resample({**system, missing: other})
-    assert all(same(part, resample({name: system[name]})) for part, name in zip(parts, sorted(system), strict=True))
-    assert same(mean(parts), resample(system))
 
 
 # Scores, macro averages and differences.

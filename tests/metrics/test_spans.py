@@ -221,14 +221,6 @@ def test_the_interval_weighs_spans_not_sentences():
     assert 0.7 < found.low < 120 / 140 < found.high < 0.95
 
 
-def test_the_interval_does_not_depend_on_the_order_of_sentences():
-    generator = np.random.default_rng(0)
-    pairs = [[RIGHT, WRONG][bit] for bit in generator.integers(0, 2, size=60)]
-    concepts = [f"concept {number}" for number in generator.integers(0, 12, size=60)]
-    order = generator.permutation(60)
-    assert interval(pairs, concepts) == interval([pairs[n] for n in order], [concepts[n] for n in order])
-
-
 def test_sentences_with_nothing_to_find_and_nothing_marked_change_no_interval():
     # their counts are 0 in numerator and denominator; a draw of such sentences alone is undefined and left out
     found = interval([RIGHT, (tags("OO"), tags("OO"))], ["a", "b"])

@@ -40,9 +40,10 @@ class Dataset:
 
     def retrieval(self, task: str, subset: str) -> RetrievalData:
         """Return the test queries, pool and judgements of one of the `subsets`."""
-        if subset not in self.subsets(task):
+        data = self._find_retrieval(task, subset) if subset in self.subsets(task) else None
+        if data is None:
             raise InputError(f"{self.path}: has no data for {TASKS[task].name}, {subset}")
-        return self._once("retrieval", task, subset, make=lambda: self._make_retrieval(task, subset))
+        return data
 
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
         """Return split -> tagged sentences of a language; see `splits.SPAN_SPLITS`."""
@@ -97,7 +98,10 @@ class Dataset:
             need = f"{pivot.name} ({pivot.code}.jsonl) and at least one other language that share test concepts"
         raise InputError(f"{self.path}: nothing to evaluate for {TASKS[task].name}, which needs {need}")
 
-    def _make_retrieval(self, task: str, subset: str) -> RetrievalData:
+    def _find_retrieval(self, task: str, subset: str) -> RetrievalData | None:
+        return self._once("retrieval", task, subset, make=lambda: self._make_retrieval(task, subset))
+
+    def _make_retrieval(self, task: str, subset: str) -> RetrievalData | None:
         raise NotImplementedError
 
     def _make_sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:

@@ -35,20 +35,15 @@ class LexiconDataset(Dataset):
 
     def subsets(self, task: str) -> tuple[str, ...]:
         """Return the subsets of a task that have at least one test query."""
-        return tuple(subset for subset in SUBSETS[task] if self._build(task, subset) is not None)
+        return tuple(subset for subset in SUBSETS[task] if self._find_retrieval(task, subset) is not None)
 
     @cached_property
     def span_languages(self) -> tuple[str, ...]:  # type: ignore[override]
         """Return the codes of the languages with an annotated test sentence."""
         return tuple(code for code in LANGUAGES if self._make_sentences(code)[TEST])
 
-    def _build(self, task: str, subset: str) -> RetrievalData | None:
-        return self._once("built", task, subset, make=lambda: build_retrieval(self._lexicon, task, subset))
-
-    def _make_retrieval(self, task: str, subset: str) -> RetrievalData:
-        data = self._build(task, subset)
-        assert data is not None  # it is one of the `subsets`
-        return data
+    def _make_retrieval(self, task: str, subset: str) -> RetrievalData | None:
+        return build_retrieval(self._lexicon, task, subset)
 
     def _make_sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
         return self._once("tagged", language, make=lambda: lexicon_sentences(self._lexicon, language))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, TypeAdapter
 
 from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.dataset.hub_layout import HubFiles
@@ -20,7 +20,6 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import (
     Concept,
     Entry,
-    Equivalent,
     Lexicon,
     parse_concept,
     parse_entry,
@@ -33,10 +32,7 @@ from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST
 EQUIVALENTS = "equivalents"  # config with the pairs of concepts that were judged
 _PARTS = ("queries", "corpus", "qrels")  # of a retrieval subset; strict-qrels may be there too
 _ENTRY_COLUMNS = ("concept", "gloss", "idiom", "meaning", "example", "spans")
-_MORE_COLUMNS = (
-    *("variants", "literal_example", "paraphrased_example", "paraphrase", "literal_paraphrase", "source", "attested"),
-    *("collocation", "status", "pos", "aliases"),
-)
+_MORE_COLUMNS = (*(name for name in Entry.__dataclass_fields__ if name not in _ENTRY_COLUMNS), "pos", "aliases")
 T = TypeVar("T")
 
 
@@ -58,19 +54,9 @@ def _as_tag(value: Any) -> str:
     return value if isinstance(value, str) else LABELS[int(value)]
 
 
-def _filled(text: str) -> str:
-    if not text.strip():
-        raise ValueError("is empty")
-    return text
-
-
-def _composed(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
-
-
 _Identifier = Annotated[str, BeforeValidator(_as_identifier)]
-_Filled = Annotated[str, AfterValidator(_filled)]
-_Composed = Annotated[str, AfterValidator(_composed)]
+_Filled = Annotated[str, StringConstraints(pattern=r"\S")]
+_Composed = Annotated[str, AfterValidator(partial(unicodedata.normalize, "NFC"))]
 
 
 @dataclass(frozen=True)
@@ -90,7 +76,7 @@ class _JudgedRow:
 class _SpanRow:
     id: _Identifier
     idiom: _Filled
-    sentence: Annotated[_Composed, AfterValidator(_filled)]
+    sentence: Annotated[_Composed, StringConstraints(pattern=r"\S")]
     tokens: Annotated[tuple[_Composed, ...], Field(min_length=1)]
     ner_tags: tuple[Annotated[str, BeforeValidator(_as_tag)], ...]
 
@@ -141,16 +127,27 @@ class HubDataset(Dataset):
         entries: dict[str, dict[str, Entry]] = {}
         for code in languages:
             entries[code] = {}
-            parse = partial(_entry_and_concept, language=code)
-            for place, (entry, concept) in self._read(f"lexicon-{code}", _ENTRY_COLUMNS, parse, optional=_MORE_COLUMNS):
+            for place, row in self._rows(f"lexicon-{code}", _ENTRY_COLUMNS, optional=_MORE_COLUMNS):
+                concept_row = {"id": row["concept"], "gloss": row.pop("gloss") or ""}
+                for name in ("pos", "aliases"):
+                    concept_row[name] = row.pop(name, None)
+                status = row.get("status")
+                if isinstance(status, str) and status.startswith(('"', "{")):  # JSON, as `dataset export` writes it
+                    try:
+                        row["status"] = parse_json(status.encode("utf-8"))
+                    except MalformedError as error:
+                        raise InputError(f"{place}: field 'status': {error}") from error
+                entry = _stated(place, parse_entry(row, LANGUAGES[code]))
+                concept = _stated(place, parse_concept(concept_row))
                 if entry.concept in entries[code]:
                     raise InputError(f"{place}: appears twice")
                 entries[code][entry.concept] = entry
                 concepts.setdefault(concept.id, concept)
         equivalents: dict[tuple[str, str], str] = {}
         if self._files.has(EQUIVALENTS, TEST):
-            parse_pair = partial(_equivalent, concepts=concepts)
-            for place, pair in self._read(EQUIVALENTS, ("first", "second", "judgement"), parse_pair):
+            for place, row in self._rows(EQUIVALENTS, ("first", "second", "judgement")):
+                judged_pair = {"concepts": [row["first"], row["second"]], "judgement": row["judgement"]}
+                pair = _stated(place, parse_equivalent(judged_pair, concepts))
                 if pair.concepts in equivalents:
                     raise InputError(f"{place}: {' and '.join(map(repr, pair.concepts))} are judged twice; remove one")
                 equivalents[pair.concepts] = pair.judgement
@@ -171,7 +168,9 @@ class HubDataset(Dataset):
 
     def _read_texts(self, config: str) -> dict[str, str]:
         texts: dict[str, str] = {}
-        for place, row in self._read(config, ("id", "text"), partial(parse_row, _TEXT)):
+        for place, columns in self._rows(config, ("id", "text")):
+            parsed = parse_row(_TEXT, columns)
+            row = _stated(place, parsed)
             if row.id in texts:
                 raise InputError(f"{place}: appears twice; ids must be unique")
             texts[row.id] = row.text
@@ -181,7 +180,9 @@ class HubDataset(Dataset):
         """Return query id -> document id -> 1 for the relevant documents."""
         qrels: dict[str, dict[str, int]] = {}
         judged: set[tuple[str, str]] = set()
-        for place, row in self._read(config, ("query-id", "corpus-id", "score"), partial(parse_row, _JUDGED)):
+        for place, columns in self._rows(config, ("query-id", "corpus-id", "score")):
+            parsed = parse_row(_JUDGED, columns)
+            row = _stated(place, parsed)
             if (row.query, row.document) in judged:
                 raise InputError(f"{place}: the document {display(row.document)} is judged twice; remove one")
             judged.add((row.query, row.document))
@@ -201,8 +202,9 @@ class HubDataset(Dataset):
             if names is not None and names != list(LABELS):
                 numbered = f"ner_tags are numbers of {', '.join(names)}; number them as {', '.join(LABELS)}"
                 raise InputError(f"{self.path}, config {config}, split {split}: {numbered}")
-            columns = ("id", "idiom", "sentence", "tokens", "ner_tags")
-            for place, row in self._read(config, columns, partial(parse_row, _SPAN), split=split):
+            for place, columns in self._rows(config, ("id", "idiom", "sentence", "tokens", "ner_tags"), split=split):
+                parsed = parse_row(_SPAN, columns)
+                row = _stated(place, parsed)
                 try:
                     locate(row.tokens, row.sentence)
                 except ValueError as error:
@@ -226,38 +228,17 @@ class HubDataset(Dataset):
             raise InputError(f"{self.path}, config {config}: no annotated test sentence; add some or delete it")
         return splits
 
-    def _read(
-        self,
-        config: str,
-        columns: Sequence[str],
-        parse: Callable[[dict[str, Any]], tuple[T | None, list[str]]],
-        *,
-        optional: Sequence[str] = (),
-        split: str = TEST,
-    ) -> Iterator[tuple[str, T]]:
-        """Yield the place of every row, for messages, and what it states."""
+    def _rows(
+        self, config: str, columns: Sequence[str], *, optional: Sequence[str] = (), split: str = TEST
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the place of every row, for messages, and its columns."""
         for row in self._files.rows(config, split, columns, optional=optional):
-            place = f"{self.path}, config {config}, split {split}, {columns[0]} {display(row[columns[0]])}"
-            value, problems = parse(row)
-            if value is None:
-                raise InputError(f"{place}: {problems[0]}")
-            yield place, value
+            yield f"{self.path}, config {config}, split {split}, {columns[0]} {display(row[columns[0]])}", row
 
 
-def _entry_and_concept(row: dict[str, Any], *, language: str) -> tuple[tuple[Entry, Concept] | None, list[str]]:
-    concept_row = {"id": row["concept"], "gloss": row.pop("gloss") or ""}
-    for name in ("pos", "aliases"):
-        concept_row[name] = row.pop(name, None)
-    status = row.get("status")
-    if isinstance(status, str) and status.startswith(('"', "{")):  # JSON, as `dataset export` writes it
-        try:
-            row["status"] = parse_json(status.encode("utf-8"))
-        except MalformedError as error:
-            return None, [f"field 'status': {error}"]
-    entry, problems = parse_entry(row, LANGUAGES[language])
-    concept, further = parse_concept(concept_row)
-    return (None if entry is None or concept is None else (entry, concept)), problems + further
-
-
-def _equivalent(row: dict[str, Any], *, concepts: Container[str]) -> tuple[Equivalent | None, list[str]]:
-    return parse_equivalent({"concepts": [row["first"], row["second"]], "judgement": row["judgement"]}, concepts)
+def _stated(place: str, parsed: tuple[T | None, list[str]]) -> T:
+    """Return what a row states; raise InputError if it is malformed."""
+    value, problems = parsed
+    if value is None:
+        raise InputError(f"{place}: {problems[0]}")
+    return value

@@ -41,7 +41,7 @@ _PATTERNS = [README, EVAL, *(f"**{suffix}" for suffix in SUFFIXES)]
 _COMMIT = re.compile("[0-9a-f]{40}")
 HUB_NAME = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?")
 _YAML_BLOCK = re.compile(r"\A---\r?\n(.*?)\r?\n---\s*$", re.DOTALL | re.MULTILINE)
-_PARQUET_ERRORS = (OSError, ValueError, ArithmeticError, KeyError, pa.ArrowException)  # of damaged files
+_FILE_ERRORS = (OSError, ValueError, ArithmeticError, KeyError, pa.ArrowException)  # what damaged files raise
 
 
 class _DeclaredSplit(BaseModel):
@@ -86,10 +86,21 @@ class HubFiles:
             # Files are read when they are needed, which may be long after the revision was computed.
             if path in self.digests and _digest(path.read_bytes()) != self.digests[path]:
                 raise InputError(f"{path}: was changed since {self.path} was opened; start the command again")
+            names: dict[str, None] = {}
+            read = []
             try:
-                names, read = _read_parquet(path) if path.suffix == ".parquet" else _read_json_lines(path)
-            except MalformedError as error:
-                raise InputError(f"{self.path}: config {config} cannot be read: {error}") from error
+                if path.suffix == ".parquet":
+                    table = pq.read_table(path)
+                    names, read = dict.fromkeys(table.column_names), table.to_pylist()
+                else:
+                    for line in read_json_lines(path):
+                        if line.problem or not isinstance(line.value, dict):
+                            raise MalformedError(f"line {line.number}: {line.problem or 'not a JSON object'}")
+                        read.append(line.value)
+                        names |= dict.fromkeys(line.value)
+            except _FILE_ERRORS as error:
+                reason = f"{path.name}: {_first_line(error)}"
+                raise InputError(f"{self.path}: config {config} cannot be read: {reason}") from error
             missing = sorted(set(wanted) - set(names))
             if missing:
                 known = ", ".join(map(display, names)) or "none"
@@ -106,7 +117,7 @@ class HubFiles:
                 continue
             try:
                 metadata = pq.read_schema(path).metadata or {}
-            except _PARQUET_ERRORS as error:
+            except _FILE_ERRORS as error:
                 reason = f"{path.name}: {_first_line(error)}"
                 raise InputError(f"{self.path}: config {config} cannot be read: {reason}") from error
             try:
@@ -119,23 +130,21 @@ class HubFiles:
 
 def open_local(folder: Path) -> HubFiles | None:
     """Return the dataset in a folder; None if its README declares no config whose files are there."""
-    return read_committed(folder, lambda: _open_local(folder))
 
+    def read() -> HubFiles | None:
+        configs = declared_configs(folder)
+        files = {folder / README}
+        for splits in configs.values():
+            files.update(*splits.values())
+        digests = {}
+        revision = hashlib.sha1(usedforsecurity=False)
+        for path in sorted(files) if configs else ():
+            data = path.read_bytes()
+            digests[path] = _digest(data)
+            revision.update(path.relative_to(folder).as_posix().encode() + b"\0" + data + b"\0")
+        return HubFiles(str(folder), folder, revision.hexdigest(), configs, digests) if configs else None
 
-def _open_local(folder: Path) -> HubFiles | None:
-    configs = declared_configs(folder)
-    if not configs:
-        return None
-    files = {folder / README}
-    for splits in configs.values():
-        files.update(*splits.values())
-    digests = {}
-    revision = hashlib.sha1(usedforsecurity=False)
-    for path in sorted(files):
-        data = path.read_bytes()
-        digests[path] = _digest(data)
-        revision.update(path.relative_to(folder).as_posix().encode() + b"\0" + data + b"\0")
-    return HubFiles(str(folder), folder, revision.hexdigest(), configs, digests)
+    return read_committed(folder, read)
 
 
 def download(name: str) -> HubFiles:
@@ -192,9 +201,16 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
     paths = set()
     try:
         for path in folder.glob(pattern):
-            if path.suffix in SUFFIXES and path.is_file():
-                _check_inside(folder, path, cache=cache)
-                paths.add(path)
+            if path.suffix not in SUFFIXES or not path.is_file():
+                continue
+            # Nothing is reached through a link, except that a downloaded file may be one into the client's cache.
+            relative = path.relative_to(folder)
+            is_cached = cache is not None and path.is_symlink()
+            inner_path(folder, (relative.parent if is_cached else relative).as_posix())
+            if cache is not None and is_cached and not path.resolve().is_relative_to(cache.resolve()):
+                place = display(relative.as_posix())
+                raise MalformedError(f"the path {place} leads out of the cache of the Hub's client")
+            paths.add(path)
     except MalformedError:
         raise
     except (OSError, ValueError, NotImplementedError, RecursionError, re.error) as error:
@@ -207,41 +223,8 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
     return paths
 
 
-def _check_inside(folder: Path, path: Path, *, cache: Path | None) -> None:
-    """Raise if a file is reached through a link, except that a downloaded one may be a link into the client's cache."""
-    relative = path.relative_to(folder)
-    if cache is None or not path.is_symlink():
-        inner_path(folder, relative.as_posix())
-        return
-    if relative.parent != Path():
-        inner_path(folder, relative.parent.as_posix())
-    if not path.resolve().is_relative_to(cache.resolve()):
-        raise MalformedError(f"the path {display(relative.as_posix())} leads out of the cache of the Hub's client")
-
-
 def _digest(data: bytes) -> str:
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
-
-
-def _read_parquet(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the names of the columns, and the rows."""
-    try:
-        table = pq.read_table(path)
-        return table.column_names, table.to_pylist()
-    except _PARQUET_ERRORS as error:
-        raise MalformedError(f"{path.name}: {_first_line(error)}") from error
-
-
-def _read_json_lines(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the names of the columns, and the rows."""
-    rows = []
-    names: dict[str, None] = {}
-    for line in read_json_lines(path):
-        if line.problem or not isinstance(line.value, dict):
-            raise MalformedError(f"{path.name}:{line.number}: {line.problem or 'not a JSON object'}")
-        rows.append(line.value)
-        names |= dict.fromkeys(line.value)
-    return list(names), rows
 
 
 def _first_line(error: Exception) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.spans import LABELS, Span, iob2_tags, tagged_spans
 from turkic_idiom_tasks.splits import SPAN_SPLITS, span_split
@@ -77,22 +76,15 @@ def locate(tokens: Sequence[str], sentence: str) -> list[Span]:
     return spans
 
 
-def tag_sentence(
-    identifier: str, idiom: str, sentence: str, spans: tuple[Span, ...], *, language: Language
-) -> TaggedSentence:
-    """Return a sentence with the tags that its spans give its words."""
-    places = words(sentence)
-    tokens = tuple(place.of(sentence) for place in places)
-    tags = tuple(iob2_tags(spans, places))
-    return TaggedSentence(identifier, language.code, idiom, sentence, tokens, tags)
-
-
 def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedSentence]]:
     """Return split -> the annotated examples of a language, by concept; a split may be empty."""
     sentences: dict[str, list[TaggedSentence]] = {split: [] for split in SPAN_SPLITS}
     for concept, entry in sorted(lexicon.of(language).items()):
         if entry.example is not None and entry.spans is not None:
-            tagged = tag_sentence(concept, entry.idiom, entry.example, entry.spans, language=LANGUAGES[language])
+            places = words(entry.example)
+            tokens = tuple(place.of(entry.example) for place in places)
+            tags = tuple(iob2_tags(entry.spans, places))
+            tagged = TaggedSentence(concept, language, entry.idiom, entry.example, tokens, tags)
             sentences[span_split(concept)].append(tagged)
     return sentences
 

@@ -69,7 +69,14 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
             continue
         if header is None:
             header = [cell.strip().lower() for cell in cells]
-            _check_columns(path, header, required)
+            missing = [name for name in required if name.lower() not in header]
+            if missing:
+                problem = f"the columns {', '.join(missing)} are missing; found {display(', '.join(header))[1:-1]}"
+                raise InputError(f"{path}:1: {problem}; is it the right file?")
+            twice = [name for name in header if name and header.count(name) > 1]
+            if twice:
+                spelling = next((name for name in required if name.lower() == twice[0]), twice[0])
+                raise InputError(f"{path}:1: the column {spelling} appears twice; rename or remove one")
         elif len(own_lines) > 1 and _has_stray_quote(own_lines, cells, delimiter, len(header)):
             for place, line in enumerate(own_lines, start=number):
                 if line.strip():
@@ -134,16 +141,3 @@ def _record(number: int, cells: Sequence[str], header: Sequence[str]) -> Record:
     if len(cells) != len(header):
         return Record(number, None, "wrong number of cells", f"{len(cells)} cells instead of {len(header)}")
     return Record(number, dict(zip(header, cells, strict=True)))
-
-
-def _check_columns(path: Path, header: Sequence[str], required: tuple[str, ...]) -> None:
-    missing = [name for name in required if name.lower() not in header]
-    if missing:
-        names = display(", ".join(header))[1:-1]
-        raise InputError(
-            f"{path}:1: the columns {', '.join(missing)} are missing; found {names}; is it the right file?"
-        )
-    spelling = {name.lower(): name for name in required}
-    for name in header:
-        if name and header.count(name) > 1:
-            raise InputError(f"{path}:1: the column {spelling.get(name, name)} appears twice; rename or remove one")

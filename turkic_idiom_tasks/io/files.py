@@ -88,12 +88,19 @@ def check_writable(directory: Path) -> None:
         raise _unwritable(directory, error) from error
     for path in directory.glob(".tmp-*"):
         match = _TEMPORARY.fullmatch(path.name)
-        if match and match["host"] == _HOST and not _is_running(int(match["process"])):
+        # On Windows os.kill(process, 0) does not test the process but sends it Ctrl-C.
+        if not match or match["host"] != _HOST or os.name == "nt":
+            continue
+        try:
+            os.kill(int(match["process"]), 0)
+        except ProcessLookupError:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 with contextlib.suppress(OSError):
                     path.unlink(missing_ok=True)
+        except (PermissionError, OverflowError):
+            pass  # it runs
 
 
 @contextmanager
@@ -132,9 +139,18 @@ def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder while the folder or one of its files is replaced; others wait until it is free."""
+    old = _beside(folder, "old")
     try:
         with locked(_beside(folder, "lock")):  # not in the folder, which is replaced itself
-            _settle(folder)
+            # A replacement that was cut off is undone, or completed if the new content, which always has a manifest,
+            # has taken its place.
+            if old.exists() and (folder / MANIFEST).is_file():
+                with _folder_beside(folder) as rubbish:
+                    old.rename(rubbish)
+            elif old.exists():
+                if folder.exists():
+                    folder.rmdir()  # empty: some command has made it since
+                old.rename(folder)
             yield
     except OSError as error:
         raise _unwritable(folder, error) from error
@@ -153,7 +169,7 @@ def commit_folder(
             wrote them.
         obsolete: paths below the folder that are removed with the earlier content, whoever wrote them.
     """
-    folder = _resolved(folder)  # where the folder is a link, the link stays, and what it leads to is replaced
+    folder = Path(os.path.realpath(folder))  # where it is a link, the link stays, and what it leads to is replaced
     old = _beside(folder, "old")
     with locked_folder(folder):
         ours = _check_replaceable(folder, files, kind=kind, overwrite=overwrite)
@@ -256,40 +272,27 @@ def _check_replaceable(folder: Path, files: Mapping[str, bytes], *, kind: str, o
     return ours
 
 
-def _settle(folder: Path) -> None:
-    """Undo or complete a replacement that was cut off; the lock is held."""
-    old = _beside(folder, "old")
-    if not old.exists():
-        return
-    if (folder / MANIFEST).is_file():  # the new content, which always has one, has taken its place
-        with _folder_beside(folder) as rubbish:
-            old.rename(rubbish)
-        return
-    if folder.exists():
-        folder.rmdir()  # empty: some command has made it since
-    old.rename(folder)
-
-
-def _carry_over(source: Path, target: Path, dropped: Collection[str]) -> None:
+def _carry_over(source: Path, target: Path, dropped: Collection[str], *, below: str = "") -> None:
     """Link what others have in a folder into another one: files, links and empty folders, but no records of ours.
 
     A hard link costs no space and keeps what somebody writes into the file meanwhile. A folder that cannot be read, or
-    whose files could not be removed afterwards, is an OSError.
+    whose files could not be removed afterwards, is an OSError. `below` is the place of the folder in the whole one.
     """
-    for place, subfolders, names in os.walk(source, topdown=False, onerror=_raise):
-        folder, new = Path(place), target / Path(place).relative_to(source)
-        if not os.access(folder, os.W_OK):
-            raise PermissionError(errno.EACCES, f"no right to write to {folder}")
-        paths = [folder / name for name in (*names, *subfolders) if name in names or (folder / name).is_symlink()]
-        if not names and not subfolders:
-            paths = [folder]
-        for path in paths:
-            relative = path.relative_to(source).as_posix()
-            is_dropped = relative in dropped or _is_record(relative.partition("/")[0])
-            if not is_dropped and not os.path.lexists(target / relative):
-                _link(path, target / relative)
-        if new.is_dir():
-            shutil.copymode(folder, new)
+    if not os.access(source, os.W_OK):
+        raise PermissionError(errno.EACCES, f"no right to write to {source}")
+    paths = sorted(source.iterdir())
+    if below and not paths:
+        target.mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        place, name = target / path.name, f"{below}{path.name}"
+        if name in dropped or (not below and _is_record(path.name)):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            _carry_over(path, place, dropped, below=f"{name}/")
+        elif not os.path.lexists(place):
+            _link(path, place)
+    if target.is_dir():
+        shutil.copymode(source, target)
 
 
 def _is_record(name: str) -> bool:
@@ -297,14 +300,7 @@ def _is_record(name: str) -> bool:
     return name.startswith(".turkic-idiom") or _TEMPORARY.fullmatch(name) is not None
 
 
-def _raise(error: OSError) -> None:
-    raise error
-
-
 def _link(path: Path, place: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        place.mkdir(parents=True)
-        return
     place.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.link(path, place, follow_symlinks=False)
@@ -325,12 +321,8 @@ def _folder_beside(folder: Path) -> Iterator[Path]:
 
 
 def _beside(folder: Path, part: str) -> Path:
-    folder = _resolved(folder)
+    folder = Path(os.path.realpath(folder))
     return folder.parent / f".{folder.name}.turkic-idiom-{part}"
-
-
-def _resolved(folder: Path) -> Path:
-    return Path(os.path.realpath(folder))
 
 
 def _digest(content: bytes) -> str:
@@ -365,18 +357,6 @@ def _stamp(folder: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_ino, status.st_mtime_ns
-
-
-def _is_running(process: int) -> bool:
-    if os.name == "nt":  # on Windows os.kill(process, 0) does not test the process but sends it Ctrl-C
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        pass
-    return True
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -157,13 +157,17 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool
             cannot be kept exactly (NaN, infinity, thousands of digits, half of a surrogate pair).
     """
     text = decode_text(data)
-    if text.count("[") + text.count("{") > max_depth and _is_deep(text, max_depth):
-        raise MalformedError(f"brackets nested more than {max_depth} deep, or not closed")
+    if text.count("[") + text.count("{") > max_depth:
+        brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
+        for _ in range(max_depth):  # the innermost pairs go
+            brackets = brackets.replace("[]", "").replace("{}", "")
+        if brackets:
+            raise MalformedError(f"brackets nested more than {max_depth} deep, or not closed")
     try:
         value = json.loads(
             text,
             object_pairs_hook=_distinct,
-            parse_constant=None if special_numbers else _refuse_constant,
+            parse_constant=None if special_numbers else _finite,
             parse_float=None if special_numbers else _finite,
         )
     except json.JSONDecodeError as error:
@@ -285,16 +289,6 @@ _StrictLoader.add_implicit_resolver(
 )
 
 
-def _is_deep(text: str, max_depth: int) -> bool:
-    """Return whether brackets are left when the innermost pairs have been taken away `max_depth` times."""
-    brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
-    for _ in range(max_depth):
-        if not brackets:
-            return False
-        brackets = brackets.replace("[]", "").replace("{}", "")
-    return bool(brackets)
-
-
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
@@ -303,14 +297,13 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _refuse_constant(text: str) -> NoReturn:
-    raise MalformedError(f"{text} is no number that can be used")
-
-
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise MalformedError(f"{display(text)} is too large a number")
+        is_special = not text[-1].isdigit()  # NaN or infinity
+        raise MalformedError(
+            f"{text} is no number that can be used" if is_special else f"{display(text)} is too large a number"
+        )
     return value
 
 

@@ -111,12 +111,6 @@ def _known_pair(pair: tuple[str, str], info: ValidationInfo) -> tuple[str, str]:
     return first, second
 
 
-def _as_status(value: Any) -> Any:
-    if not isinstance(value, str | dict | None):
-        raise ValueError("must be text or an object")
-    return visible_text(value) if isinstance(value, str) else value
-
-
 _Id = Annotated[str, AfterValidator(concept_id)]
 _Note = Annotated[str, AfterValidator(_note)]
 _Text = Annotated[str, AfterValidator(_text)]
@@ -164,7 +158,7 @@ class Entry:
     source: _Note | None = None  # where the entry is from
     attested: _Note | None = None  # a public source in which the form is found
     collocation: StrictBool = False  # an ordinary collocation rather than an idiom, and so no test query
-    status: Annotated[Mapping[str, Any] | str | None, BeforeValidator(_as_status)] = None  # verdicts of its checks
+    status: dict[str, Any] | Annotated[str, AfterValidator(visible_text)] | None = None  # verdicts of its checks
 
     @property
     def original(self) -> str | None:

@@ -14,8 +14,6 @@ Entries without support stay in the lexicon, in training and among the documents
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import have_same_stems
@@ -39,25 +37,18 @@ def supported(lexicon: Lexicon, code: str) -> frozenset[str]:
     entries = lexicon.of(code)
     if not needs_support(lexicon, code):
         return frozenset(entries)
-    concepts = set()
-    for concept, entry in entries.items():
-        if entry.attested or _has_same_image_elsewhere(lexicon, entry, code):
-            concepts.add(concept)
-    return frozenset(concepts)
+    return frozenset(
+        concept for concept, entry in entries.items() if entry.attested or _has_image_elsewhere(lexicon, entry, code)
+    )
 
 
-def _has_same_image_elsewhere(lexicon: Lexicon, entry: Entry, code: str) -> bool:
-    for other_code, other in _witnesses(lexicon, entry.concept):
+def _has_image_elsewhere(lexicon: Lexicon, entry: Entry, code: str) -> bool:
+    for other_code in (*_NEED_A_SOURCE, *_ALWAYS_SUPPORT):
+        other = lexicon.of(other_code).get(entry.concept)
+        if other is None or (other_code in _NEED_A_SOURCE and not other.attested):
+            continue
         for form in (entry.idiom, *entry.variants):
             for other_form in (other.idiom, *other.variants):
                 if have_same_stems(form, LANGUAGES[code], other_form, LANGUAGES[other_code]):
                     return True
     return False
-
-
-def _witnesses(lexicon: Lexicon, concept: str) -> Iterator[tuple[str, Entry]]:
-    """Yield language code and entry of the languages that may support the form of another one."""
-    for code in (*_NEED_A_SOURCE, *_ALWAYS_SUPPORT):
-        entry = lexicon.of(code).get(concept)
-        if entry is not None and (code in _ALWAYS_SUPPORT or entry.attested):
-            yield code, entry

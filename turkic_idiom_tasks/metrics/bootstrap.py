@@ -140,12 +140,23 @@ def resample_models(strata: Sequence[Stratum], *, floor: float = 0.0, seed: int 
     for model, (concepts, _) in enumerate(summed):
         models_by_concepts.setdefault(concepts, []).append(model)
     resampled: dict[int, Resampled] = {}
+    scale = 1 / (1 - floor)
     for concepts, models in models_by_concepts.items():
         counts = poisson_counts(concepts, seed).astype(np.float64)
         for start in range(0, len(models), _BLOCK):
             block = models[start : start + _BLOCK]
-            sums = np.stack([summed[model][1] for model in block])
-            resampled.update(zip(block, _resample_block(concepts, sums, counts, floor, seed), strict=True))
+            sums = np.stack([summed[model][1] for model in block])  # (M, C, 2)
+            totals = sums.sum(axis=1)
+            ratios = totals[:, 0] / totals[:, 1]
+            numerators = sums[:, :, 0] @ counts
+            denominators = sums[:, :, 1] @ counts
+            denominators[denominators == 0] = np.nan
+            draws = (numerators / denominators - floor) * scale
+            residuals = sums[:, :, 0] - ratios[:, None] * sums[:, :, 1]
+            influences = residuals / totals[:, 1, None] * scale
+            for row, model in enumerate(block):
+                score = float((ratios[row] - floor) * scale)
+                resampled[model] = Resampled(score, draws[row], concepts, influences[row], scale / len(concepts), seed)
     return [resampled[model] for model in range(len(strata))]
 
 
@@ -258,26 +269,6 @@ def _concept_positions(concepts: tuple[str, ...]) -> tuple[tuple[str, ...], npt.
     names = tuple(sorted(set(concepts)))
     positions = {name: position for position, name in enumerate(names)}
     return names, np.array([positions[name] for name in concepts], dtype=np.int64)
-
-
-def _resample_block(
-    concepts: tuple[str, ...], sums: Floats, counts: Floats, floor: float, seed: int
-) -> list[Resampled]:
-    """Return the models of (M, C, 2) sums under the draws of (C, RESAMPLES) counts."""
-    scale = 1 / (1 - floor)
-    totals = sums.sum(axis=1)
-    ratios = totals[:, 0] / totals[:, 1]
-    numerators = sums[:, :, 0] @ counts
-    denominators = sums[:, :, 1] @ counts
-    denominators[denominators == 0] = np.nan
-    draws = (numerators / denominators - floor) * scale
-    residuals = sums[:, :, 0] - ratios[:, None] * sums[:, :, 1]
-    influences = residuals / totals[:, 1, None] * scale
-    reach = scale / len(concepts)
-    return [
-        Resampled(float((ratio - floor) * scale), draws[model], concepts, influences[model], reach, seed)
-        for model, ratio in enumerate(ratios)
-    ]
 
 
 def _align(parts: Sequence[Resampled]) -> tuple[tuple[str, ...], Floats]:

@@ -43,13 +43,20 @@ def similarity_scores(
     general = pairs.is_scored & ~pairs.is_idiom
     interval = (resampled or resampled_spearman(pairs, similarities)).interval()
     n_idioms = len({pairs.concepts[position] for position in np.flatnonzero(idioms)})
+    incorrect = np.flatnonzero(pairs.correct != NOWHERE)
+    of_incorrect = similarities[incorrect]
+    gain = similarities[pairs.correct[incorrect]] - of_incorrect
+    room = float((1 - of_incorrect).sum())
+    has_triples = len(incorrect) > 0
     return {
         "spearman": spearman(targets[pairs.is_scored], similarities[pairs.is_scored]),
         "spearman_ci_low": interval.low,
         "spearman_ci_high": interval.high,
         "spearman_idiom": spearman(targets[idioms], similarities[idioms]),
         "spearman_general": spearman(targets[general], similarities[general]),
-        **_triple_scores(pairs, similarities),
+        "affinity": float(gain.mean()) if has_triples else math.nan,
+        "scaled_similarity": float(gain.sum()) / room if abs(room) > 1e-9 else math.nan,
+        "accuracy": float(((gain > 0) + 0.5 * (gain == 0)).mean()) if has_triples else math.nan,
         "n_pairs": float(pairs.is_scored.sum()),
         "n_idioms": float(n_idioms),
         "small_sample": float(n_idioms < SMALL_N),
@@ -123,21 +130,6 @@ def _weighted_ranks(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     ranks -= (weight_of_group + 1) / 2
     cubes: Floats = (weight_of_group**3).sum(axis=0)
     return ranks[group_of], cubes
-
-
-def _triple_scores(pairs: SentencePairs, similarities: Floats) -> dict[str, float]:
-    incorrect = np.flatnonzero(pairs.correct != NOWHERE)
-    if len(incorrect) == 0:
-        return {"affinity": math.nan, "scaled_similarity": math.nan, "accuracy": math.nan}
-    of_correct = similarities[pairs.correct[incorrect]]
-    of_incorrect = similarities[incorrect]
-    gain = of_correct - of_incorrect
-    room = float((1 - of_incorrect).sum())
-    return {
-        "affinity": float(gain.mean()),
-        "scaled_similarity": float(gain.sum()) / room if abs(room) > 1e-9 else math.nan,
-        "accuracy": float(((gain > 0) + 0.5 * (gain == 0)).mean()),
-    }
 
 
 def character_overlap(first: Sequence[str], second: Sequence[str]) -> Floats:
