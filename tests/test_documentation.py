@@ -29,7 +29,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.spans.conftest import SIZES, few_tasks, letter_tokenizer  # noqa: F401
+from tests.lm_eval_runs import few_tasks  # noqa: F401
+from tests.spans.conftest import SIZES, letter_tokenizer
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 
 REPOSITORY = Path(__file__).parent.parent

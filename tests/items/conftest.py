@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.spans.conftest import few_tasks  # noqa: F401
+from tests.lm_eval_runs import few_tasks, manager  # noqa: F401
 from turkic_idiom_tasks.dataset.dataset import LexiconDataset
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.splits import retrieval_split

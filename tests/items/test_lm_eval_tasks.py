@@ -6,10 +6,8 @@ import random
 from pathlib import Path
 
 import pytest
-from lm_eval import simple_evaluate
-from lm_eval.tasks import TaskManager
 
-from tests.items.scripted_model import Scripted
+from tests.lm_eval_runs import Scripted, evaluate, our_tasks
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import lm_eval_items, lm_eval_yaml
@@ -19,22 +17,6 @@ from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, prompt
 from turkic_idiom_tasks.tasks.items.scoring import score_items, score_prompts
-
-
-@pytest.fixture(autouse=True)
-def no_list_of_packages(monkeypatch):
-    """lm-eval starts `pip list` for each result, a second of the two that an evaluation takes."""
-    monkeypatch.setattr("torch.utils.collect_env.get_pip_packages", lambda run: ("pip", ""))
-
-
-@pytest.fixture(scope="module")
-def manager():
-    return TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
-
-
-def evaluate(answer, tasks, manager, **options):
-    options = {"bootstrap_iters": 0, "log_samples": True} | options
-    return simple_evaluate(model=Scripted(answer), tasks=tasks, task_manager=manager, **options)
 
 
 def gold(document):
@@ -163,21 +145,19 @@ def test_one_prompt_has_no_spread_and_the_same_scores_as_ever():
 
 
 def test_the_user_chooses_a_prompt(manager, monkeypatch):
-    other = TaskManager(
-        include_path=str(TASK_FOLDER), include_defaults=False, metadata={"prompt": "native", "model": "any"}
-    )
+    other = our_tasks(metadata={"prompt": "native", "model": "any"})
     results = evaluate(gold, ["turkic_idiom_usage_uz_gen"], other, limit=2)
     for sample in results["samples"]["turkic_idiom_usage_uz_gen"]:
         assert sample["doc"]["prompt"] == "native"
         assert sample["arguments"][0][0].startswith("Bu birikma gapda")
-    unknown = TaskManager(include_path=str(TASK_FOLDER), include_defaults=False, metadata={"prompt": "en9"})
+    unknown = our_tasks(metadata={"prompt": "en9"})
     with pytest.raises(InputError, match="unknown prompt 'en9'"):
         unknown.load(["turkic_idiom_usage_uz"])
 
 
 @pytest.mark.parametrize("task", ["turkic_idiom_usage_uz", "turkic_idiom_usage_uz_gen"])
 def test_examples_are_training_items_under_the_prompt_of_the_question(manager, task):
-    other = TaskManager(include_path=str(TASK_FOLDER), include_defaults=False, metadata={"prompt": "all"})
+    other = our_tasks(metadata={"prompt": "all"})
     results = evaluate(gold, [task], other, num_fewshot=2, limit=8)
     train = build_items(open_dataset(), "usage", "uz", split="train")
     test = build_items(open_dataset(), "usage", "uz")
@@ -208,7 +188,7 @@ def test_equal_and_undefined_likelihoods(manager):
         def loglikelihood(self, requests, disable_tqdm=False):
             return [(math.nan, False) for _ in requests]
 
-    results = simple_evaluate(Broken(gold), tasks=["turkic_idiom_usage_uz"], task_manager=manager, bootstrap_iters=0)
+    results = evaluate(Broken(gold), ["turkic_idiom_usage_uz"], manager)
     row = results["results"]["turkic_idiom_usage_uz"]
     assert (row["accuracy,none"], row["unreadable,none"]) == (0, 1)
 
@@ -226,12 +206,12 @@ def small_lexicon(tmp_path):
 
 def test_groups_leave_out_what_the_data_lacks_and_then_have_no_mean(small_lexicon, monkeypatch, caplog):
     monkeypatch.setenv("TURKIC_IDIOM_DATA", str(small_lexicon))
-    fresh = TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
+    fresh = our_tasks()
     results = evaluate(gold, ["turkic_idiom_meaning"], fresh)
     assert results["group_subtasks"]["turkic_idiom_meaning"] == ["turkic_idiom_meaning_gag", "turkic_idiom_meaning_uz"]
     assert "turkic_idiom_meaning" not in results.get("groups", {})
     assert results["results"]["turkic_idiom_meaning_uz"]["accuracy,none"] == 1
-    assert "has no items for turkic_idiom_meaning_tr, turkic_idiom_meaning_az, turkic_idiom_meaning_tk" in caplog.text
+    assert "has no data for turkic_idiom_meaning_tr, turkic_idiom_meaning_az, turkic_idiom_meaning_tk" in caplog.text
     n_items = int(results["results"]["turkic_idiom_meaning_uz"]["n_items,none"])
     assert n_items < 30
     assert f"meaning_uz: only {n_items} test items" in caplog.text
@@ -239,7 +219,7 @@ def test_groups_leave_out_what_the_data_lacks_and_then_have_no_mean(small_lexico
     with pytest.raises(InputError, match=r"no test item for meaning_tr; `turkic-idiom lm stats`"):
         fresh.load(["turkic_idiom_meaning_tr"])
     with pytest.raises(InputError, match=r"no test item for usage_"):  # nothing is left of this group
-        TaskManager(include_path=str(TASK_FOLDER), include_defaults=False).load(["turkic_idiom_usage_az"])
+        our_tasks().load(["turkic_idiom_usage_az"])
 
 
 def test_nested_groups_leave_out_empty_groups(small_lexicon, monkeypatch):
@@ -247,7 +227,7 @@ def test_nested_groups_leave_out_empty_groups(small_lexicon, monkeypatch):
     monkeypatch.setattr(
         lm_eval_items, "items_of", lambda _, kind, *languages: kind == "cloze_open" and "uz" in languages
     )
-    fresh = TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
+    fresh = our_tasks()
     monkeypatch.setattr(type(fresh._factory), "build", lambda *arguments, **options: arguments[1])
     entry = fresh._load_spec("turkic_idiom_lm")
     assert entry.cfg["task"] == ["turkic_idiom_cloze_open"]
@@ -259,9 +239,7 @@ def test_requests_that_lm_eval_cached_for_another_prompt_are_refused(monkeypatch
     monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "cache"))
     managers = []
     for variant in ("en1", "en2"):
-        managers.append(
-            TaskManager(include_path=str(TASK_FOLDER), include_defaults=False, metadata={"prompt": variant})
-        )
+        managers.append(our_tasks(metadata={"prompt": variant}))
     for task in ("turkic_idiom_usage_uz", "turkic_idiom_usage_uz_gen"):
         evaluate(gold, [task], managers[0], cache_requests=True)
         with pytest.raises(InputError, match=r"document 'usage_uz/.*--cache_requests refresh"):

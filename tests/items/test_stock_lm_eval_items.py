@@ -4,7 +4,6 @@ The servers stand for language models, of which none can be had here. What each 
 are too.
 """
 
-import json
 import math
 
 import pytest
@@ -20,6 +19,7 @@ from tests.items.model_server import (
     rubbish,
     running_model,
 )
+from tests.lm_eval_runs import results_of
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.lm_eval_files import read_samples
@@ -28,15 +28,6 @@ from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import open_prompt, prompt
 
 LIMIT = 40
-
-
-def results_of(folder):
-    (path,) = folder.rglob("results_*.json")
-    samples = {}
-    for file in folder.rglob("samples_*.jsonl"):
-        task = file.name.removeprefix("samples_").rpartition("_")[0]
-        samples[task] = [json.loads(line) for line in file.read_text().splitlines()]
-    return json.loads(path.read_text()), samples
 
 
 def questions_of(*sets):

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.lm_eval_runs import few_tasks, manager  # noqa: F401
+
 PAIR_COLUMNS = ("sent_idiom", "sent_idiom_tokenised", "sent_other", "sim", "idiom", "correct", "incorrect")
 SENTENCE = "Her new job was a gold mine ."
 CORRECT = "Her new job was a source of riches ."

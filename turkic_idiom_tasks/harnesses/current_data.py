@@ -10,10 +10,7 @@ from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 
 
 def current_dataset(name: str = "") -> Dataset:
-    """Return the data that TURKIC_IDIOM_DATA names, or the bundled lexicon; each is opened once per process.
-
-    Args:
-        name: the data to open instead, where a harness can pass it.
+    """Return the data of a name, or that TURKIC_IDIOM_DATA names, or the bundled lexicon; opened once per process.
 
     Raises:
         InputError: the data cannot be used.

@@ -23,14 +23,8 @@ from turkic_idiom_tasks.harnesses import DATA_VARIABLE, hook
 from turkic_idiom_tasks.harnesses.private_names import LM_EVAL, MTEB, Harness, installed_version
 
 DISTRIBUTION = "turkic-idiom-tasks"
-PACKAGES = (  # always listed with their versions, and imported in this order, so that the culprit comes first
-    "pydantic",
-    "torch",
-    "transformers",
-    "sentence-transformers",
-    "mteb",
-    "lm-eval",
-)
+# Always listed with their versions, and imported in this order, so that the culprit comes first
+PACKAGES = ("pydantic", "torch", "transformers", "sentence-transformers", "mteb", "lm-eval")
 PTH_FILE = "turkic_idiom_tasks.pth"
 REGISTER = "in Python, call turkic_idiom_tasks.register() after importing the harness"
 PIP_SECONDS = 120  # for `pip check`, which reads the metadata of every package
@@ -46,28 +40,24 @@ class Diagnosis:
 
     def lines(self) -> list[str]:
         """Return the verdict, what to do, and then the details."""
-        if not self.problems:
-            verdict = "everything is registered: mteb and lm-eval know the tasks, and the data can be read"
-        else:
+        verdict = "everything is registered: mteb and lm-eval know the tasks, and the data can be read"
+        if self.problems:
             count = f"{len(self.problems)} problem{'s' if len(self.problems) > 1 else ''}"
             verdict = f"{count}: {'; '.join(self.problems)}"
-        advice = [f"-> {line}" for line in dict.fromkeys(self.advice)]
-        return [verdict, *advice, "", *self.details]
+        return [verdict, *(f"-> {line}" for line in dict.fromkeys(self.advice)), "", *self.details]
 
-    def check(self, is_right: bool, *, detail: str, advice: str, problem: str | None = None) -> None:
-        """Note one finding; if something is wrong, also what to do."""
+    def fault(self, detail: str, advice: str, *, problem: str = "", is_consequence: bool = False) -> None:
+        """Note what is wrong and what to do; a consequence most likely follows from an earlier problem."""
         self.details.append(detail)
-        if not is_right:
-            self.problems.append(problem or detail)
-            self.advice.append(advice)
+        self.problems.append(problem or detail)
+        self.advice.append(self.advice[0] if is_consequence and self.advice else advice)
 
-    def check_registered(self, is_registered: bool, what: str, *, advice: str) -> None:
-        """Note whether a harness knows something of ours."""
-        self.check(is_registered, detail=f"{what}: {'registered' if is_registered else 'MISSING'}", advice=advice)
-
-    def first_advice(self, otherwise: str) -> str:
-        """Return the advice for an earlier problem, from which one that only shows in an import most likely follows."""
-        return self.advice[0] if self.advice else otherwise
+    def check(self, what: str, is_right: bool, advice: str, *, good: str = "registered", bad: str = "MISSING") -> None:
+        """Note whether something is as it should be; if not, also what to do."""
+        if is_right:
+            self.details.append(f"{what}: {good}")
+        else:
+            self.fault(f"{what}: {bad}", advice)
 
 
 def diagnose() -> Diagnosis:
@@ -76,16 +66,24 @@ def diagnose() -> Diagnosis:
     diagnosis.details.append(f"python {sys.version.split()[0]} at {sys.executable}")
     for name in (DISTRIBUTION, *PACKAGES):
         diagnosis.details.append(f"{name} {installed_version(name) or 'NOT INSTALLED'}")
-    for look in (
-        _look_at_versions,
-        _look_at_imports,
-        _look_at_hook,
-        _look_at_mteb,
-        _look_at_lm_eval,
-        _look_at_data,
-        _look_at_failures,
-    ):
-        _attempt(look, diagnosis)
+    again = f"install again: pip install --force-reinstall {DISTRIBUTION}"
+    looks: dict[str, Callable[[Diagnosis], None]] = {
+        "versions": _look_at_versions,
+        "imports": _look_at_imports,
+        "hook": _look_at_hook,
+        "mteb": _look_at_mteb,
+        "lm-eval": _look_at_lm_eval,
+        "data": _look_at_data,
+        "failures": _look_at_failures,
+    }
+    for name, look in looks.items():
+        try:
+            look(diagnosis)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a broken package may raise anything, such as the panics of packages in Rust
+            detail = f"{name}: cannot be checked: {in_one_line(error)}"
+            diagnosis.fault(detail, again, problem=f"{name} cannot be checked", is_consequence=True)
     return diagnosis
 
 
@@ -103,22 +101,6 @@ def print_diagnosis() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 1 if diagnosis.problems else 0
-
-
-def _attempt(look: Callable[[Diagnosis], None], diagnosis: Diagnosis) -> None:
-    """Look at one thing; whatever goes wrong is a finding."""
-    name = look.__name__.removeprefix("_look_at_").replace("_", "-")
-    try:
-        look(diagnosis)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a broken package may raise anything, such as the panics of packages in Rust
-        diagnosis.check(
-            False,
-            detail=f"{name}: cannot be checked: {in_one_line(error)}",
-            problem=f"{name} cannot be checked",
-            advice=diagnosis.first_advice(f"install again: pip install --force-reinstall {DISTRIBUTION}"),
-        )
 
 
 def in_one_line(error: BaseException) -> str:
@@ -148,7 +130,7 @@ def _look_at_versions(diagnosis: Diagnosis) -> None:
     for line in run.stdout.splitlines():
         if line.split(" ")[0] in names:
             # pip chooses versions that suit every package which ours needs, so that one command corrects them all
-            diagnosis.check(False, detail=line, advice=f"install what is needed: pip install {DISTRIBUTION}")
+            diagnosis.fault(line, f"install what is needed: pip install {DISTRIBUTION}")
 
 
 def _look_at_imports(diagnosis: Diagnosis) -> None:
@@ -157,15 +139,14 @@ def _look_at_imports(diagnosis: Diagnosis) -> None:
             importlib.import_module(name.replace("-", "_"))
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # as in _attempt
+        except BaseException as error:  # as in `diagnose`
             version = installed_version(name)
             exactly = f"'{name}=={version}'" if version else name
-            again = f"install it again: pip install --force-reinstall --no-deps {exactly}"
-            diagnosis.check(
-                False,
-                detail=f"import of {name} fails: {in_one_line(error)}",
+            diagnosis.fault(
+                f"import of {name} fails: {in_one_line(error)}",
+                f"install it again: pip install --force-reinstall --no-deps {exactly}",
                 problem=f"{name} cannot be imported",
-                advice=diagnosis.first_advice(again),
+                is_consequence=True,
             )
 
 
@@ -173,18 +154,15 @@ def _look_at_hook(diagnosis: Diagnosis) -> None:
     pth = Path(sysconfig.get_paths()["purelib"]) / PTH_FILE
     diagnosis.details.append(f"start-up file {pth}: {'there' if pth.is_file() else 'MISSING'}")
     if os.environ.get(hook.NO_HOOK_VARIABLE, "") not in ("", "0"):
-        advice = (
-            f"{hook.NO_HOOK_VARIABLE} is set: unset it, or call turkic_idiom_tasks.register() after importing the "
-            "harness"
-        )
+        register = "turkic_idiom_tasks.register() after importing the harness"
+        advice = f"{hook.NO_HOOK_VARIABLE} is set: unset it, or call {register}"
     elif pth.is_file():
         advice = "this Python skips .pth files (python -S, or an embedded one): call turkic_idiom_tasks.register()"
     else:
         advice = (
             "install again with pip (a wheel or `pip install -e .`), which puts the start-up file into site-packages"
         )
-    state = "active" if hook.is_installed() else "NOT ACTIVE"
-    diagnosis.check(hook.is_installed(), detail=f"start-up hook: {state}", advice=advice)
+    diagnosis.check("start-up hook", hook.is_installed(), advice, good="active", bad="NOT ACTIVE")
 
 
 def _look_at_mteb(diagnosis: Diagnosis) -> None:
@@ -199,11 +177,11 @@ def _look_at_mteb(diagnosis: Diagnosis) -> None:
     from turkic_idiom_tasks.harnesses.mteb_tasks import BENCHMARK_NAME  # last, because it registers what is missing
 
     for task in TASKS.values():
-        diagnosis.check_registered(task.name in task_names, f"mteb task {task.name}", advice=REGISTER)
-    has_benchmark = BENCHMARK_NAME in benchmark_names
-    diagnosis.check_registered(has_benchmark, f"mteb benchmark {BENCHMARK_NAME}", advice=REGISTER)
-    diagnosis.check(n_models > 0, detail=f"mteb models: {n_models} registered", advice=REGISTER)
-    _note_missing_names(diagnosis, MTEB)
+        diagnosis.check(f"mteb task {task.name}", task.name in task_names, REGISTER)
+    diagnosis.check(f"mteb benchmark {BENCHMARK_NAME}", BENCHMARK_NAME in benchmark_names, REGISTER)
+    count = f"{n_models} registered"
+    diagnosis.check("mteb models", n_models > 0, REGISTER, good=count, bad=count)
+    _look_at_private_names(diagnosis, MTEB)
 
 
 def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
@@ -217,19 +195,16 @@ def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
     advice = f"pass --include_path {TASK_FOLDER} to lm-eval"
     known = TaskManager(include_defaults=False).all_groups
     for name in (*GROUPS, ALL):
-        diagnosis.check_registered(name in known, f"lm-eval group {name}", advice=advice)
-    diagnosis.check_registered(MODEL_NAME in model_registry, f"lm-eval model {MODEL_NAME}", advice=advice)
-    _note_missing_names(diagnosis, LM_EVAL)
+        diagnosis.check(f"lm-eval group {name}", name in known, advice)
+    diagnosis.check(f"lm-eval model {MODEL_NAME}", MODEL_NAME in model_registry, advice)
+    _look_at_private_names(diagnosis, LM_EVAL)
 
 
-def _note_missing_names(diagnosis: Diagnosis, harness: Harness) -> None:
+def _look_at_private_names(diagnosis: Diagnosis, harness: Harness) -> None:
     for name in harness.missing_names():
-        diagnosis.check(
-            False,
-            detail=f"{harness.name} has no {name}, which is needed: {name.reason}",
-            problem=f"this {harness.name} lacks {name}",
-            advice=f"pip install '{harness.name}{harness.versions}'",
-        )
+        detail = f"{harness.name} has no {name}, which is needed: {name.reason}"
+        advice = f"pip install '{harness.name}{harness.versions}'"
+        diagnosis.fault(detail, advice, problem=f"this {harness.name} lacks {name}")
 
 
 def _look_at_data(diagnosis: Diagnosis) -> None:
@@ -239,25 +214,16 @@ def _look_at_data(diagnosis: Diagnosis) -> None:
     try:
         dataset = open_dataset(os.environ.get(DATA_VARIABLE, ""))
     except InputError as error:
-        diagnosis.check(
-            False,
-            detail=f"data: {error}",
-            problem="the data cannot be used",
-            advice=f"correct {DATA_VARIABLE}, or unset it to use the bundled lexicon",
-        )
-        return
-    diagnosis.details.append(f"data: {dataset.path} (revision {dataset.revision})")
+        advice = f"correct {DATA_VARIABLE}, or unset it to use the bundled lexicon"
+        diagnosis.fault(f"data: {error}", advice, problem="the data cannot be used")
+    else:
+        diagnosis.details.append(f"data: {dataset.path} (revision {dataset.revision})")
 
 
 def _look_at_failures(diagnosis: Diagnosis) -> None:
     from turkic_idiom_tasks.harnesses import report
 
+    advice = f"install harnesses that this package supports: pip install --upgrade {DISTRIBUTION}"
     for where, error in report.failures.items():
-        diagnosis.check(
-            False,
-            detail=f"FAILED at {where}: {error}",
-            problem=f"the registration at {where} failed",
-            advice=diagnosis.first_advice(
-                f"install harnesses that this package supports: pip install --upgrade {DISTRIBUTION}"
-            ),
-        )
+        problem = f"the registration at {where} failed"
+        diagnosis.fault(f"FAILED at {where}: {error}", advice, problem=problem, is_consequence=True)

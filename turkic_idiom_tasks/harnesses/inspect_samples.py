@@ -33,15 +33,12 @@ def item_samples(
 
     Args:
         dataset: the data.
-        kind: one of `items.KINDS`.
+        kind: one of `item_types.KINDS`.
         language: code of the language of the idiom; empty for all.
         target: code of the language of the options; empty for all.
         variant: of the prompt.
         few_shot: number of training items that are asked and answered before.
         is_open: whether the answer is a text without options; only for cloze.
-
-    Raises:
-        InputError: an unknown prompt, a negative number or too few training items, or no test item.
     """
     _check_options(variant, VARIANTS, few_shot)
     ask = open_prompt if is_open else prompt
@@ -75,11 +72,7 @@ def item_samples(
 
 
 def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot: int = 0) -> list[Sample]:
-    """Return the test sentences as samples, the first ones of all languages before the second ones.
-
-    Raises:
-        InputError: as in `item_samples`.
-    """
+    """Return the test sentences as samples, the first ones of all languages before the second ones."""
     _check_options(variant, SPAN_PROMPTS, few_shot)
     ask, answer = SPAN_PROMPTS[variant]
     codes = [code for code in dataset.span_languages if language in ("", code)]

@@ -41,46 +41,31 @@ def meaning(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", fe
 def equivalent(
     language: str = "", target: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0
 ) -> Task:
-    """Ask for the idiom of another language that means the same, one of four.
-
-    Args:
-        language: code of the language of the idiom; by default every one.
-        target: code of the language of the options; by default every one.
-        prompt: as in `meaning`.
-        data: as in `meaning`.
-        few_shot: as in `meaning`.
-    """
+    """Ask for the idiom of another language, `target`, that means the same, one of four; see `meaning`."""
     return _task(EQUIVALENT, data, prompt, few_shot, language=language, target=target)
 
 
 @task
 def usage(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
-    """Ask whether a sentence uses the words of an idiom figuratively or literally; arguments as in `meaning`."""
+    """Ask whether a sentence uses the words of an idiom figuratively or literally; see `meaning`."""
     return _task(USAGE, data, prompt, few_shot, language=language)
 
 
 @task
 def cloze(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
-    """Ask which of four idioms fills the blank in a sentence; arguments as in `meaning`."""
+    """Ask which of four idioms fills the blank in a sentence; see `meaning`."""
     return _task(CLOZE, data, prompt, few_shot, language=language)
 
 
 @task
 def cloze_open(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
-    """Ask for an idiom that fills the blank in a sentence; arguments as in `meaning`."""
+    """Ask for an idiom that fills the blank in a sentence; see `meaning`."""
     return _task(CLOZE, data, prompt, few_shot, language=language, is_open=True)
 
 
 @task
 def spans(language: str = "", prompt: str = "json", data: str = "", few_shot: int = 0) -> Task:
-    """Ask for the idioms in a sentence.
-
-    Args:
-        language: as in `meaning`.
-        prompt: ``json``, ``xml`` or ``native``, as in the span tasks of lm-eval.
-        data: as in `meaning`.
-        few_shot: as in `meaning`.
-    """
+    """Ask for the idioms in a sentence by the prompt ``json``, ``xml`` or ``native``, as in lm-eval; see `meaning`."""
     return _task("", data, prompt, few_shot, language=language)
 
 

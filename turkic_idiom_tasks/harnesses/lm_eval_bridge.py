@@ -14,9 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from datasets import Dataset as HarnessDataset
-from datasets import Features
-
 from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
@@ -41,28 +38,29 @@ def warn_if_small(task: str, n_items: int, what: str, dataset: Dataset) -> None:
         log.warning("%s: only %d test %s in %s; read the interval, not the score", task, n_items, what, dataset.path)
 
 
-def harness_dataset(documents: Iterable[Document], features: Features) -> HarnessDataset:
-    """Return documents as lm-eval takes them; there may be none."""
-    columns: dict[str, list[Any]] = {name: [] for name in features}
-    for document in documents:
-        for name, column in columns.items():
-            column.append(document[name])
-    return HarnessDataset.from_dict(columns, features=features)
+def filters(read: Callable[..., dict[str, Any]]) -> tuple[partial[list[list[str]]], partial[list[list[str]]]]:
+    """Return the filters of lm-eval for the strict and the flexible reading of responses.
+
+    `read` returns the reading of one response from the document, the response, and the keyword `strict`.
+    """
+    return partial(_read_responses, read, strict=True), partial(_read_responses, read, strict=False)
 
 
-def read_responses(
-    read: Callable[[Document, Any], dict[str, Any]], responses: Responses, documents: Iterable[Document]
+def _read_responses(
+    read: Callable[..., dict[str, Any]], responses: Responses, documents: Iterable[Document], *, strict: bool
 ) -> list[list[str]]:
-    """Return what `read` makes of each response, as JSON because lm-eval logs texts; a filter of lm-eval."""
     filtered = []
     for document_responses, document in zip(responses, documents, strict=True):
-        mark = {"document": _fingerprint(document)}
-        filtered.append([json.dumps(mark | read(document, one), ensure_ascii=False) for one in document_responses])
+        readings = []
+        for response in document_responses:
+            reading = {"document": _fingerprint(document), **read(document, response, strict=strict)}
+            readings.append(json.dumps(reading, ensure_ascii=False))  # lm-eval logs texts
+        filtered.append(readings)
     return filtered
 
 
 def checked_reading(document: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the reading that `read_responses` made of the only response to a document.
+    """Return the reading that one of the `filters` made of the only response to a document.
 
     Raises:
         InputError: the request was made from another document; see `_check_mark`.
@@ -87,9 +85,6 @@ def likeliest_option(document: Document, results: Sequence[Sequence[Any]]) -> in
     Args:
         document: what was asked.
         results: what `mark_loglikelihoods` returned for it.
-
-    Raises:
-        InputError: the requests were made from another document; see `_check_mark`.
     """
     loglikelihoods = []
     for mark, loglikelihood in results:

@@ -8,29 +8,18 @@ from `tasks.items.scoring`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, TypedDict
 
 from datasets import Dataset as HarnessDataset
-from datasets import Features, List, Value
 from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
 from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.harnesses.lm_eval_bridge import (
-    Document,
-    checked_reading,
-    harness_dataset,
-    likeliest_option,
-    log,
-    mark_loglikelihoods,
-    metric_functions,
-    open_data,
-    read_responses,
-    warn_if_small,
-)
+from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items import prompts
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
@@ -50,26 +39,6 @@ class Sample(TypedDict):
     item: str
     prompt: str
     answer: int | str | None
-
-
-_FEATURES = Features(
-    {
-        "id": Value("string"),
-        "kind": Value("string"),  # of the task: `cloze_open` is apart from `cloze`
-        "concept": Value("string"),  # unit of the resampling for the interval
-        "lang": Value("string"),
-        "target_lang": Value("string"),
-        "idiom": Value("string"),
-        "text": Value("string"),
-        "options": List(Value("string")),
-        "traps": List(Value("string")),
-        "gold": Value("int32"),
-        "prompt": Value("string"),
-        "query": Value("string"),
-        "letters": List(Value("string")),
-        "answer": Value("string"),
-    }
-)
 
 
 class _Splits(dict[str, HarnessDataset]):
@@ -119,35 +88,27 @@ class ItemTask(ConfigurableTask):
 def load(
     kind: str, language: str, target: str = "", prompt: str = prompts.EN1, all_prompts: bool = False, **_metadata: Any
 ) -> Mapping[str, HarnessDataset]:
-    """Return the splits of a task.
+    """Return the splits of a task; the arguments are the metadata of its file and the user's ``--metadata``.
 
-    Args:
-        kind: a kind of items, or `CLOZE_OPEN`.
-        language: code of the language of the idiom.
-        target: code of the language of the options; only for `equivalent`.
-        prompt: one of `prompts.VARIANTS`, or `ALL_PROMPTS`; given by the user as ``--metadata '{"prompt": "en2"}'``.
-        all_prompts: whether every item is asked under every prompt.
-        _metadata: other values of the task file and of ``--metadata``; not used.
-
-    Raises:
-        InputError: the data has no such test item or cannot be used, or there is no such prompt.
+    The user chooses one of `prompts.VARIANTS`, or `ALL_PROMPTS`: ``--metadata '{"prompt": "en2"}'``. Groups that end in
+    ``_prompts`` ask every item under every prompt (`all_prompts`).
     """
-    dataset = open_data()
+    dataset = bridge.open_data()
     variants = prompts.VARIANTS if all_prompts or prompt == ALL_PROMPTS else (prompt,)
 
     def build(split: str) -> HarnessDataset:
         documents = []
         for item in items_of(dataset, kind, language, target, split=split):
             documents += [_document(dataset, item, kind=kind, variant=variant) for variant in variants]
-        return harness_dataset(documents, _FEATURES)
+        return HarnessDataset.from_list(documents)
 
     n_items = len(items_of(dataset, kind, language, target))
     name = "_".join(part for part in (kind, language, target) if part)
     if not n_items:
         raise InputError(f"{dataset.path}: has no test item for {name}; `turkic-idiom lm stats` lists what it has")
-    warn_if_small(name, n_items, "items", dataset)
+    bridge.warn_if_small(name, n_items, "items", dataset)
     if not dataset.lexicon.equivalents:
-        log.warning(
+        bridge.log.warning(
             "%s: %s has no judged equivalents, so traps are only kept apart from the answer by how close they are",
             name,
             dataset.path,
@@ -169,8 +130,8 @@ def _document(dataset: Dataset, item: Item, *, kind: str, variant: str) -> dict[
         answer = prompts.letters(item)[item.gold]
     return {
         "id": item.id,
-        "kind": kind,
-        "concept": item.concept,
+        "kind": kind,  # of the task: `cloze_open` is apart from `cloze`
+        "concept": item.concept,  # unit of the resampling for the interval
         "lang": item.language,
         "target_lang": item.target,
         "idiom": item.idiom,
@@ -193,12 +154,12 @@ def _read(document: Document, response: str, *, strict: bool) -> dict[str, Any]:
 
 def process_loglikelihoods(document: Document, results: Sequence[Sequence[Any]]) -> dict[str, Sample]:
     """Return the sample for every metric; see `lm_eval_bridge.likeliest_option`."""
-    return _samples(document, likeliest_option(document, results))
+    return _samples(document, bridge.likeliest_option(document, results))
 
 
 def process_results(document: Document, results: Sequence[str]) -> dict[str, Sample]:
     """Return the sample for every metric; see `lm_eval_bridge.checked_reading`."""
-    return _samples(document, checked_reading(document, results)["answer"])
+    return _samples(document, bridge.checked_reading(document, results)["answer"])
 
 
 def _samples(document: Document, answer: int | str | None) -> dict[str, Sample]:
@@ -207,11 +168,7 @@ def _samples(document: Document, answer: int | str | None) -> dict[str, Sample]:
 
 
 def score_samples(samples: Sequence[Sample]) -> dict[str, float]:
-    """Return name -> score of the samples of one task.
-
-    Raises:
-        InputError: an item is not in the data in use.
-    """
+    """Return name -> score of the samples of one task."""
     dataset = current_dataset()
     by_prompt: dict[str, tuple[list[Item], list[Any]]] = {}
     for sample in samples:
@@ -237,6 +194,6 @@ def _items_by_id(dataset: Dataset, set_name: str) -> Mapping[str, Item]:
 
 
 # What the task files name: the filters, and a function for each score.
-filter_loglikelihood = mark_loglikelihoods
-filter_strict, filter_flexible = (partial(read_responses, partial(_read, strict=strict)) for strict in (True, False))
-globals().update(metric_functions({name for names in SCORES.values() for name in names}, score_samples))
+filter_loglikelihood = bridge.mark_loglikelihoods
+filter_strict, filter_flexible = bridge.filters(_read)
+globals().update(bridge.metric_functions({name for names in SCORES.values() for name in names}, score_samples))

@@ -21,16 +21,11 @@ from turkic_idiom_tasks.tasks.spans.classifier import BATCH_SIZE, TokenClassifie
 class TokenClassifierLM(LM):
     """A model of lm-eval that tags the words of a document; every span task scores its answer ``{"bio": [...]}``.
 
-    The prompt is not read.
+    The prompt is not read. The arguments are those of `TokenClassifier.load`, except:
 
     Args:
-        pretrained: Hub id or folder of the classifier.
-        revision: Hub commit; None is the newest.
-        device: device of torch; the CPU replaces a GPU that does not exist, because lm-eval passes one by default.
-        dtype: float32, bfloat16 or float16.
+        device: the CPU replaces a GPU that does not exist, because lm-eval passes one by default.
         batch_size: sentences per forward pass; ``auto`` and lm-eval's default of 1 mean 32, which changes no answer.
-        max_length: sub-words in one window; None is the model's own limit.
-        trust_remote_code: whether code that comes with the classifier may be executed.
         other: other arguments that lm-eval passes to every model; any that would change the result is refused.
 
     Raises:
@@ -71,11 +66,7 @@ class TokenClassifierLM(LM):
         self._batch_size = size if size > 1 else BATCH_SIZE
 
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
-        """Return one JSON answer per request.
-
-        Raises:
-            InputError: the documents of the task have no words.
-        """
+        """Return one JSON answer per request; documents without words are an `InputError`."""
         sentences = []
         languages = []
         for request in requests:
@@ -96,11 +87,7 @@ class TokenClassifierLM(LM):
         return answers
 
     def loglikelihood(self, requests: list[Instance], disable_tqdm: bool = False) -> Any:
-        """Raise an error, because a token classifier gives no likelihood of a text.
-
-        Raises:
-            InputError: always.
-        """
+        """Raise `InputError`, because a token classifier gives no likelihood of a text."""
         raise _spans_only(requests[0])
 
     loglikelihood_rolling = loglikelihood

@@ -26,18 +26,18 @@ log = logging.getLogger("turkic_idiom_tasks")
 
 MODEL_NAME = "token-classifier"
 MODEL_TARGET = "turkic_idiom_tasks.harnesses.lm_eval_model:TokenClassifierLM"
-VARIANTS = ("", "_xml", "_native")  # endings of task and group names, one for each kind of prompt
-GROUPS = tuple(f"turkic_idiom_span{variant}" for variant in VARIANTS)
-_ITEM_GROUPS = groups()
+GROUPS = tuple(f"turkic_idiom_span{ending}" for ending in ("", "_xml", "_native"))  # one for each kind of prompt
+_SPAN_TASKS = {group.replace("_span", f"_span_{code}"): code for group in GROUPS for code in LANGUAGES}
 _ITEM_TASKS = {task.name: task for task in tasks()}
+_ITEM_GROUPS = groups()
+_GROUPS = _ITEM_GROUPS | {group: [group.replace("_span", f"_span_{code}") for code in LANGUAGES] for group in GROUPS}
 
 
 def add_tasks(module: ModuleType) -> None:
     """Make every `TaskManager` of `lm_eval.tasks.manager` read our folder after the built-in tasks.
 
-    What the data lacks is left out of the groups: languages of the span tasks at once, items of language models when a
-    group is asked for, because they take time to make. If lm-eval finds our folder by its entry point, the folder is
-    not added again.
+    What the data lacks is left out of a group when it is asked for, because it takes time to find out. If lm-eval finds
+    our folder by its entry point, the folder is not added again.
     """
     original = module.TaskManager.__init__
     load_spec = module.TaskManager._load_spec
@@ -48,12 +48,12 @@ def add_tasks(module: ModuleType) -> None:
     ) -> None:
         original(manager, verbosity, _with_our_folder(include_path, module), *args, **options)
         manager.include_path = include_path
-        _leave_out_absent_languages(manager)
 
     @functools.wraps(load_spec)
     def _load_spec(manager: Any, spec: Any) -> Any:
-        if isinstance(spec, str) and spec in _ITEM_GROUPS:
-            _leave_out_absent_items(manager, spec)
+        has_other_data = bool(os.environ.get(DATA_VARIABLE))  # the bundled lexicon has something for every task
+        if has_other_data and isinstance(spec, str) and spec in _GROUPS:
+            _leave_out_absent(manager, spec)
         return load_spec(manager, spec)
 
     module.TaskManager.__init__ = __init__
@@ -147,63 +147,49 @@ def _refer_to_first(samples: Collection[dict[str, Any]]) -> None:
                 holders.append(metric)
 
 
-def _leave_out_absent_languages(manager: Any) -> None:
-    if not os.environ.get(DATA_VARIABLE):  # the bundled lexicon has all languages
-        return
-    try:
-        dataset = current_dataset()
-        languages = dataset.span_languages
-    except InputError:
-        return  # our tasks raise this error when they are loaded; other tasks must work without the data
-    absent = [code for code in LANGUAGES if code not in languages]
-    if not languages or not absent:
-        return
-    log.warning("%s has no span sentences in %s; left out of the groups", dataset.path, ", ".join(absent))
-    for group, variant in zip(GROUPS, VARIANTS, strict=True):
-        _shorten(manager, group, [f"turkic_idiom_span_{code}{variant}" for code in absent])
+def _leave_out_absent(manager: Any, group: str) -> None:
+    """Shorten a group, and the groups in it, by the tasks that the data has nothing for.
 
-
-def _leave_out_absent_items(manager: Any, group: str) -> None:
-    """Shorten a group, and the groups in it, by the tasks that the data has no items for.
-
-    The mean of a shortened group is undefined, so it has none. Groups that would be empty stay as they are: their tasks
-    raise an error that says what is missing.
+    The mean over items in some of the languages is undefined, so a shortened group of items has none. Groups that would
+    be empty stay as they are: their tasks raise an error that says what is missing.
     """
-    if not os.environ.get(DATA_VARIABLE):  # the bundled lexicon has items for every task
-        return
     from turkic_idiom_tasks.harnesses.lm_eval_items import items_of  # late, because it loads lm-eval itself
 
     try:
         dataset = current_dataset()
         absent = []
         for name in _tasks_of(group):
-            task = _ITEM_TASKS[name]
-            if not items_of(dataset, task.kind, *task.languages):
+            if name in _SPAN_TASKS:
+                is_there = _SPAN_TASKS[name] in dataset.span_languages
+            else:
+                task = _ITEM_TASKS[name]
+                is_there = bool(items_of(dataset, task.kind, *task.languages))
+            if not is_there:
                 absent.append(name)
     except InputError:
-        return  # as above
+        return  # our tasks raise this error when they are loaded; other tasks must work without the data
     if not absent or len(absent) == len(_tasks_of(group)):
         return
-    log.warning(
-        "%s has no items for %s; left out of the groups, which then have no mean", dataset.path, ", ".join(absent)
-    )
-    for name in (group, *_ITEM_GROUPS[group]):
-        if name in _ITEM_GROUPS:
-            empty = [member for member in _ITEM_GROUPS[name] if set(_tasks_of(member)) <= set(absent)]
-            _shorten(manager, name, empty, has_mean=False)
+    has_mean = group not in _ITEM_GROUPS
+    end = "" if has_mean else ", which then have no mean"
+    log.warning("%s has no data for %s; left out of the groups%s", dataset.path, ", ".join(absent), end)
+    for name in (group, *_GROUPS[group]):
+        if name in _GROUPS:
+            empty = [member for member in _GROUPS[name] if set(_tasks_of(member)) <= set(absent)]
+            _shorten(manager, name, empty, has_mean=has_mean)
 
 
 def _tasks_of(name: str) -> list[str]:
     """Return the names of the tasks in a group, or the name of a task itself."""
-    if name in _ITEM_TASKS:
+    if name not in _GROUPS:
         return [name]
     names = []
-    for member in _ITEM_GROUPS[name]:
+    for member in _GROUPS[name]:
         names += _tasks_of(member)
     return names
 
 
-def _shorten(manager: Any, group: str, absent: Collection[str], *, has_mean: bool = True) -> None:
+def _shorten(manager: Any, group: str, absent: Collection[str], *, has_mean: bool) -> None:
     """Take members out of a group of ours; a group of the same name that the user has made stays as it is."""
     entry = manager.task_index.get(group)
     if entry is None or not entry.yaml_path or TASK_FOLDER.resolve() not in Path(entry.yaml_path).resolve().parents:

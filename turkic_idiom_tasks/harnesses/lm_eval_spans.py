@@ -7,65 +7,31 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from datasets import ClassLabel, DatasetDict, Features, List, Value
+from datasets import Dataset as HarnessDataset
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
-from turkic_idiom_tasks.harnesses.lm_eval_bridge import (
-    Document,
-    checked_reading,
-    harness_dataset,
-    metric_functions,
-    open_data,
-    read_responses,
-    warn_if_small,
-)
+from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
+from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import TEST
+from turkic_idiom_tasks.tasks.spans import scoring
 from turkic_idiom_tasks.tasks.spans.answers import read_answer
 from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS
-from turkic_idiom_tasks.tasks.spans.scoring import (
-    SUBWORD_METRICS,
-    WORD_METRICS,
-    sample,
-    score_samples,
-    score_subwords,
-)
+from turkic_idiom_tasks.tasks.spans.scoring import SUBWORD_METRICS, WORD_METRICS
 from turkic_idiom_tasks.tasks.spans.subwords import project_tags
 
-_SPAN = {"start": Value("int32"), "end": Value("int32"), "text": Value("string")}
-_FEATURES = Features(
-    {
-        "id": Value("string"),
-        "concept": Value("string"),  # unit of the resampling for the interval
-        "lang": Value("string"),
-        "idiom": Value("string"),
-        "sentence": Value("string"),
-        "tokens": List(Value("string")),
-        "ner_tags": List(ClassLabel(names=list(LABELS))),
-        "spans": List(_SPAN),
-    }
-)
 
-
-def load(language: str, **_metadata: Any) -> DatasetDict:
-    """Return the splits of a language; few-shot examples come from ``train``.
-
-    Args:
-        language: code.
-        _metadata: values of ``--metadata``, which lm-eval passes; not used.
-
-    Raises:
-        InputError: the data has no test sentence in the language, or cannot be used.
-    """
-    dataset = open_data()
+def load(language: str, **_metadata: Any) -> dict[str, HarnessDataset]:
+    """Return the splits of a language; few-shot examples come from ``train``."""
+    dataset = bridge.open_data()
     sentences_by_split = dataset.sentences(language)
-    warn_if_small(f"turkic_idiom_span_{language}", len(sentences_by_split[TEST]), "sentences", dataset)
-    splits = DatasetDict()
+    bridge.warn_if_small(f"turkic_idiom_span_{language}", len(sentences_by_split[TEST]), "sentences", dataset)
+    splits = {}
     for split, sentences in sentences_by_split.items():
         concepts = idiom_clusters(sentences)
         documents = [sentence.document() | {"concept": concepts[sentence.id]} for sentence in sentences]
-        splits[split] = harness_dataset(documents, _FEATURES)
+        splits[split] = HarnessDataset.from_list(documents)
     return splits
 
 
@@ -115,18 +81,14 @@ def _subwords(response: str, n_words: int) -> dict[str, list[Any]] | None:
 
 
 def process_results(document: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the values of one sample for every metric: concept, gold and predicted tags of words and sub-words.
-
-    Raises:
-        InputError: the request was made from another document; see `lm_eval_bridge.checked_reading`.
-    """
-    reading = checked_reading(document, results)
+    """Return the values of one sample for every metric: concept, gold and predicted tags of words and sub-words."""
+    reading = bridge.checked_reading(document, results)
     gold = [LABELS[number] for number in document["ner_tags"]]
-    words = sample(document["concept"], gold, reading["tags"])
+    words = scoring.sample(document["concept"], gold, reading["tags"])
     subwords = None
     if reading["subwords"] is not None:
         labels, owners = reading["subwords"]["labels"], reading["subwords"]["words"]
-        subwords = sample(document["concept"], project_tags(gold, owners), labels)
+        subwords = scoring.sample(document["concept"], project_tags(gold, owners), labels)
     errors = {name: float(reading[name]) for name in ("format_error", "unmatched_spans")}
     return dict.fromkeys(WORD_METRICS, words) | dict.fromkeys(SUBWORD_METRICS, subwords) | errors
 
@@ -135,5 +97,8 @@ def process_results(document: Document, results: Sequence[str]) -> dict[str, Any
 globals().update({f"load_{code}": partial(load, code) for code in LANGUAGES})
 text_json, text_xml, text_native = (partial(_text, prompt=prompt) for prompt in ("json", "xml", "native"))
 target_json, target_xml = (partial(_target, prompt=prompt) for prompt in ("json", "xml"))
-filter_strict, filter_flexible = (partial(read_responses, partial(_read, strict=strict)) for strict in (True, False))
-globals().update(metric_functions(WORD_METRICS, score_samples) | metric_functions(SUBWORD_METRICS, score_subwords))
+filter_strict, filter_flexible = bridge.filters(_read)
+globals().update(
+    bridge.metric_functions(WORD_METRICS, scoring.score_samples)
+    | bridge.metric_functions(SUBWORD_METRICS, scoring.score_subwords)
+)

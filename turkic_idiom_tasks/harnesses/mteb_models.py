@@ -30,7 +30,6 @@ from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS, POOLINGS, TRUST_VARIABLE, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses.hook import extend_late
-from turkic_idiom_tasks.harnesses.report import report_failure
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language, get_language
 
@@ -61,24 +60,21 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
     for model in local_models(taken={*registry} - registered):
         if model.name in registered:  # by an earlier call
             continue
-        if model.folder is None:
-            log.warning("%s", model.problem)
-            _register_refusal(registry, model.name, str(model.problem))
-            continue
-        try:
-            plain = local_meta(model.name, model.folder)
-            pooled = _pooled_metas(model.name, plain.revision, path=str(model.folder))
-            registry |= {str(meta.name): meta for meta in (plain, *pooled)}
-        except Exception as error:  # the other models must be registered even if one folder is bad
-            report_failure(f"mteb.models: {model.name}", error)
-            _register_refusal(registry, model.name, f"{MODELS_VARIABLE}: {error}")
+        problem = model.problem
+        if model.folder is not None:
+            try:
+                plain = local_meta(model.name, model.folder)
+                pooled = _pooled_metas(model.name, plain.revision, path=str(model.folder))
+                registry |= {str(meta.name): meta for meta in (plain, *pooled)}
+            except Exception as error:  # the other models must be registered even if one folder is bad
+                problem = f"{MODELS_VARIABLE}: {error}"
+        if problem:
+            log.warning("%s", problem)
+            _register_refusal(registry, model.name, problem)
 
 
 def model_metas() -> list[ModelMeta]:
-    """Return the models that we always register.
-
-    These are the baseline, the paper's encoders under every pooling, and the community's encoders.
-    """
+    """Return the models that we always register: the baseline, the paper's encoders by pooling, the community's."""
     metas = [_baseline_meta()]
     for name, (revision, prompts) in PAPER_ENCODERS.items():
         metas += _pooled_metas(name, revision, path=name, prompts=prompts)
@@ -86,11 +82,7 @@ def model_metas() -> list[ModelMeta]:
 
 
 def local_models(taken: Iterable[str] = ()) -> list[LocalModel]:
-    """Return the parts of TURKIC_IDIOM_MODELS="org/name=/local/folder;…"; malformed parts have a problem.
-
-    Args:
-        taken: names that mteb has already.
-    """
+    """Return the parts of TURKIC_IDIOM_MODELS="org/name=/local/folder;…"; a part with a `taken` name has a problem."""
     models: list[LocalModel] = []
     names = {*PAPER_ENCODERS, *taken}
     for part in os.environ.get(MODELS_VARIABLE, "").split(";"):
@@ -125,11 +117,7 @@ def pooled_name(name: str, pooling: str) -> str:
 
 
 def local_meta(name: str, folder: Path) -> ModelMeta:
-    """Return the metadata of a local checkpoint; its revision is the hash of its files.
-
-    Raises:
-        InputError: a file cannot be read.
-    """
+    """Return the metadata of a local checkpoint; its revision is the hash of its files."""
     return make_meta(name, revision=folder_revision(folder), loader=load_local, arguments={"path": str(folder)})
 
 
@@ -141,11 +129,7 @@ def hub_meta(name: str, revision: str | None) -> ModelMeta:
 def make_meta(name: str, *, revision: str, loader: Any, arguments: Mapping[str, Any]) -> ModelMeta:
     """Return mteb's metadata of a model without the many optional fields.
 
-    Args:
-        name: name under which mteb lists it.
-        revision: commit or hash.
-        loader: function that mteb calls with name, revision and the arguments.
-        arguments: arguments of the loader; those that are None are left out.
+    The loader is what mteb calls with name, revision and the arguments that are not None.
     """
     fields = {
         "name": name,
@@ -175,11 +159,7 @@ def load_pooled(
     model_prompts: dict[str, str] | None = None,
     **kwargs: Any,
 ) -> SentenceTransformerEncoderWrapper:
-    """Load a model under one pooling as stock modules in mteb's own wrapper; mteb calls this for a pooled name.
-
-    Raises:
-        InputError: the model cannot be loaded.
-    """
+    """Load a model under one pooling as stock modules in mteb's own wrapper; mteb calls this for a pooled name."""
     from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 
     commit = None if Path(path).is_dir() or revision == NO_REVISION else revision
@@ -191,11 +171,7 @@ def load_pooled(
 def load_local(
     model_name: str, revision: str | None = None, *, path: str, device: str | None = None, **kwargs: Any
 ) -> SentenceTransformerEncoderWrapper:
-    """Load a local checkpoint unchanged in mteb's own wrapper; stock mteb cannot load one by its path.
-
-    Raises:
-        InputError: the checkpoint cannot be loaded.
-    """
+    """Load a local checkpoint unchanged in mteb's own wrapper; stock mteb cannot load one by its path."""
     from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 
     return SentenceTransformerEncoderWrapper(
@@ -211,14 +187,14 @@ def load_community(
     trust_remote_code: bool | None = None,
     **kwargs: Any,
 ) -> SentenceTransformerEncoderWrapper:
-    """Load one of the community's encoders in mteb's own wrapper.
+    """Load one of the community's encoders in mteb's own wrapper; without a pinned revision the newest.
 
     Args:
         model_name: its name on the Hub.
-        revision: its commit, or mteb's name for no revision, which loads the newest.
+        revision: its commit, or mteb's name for no revision.
         needs_remote_code: whether it is loaded with code from the Hub.
         trust_remote_code: whether that code may be executed; None means that TURKIC_IDIOM_TRUST_REMOTE_CODE decides.
-        kwargs: further arguments of mteb's wrapper, such as ``model_prompts`` and ``device``.
+        kwargs: further arguments of mteb's wrapper.
 
     Raises:
         InputError: it needs code from the Hub, which may not be executed.
@@ -233,11 +209,7 @@ def load_community(
 
 
 def refuse(model_name: str, revision: str | None = None, *, problem: str, **kwargs: Any) -> Any:
-    """Raise the problem of a malformed part of TURKIC_IDIOM_MODELS; mteb calls this in place of a loader.
-
-    Raises:
-        InputError: always.
-    """
+    """Raise the problem of a malformed part of TURKIC_IDIOM_MODELS; mteb calls this in place of a loader."""
     raise usage_error(problem)
 
 

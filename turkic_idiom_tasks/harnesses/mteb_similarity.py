@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import mteb  # noqa: F401  # complete before its parts are used, unless it is mteb that imports us
+
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, STS
 from turkic_idiom_tasks.harnesses.hook import extend_late
-from turkic_idiom_tasks.harnesses.mteb_sts import IdiomSTS, sts_metadata
+from turkic_idiom_tasks.harnesses.mteb_data import IdiomSTS, sts_metadata
 from turkic_idiom_tasks.harnesses.siblings.mteb_siblings import AStitchIdiomSTS, ChengyuSTS
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision

@@ -10,19 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from datasets import Dataset as HarnessDataset
-from datasets import DatasetDict
 
 from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document, checked_reading, likeliest_option, metric_functions
 from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
 from turkic_idiom_tasks.metrics.classification import LABEL_SCORES, label_scores
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_SOURCE, AStitchData
-from turkic_idiom_tasks.tasks.siblings.questions import (
-    EXAMPLES_PART,
-    TEST_PART,
-    build_questions,
-    questions_revision,
-)
+from turkic_idiom_tasks.tasks.siblings.questions import EXAMPLES_PART, TEST_PART, build_questions, questions_revision
 
 
 class Sample(TypedDict):
@@ -33,20 +27,11 @@ class Sample(TypedDict):
     idiom: str  # what is resampled
 
 
-def load(kind: str, language: str, **_metadata: Any) -> DatasetDict:
-    """Return the test questions of a task, and as ``train`` those that examples are drawn from.
-
-    Args:
-        kind: one of `questions.KINDS`.
-        language: ``eng`` or ``por``.
-        _metadata: other values of the task file and of ``--metadata``; not used.
-
-    Raises:
-        InputError: the data is missing or malformed; says where it can be obtained.
-    """
+def load(kind: str, language: str, **_metadata: Any) -> dict[str, HarnessDataset]:
+    """Return the test questions of a task, and as ``train`` those that examples are drawn from."""
     show_input_errors_as_one_line()  # the start-up hook does this too, but may be turned off
     data = AStitchData()
-    splits = DatasetDict()
+    splits = {}
     for split, part in ((TEST, TEST_PART), (TRAIN, EXAMPLES_PART)):
         documents = []
         for question in build_questions(data, kind, language, part=part):
@@ -66,11 +51,7 @@ def load(kind: str, language: str, **_metadata: Any) -> DatasetDict:
 
 
 def data_in_use(kind: str, language: str) -> tuple[str, str]:
-    """Return the source and the revision of the test questions of a task.
-
-    Raises:
-        InputError: the data is missing or malformed.
-    """
+    """Return the source and the revision of the test questions of a task."""
     return ASTITCH_SOURCE, questions_revision(build_questions(AStitchData(), kind, language))
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS
-from turkic_idiom_tasks.harnesses.mteb_data import UNREADABLE
-from turkic_idiom_tasks.harnesses.mteb_sts import IdiomSTS, sts_metadata
+from turkic_idiom_tasks.harnesses.mteb_data import UNREADABLE, IdiomSTS, sts_metadata
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_SOURCE, astitch_dataset
 from turkic_idiom_tasks.tasks.siblings.chengyu import CHENGYU_SUBSET, chengyu_dataset
 

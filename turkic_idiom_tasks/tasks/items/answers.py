@@ -57,10 +57,9 @@ def _question_line() -> re.Pattern[str]:
     """Return a pattern for a line that begins a question in one of the prompts."""
     beginnings = set()
     for wording in all_wordings():
-        for label in (wording.idiom, wording.expression, wording.sentence):
-            beginnings.add(re.escape(f"{label}:"))
+        beginnings |= {re.escape(f"{label}:") for label in (wording.idiom, wording.expression, wording.sentence)}
         for task in wording.tasks.values():
-            beginnings.add(r"[^\n]{1,30}".join(re.escape(part) for part in _PLACEHOLDER.split(task)))
+            beginnings.add(r"[^\n]{1,30}".join(map(re.escape, _PLACEHOLDER.split(task))))
     return re.compile(rf"^(?:{'|'.join(sorted(beginnings))})[^\n]*$", re.MULTILINE)
 
 
@@ -70,10 +69,8 @@ _QUESTION_LINE = _question_line()
 def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | None:
     """Return the position of the option that an answer names, or None if it cannot be read; never raise an error.
 
-    Args:
-        text: answer of the model; any other type than a text cannot be read.
-        n_options: number of options; a letter beyond the last one cannot be read.
-        strict: whether to accept nothing but the letter, in brackets or with a full stop at most.
+    A letter beyond the last option cannot be read. With `strict` nothing is accepted but the letter, in brackets or
+    with a full stop at most.
     """
     answer = _final_answer(text)
     if strict:
@@ -95,12 +92,8 @@ def read_open(text: object, sentence: str = "", *, strict: bool = False) -> str 
     """Return the words that an answer puts into the blank, or None if it cannot be read; never raise an error.
 
     A label such as "Answer:", quotation marks, and a full stop at the end are left out. If the answer is the whole
-    sentence, the words at the place of the blank are returned.
-
-    Args:
-        text: answer of the model; any other type than a text cannot be read.
-        sentence: the sentence with its blank, as the prompt shows it.
-        strict: whether to accept nothing but the words, on one line.
+    sentence of the prompt, the words at the place of the blank are returned. With `strict` nothing is accepted but the
+    words, on one line.
     """
     answer = unicodedata.normalize("NFC", _final_answer(text))
     if strict:
@@ -132,12 +125,8 @@ def _final_answer(text: object) -> str:
 
 def _position(named: set[str], n_options: int) -> int | None:
     """Return the position of the one letter that is named, or None if there are several or it has no option."""
-    capitals = {letter.upper() for letter in named}
-    latin = {letter.translate(_LOOK_ALIKES) for letter in capitals}
-    if len(latin) != 1:
-        return None
-    (letter,) = latin
-    position = LETTERS.find(letter)
+    latin = {letter.upper().translate(_LOOK_ALIKES) for letter in named}
+    position = LETTERS.find(latin.pop()) if len(latin) == 1 else -1
     return position if 0 <= position < n_options else None
 
 

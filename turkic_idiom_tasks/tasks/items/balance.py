@@ -16,12 +16,8 @@ def balanced(keys: Sequence[str], n_values: int, *, purpose: str) -> dict[str, i
     """Return key -> a number from 0 to `n_values` - 1, with counts that differ by at most one.
 
     Every key has a number by its hash. Keys with the smallest second hash leave the numbers that are too frequent, and
-    each takes the number that its own hash prefers among those that are not frequent enough.
-
-    Args:
-        keys: distinct, in any order.
-        n_values: how many numbers there are.
-        purpose: numbers for different purposes are independent.
+    each takes the number that its own hash prefers among those that are not frequent enough. The keys are distinct, in
+    any order; numbers for different purposes are independent.
     """
     keys_of: dict[int, list[str]] = {value: [] for value in range(n_values)}
     for key in keys:

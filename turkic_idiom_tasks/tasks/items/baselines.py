@@ -68,9 +68,6 @@ def baseline_accuracy(name: str, items: Sequence[Item], *, seed: int = SEED) -> 
     - ``gold``: the right option.
 
     Letters are compared by the Dice coefficient of the sets of three letters in a row, in the common orthography.
-
-    Raises:
-        KeyError: there is no baseline of that name.
     """
     is_usage = bool(items) and items[0].kind == USAGE
     if not items or (name == SENTENCE and not is_usage):

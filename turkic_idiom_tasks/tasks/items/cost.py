@@ -38,14 +38,8 @@ def costs(
 ) -> list[Cost]:
     """Return the cost of a set, and if it is of the kind `cloze` that of the open cloze too.
 
-    An example is counted as long as the mean question. Chat templates and reasoning come on top.
-
-    Args:
-        name: name of the set, such as ``meaning_tr``.
-        items: its test items.
-        shots: number of examples in each prompt.
-        variant: the prompt.
-        count: returns the number of tokens of a text.
+    Each prompt has a number of examples (`shots`), which are counted as long as the mean question. Chat templates and
+    reasoning come on top.
     """
     choice_requests, choice_tokens, written_tokens = 0, 0.0, 0.0
     for item in items:

@@ -70,11 +70,7 @@ def item_sets() -> list[ItemSet]:
 
 
 def available(dataset: Dataset) -> list[ItemSet]:
-    """Return the sets of which a dataset has at least one test item, with their sizes.
-
-    Raises:
-        InputError: the dataset has no entries.
-    """
+    """Return the sets of which a dataset has at least one test item, with their sizes."""
     counted = [replace(item_set, n_items=len(items_of_set(dataset, item_set))) for item_set in item_sets()]
     return [item_set for item_set in counted if item_set.n_items]
 

@@ -57,11 +57,7 @@ def _balance_overlap(
 ) -> None:
     """Exchange random traps until the right option has the most letters of the question in a fourth of the items.
 
-    Args:
-        questions: by id of the item.
-        traps: changed in place.
-        n_shorter: id of the item -> how many traps are shorter than the right option.
-        item_set: its languages say how letters are compared.
+    All mappings are by id of the item; `traps` is changed in place.
     """
 
     def overlap(question: Question, text: str) -> float:

@@ -47,12 +47,8 @@ _ENGLISH = {variant: Wording(**_FILE[variant]) for variant in (EN1, EN2, EN3)}
 def prompt(item: Item, variant: str = EN1) -> str:
     """Return the question about an item, with its options; the answer is a letter.
 
-    Args:
-        item: what is asked.
-        variant: one of `VARIANTS`.
-
     Raises:
-        InputError: there is no such variant.
+        InputError: the variant is none of `VARIANTS`.
     """
     wording = _wording(item, variant)
     form = wording.by_letter.format(letters=", ".join(letters(item)))  # the comma needs no translation

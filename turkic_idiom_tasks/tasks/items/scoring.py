@@ -46,11 +46,9 @@ class OpenClozeJudgement:
 
 
 def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
-    """Return name -> score of the chosen options of the items of one set; see `metrics.choice`.
+    """Return name -> score of the items of one set; see `metrics.choice`. `usage` has the scores of pairs besides.
 
-    Args:
-        items: of one kind and language; `usage` has the scores of pairs besides.
-        answers: for each item the position of the chosen option, or None if the answer could not be read.
+    An answer is the position of the chosen option, or None if it could not be read.
 
     Raises:
         ValueError: there are more or fewer answers than items, or an answer is no position of an option.
@@ -76,16 +74,11 @@ def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexic
 def judge_open_cloze(
     items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon
 ) -> list[OpenClozeJudgement]:
-    """Return the judgement of each idiom that was filled into the blank of a `cloze` item.
-
-    Args:
-        items: of one language.
-        answers: for each item the text that was filled in, or None if the answer could not be read.
-        lexicon: the one that the items were made from.
+    """Return the judgement of each text that was filled into the blank of a `cloze` item; None could not be read.
 
     Raises:
         ValueError: there are more or fewer answers than items.
-        InputError: the lexicon lacks the example of an item.
+        InputError: the lexicon lacks the example of an item, so the items were not made from it.
     """
     if len(answers) != len(items):
         raise ValueError(f"{len(answers)} answers to {len(items)} items")
@@ -112,9 +105,7 @@ def macro(scores_by_set: Mapping[str, Mapping[str, float] | None]) -> dict[str, 
     """Return name -> mean over sets, each with the same weight; NaN where a set has no such score.
 
     Numbers of items and concepts are added up, `small_sample` is 1 if any set is small. Ends of intervals are left out.
-
-    Args:
-        scores_by_set: name of a set -> its scores; None for a set that belongs to the mean but was not answered.
+    A set without scores (None) belongs to the mean but was not answered.
     """
     names: dict[str, None] = {}
     for scores in scores_by_set.values():
@@ -139,14 +130,7 @@ def score_prompts(
     With one prompt these are its scores. With several they are the means over the prompts; ``accuracy_spread`` (open
     cloze: ``accepted_spread``) is the highest minus the lowest of them. Intervals are those of the means and resample
     concepts, each with all its answers.
-
-    Args:
-        answers_by_prompt: prompt -> items of one set and their answers, as `score_items` and `score_open_cloze` take
-            them.
-        lexicon: given for the open cloze, the lexicon of the items.
-
-    Raises:
-        InputError, ValueError: see `score_items` and `score_open_cloze`.
+    Answers are as `score_items` and `score_open_cloze` take them; the lexicon of the items is given for the open cloze.
     """
     scores_by_prompt: dict[str, dict[str, float]] = {}
     all_items: list[Item] = []

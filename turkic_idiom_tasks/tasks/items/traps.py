@@ -154,12 +154,8 @@ class Pool:
         option or the idiom, but if one of the other traps has a word in common with the right option, it has one in
         common with the other of them, so that no option stands out by resembling another one.
 
-        Args:
-            question: with the right option.
-            key: what stable choices depend on: the id of the item.
-            n_shorter: how many traps are shorter than the right option, if the pool has such; the others are longer, so
-                that the length does not give the right option away.
-            accepts: None if all candidates may be random traps.
+        Of the traps `n_shorter` are shorter than the right option, if the pool has such, and the others longer, so that
+        the length does not give the right option away. Stable choices depend on `key`, the id of the item.
         """
         gold, likeness = question.gold, question.likeness
         closeness = self._relations.closeness(gold.concept)

@@ -1,7 +1,8 @@
 """Reader of AStitchInLanguageModels (Tayyar Madabushi et al., 2021): sentence pairs, triplets and labelled sentences.
 
 The data has the licence GPL-3 and is not part of this package. The reader takes a copy of its repository,
-https://github.com/H-TayyarMadabushi/AStitchInLanguageModels, or the folder ``Dataset`` in it.
+https://github.com/H-TayyarMadabushi/AStitchInLanguageModels, or the folder ``Dataset`` in it. Subsets are ``eng`` and
+``por``. A file that is missing or malformed is an `InputError` that names it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from turkic_idiom_tasks.io.csv_files import read_cells, read_whole_table
 ASTITCH_VARIABLE = "ASTITCH_DATA"
 ASTITCH_LANGUAGES = {"eng": "EN", "por": "PT"}  # subset -> the folder's name
 ASTITCH_SOURCE = "https://github.com/H-TayyarMadabushi/AStitchInLanguageModels"
-SETUPS = ("zero_shot", "one_shot", "few_shot")
 _MISSING = ("", "none")
 _PAIR_COLUMNS = ("sent_idiom", "sent_other", "sim", "idiom", "correct", "incorrect")
 _TRIPLET_COLUMNS = ("original", "correct", "incorrect", "idiom")
@@ -37,45 +37,26 @@ _LABEL_COLUMNS = ("label", "sentence1", "sentence2")
 
 @dataclass(frozen=True, slots=True)
 class LabelledSentence:
-    """A row of Task 1.
+    """A row of Task 1."""
 
-    Attributes:
-        label: in subtask A 1 where the expression is NOT idiomatic; in subtask B 1 where the second sentence means the
-            same as the expression.
-        sentence1: the sentence, with its neighbours where the context is included.
-        sentence2: the expression, or a candidate for its meaning; empty if it is excluded.
-        idiom: the expression; the sentence itself where no file says what its expression is.
-    """
-
-    label: int
-    sentence1: str
-    sentence2: str
-    idiom: str
+    label: int  # subtask A: 1 where the expression is NOT idiomatic; subtask B: 1 where sentence2 says what it means
+    sentence1: str  # with its neighbours where the context is included
+    sentence2: str  # the expression, or a candidate for its meaning; empty if it is excluded
+    idiom: str  # the expression; the sentence itself where no file says what its expression is
 
 
 def astitch_dataset() -> PairDataset:
-    """Return the test pairs of Task 2 in the folder that ``ASTITCH_DATA`` names.
-
-    Raises:
-        InputError: it is not there, or malformed.
-    """
+    """Return the test pairs of Task 2 in the folder that ``ASTITCH_DATA`` names."""
     data = AStitchData()
     pairs = {subset: data.pairs(subset) for subset in ASTITCH_LANGUAGES}
     return PairDataset(ASTITCH_STS, os.environ[ASTITCH_VARIABLE], pairs)
 
 
 class AStitchData:
-    """A local copy of AStitchInLanguageModels.
-
-    Attributes:
-        root: folder that holds ``Task1`` and ``Task2``.
-    """
+    """A local copy of AStitchInLanguageModels; its `root` holds ``Task1`` and ``Task2``."""
 
     def __init__(self, path: Path | str | None = None) -> None:
-        """Find the data.
-
-        Args:
-            path: a copy of the repository; None for the folder that ``ASTITCH_DATA`` names.
+        """Find a copy of the repository; without a path it is in the folder that ``ASTITCH_DATA`` names.
 
         Raises:
             InputError: it is not there; says where it can be obtained.
@@ -86,41 +67,27 @@ class AStitchData:
                 f"AStitchInLanguageModels is not part of this package (licence GPL-3); clone {ASTITCH_SOURCE} and set "
                 f"{ASTITCH_VARIABLE} to its folder"
             )
-        folder = Path(name)
-        for candidate in (folder, folder / "Dataset"):
-            if (candidate / "Task2").is_dir():
-                self.root = candidate
-                return
-        raise InputError(
-            f"{folder}: has neither Task2 nor Dataset/Task2; {ASTITCH_VARIABLE} must name a clone of {ASTITCH_SOURCE}"
-        )
+        roots = [root for root in (Path(name), Path(name) / "Dataset") if (root / "Task2").is_dir()]
+        if not roots:
+            raise InputError(
+                f"{name}: has neither Task2 nor Dataset/Task2; {ASTITCH_VARIABLE} must name a clone of {ASTITCH_SOURCE}"
+            )
+        self.root = roots[0]
 
     def pairs(self, subset: str, *, split: str = "test") -> SentencePairs:
-        """Return the idiom pairs and general pairs of Task 2.
+        """Return the idiom pairs and general pairs of Task 2 in the split ``dev`` or ``test``.
 
         An incorrect pair has the gold score of the pair (E_c, E_i), as the column ``incorrect`` says; rows that repeat
         an earlier one are left out.
-
-        Args:
-            subset: ``eng`` or ``por``.
-            split: ``dev`` or ``test``.
-
-        Raises:
-            InputError: a file is missing, or a row of it is malformed.
         """
         folder = ASTITCH_LANGUAGES[subset]
-        path = self.root / "Task2" / "CreateEvaluationData" / folder / "NoResults" / "evalData"
-        rows = _idiom_pairs(path / f"{split}_rawSimData.csv")
-        general = f"{folder.lower()}_{split}_Eval_STS_Data.csv"
-        rows += read_general_pairs(self.root / "Task2" / "CreateEvaluationData" / "EvalSTSData" / general)
+        data = self.root / "Task2" / "CreateEvaluationData"
+        rows = _idiom_pairs(data / folder / "NoResults" / "evalData" / f"{split}_rawSimData.csv")
+        rows += read_general_pairs(data / "EvalSTSData" / f"{folder.lower()}_{split}_Eval_STS_Data.csv")
         return SentencePairs(subset, rows)
 
     def triplets(self, subset: str) -> list[Triplet]:
-        """Return the training triplets of Task 2 B.
-
-        Raises:
-            InputError: the file is missing, or a row of it is malformed.
-        """
+        """Return the training triplets of Task 2 B."""
         folder = self.root / "Task2" / "SubtaskB-Fine_Tune" / "CreateFineTuneData" / ASTITCH_LANGUAGES[subset]
         return read_triplets(folder / "trainData" / "trainToPredict.csv")
 
@@ -135,12 +102,9 @@ class AStitchData:
         Args:
             subset: ``eng`` or ``por``.
             subtask: ``A`` (is it idiomatic?) or ``B`` (does the second sentence say what it means?).
-            part: ``dev``, ``test``, or ``train_`` and one of `SETUPS`.
+            part: ``dev``, ``test``, ``train_zero_shot``, ``train_one_shot`` or ``train_few_shot``.
             context: whether the neighbouring sentences are included; subtask B has no such files.
             idiom: whether the expression is the second sentence; of no effect in subtask B.
-
-        Raises:
-            InputError: the file is missing, or a row of it is malformed.
         """
         around = "ContextIncluded" if context and subtask == "A" else "ContextExcluded"
         folder = self.root / "Task1" / "SubTaskA" / ASTITCH_LANGUAGES[subset]
@@ -163,18 +127,26 @@ class AStitchData:
 
 
 def read_triplets(path: Path) -> list[Triplet]:
-    """Return the triplets of a table with the columns original, correct, incorrect and idiom.
-
-    Raises:
-        InputError: the file cannot be read, or a row of it is malformed.
-    """
+    """Return the triplets of a table with the columns original, correct, incorrect and idiom."""
     triplets = []
     for place, cells in read_whole_table(path, _TRIPLET_COLUMNS):
         if not cells["original"].strip():
             raise InputError(f"{place}: the column original is empty; it needs a sentence")
-        correct, incorrect = _text_or_none(cells["correct"]), _text_or_none(cells["incorrect"])
+        correct, incorrect = (None if _is_missing(cells[key]) else cells[key] for key in ("correct", "incorrect"))
         triplets.append(Triplet(cells["original"], correct, incorrect, cells["idiom"]))
     return triplets
+
+
+def read_general_pairs(path: Path) -> list[SentencePair]:
+    """Return the general pairs of a file without a header line: a score in [0, 1] and two sentences in each row."""
+    rows = []
+    for line, cells in read_cells(path):
+        if len(cells) != 3:
+            raise InputError(f"{path}:{line}: {len(cells)} cells; a row has a score and two sentences")
+        name = f"sts/{line}"
+        score = parse_score(f"{path}:{line}", cells[0])
+        rows.append(SentencePair(name, cells[1], cells[2], GENERAL, score, None, name))
+    return rows
 
 
 def _idiom_pairs(path: Path) -> list[SentencePair]:
@@ -187,12 +159,12 @@ def _idiom_pairs(path: Path) -> list[SentencePair]:
         if (sentence, other) in seen:
             continue
         seen.add((sentence, other))
-        if cells["sim"].strip().lower() not in _MISSING:
+        if not _is_missing(cells["sim"]):
             score = parse_score(place, cells["sim"])
             rows.append(SentencePair(name, sentence, other, CORRECT, score, None, idiom, idiom))
             continue
         both = (cells["correct"], cells["incorrect"])
-        if any(text.strip().lower() in _MISSING for text in both):
+        if any(map(_is_missing, both)):
             raise InputError(f"{place}: a pair without sim needs a correct and an incorrect sentence")
         if both not in references:
             references[both] = f"{name}/{REFERENCE}"
@@ -201,21 +173,5 @@ def _idiom_pairs(path: Path) -> list[SentencePair]:
     return rows
 
 
-def read_general_pairs(path: Path) -> list[SentencePair]:
-    """Return the general pairs of a file without a header line: a score in [0, 1] and two sentences in each row.
-
-    Raises:
-        InputError: the file cannot be read, or a row of it is malformed.
-    """
-    rows = []
-    for line, cells in read_cells(path):
-        if len(cells) != 3:
-            raise InputError(f"{path}:{line}: {len(cells)} cells; a row has a score and two sentences")
-        name = f"sts/{line}"
-        score = parse_score(f"{path}:{line}", cells[0])
-        rows.append(SentencePair(name, cells[1], cells[2], GENERAL, score, None, name))
-    return rows
-
-
-def _text_or_none(text: str) -> str | None:
-    return None if text.strip().lower() in _MISSING else text
+def _is_missing(text: str) -> bool:
+    return text.strip().lower() in _MISSING

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
-from turkic_idiom_tasks.tasks.siblings.astitch import AStitchData, LabelledSentence
+from turkic_idiom_tasks.tasks.siblings.astitch import AStitchData
 
 IDIOMATICITY, MEANING = KINDS = ("idiomaticity", "meaning")
 TEST_PART, EXAMPLES_PART = "test", "train_few_shot"  # the files of questions, and of their examples
@@ -32,24 +32,14 @@ _OPTIONS = {  # the options in the order of their letters, each with the label o
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its options.
+    """A question with its options."""
 
-    Attributes:
-        id: kind, language, part of the data and number of the row: ``idiomaticity/eng/test/0``.
-        idiom: the expression, for intervals.
-        query: the text that a model is given; it ends with ``Answer:``.
-        letters: the letter of each option.
-        labels: what each option stands for: in subtask A 0 is idiomatic and 1 is not, in subtask B 1 is the right
-            meaning and 0 a wrong one.
-        gold: position of the right option.
-    """
-
-    id: str
-    idiom: str
-    query: str
-    letters: tuple[str, ...]
-    labels: tuple[int, ...]
-    gold: int
+    id: str  # kind, language, part of the data and number of the row: ``idiomaticity/eng/test/0``
+    idiom: str  # the expression, for intervals
+    query: str  # the text that a model is given; it ends with ``Answer:``
+    letters: tuple[str, ...]  # the letter of each option
+    labels: tuple[int, ...]  # what each option stands for; see `LabelledSentence`
+    gold: int  # position of the right option
 
 
 def build_questions(data: AStitchData, kind: str, subset: str, *, part: str = TEST_PART) -> list[Question]:
@@ -60,41 +50,24 @@ def build_questions(data: AStitchData, kind: str, subset: str, *, part: str = TE
         kind: one of `KINDS`.
         subset: ``eng`` or ``por``.
         part: `TEST_PART`, or `EXAMPLES_PART` with other sentences of the same idioms and of the development idioms.
-
-    Raises:
-        InputError: a file is missing, or a row of it is malformed.
     """
     texts = [text for text, _ in _OPTIONS[kind]]
     labels = tuple(label for _, label in _OPTIONS[kind])
     letters = tuple(LETTERS[: len(texts)])
+    task = f"{_TASKS[kind].format(language=_LANGUAGE_NAMES[subset])} Answer with one letter: {', '.join(letters)}."
+    options = [f"{letter}. {text}" for letter, text in zip(letters, texts, strict=True)]
     questions = []
     for number, row in enumerate(data.labelled(subset, subtask=_SUBTASKS[kind], part=part, context=False)):
-        question = Question(
-            id=f"{kind}/{subset}/{part}/{number}",
-            idiom=row.idiom,
-            query=_query(row, kind, language=_LANGUAGE_NAMES[subset], letters=letters, options=texts),
-            letters=letters,
-            labels=labels,
-            gold=labels.index(row.label),
-        )
-        questions.append(question)
+        # The first line is one by which `tasks.items.answers` recognises a further question that a model asks itself
+        lines = [f"Expression: {row.idiom}", f"Sentence: {' '.join(row.sentence1.split())}"]
+        if kind == MEANING:
+            lines.append(f"Meaning: {row.sentence2}")
+        query = "\n".join([*lines, task, *options, "Answer:"])
+        name = f"{kind}/{subset}/{part}/{number}"
+        questions.append(Question(name, row.idiom, query, letters, labels, labels.index(row.label)))
     return questions
 
 
 def questions_revision(questions: Sequence[Question]) -> str:
     """Return 40 hexadecimal digits that are the same for the same questions with the same answers."""
     return content_digest([question.query, question.gold] for question in questions)
-
-
-def _query(row: LabelledSentence, kind: str, *, language: str, letters: Sequence[str], options: Sequence[str]) -> str:
-    """Return the text of a question.
-
-    Its first line is one by which `tasks.items.answers` recognises a further question that a model asks itself.
-    """
-    lines = [f"Expression: {row.idiom}", f"Sentence: {' '.join(row.sentence1.split())}"]
-    if kind == MEANING:
-        lines.append(f"Meaning: {row.sentence2}")
-    lines.append(f"{_TASKS[kind].format(language=language)} Answer with one letter: {', '.join(letters)}.")
-    lines += [f"{letter}. {option}" for letter, option in zip(letters, options, strict=True)]
-    lines.append("Answer:")
-    return "\n".join(lines)

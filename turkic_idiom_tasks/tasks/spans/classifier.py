@@ -154,11 +154,7 @@ class TokenClassifier:
 
 
 def load_weights(name_or_path: str, *, trust_remote_code: bool = False, **options: Any) -> Any:
-    """Return the result of transformers' ``AutoModelForTokenClassification.from_pretrained``, without pickles.
-
-    Raises:
-        InputError: the model cannot be found or loaded.
-    """
+    """Return the result of transformers' ``AutoModelForTokenClassification.from_pretrained``, without pickles."""
     path = local_path(name_or_path)
     options["revision"] = options.get("revision") or "main"
     try:

@@ -14,11 +14,8 @@ Labelling = Literal["all", "first"]  # sub-words of a word that have its label i
 def project_tags(tags: Sequence[str], owners: Sequence[int]) -> list[str]:
     """Return the tag of every sub-word: the word's tag for its first sub-word, then I, or O for a word outside.
 
-    This is the paper's rule: B for the first sub-word of an idiom, I for all later ones.
-
-    Args:
-        tags: tags of the words.
-        owners: for each sub-word the position of its word.
+    This is the paper's rule: B for the first sub-word of an idiom, I for all later ones. The owner of a sub-word is the
+    position of its word.
     """
     projected = []
     for position, owner in enumerate(owners):
@@ -30,10 +27,7 @@ def project_tags(tags: Sequence[str], owners: Sequence[int]) -> list[str]:
 def subword_labels(tags: Sequence[str], word_ids: Sequence[int | None], *, labelling: Labelling = "all") -> list[int]:
     """Return the training label of every sub-word; special tokens, and with ``first`` later sub-words, are `IGNORED`.
 
-    Args:
-        tags: tags of the words.
-        word_ids: position of the word of each sub-word, None for a special token, as a fast tokenizer gives them.
-        labelling: which sub-words have a label.
+    The word ids are those of a fast tokenizer: the position of the word of each sub-word, None for a special token.
     """
     projected = iter(project_tags(tags, [owner for owner in word_ids if owner is not None]))
     labels = []
@@ -46,13 +40,7 @@ def subword_labels(tags: Sequence[str], word_ids: Sequence[int | None], *, label
 
 
 def word_tags(labels: Sequence[str], owners: Sequence[int], n_words: int) -> list[str | None]:
-    """Return the tag of every word, which is that of its first sub-word; None for a word without a sub-word.
-
-    Args:
-        labels: tag of each sub-word.
-        owners: for each sub-word the position of its word.
-        n_words: number of words in the sentence.
-    """
+    """Return the tag of every word, which is that of its first sub-word; None for a word without a sub-word."""
     tags: list[str | None] = [None] * n_words
     for label, owner in zip(labels, owners, strict=True):
         if tags[owner] is None:
