@@ -88,11 +88,7 @@ def score_submission(submission: Submission) -> ScoredSubmission:
 
 
 def load_submissions(place: Path, dataset: Dataset) -> Iterator[ScoredSubmission | LeftOut]:
-    """Yield the submissions in a folder with their scores, sorted by name; one with a fault never stops the others.
-
-    Raises:
-        InputError: there is no submission.
-    """
+    """Yield the submissions in a folder with their scores, sorted by name; one with a fault never stops the others."""
     for folder in submission_folders(place):
         submission = read_submission(folder, dataset)
         yield submission if isinstance(submission, LeftOut) else score_submission(submission)
@@ -200,6 +196,7 @@ def resample_subsets(submissions: Sequence[ScoredSubmission], data: BoardData) -
             if score is None:
                 continue
             of_subset[submission.id] = None
+            # Spearman's correlation is no ratio of sums over items, so it brings its own draws
             if score.similarities is not None and not math.isnan(score.main):
                 of_subset[submission.id] = score.resampled()
             elif not math.isnan(score.main):

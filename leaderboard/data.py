@@ -37,11 +37,6 @@ class SubsetItems:
     shared_stem: frozenset[str] | None = None
 
     @property
-    def has_parts(self) -> bool:
-        """Return whether the score is made of parts that belong to single items; Spearman's correlation is not."""
-        return self.task not in SIMILARITY_TASKS
-
-    @property
     def key(self) -> str:
         """Return task and name, such as ``T1/tur-azj``."""
         return f"{self.task}/{self.name}"
@@ -63,8 +58,8 @@ class BoardData:
 
     @property
     def with_parts(self) -> tuple[SubsetItems, ...]:
-        """Return the subsets whose items have a share in the score, so that items and pairs of models are compared."""
-        return tuple(subset for subset in self.subsets if subset.has_parts)
+        """Return the subsets whose items have a share in the score; in Spearman's correlation no pair has one."""
+        return tuple(subset for subset in self.subsets if subset.task not in SIMILARITY_TASKS)
 
     def of_task(self, task: str) -> tuple[SubsetItems, ...]:
         """Return the subsets of one task."""

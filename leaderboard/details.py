@@ -82,18 +82,11 @@ def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
     elif task in ITEM_TASKS:
         main, words = "accepted" if task == CLOZE_OPEN else "accuracy", ("items", "Item", "Right answer")
         columns = _COLUMNS.get(task, _CHOICE_COLUMNS)
-    rows: list[Values] = []
+    rows = []
     ways: dict[str, None] = {}  # how language models were asked
     for score in submission.of_task(task):
-        row = {
-            "title": subset_title(score.subset),
-            "n": score.n,
-            "cut": score.cut,
-            "floor": score.floor,
-            "main": board.main(submission, score),
-            "others": [score.scores.get(name, math.nan) for name in columns],
-        }
-        rows.append(row)
+        main_score, others = board.main(submission, score), [score.scores.get(name, math.nan) for name in columns]
+        rows.append((subset_title(score.subset), score, main_score, others))
         if score.answers is not None:
             ways[f"prompt {score.answers.prompt}, {score.answers.method}"] = None
     return {

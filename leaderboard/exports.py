@@ -165,6 +165,7 @@ def to_csv(data: BoardData, records: Records) -> str:
             names = _with_interval(f"{score.task} {score.subset}")
             row |= dict(zip(names, (score.main, score.low, score.high, int(score.reliable)), strict=True))
         rows.append(row)
+    # Types are stated, because pandas would write whole numbers of a column with gaps as 3.0
     frame = pd.DataFrame(rows, columns=columns)
     for name in columns:
         if name in _TEXTS:
@@ -210,6 +211,17 @@ def every_eval_ever_files(
     if built is None:
         return
     made = int(datetime.combine(built, time(), tzinfo=UTC).timestamp())  # seconds since 1970
+    source: dict[str, Any] = {
+        "source_name": "Turkic Idiom Benchmark",
+        "source_type": "evaluation_run",
+        "source_organization_name": _PACKAGE,
+        "evaluator_relationship": "other",
+        "additional_details": {
+            "evaluator_relationship_note": "predictions come from a submitter, scores are computed from them here"
+        },
+    }
+    if repository:
+        source["source_organization_url"] = repository
     for submission in dict.fromkeys(name for board, _ in boards for name in board.by_id):
         results = []
         for board, records in boards:
@@ -227,7 +239,7 @@ def every_eval_ever_files(
             "schema_version": "0.3.0",
             "evaluation_id": evaluation_id,
             "retrieved_timestamp": str(made),
-            "source_metadata": _source(repository),
+            "source_metadata": source,
             "eval_library": {"name": _PACKAGE, "version": version(_PACKAGE)},
             "model_info": _model_info(metadata, submission),
             "evaluation_results": results,
@@ -237,19 +249,6 @@ def every_eval_ever_files(
         file_name = uuid.UUID(bytes=digest[:16], version=4)
         content = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
         yield f"every_eval_ever/data/{COLLECTION}/{name}/{file_name}.json", content.encode()
-
-
-def _source(repository: str | None) -> dict[str, Any]:
-    source: dict[str, Any] = {
-        "source_name": "Turkic Idiom Benchmark",
-        "source_type": "evaluation_run",
-        "source_organization_name": _PACKAGE,
-        "evaluator_relationship": "other",
-        "additional_details": {
-            "evaluator_relationship_note": "predictions come from a submitter, scores are computed from them here"
-        },
-    }
-    return source | ({"source_organization_url": repository} if repository else {})
 
 
 def _model_info(metadata: dict[str, Any], submission: str) -> dict[str, Any]:

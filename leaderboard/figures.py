@@ -23,6 +23,9 @@ MIN_VALUES = 5  # different ones, below which there is no scatter chart
 N_CURVES = 9  # models with learning curves
 MAX_LABEL = 40  # characters
 
+_ForestRow = tuple[str, Score, float]  # label, score, and the floor of the score
+
+_MEASURES = {SPANS: "span F1", STS: "Spearman's correlation"}  # of all other tasks: nDCG
 _PUBLISHED = ("retrieval_t1", "retrieval_t2", "retrieval_t3", "span_turkish", "span_zero_shot", "span_few_shot")
 
 
@@ -34,11 +37,11 @@ def forest_by_task(board: Board) -> Values | None:
     """
     groups = []
     for name, label in _labels(board, list(dict.fromkeys([*board.overall, *board.retrieval]))[:N_BEST]).items():
-        rows = []
+        rows: list[_ForestRow] = []
         for task in board.data.tasks:
             if name in board.by_task[task]:
-                rows.append(_forest_row(TASK_LABELS[task], board.by_task[task][name]))
-        groups.append({"title": label, "rows": rows, "submission": name})
+                rows.append((TASK_LABELS[task], board.by_task[task][name], 0.0))
+        groups.append((label, rows, name))
     description = "Chance-corrected score of each task with its 95% interval; 0 is a random ranking."
     return _forest("The best models by task", description, groups)
 
@@ -47,8 +50,9 @@ def forest_by_language(board: Board, task: str) -> Values | None:
     """Return the best models of a task with their score in each language; None if no model is ranked."""
     groups = []
     for name, label in _labels(board, list(board.by_task[task])[:N_BEST]).items():
-        groups.append({"title": label, "rows": _language_rows(board, board.by_id[name], task), "submission": name})
-    description = f"{_measure(task)} of each language with its 95% interval. The tick is the floor."
+        groups.append((label, _language_rows(board, board.by_id[name], task), name))
+    measure = _MEASURES.get(task, "nDCG")
+    description = f"{measure} of each language with its 95% interval. The tick is the floor."
     return _forest(f"The best models on {TASK_LABELS[task]} by language", description, groups)
 
 
@@ -58,31 +62,23 @@ def forest_of_model(board: Board, submission: ScoredSubmission) -> Values | None
     for task in board.data.tasks:
         rows = _language_rows(board, submission, task)
         if rows:
-            groups.append({"title": f"{TASK_LABELS[task]}, {_measure(task)}", "rows": rows, "submission": ""})
+            groups.append((f"{TASK_LABELS[task]}, {_MEASURES.get(task, 'nDCG')}", rows, ""))
     description = "Scores with their 95% intervals, not chance-corrected. The tick is the floor."
     return _forest("By language", description, groups)
 
 
-def _forest(title: str, description: str, groups: list[Values]) -> Values | None:
-    return {"title": title, "description": description, "groups": groups} if groups else None
-
-
-def _forest_row(label: str, score: Score, floor: float = 0.0) -> Values:
-    return {"label": label, "score": score, "floor": floor}
-
-
-def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> list[Values]:
+def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> list[_ForestRow]:
     rows = []
     for score in submission.of_task(task):
         shown = board.main(submission, score)
         if not shown.missing:
-            rows.append(_forest_row(LANGUAGES[score.language].name, shown, score.floor))
+            rows.append((LANGUAGES[score.language].name, shown, score.floor))
     return rows
 
 
-def _measure(task: str) -> str:
-    names = {SPANS: "span F1", STS: "Spearman's correlation"}
-    return names.get(task, "nDCG")
+def _forest(title: str, description: str, groups: list[tuple[str, list[_ForestRow], str]]) -> Values | None:
+    """Return a plot of groups: title, rows, and the submission that the title leads to or ""."""
+    return {"title": title, "description": description, "groups": groups} if groups else None
 
 
 def score_by_size(board: Board) -> Values | None:
@@ -113,6 +109,7 @@ def score_by_throughput(board: Board) -> Values | None:
         metadata = board.by_id[name].metadata
         if metadata.texts_per_second and metadata.device:
             by_device.setdefault(metadata.device, {})[name] = metadata.texts_per_second
+    # Sorted, so that a tie between devices does not depend on the order of submissions
     device = max(sorted(by_device), key=lambda device: len(by_device[device]), default="")
     return _scatter(
         board,
@@ -286,11 +283,8 @@ def _few_shot_families(board: Board) -> dict[str, Mapping[int, ScoredSubmission]
         metadata = submission.metadata
         if metadata.few_shot is not None and submission.of_task(SPANS):
             families.setdefault(metadata.name, {}).setdefault(metadata.few_shot, submission)
-    shown_families: dict[str, Mapping[int, ScoredSubmission]] = {}
-    for name, family in sorted(families.items()):
-        if len(family) > 1 and len(shown_families) < N_CURVES:
-            shown_families[_shortened(name)] = family
-    return shown_families
+    several = [(name, family) for name, family in sorted(families.items()) if len(family) > 1]
+    return {_shortened(name): family for name, family in several[:N_CURVES]}
 
 
 def _span_f1(submission: ScoredSubmission, language: str) -> float | None:

@@ -136,7 +136,9 @@ class Pages:
     ) -> Iterator[tuple[str, bytes]]:
         """Yield a page with its default tab and, if there are several tabs, a page for each."""
         older = self._board.other_editions if name == "index" else ()
-        links = [(tab.name, f"{name}-{tab.name}.html", tab.title, f"{len(tab.standings)} ranked") for tab in tabs]
+        links = []
+        for tab in tabs:
+            links.append((tab.name, f"{name}-{tab.name}.html", tab.name.capitalize(), f"{len(tab.standings)} ranked"))
         if older:
             links.append((_OLDER, f"{name}-{_OLDER}.html", "Older editions", f"{len(older)} listed"))
         pages: list[tuple[str, Tab | None]] = [(f"{name}.html", tables.default_tab(tabs))]
@@ -144,9 +146,9 @@ class Pages:
             pages += [(f"{name}-{tab.name}.html", tab) for tab in tabs]
         if older:
             pages.append((f"{name}-{_OLDER}.html", None))
-        for file, tab in pages:
-            table = tables.tab_table(tab, self._tabs_by_language) if tab else None
-            values |= {"tab": tab, "tabs": links, "table": table, "older": () if tab else older}
+        for file, of_page in pages:
+            table = tables.tab_table(of_page, self._tabs_by_language) if of_page else None
+            values |= {"tab": of_page, "tabs": links, "table": table, "older": () if of_page else older}
             yield file, self._page(template, title, file=file, current=f"{name}.html", **values)
 
     def _overview_files(self) -> Iterator[tuple[str, bytes]]:

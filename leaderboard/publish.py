@@ -56,9 +56,6 @@ def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callabl
     """Publish the folder of a site as a static Space in one commit; `write` takes the plan and the outcome.
 
     Returns None after a dry run, which it is unless it is `confirmed`.
-
-    Raises:
-        InputError: the folder is not a site, or the Hub refused or could not be reached.
     """
     restore_folder(site)
     if not (site / "index.html").is_file():
@@ -144,11 +141,7 @@ def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]
 
 
 def _scores_by_task_id(scores: Sequence[StatedScores], registered: Sequence[str]) -> dict[str, tuple[float, str]]:
-    """Return id of a task or of one of its subsets -> its score and a note; a task needs the scores of all its subsets.
-
-    Raises:
-        InputError: two results are of the same subset.
-    """
+    """Return id of a task or subset -> its score and a note; a task needs the scores of all its subsets."""
     by_id: dict[str, tuple[float, str]] = {}
     for short, task in TASKS.items():
         by_subset: dict[str, StatedScores] = {}

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from leaderboard import submission as rules
 from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission
 from leaderboard.data import BoardData
-from leaderboard.tables import TASK_LABELS, distinctions, subset_title, variant
+from leaderboard.tables import REVISION_LENGTH, TASK_LABELS, distinctions, subset_title, variant
 from turkic_idiom_tasks.concept_browser.parts import bare_row, browser_data, json_for_script, lexicon_rows
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, concept_of
 from turkic_idiom_tasks.dataset.similarity import STS
@@ -46,12 +46,12 @@ DRAWS_FILE = "draws.js"
 SIGNS_FILE = "signs.js"
 CONCEPTS_FILE = "concepts.js"
 
+# The draws are the largest file of the site: 10,000 counts for each concept, most of them 0, 1 or 2.
 # A pair of counts below 9 is one character of this list: the one at the position 9 * first count + second count.
 # A pair with a larger count is the mark, then one character for each count.
 _PAIRS = "".join(chr(code) for code in range(35, 118) if chr(code) != "\\")[:81]
 _BASE = 9
 _MARK = "~"
-_REVISION_LENGTH = 8  # characters of a revision in the label of a model
 
 
 def comparison_json(board: Board) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def choice_labels(submissions: Sequence[ScoredSubmission]) -> dict[str, str]:
     labels: dict[str, str] = {}
     for submission in submissions:
         metadata = submission.metadata
-        note = notes.get(submission.id) or (metadata.revision or "")[:_REVISION_LENGTH]
+        note = notes.get(submission.id) or (metadata.revision or "")[:REVISION_LENGTH]
         about = f"{variant(metadata)}, {note}" if note else variant(metadata)
         label = " ".join(f"{metadata.name} ({about})".split())
         labels[submission.id] = f"{label} {submission.id}" if label in labels.values() else label

@@ -103,6 +103,7 @@ def build(
     unknown = sorted(set(reproduced) - known)
     if unknown:
         raise InputError(f"reproduced: no submission {display(unknown[0])}; correct or delete that line")
+    # Two boards: tasks and chance levels of encoders and of language models differ, so their ranks do not compare
     encoders, models = of_tasks(scored, TASK_NAMES), of_tasks(scored, ITEM_TASKS)
     board_of_encoders = make_board(
         encoders,
@@ -126,11 +127,7 @@ def write_site(
     built: date | None = None,
     overwrite: bool = False,
 ) -> list[Path]:
-    """Write all files of a site at once, and return their paths; see `Pages` and `build`.
-
-    Raises:
-        InputError: the folder holds something else or cannot be written to.
-    """
+    """Write all files of a site at once, and return their paths; see `build`."""
     contents = dict(Pages(board, models, repository=repository, built=built).files())
     commit_folder(out, contents, kind=KIND, overwrite=overwrite)
     return [out / name for name in contents]
@@ -153,13 +150,14 @@ def _site_facts(repository: str | None, built: str | None) -> tuple[str | None, 
 
 
 def _check_out(out: Path, submissions: Path, *, overwrite: bool) -> None:
-    """Check that the site can be written, before the scores are computed; `commit_folder` checks the folder again."""
+    """Check that the site can be written, before the scores are computed."""
     inner, outer = out.resolve(), submissions.resolve()
     if inner == outer or outer in inner.parents:
         raise usage_error(
             f"--out {out}: lies in the folder of the submissions, {submissions}, where it would be read as a "
             "submission; choose another folder"
         )
+    # To score hundreds of submissions takes minutes, so what `commit_folder` would refuse at the end is refused now
     if out.is_dir() and not overwrite and our_files(out) is None:
         others = foreign_names(out)
         if others:

@@ -143,12 +143,10 @@ class LeftOut:
 
 
 def metadata_schema() -> dict[str, Any]:
-    """Return the JSON Schema of ``submission.json``, whose patterns other programs than Python understand.
-
-    The format ``plain-text`` stands for a text of one line without characters that cannot be seen.
-    """
+    """Return the JSON Schema of ``submission.json``; the format ``plain-text`` stands for what `_plain_text` checks."""
     text = json.dumps(_MetadataFile.model_json_schema())
-    schema: dict[str, Any] = json.loads(text.replace(r"\\Z", "$"))  # the end of a text, as Python writes it
+    # Other programs than Python know the end of a text by another sign
+    schema: dict[str, Any] = json.loads(text.replace(r"\\Z", "$"))
     return schema
 
 
@@ -158,6 +156,7 @@ def slug(metadata: Metadata) -> str:
     Two submissions have the same name only if model, revision, type, regime, pooling and number of examples are the
     same, so a submission cannot take the folder of another model.
     """
+    # What a submitter may correct later, such as the contact, is no part of the identity
     identity = [metadata.name, metadata.revision, metadata.type, metadata.regime, metadata.pooling, metadata.few_shot]
     digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:8]
     shots = None if metadata.few_shot is None else f"{metadata.few_shot}-shot"
@@ -185,9 +184,6 @@ def submission_folders(place: Path) -> list[Path]:
     """Return the submission folders in a folder, sorted by name, or the folder itself if it is a submission.
 
     Hidden folders are skipped. Links are kept, so that they are refused later with a message.
-
-    Raises:
-        InputError: there is no such folder, or nothing in it.
     """
     if not place.is_dir():
         raise usage_error(f"{place}: no such folder; give the folder of a submission, or one that holds submissions")

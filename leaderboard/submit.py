@@ -53,15 +53,10 @@ def submit(
         InputError: results cannot be read, are of other data, or are there twice; a field that only the submitter can
             give is missing or malformed; a folder exists already.
     """
-    fields = {
-        "contact": contact,
-        "training_data": training_data,
-        "name": name,
-        "type": type,
-        "regime": regime,
-        "n_parameters": n_parameters,
-    }
-    stated = {field: value for field, value in fields.items() if value is not None}
+    fields = {"contact": contact, "training_data": training_data, "name": name, "type": type, "regime": regime}
+    stated: dict[str, str | int] = {field: value for field, value in fields.items() if value is not None}
+    if n_parameters is not None:
+        stated["n_parameters"] = n_parameters
     chosen = _chosen(find_predictions(places, dataset), poolings, seed, stated)
     submissions: dict[Path, Submission] = {}
     for group in _group(chosen):

@@ -59,11 +59,11 @@ SIZE_CLASSES = (
     ("2B and more", 2_000_000_000, math.inf),
 )
 UNKNOWN_SIZE = "not known"
-RECOMPUTED, REPRODUCED = "recomputed", "reproduced"
+REVISION_LENGTH = 8  # characters of a revision that are shown
 RETRIEVAL_TAB, SPANS_TAB, SIMILARITY_TAB, ALL_TAB = "retrieval", "spans", "similarity", "all"
 
+# A submitter cannot pass for another model: names that could be mistaken for each other are marked in every table
 _N_SIMILAR = 2  # similar names that are shown, at most
-_REVISION_LENGTH = 8  # characters of a revision that are shown
 _SEPARATORS = str.maketrans("", "", "._-/")
 _LOOK_ALIKES = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"))
 
@@ -93,12 +93,8 @@ class Row:
     scores: tuple[Score, ...]  # one for each column
     badges: tuple[str, ...]  # how they were checked
     distinction: str  # note that tells the submission from others that look the same, or ""
-    tie: str = ""  # place among the rows that share its rank: first, middle or last; "" if no other does
-
-    @property
-    def size(self) -> str:
-        """Return the name of the model's size class."""
-        return size_class(self.submission.metadata.n_parameters)
+    tie: str  # place among the rows that share its rank: first, middle or last; "" if no other does
+    size: str  # size class of the model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,11 +115,6 @@ class Tab:
     tasks: tuple[str, ...]  # those whose mean is ranked
     shown: tuple[str, ...]  # those that have a column, the ranked ones first
     standings: Standings  # of the submissions that have all ranked tasks
-
-    @property
-    def title(self) -> str:
-        """Return the name that the pages show."""
-        return self.name.capitalize()
 
 
 def tabs_of(board: Board) -> list[Tab]:
@@ -274,6 +265,7 @@ def _table(board: Board, columns: list[Column], standings: Standings, names: Ite
             badges=badges(name, board),
             distinction=notes.get(name, ""),
             tie=ties.get(name, ""),
+            size=size_class(board.by_id[name].metadata.n_parameters),
         )
         rows.append(row)
     return Table(columns, rows, standings)
@@ -303,7 +295,7 @@ def by_rank(board: Board) -> list[ScoredSubmission]:
 
 def badges(name: str, board: Board) -> tuple[str, ...]:
     """Return the badges that say how the scores of a submission were checked."""
-    return (RECOMPUTED, REPRODUCED) if name in board.reproduced else (RECOMPUTED,)
+    return ("recomputed", "reproduced") if name in board.reproduced else ("recomputed",)
 
 
 def variant(metadata: Metadata) -> str:
@@ -361,7 +353,7 @@ def _distinction(submission: ScoredSubmission, alike: Sequence[ScoredSubmission]
             other_revisions.append(other.metadata.revision or "")
     notes = []
     if other_revisions and metadata.revision:
-        prefix = metadata.revision[:_REVISION_LENGTH]
+        prefix = metadata.revision[:REVISION_LENGTH]
         is_unique = not any(revision.startswith(prefix) for revision in other_revisions)
         notes.append(f"revision {prefix if is_unique else metadata.revision}")
     elif other_revisions:

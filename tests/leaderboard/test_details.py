@@ -165,21 +165,22 @@ def test_forests_show_models_without_spans_after_those_with_all_tasks():
     strong = make_scored("strong", data, skill=0.9, tasks=("T1", "T2", "T3"))
     board = board_of(make_scored("weak", data, skill=0.3), strong, data=data)
     first, second = forest_by_task(board)["groups"]
-    assert (first["submission"], [row["label"] for row in first["rows"]]) == ("weak", ["T1", "T2", "T3", "Spans"])
-    assert (second["submission"], len(second["rows"])) == ("strong", 3)
-    assert first["rows"][0]["score"].interval == board.by_task["T1"]["weak"].interval
+    _, rows, name = first
+    assert (name, [label for label, _, _ in rows]) == ("weak", ["T1", "T2", "T3", "Spans"])
+    assert (second[2], len(second[1])) == ("strong", 3)
+    assert rows[0][1].interval == board.by_task["T1"]["weak"].interval
 
 
 def test_the_forest_of_a_model_has_every_language_with_its_floor():
     data = make_data(30, languages=("tr", "az"))
     submission = make_scored("one", data, tasks=("T2", SPANS))
     board = board_of(submission, data=data)
-    retrieval, spans = (group["rows"] for group in forest_of_model(board, submission)["groups"])
-    assert [(row["label"], row["floor"]) for row in retrieval] == [("Turkish", FLOOR), ("Azerbaijani", FLOOR)]
-    assert [(row["label"], row["floor"]) for row in spans] == [("Turkish", 0), ("Azerbaijani", 0)]
-    (group,) = forest_by_language(board, SPANS)["groups"]
-    assert [row["score"] for row in group["rows"]] == [row["score"] for row in spans]
-    assert spans[0]["score"].score == submission.of_task(SPANS)[0].main
+    retrieval, spans = (rows for _, rows, _ in forest_of_model(board, submission)["groups"])
+    assert [(label, floor) for label, _, floor in retrieval] == [("Turkish", FLOOR), ("Azerbaijani", FLOOR)]
+    assert [(label, floor) for label, _, floor in spans] == [("Turkish", 0), ("Azerbaijani", 0)]
+    ((_, rows, _),) = forest_by_language(board, SPANS)["groups"]
+    assert rows == spans
+    assert spans[0][1].score == submission.of_task(SPANS)[0].main
 
 
 def test_the_scatter_labels_the_frontier_and_needs_five_sizes():
@@ -233,5 +234,5 @@ def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
         make_scored("b", data, name="org/same", regime="tr-only"),
         make_scored("c", data, name="org/other"),
     ]
-    labels = {group["title"] for group in forest_by_task(board_of(*submissions, data=data))["groups"]}
+    labels = {title for title, _, _ in forest_by_task(board_of(*submissions, data=data))["groups"]}
     assert labels == {"same (pretrained)", "same (tr-only)", "other"}

@@ -13,8 +13,6 @@ from turkic_idiom_tasks.cli.options import Data, Publish
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError, decode_text, printable, read_file
 
-_MAX_IDS = 1024 * 1024  # bytes of a list of ids
-
 leaderboard_app = typer.Typer(
     name="leaderboard",
     help="Check submissions, build the site, publish it.",
@@ -28,9 +26,7 @@ app.add_typer(leaderboard_app)
     epilog="Example: turkic-idiom submit results --contact '@me' --training-data 'Wikipedia; no idiom of the benchmark'"
 )
 def submit(
-    results: Annotated[
-        list[Path], typer.Argument(metavar="RESULTS...", help="Folders or single files that runs have written.")
-    ],
+    results: Annotated[list[Path], typer.Argument(metavar="RESULTS...", help="Folders or files of finished runs.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where it goes.")] = Path("submissions"),
     contact: Annotated[str | None, typer.Option(metavar="TEXT", help="How to reach you; it is shown.")] = None,
     training_data: Annotated[
@@ -38,7 +34,7 @@ def submit(
         typer.Option(metavar="TEXT", help="What the model was trained on; were idioms of the benchmark among it?"),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="ORG/NAME", help="What to call the model.  [default: as in the results]")
+        str | None, typer.Option(metavar="ORG/NAME", help="Name to show.  [default: as in results]")
     ] = None,
     model_type: Annotated[
         str | None,
@@ -93,9 +89,7 @@ def submit(
 
 @leaderboard_app.command()
 def check(
-    folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="A submission, or a folder that holds submissions.")
-    ],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Submissions, or folders that hold some.")],
     data: Data = "",
 ) -> None:
     """Print the faults of submissions, and for those without a fault the scores by which they are ranked.
@@ -185,7 +179,7 @@ def build(
 def _read_ids(path: Path) -> list[str]:
     """Return the ids of a text file with one id per line; lines that begin with # are comments."""
     try:
-        text = decode_text(read_file(path, limit=_MAX_IDS))
+        text = decode_text(read_file(path, limit=2**20))
     except MalformedError as error:
         raise InputError(f"{path}: {error}; give a text file with one id per line") from error
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
