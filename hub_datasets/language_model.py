@@ -166,7 +166,10 @@ class LanguageModel:
         distinct = dict(zip(keys, questions, strict=True))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # pydantic warns of each part of a response that is not as it should be
-            replies = asyncio.run(self._ask(distinct, progress or (lambda done, total: None)))
+            # A loop of its own: once Inspect has been imported, asyncio.run takes up the loop of an earlier call, whose
+            # threads a forked process does not have.
+            with asyncio.Runner() as runner:
+                replies = runner.run(self._ask(distinct, progress or (lambda done, total: None)))
         return [replies[key] for key in keys]
 
     async def _ask(self, questions: Mapping[str, Question], progress: Progress) -> dict[str, Reply]:

@@ -113,7 +113,7 @@ def test_a_folder_that_is_not_ours_is_refused_and_overwriting_touches_our_files_
     write_site(small_board, tmp_path, overwrite=True)
     assert (tmp_path / "notes.txt").read_text() == "mine"
     assert "Which models understand" in (tmp_path / "index.html").read_text("utf-8")
-    with pytest.raises(InputError, match=r"notes\.txt: cannot be written"):
+    with pytest.raises(InputError, match=r"notes\.txt: is a file where a folder"):
         write_site(small_board, tmp_path / "notes.txt")
 
 

@@ -35,7 +35,7 @@ WIDEST_GAP = 9  # words between two parts of a discontinuous form, as in the ann
 _SENTENCE_ENDS = ".!?…"
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile("[\u3400-\u9fff]")
-_CONFIG = ConfigDict(extra="forbid", frozen=True)
+_CONFIG = ConfigDict(extra="forbid")
 
 
 def _known_language(code: str) -> str:
@@ -82,7 +82,7 @@ class Occurrence:
 
 
 class _TableFile(BaseModel):
-    model_config = _CONFIG
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: int = FORMAT
     classifier: ClassifierSettings | None
