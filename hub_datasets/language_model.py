@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from anyio.from_thread import start_blocking_portal
 from pydantic import ValidationError
 
 from hub_datasets.questions import (
@@ -166,10 +167,9 @@ class LanguageModel:
         distinct = dict(zip(keys, questions, strict=True))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # pydantic warns of each part of a response that is not as it should be
-            # A loop of its own: once Inspect has been imported, asyncio.run takes up the loop of an earlier call, whose
-            # threads a forked process does not have.
-            with asyncio.Runner() as runner:
-                replies = runner.run(self._ask(distinct, progress or (lambda done, total: None)))
+            # In a thread of its own, because the caller's may be running a loop already, as a notebook's does.
+            with start_blocking_portal() as portal:
+                replies = portal.call(self._ask, distinct, progress or (lambda done, total: None))
         return [replies[key] for key in keys]
 
     async def _ask(self, questions: Mapping[str, Question], progress: Progress) -> dict[str, Reply]:

@@ -1,5 +1,6 @@
 """Asking language models through Inspect, against a server that misbehaves, and the file of their answers."""
 
+import asyncio
 import json
 from time import monotonic
 
@@ -319,3 +320,11 @@ def test_texts_stay_data_in_every_prompt():
     assert versions("verify") == [1, 2]
     with pytest.raises(InputError, match="versions 1, 2"):
         load_prompt("verify", 3)
+
+
+def test_a_caller_that_runs_a_loop_itself_as_a_notebook_does(ask):
+    async def in_a_notebook():
+        return ask(server, "göz")[1]
+
+    with running_llm(count) as server:
+        assert [reply.value.word for reply in asyncio.run(in_a_notebook())] == ["göz"]
