@@ -175,8 +175,8 @@ def _filled(entry: Entry, reading: Reading, code: str, *, is_list: bool, note: s
     return replace(result, status=joined_status(result.status, f"enriched by {note}"))
 
 
-def write_changed(lexicon: Lexicon, out: Path, *, overwrite: bool) -> None:
-    """Write a lexicon that differs from the one that was read."""
+def write_changed(lexicon: Lexicon, out: Path) -> None:
+    """Write a lexicon that differs from the one that was read, to a new or empty folder."""
     entries = {code: list(rows.values()) for code, rows in lexicon.entries.items()}
     write_lexicon(
         out,
@@ -184,7 +184,6 @@ def write_changed(lexicon: Lexicon, out: Path, *, overwrite: bool) -> None:
         entries,
         equivalents=lexicon.equivalents,
         reviews=lexicon.reviews,
-        overwrite=overwrite,
     )
 
 

@@ -71,7 +71,7 @@ _SCHEMA = re.compile("response_format|json_schema|guided")  # how servers name t
 _ADVICE = {  # by status, for errors that every other question would meet too
     401: "the key in {variable} is not accepted",
     403: "the key in {variable} is not accepted",
-    404: "no such model, or --base-url does not end in /v1",
+    404: "no such model, or base_url does not end in /v1",
 }
 
 Progress = Callable[[int, int], None]
@@ -308,7 +308,7 @@ class LanguageModel:
         cause, problem = _cause(error), self._line(error)
         status = getattr(error, "status_code", None)
         if _HTML.search(str(cause)):
-            raise self._error("answers with an HTML page; check --base-url, which mostly ends in /v1") from error
+            raise self._error("answers with an HTML page; check base_url, which mostly ends in /v1") from error
         if status in _ADVICE:
             variable = next(iter(self._model.api.api_key_vars), "the environment")
             raise self._error(f"{status}, {_ADVICE[status].format(variable=variable)}: {problem}") from error
@@ -335,7 +335,7 @@ class LanguageModel:
         if "Timeout" in name:
             return "no answer within the time limit (--set timeout=SECONDS)"
         if "Connection" in name:
-            text = f"no connection ({cause.__cause__ or text}); is the server running, and is --base-url right?"
+            text = f"no connection ({cause.__cause__ or text}); is the server running, and is --set base_url=URL right?"
         elif isinstance(cause, AttributeError | LookupError | TypeError | ValidationError):
             text = f"a malformed response ({name}: {text})"
         text = re.sub(r"\[/?(bold|blue)\]", "", self._without_keys(text or name))  # markup in messages of Inspect

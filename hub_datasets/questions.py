@@ -52,6 +52,17 @@ class Settings(BaseModel):
     retries: Annotated[int, Field(ge=0)] = 5  # of a request; the waits before them add up to 31 seconds
 
 
+class Asking(Settings):
+    """What ``--set`` can state besides: where models and answers are, and how much may be asked."""
+
+    base_url: str | None = None  # of the server; None is what the provider takes from the environment
+    cache: Path = Path("language-model-answers.jsonl")  # file of the answers
+    prompt: int | None = None  # version; None is the newest
+    max_tokens: PositiveInt | None = None  # of questions and answers together
+    concurrency: Annotated[int, Field(ge=1, le=256)] = 4  # requests at a time
+    prices: Path | None = None  # of models, for a dry run
+
+
 class AnswerFields(BaseModel):
     """Fields of the JSON object that a model answers with."""
 
@@ -111,7 +122,7 @@ class Budget:
         if self.max_requests is not None and self.requests >= self.max_requests:
             raise InputError(f"--max-requests {self.max_requests} are used up; {GO_ON}")
         if self.max_tokens is not None and self.tokens >= self.max_tokens:
-            raise InputError(f"--max-tokens {self.max_tokens} are used up ({self.tokens:,} so far); {GO_ON}")
+            raise InputError(f"max_tokens={self.max_tokens} are used up ({self.tokens:,} so far); {GO_ON}")
         self.requests += 1
 
 
@@ -146,7 +157,9 @@ class AnswerFile:
             finally:
                 os.close(handle)
         except OSError as error:
-            raise InputError(f"{self.path}: cannot be written ({error.strerror}); choose another --cache") from error
+            raise InputError(
+                f"{self.path}: cannot be written ({error.strerror}); name another with --set cache"
+            ) from error
         self._is_cut = written != len(data)
         if self._is_cut:
             raise InputError(f"{self.path}: the disk is full; make room, and run the same command again")
@@ -164,7 +177,7 @@ class AnswerFile:
 @contextmanager
 def open_answers(path: Path) -> Iterator[AnswerFile]:
     """Give the answers in a file to one process at a time, because two would send the same questions."""
-    busy = f"{path}: another command is using this cache; wait until it has ended, or choose another --cache"
+    busy = f"{path}: another command is using this cache; wait until it has ended, or name another with --set cache"
     with locked(path.with_name(f".{path.name}.lock"), busy=busy):
         yield AnswerFile(path)
 

@@ -66,7 +66,7 @@ def load_prompt(name: str, version: int | None = None) -> Prompt:
     known = versions(name)
     chosen = known[-1] if version is None else version
     if chosen not in known:
-        raise usage_error(f"--prompt {chosen}: {name} has the versions {', '.join(map(str, known))}")
+        raise usage_error(f"prompt={chosen}: {name} has the versions {', '.join(map(str, known))}")
     parts = _PARTS.fullmatch((_FOLDER / f"{name}-{chosen}.txt").read_text(encoding="utf-8"))
     assert parts is not None, f"{name}-{chosen}.txt has no [system] and [user]"
     return Prompt(name, chosen, parts["system"].strip(), parts["user"].strip())

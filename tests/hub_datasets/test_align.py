@@ -182,26 +182,20 @@ def test_a_language_without_entries_is_calibrated_on_another_one(partly_aligned,
     assert code == 0
     assert "known pairs of az" in out
     assert len(load_lexicon(tmp_path / "out").of("uz")) > 40
-    code, out, _ = dataset("align", *arguments, "--thresholds", "0.1", "0.99", "--overwrite")
-    assert code == 0
-    assert "thresholds 0.100 and 0.990 (given)" in out
 
 
 def test_any_transformer_aligns_with_the_pooling_in_its_name(partly_aligned, dataset, untrained_bert):
     folder, _, known = partly_aligned
-    arguments = ("-l", "uz", "--evaluate", "-m", f"{untrained_bert} (pooling=max)", "--prefix", "query: ")
+    arguments = ("-l", "uz", "-m", f"{untrained_bert} (pooling=max)", "--prefix", "query: ")
     code, out, err = dataset("align", folder / "lexicon", *arguments)
     assert code == 0, err
     assert f"120 concepts, {len(known)} definitions in uz, 6" in out
 
 
-def test_evaluate_prints_the_curve_and_draws_it(partly_aligned, dataset, tmp_path):
+def test_without_out_precision_and_recall_are_printed(partly_aligned, dataset):
     folder, _, known = partly_aligned
-    for suffix, start in ((".svg", b"<svg"), (".png", b"\x89PNG")):
-        figure = tmp_path / f"curve{suffix}"
-        code, out, _ = dataset("align", folder / "lexicon", "-l", "uz", "--evaluate", "--figure", figure)
-        assert code == 0
-        assert figure.read_bytes().startswith(start)
+    code, out, _ = dataset("align", folder / "lexicon", "-l", "uz")
+    assert code == 0
     assert f"120 concepts, {len(known)} definitions in uz, 6" in out
     last = next(line for line in out.splitlines() if line.startswith("all pairs")).split()
     assert 0 < float(last[2]) < 1  # precision
@@ -211,11 +205,9 @@ def test_wrong_arguments(partly_aligned, dataset, tmp_path):
     folder, _, _ = partly_aligned
     lexicon = folder / "lexicon"
     for arguments, message in (
-        (("-l", "uz"), "give either --out"),
         (("-l", "uz", "--out", tmp_path / "out"), "--in is missing"),
-        (("-l", "uz", "--evaluate", "--figure", "a.pdf"), "ends in .svg or .png"),
-        (("-l", "gag", "--evaluate"), "has no meanings in gag"),
-        (("-l", "uz", "--evaluate", "--prefix", "query: "), "takes no --prefix"),
+        (("-l", "gag"), "has no meanings in gag"),
+        (("-l", "uz", "--prefix", "query: "), "takes no --prefix"),
     ):
         code, _, err = dataset("align", lexicon, *arguments)
         assert (code, message in err) == (2, True), err

@@ -33,7 +33,7 @@ def build(dataset, tmp_path, monkeypatch):
 
     def run(command, *arguments, server, model=MODEL):
         models = [part for name in ([model] if isinstance(model, str) else model) for part in ("--model", name)]
-        code, out, err = dataset(command, *arguments, *models, "--base-url", server.url)
+        code, out, err = dataset(command, *arguments, *models, "--set", f"base_url={server.url}")
         assert KEY not in out + err
         return code, out, err
 
@@ -81,7 +81,7 @@ def test_from_a_bare_list_to_a_lexicon_that_is_scored(build, dataset, bundled, k
             if entry.example == truth.example:
                 assert entry.spans == truth.spans or len(entry.spans) > 0
     with running_llm(knowledge.verifier) as server:
-        code, _, err = build("verify", "draft", "--plant", "0.05", "--apply", "--out", "verified", server=server)
+        code, _, err = build("verify", "draft", "--plant", "0.05", "--out", "verified", server=server)
         assert code == 0, err
     rejected = lines(tmp_path / "verified-rejected.jsonl")
     n_verified = sum(len(rows) for rows in load_lexicon(tmp_path / "verified").entries.values())
@@ -149,7 +149,7 @@ def test_the_paper_s_prompt_asks_about_a_row_of_languages(build, tmp_path):
         "UZ-Deyim": "koʻz yummoq", "UZ-Anlam": "koʻrmaganga olmoq", "UZ-Ornek": "-",
     }  # fmt: skip
     with running_llm(lambda body: json.dumps([answer])) as server:
-        assert build("enrich", "--in", "paper.json", "--out", "draft", "--prompt", "1", server=server)[0] == 0
+        assert build("enrich", "--in", "paper.json", "--out", "draft", "--set", "prompt=1", server=server)[0] == 0
     (body,) = server.requests
     assert "If an idiom cell in a dialect is empty or contains only a hyphen (-)" in body["messages"][0]["content"]
     assert '"TK-Deyim": "-", "GA-Deyim": "-", "UZ-Deyim": "koʻz yummoq"' in asked(body)
@@ -173,7 +173,7 @@ def test_only_a_consistent_and_sure_acceptance_accepts(build, bundled, tmp_path)
         "Accept",
     ]
     with running_llm(lambda body: answers[idioms.index(texts_in(body)[0])]) as server:
-        code, out, _ = build("verify", "lexicon", "--apply", "--out", "kept", server=server)
+        code, out, _ = build("verify", "lexicon", "--out", "kept", server=server)
     assert code == 0
     assert list(load_lexicon(tmp_path / "kept").of("tr")) == concepts[:1]
     reasons = {row["entry"]["concept"]: row["reason"] for row in lines(tmp_path / "kept-rejected.jsonl")}
@@ -201,7 +201,7 @@ def test_rules_remove_incomplete_malformed_and_duplicate_entries(build, bundled,
     ]
     write_lexicon(tmp_path / "lexicon", [bundled.concepts[concept] for concept in concepts], {"tr": entries})
     with running_llm(lambda body: verification(True, True, True)) as server:
-        assert build("verify", "lexicon", "--apply", "--out", "kept", "--prompt", "1", server=server)[0] == 0
+        assert build("verify", "lexicon", "--out", "kept", "--set", "prompt=1", server=server)[0] == 0
     assert list(load_lexicon(tmp_path / "kept").of("tr")) == concepts[:1]
     reasons = {row["entry"]["concept"]: row["reason"] for row in lines(tmp_path / "kept-rejected.jsonl")}
     assert reasons[second.concept].startswith("incomplete")
@@ -211,7 +211,7 @@ def test_rules_remove_incomplete_malformed_and_duplicate_entries(build, bundled,
 
 def test_planted_errors_are_counted_and_never_kept(build, bundled, knowledge, tmp_path):
     concepts = small_lexicon(tmp_path / "lexicon", bundled, 24)
-    planting = ("lexicon", "--plant", "0.25", "--apply")
+    planting = ("lexicon", "--plant", "0.25")
     with running_llm(knowledge.verifier) as server:
         code, out, _ = build("verify", *planting, "--min-caught", "0.9", "--out", "kept", server=server)
         assert len(server.requests) == 2 * (24 + 6)
@@ -226,7 +226,7 @@ def test_planted_errors_are_counted_and_never_kept(build, bundled, knowledge, tm
     kept = load_lexicon(tmp_path / "kept")
     assert {entry.meaning for entry in kept.of("tr").values()} <= {bundled.of("tr")[name].meaning for name in concepts}
     with running_llm(lambda body: verification(True, True, True)) as server:
-        arguments = (*planting, "--min-caught", "0.5", "--out", "none", "--cache", "b")
+        arguments = (*planting, "--min-caught", "0.5", "--out", "none", "--set", "cache=b")
         code, _, err = build("verify", *arguments, server=server)
     assert (code, (tmp_path / "none").exists()) == (1, False)
     assert "0.0% of the planted errors were caught" in err
@@ -313,7 +313,7 @@ def test_a_dry_run_prints_requests_and_cost_and_sends_nothing(build, bundled, tm
     small_lexicon(tmp_path / "lexicon", bundled, 5)
     (tmp_path / "prices.yaml").write_text("scripted: {input: 1000000, output: 2000000}\n")
     with running_llm(lambda body: judgement("HIGH")) as server:
-        code, out, _ = build("judge", "lexicon", "--dry-run", "--prices", "prices.yaml", server=server)
+        code, out, _ = build("judge", "lexicon", "--dry-run", "--set", "prices=prices.yaml", server=server)
         assert (code, server.requests) == (0, [])
         cells = out.splitlines()[1].split()
         assert cells[:4] == ["scripted", "judge-monolingual-2", "10", "10"]
@@ -346,11 +346,11 @@ def test_wrong_arguments(build, bundled, tmp_path):
         for command, arguments, expected, message in (
             ("judge", ("lexicon", "--set", "temperature=hot"), 2, "--set 'temperature': Input should be"),
             ("judge", ("lexicon", "--set", "heat=1"), 2, "--set 'heat'"),
-            ("judge", ("lexicon", "--prompt", "9"), 2, "has the versions 1, 2"),
+            ("judge", ("lexicon", "--set", "prompt=9"), 2, "has the versions 1, 2"),
             ("judge", ("lexicon", "--language", "gag"), 2, "there are no entries in it"),
             ("judge", ("lexicon", "--cross-lingual", "tr"), 2, "expected two languages"),
-            ("judge", ("lexicon", "--prices", "prices.yaml"), 1, "'scripted.input': Input should be"),
-            ("verify", ("lexicon", "--apply"), 2, "--apply --out DIR"),
+            ("judge", ("lexicon", "--set", "prices=prices.yaml"), 1, "'scripted.input': Input should be"),
+            ("judge", ("lexicon", "--set", "concurrency=0"), 2, "--set 'concurrency': Input should be"),
             ("verify", ("bare",), 1, "run dataset enrich first"),
             ("judge", ("bare",), 1, "run dataset enrich first"),
         ):
@@ -362,10 +362,10 @@ def test_wrong_arguments(build, bundled, tmp_path):
 @pytest.mark.long
 def test_a_command_that_is_interrupted_or_killed_goes_on_where_it_was(build, bundled, tmp_path):
     small_lexicon(tmp_path / "lexicon", bundled, 60, languages=("tr",))
-    arguments = ["judge", "lexicon", "--concurrency", "3"]
+    arguments = ["judge", "lexicon", "--set", "concurrency=3"]
     with running_llm(lambda body: Slow(0.02, judgement("HIGH" if share_of(body) < 0.5 else "LOW"))) as server:
         command = [sys.executable, "-m", "turkic_idiom_tasks", "dataset", *arguments, "--model", MODEL]
-        command += ["--base-url", server.url]
+        command += ["--set", f"base_url={server.url}"]
         for end, n_requests in ((signal.SIGINT, 15), (signal.SIGKILL, 30)):
             process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
             while len(server.requests) < n_requests:

@@ -20,7 +20,7 @@ def judge(capsys, tmp_path, monkeypatch):
     def run(*arguments, server, models=(MODEL,)):
         capsys.readouterr()
         chosen = [part for name in models for part in ("--model", name)]
-        code = main(["judge", *map(str, arguments), *chosen, "--base-url", server.url])
+        code = main(["judge", *map(str, arguments), *chosen, "--set", f"base_url={server.url}"])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 

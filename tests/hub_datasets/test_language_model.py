@@ -127,7 +127,7 @@ def test_budget_and_concurrency_limit_the_requests(ask):
         assert len(server.requests) == 8
         assert all(reply.value for reply in replies)
         # a question has 1 + 1 words and its answer 4: after two of them the 12 tokens are used up
-        with pytest.raises(InputError, match="--max-tokens 12"):
+        with pytest.raises(InputError, match="max_tokens=12"):
             ask(server, *"ABCDEFGH", budget=Budget(max_tokens=12), concurrency=1)
         assert len(server.requests) == 10
     with running_llm(lambda body: Failure(500)) as server, pytest.raises(InputError, match="--max-requests 2"):
@@ -153,7 +153,7 @@ def test_the_context_of_one_question_is_too_short(ask, tmp_path):
     ("behaviour", "message", "n_requests"),
     [
         (Failure(401, f"Incorrect API key provided: {KEY}"), "401, the key in OPENAI_API_KEY", 1),
-        (Html(), "an HTML page; check --base-url", 1),
+        (Html(), "an HTML page; check base_url", 1),
         (Html(404), "404, no such model", 1),
         (Failure(429, "You exceeded your current quota", code="insufficient_quota"), "current quota", 1),
         (Failure(429, "later", {"Retry-After": "4000"}), "asks to wait 4000 seconds", 1),
@@ -188,7 +188,7 @@ def test_an_unknown_model_no_server_and_a_missing_provider(ask):
             ask(server, "a", name="unknown")
         with pytest.raises(InputError, match=r"azureai/x at .*: cannot be used"):
             ask(server, "a", name="azureai/x")
-    with pytest.raises(InputError, match=r"no connection.*--base-url"):
+    with pytest.raises(InputError, match=r"no connection.*--set base_url"):
         ask(server, *"abcde", concurrency=5, retries=0)  # which has gone by now
 
 

@@ -45,21 +45,25 @@ def test_a_lexicon_without_judgements_says_so(unjudged, capsys):
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_the_table_of_baselines_fits_the_terminal(width, monkeypatch, capsys):
+def test_the_tables_fit_the_terminal(width, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", str(width))
-    assert main(["lm", "baselines", "-k", "usage", "-l", "tk"]) == 0
+    assert main(["lm", "stats", "-k", "usage", "-l", "tk"]) == 0
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= width
-    head, row = printed.splitlines()[:2]
-    assert row.startswith("usage_tk")
-    assert row.split()[-1] == "100.0"  # gold
-    assert ("longest" in head) == (width == 120)
+    sizes, accuracies = (line.split() for line in printed.splitlines() if line.startswith("usage_tk"))
+    assert accuracies[-1] == "100.0"  # gold
+    assert sizes[1] == accuracies[1]
+    assert ("longest" in printed.partition("lexical, random")[2].split("Accuracy")[0]) == (width == 120)
+    assert "requests" not in printed
 
 
 def test_baselines_as_json(capsys):
-    assert main(["lm", "baselines", "-k", "usage", "-l", "tk", "--json"]) == 0
+    assert main(["lm", "stats", "-k", "usage", "-l", "tk", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert (row["set"], row["chance"], row["longest"], row["gold"]) == ("usage_tk", 0.5, 0.5, 1.0)
+    (baseline,) = row["baselines"]
+    assert row["set"] == baseline["set"] == "usage_tk"
+    assert (baseline["chance"], baseline["longest"], baseline["gold"]) == (0.5, 0.5, 1.0)
+    assert "cost" not in row
 
 
 def test_nothing_asked_for_is_there(capsys):

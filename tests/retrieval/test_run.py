@@ -224,7 +224,7 @@ def test_prompts_are_mtebs_and_shown(turkic, stock_mteb, tmp_path, small_lexicon
         (("-m", BASELINE, "-l", "kk"), ["unknown language 'kk'", "tr (Turkish)"], 2),
         (("-m", BASELINE, "--pooling", "min"), ["unknown pooling 'min'", "first_last"], 2),
         (("-m", BASELINE, "--pooling", "mean"), [BASELINE, "not a transformer encoder", "leave it out"], 2),
-        (("-m", BASELINE, "--dtype", "int8"), ["unknown dtype 'int8'", "bfloat16"], 2),
+        (("-m", BASELINE, "--set", "dtype=int8"), ["unknown dtype 'int8'", "bfloat16"], 2),
         (("-m", BASELINE, "--device", "banana"), ["--device banana: unknown", "cuda:1"], 2),
         (("-m", "sentence-transformers/all-MiniLM-L99"), ["sentence-transformers/all-MiniLM-L99", "similar names"], 2),
         (("-m", "no-such-model"), ["no-such-model"], 2),
@@ -354,14 +354,14 @@ def test_a_record_that_does_not_belong_there_is_refused(turkic, small_lexicon, c
 def test_top_k_cuts_the_records_and_no_score(turkic, small_dataset, small_lexicon):
     arguments = ("run", "-m", RANDOM, "-t", "T1", "--format", "csv", "--data", small_lexicon)
     whole = rows_of(turkic(*arguments, "-o", "whole"))
-    assert rows_of(turkic(*arguments, "-l", "az", "--top-k", "3"))[0] == whole[0]
+    assert rows_of(turkic(*arguments, "-l", "az", "--set", "top_k=3"))[0] == whole[0]
     (path,) = find_records(Path("results"))
     assert {len(line["ranking"]) for line in unpacked(path)[2:]} == {3}
     before = path.read_bytes()
-    again = turkic(*arguments, "-l", "az", "--top-k", "2")
+    again = turkic(*arguments, "-l", "az", "--set", "top_k=2")
     assert rows_of(again)[0] == whole[0]  # read, and exact
     assert path.read_bytes() == before
-    more = turkic(*arguments, "--top-k", "0")
+    more = turkic(*arguments, "--set", "top_k=0")
     assert "finished results list only 3 documents per query; computed again" in more.stderr
     assert rows_of(more) == whole
     assert read_record(path, small_dataset).predictions["T1", "tur-azj"].cut is None
@@ -369,7 +369,7 @@ def test_top_k_cuts_the_records_and_no_score(turkic, small_dataset, small_lexico
 
 def test_settings_that_depart_from_the_defaults_stand_apart(turkic, small_lexicon, minilm):
     arguments = ("run", "-m", minilm, "-t", "T1", "-l", "az", "--pooling", "first_last", "--data", small_lexicon)
-    for options in ((), ("--dtype", "bfloat16"), ("--first-layer", "0")):
+    for options in ((), ("--set", "dtype=bfloat16"), ("--set", "first_layer=0")):
         assert turkic(*arguments, *options).returncode == 0
     (default,) = find_records(Path("results"))  # what `compare` and `submit` read of this folder
     assert read_header(default).settings["dtype"] == "float32"
@@ -430,5 +430,5 @@ def test_help_answers_at_once():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stderr.strip() == "[]"
-    for name in ("run", "doctor", "--first-layer"):
+    for name in ("run", "doctor", "first_layer"):
         assert name in run.stdout

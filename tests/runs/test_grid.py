@@ -36,8 +36,11 @@ N_CELLS = 16  # 1 pretrained, 1 tr-only, 2 monolingual and 2 cross-lingual train
 
 
 def grid(command, file, *, data, out, options=()):
-    """The exit code of a grid command."""
-    return main(["grid", command, str(file), "--data", str(data), "--out", str(out), *options])
+    """The exit code of a grid command; only `run` is told the data, the others find it in the folder."""
+    arguments = [command, str(file), "--out", str(out), *options]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TURKIC_IDIOM_DATA", str(data))
+        return main(["grid", *arguments, *(["--data", str(data)] if command == "run" else [])])
 
 
 def headers(out):
@@ -129,7 +132,7 @@ def test_an_untuned_cell_has_the_scores_of_the_run_command(finished, untrained_b
 def test_a_tuned_cell_has_the_scores_of_finetune_and_run(finished, untrained_bert, grid_data, tmp_path, capsys):
     folder = tmp_path / "tuned"
     tuned = ["finetune", "retrieval", "-m", str(untrained_bert), "--regime", "cross-lingual", "--language", "uz"]
-    assert main([*tuned, "--pooling", "max", "--seed", "1", "--data", str(grid_data), "--out", str(folder)]) == 0
+    assert main([*tuned, "--set", "pooling=max", "--seed", "1", "--data", str(grid_data), "--out", str(folder)]) == 0
     capsys.readouterr()
     run = ["run", "-m", str(folder), "-t", "T3", "-l", "uz", "--data", str(grid_data), "--out", str(tmp_path / "run")]
     assert main([*run, "--format", "json"]) == 0
@@ -200,7 +203,7 @@ def test_the_state_of_a_grid_is_shown_without_torch(finished, grid_data):
         "import sys; from turkic_idiom_tasks.cli import main; main(sys.argv[1:])\n"
         "print(sorted({'torch', 'mteb', 'transformers', 'sklearn'} & set(sys.modules)), file=sys.stderr)"
     )
-    command = [sys.executable, "-c", code, "grid", "status", str(file), "--data", str(grid_data), "--out", str(out)]
+    command = [sys.executable, "-c", code, "grid", "status", str(file), "--out", str(out)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert f"{N_CELLS} cells: {N_CELLS} done" in run.stdout
     assert run.stderr.strip() == "[]"
@@ -290,7 +293,7 @@ def test_what_a_command_cannot_use_is_one_line(finished, untrained_bert, grid_da
     path.write_text("{")
     uzbek = write_grid_file(tmp_path, span=span_part([untrained_bert], language="uz"))
     cases = [
-        *((command, file, other, out, 2, "holds results of other data") for command in ("plan", "run", "tables")),
+        ("run", file, other, out, 2, "holds results of other data"),
         ("tables", file, grid_data, damaged, 1, f"{path.name}: a gzip file that is cut short; delete the file"),
         ("tables", file, grid_data, tmp_path / "new", 1, "no cell of this grid is finished; begin with `turkic-idiom"),
         ("plan", uzbek, grid_data, tmp_path / "new", 1, "no annotated uz sentences to train on; found tr, az"),

@@ -43,7 +43,7 @@ def test_a_grid_needs_it_for_both_kinds_of_cells(custom_model, executed, grid_da
     assert capsys.readouterr().out.count(TRUST) == 4  # the reason of every failed cell
     assert not executed.exists()
     assert main(["grid", "run", *grid, TRUST]) == 0
-    assert f"--data {grid_data} {TRUST}\n" in capsys.readouterr().out
+    assert f"Tables: turkic-idiom grid tables {file} --out {tmp_path / 'out'}\n" in capsys.readouterr().out
     records = settings_of_records(tmp_path)
     assert [settings["trust_remote_code"] for settings in records.values()] == [True] * 4
     (checkpoint,) = (tmp_path / "out" / "checkpoints").iterdir()
@@ -51,7 +51,10 @@ def test_a_grid_needs_it_for_both_kinds_of_cells(custom_model, executed, grid_da
     for path in records:  # the cells of the spans continue from the saved checkpoint, which has the code too
         path.unlink()
     assert main(["grid", "run", *grid, TRUST]) == 0
-    assert main(["grid", "status", *grid]) == 0
+    assert main(["grid", "status", str(file), "--out", str(tmp_path / "out")]) == 0
+    assert "4 cells: 4 done" in capsys.readouterr().out  # the folder says that its last run had the option
+    assert main(["grid", "run", *grid]) == 1
+    assert main(["grid", "status", str(file), "--out", str(tmp_path / "out")]) == 0
     assert "4 cells: 4 failed" in capsys.readouterr().out  # without the option they are other cells
 
 

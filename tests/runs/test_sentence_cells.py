@@ -228,7 +228,7 @@ def test_similarity_joins_the_retrieval_of_the_same_model_in_a_submission(datase
 
 def test_a_cell_scores_what_the_command_scores(grid, dataset, untrained_bert, tmp_path):
     command = ["finetune", "similarity", "-m", str(untrained_bert), "--data", dataset.path, "--seed", "1"]
-    command += ["--epochs", "1", "--batch-size", "8", "--learning-rate", "1e-3", "--idiom-tokens", "all"]
+    command += ["--epochs", "1", "--set", "batch_size=8", "--learning-rate", "1e-3", "--idiom-tokens", "all"]
     assert main([*command, "--out", str(tmp_path / "tuned")]) == 0
     record = json.loads((tmp_path / "tuned" / SIMILARITY_RECORD).read_text())
     assert spearman(grid, "simcse-all-tokens") == pytest.approx(record["test"]["tur"]["spearman"], abs=1e-6)
@@ -271,7 +271,7 @@ def test_the_setups_of_a_seed_share_their_first_training_and_score_as_if_trained
 
 def test_status_and_tables_show_every_regime_and_a_mean_over_seeds(finished, dataset, monkeypatch, capsys):
     grid, file, _ = finished
-    place = [str(file), "--data", dataset.path, "--out", str(grid.folder)]
+    place = [str(file), "--out", str(grid.folder)]
     monkeypatch.setenv("COLUMNS", "80")  # too narrow for the names of all regimes
     assert main(["grid", "status", *place]) == 0
     printed = capsys.readouterr().out

@@ -271,7 +271,7 @@ def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, t
     monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
     out = tmp_path / "mine"
     command = ["finetune", "similarity", "-m", str(sentence_model), "--data", "chengyu", "--out", str(out)]
-    assert main([*command, "--epochs", "2", "--learning-rate", "3e-3", "--batch-size", "8"]) == 0
+    assert main([*command, "--epochs", "2", "--learning-rate", "3e-3", "--set", "batch_size=8"]) == 0
     shown = capsys.readouterr().out
     record = json.loads((out / SIMILARITY_RECORD).read_text())
     scores = record["test"]["cmn"]
@@ -290,8 +290,8 @@ def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, t
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--loss", "triplet"], 2, "loss"),
-        (["--general", "small.csv"], 2, "only --loss cosine"),
+        (["--set", "loss=triplet"], 2, "loss"),
+        (["--set", "general=small.csv"], 2, "only loss=cosine"),
         (["--seen-idioms", "maybe"], 2, "choose one of refuse, leave-out, keep"),
         (["--data", "astitch", "--language", "tr"], 1, "ASTITCH_DATA"),
         (["--data", "small.csv"], 1, "too few triplets"),

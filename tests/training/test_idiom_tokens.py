@@ -336,8 +336,8 @@ def test_the_command_gives_each_idiom_a_token_and_the_tasks_apply_it(
     with_mask, similarity_command, tmp_path, capsys, register_local
 ):
     (tmp_path / "sentences.txt").write_text("ev baş boş\nbaş baş su\n", encoding="utf-8")
-    options = ["--epochs", 2, "--learning-rate", "3e-3", "--batch-size", 8, "--idiom-tokens", "all"]
-    options += ["--pretrain-sentences", tmp_path / "sentences.txt", "--pretrain-epochs", 1]
+    options = ["--epochs", 2, "--learning-rate", "3e-3", "--set", "batch_size=8", "--idiom-tokens", "all"]
+    options += ["--set", f"pretrain_sentences={tmp_path / 'sentences.txt'}", "--set", "pretrain_epochs=1"]
     code, out = similarity_command(with_mask, *options)
     assert code == 0
     record = json.loads((out / SIMILARITY_RECORD).read_text())
@@ -358,7 +358,7 @@ def test_the_command_gives_each_idiom_a_token_and_the_tasks_apply_it(
 
 
 def test_the_command_asks_the_classifier_and_saves_it(sentence_model, similarity_command, classifiers):
-    options = ("--epochs", 1, "--idiom-tokens", "select", "--idiomaticity-classifier", classifiers)
+    options = ("--epochs", 1, "--idiom-tokens", "select", "--set", f"idiomaticity_classifier={classifiers}")
     code, out = similarity_command(sentence_model, *options)
     assert code == 0
     tokens = json.loads((out / SIMILARITY_RECORD).read_text())["idiom_tokens"]
@@ -373,10 +373,10 @@ def test_the_command_asks_the_classifier_and_saves_it(sentence_model, similarity
     ("arguments", "message"),
     [
         (["--idiom-tokens", "some"], "idiom_tokens is 'some'"),
-        (["--idiom-tokens", "all", "--idiom-token-init", "zero"], "idiom_token_init is 'zero'"),
+        (["--idiom-tokens", "all", "--set", "idiom_token_init=zero"], "idiom_token_init is 'zero'"),
         (["--idiom-tokens", "select"], "select need an idiomaticity classifier"),
-        (["--idiom-tokens", "all", "--idiomaticity-classifier", "x"], "only idiom tokens select ask it"),
-        (["--pretrain-sentences", "x"], "choose all or select"),
+        (["--idiom-tokens", "all", "--set", "idiomaticity_classifier=x"], "only idiom tokens select ask it"),
+        (["--set", "pretrain_sentences=x"], "choose all or select"),
     ],
 )
 def test_options_that_do_not_fit_together(arguments, message, capsys):

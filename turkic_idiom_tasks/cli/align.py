@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hub_datasets.align import CurvePoint, Problem
 
 PRECISION, REVIEW_PRECISION = 0.9, 0.5
-_STEPS = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)  # precisions of the table of --evaluate
+_STEPS = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)  # precisions of the table of an evaluation
 _MODEL = "turkic-idiom/char-ngrams"
 
 
@@ -37,13 +37,21 @@ def align(
     language: Annotated[str, typer.Option("--language", "-l", metavar="CODE", help="The language to align.")],
     file: Annotated[
         Path | None,
-        typer.Option("--in", metavar="FILE|LEXICON", help="Dictionary with definitions.  [--evaluate: the lexicon's]"),
+        typer.Option(
+            "--in", metavar="FILE|LEXICON", help="Dictionary with definitions.  [without --out: the lexicon's]"
+        ),
     ] = None,
     format: Annotated[
         SourceFormat, typer.Option("--format", help="Format of the dictionary, as in dataset import.")
     ] = SourceFormat.columns,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="The lexicon with the new entries.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="The lexicon with the new entries; without it precision and recall on the known pairs are printed.",
+        ),
     ] = None,
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="MODEL", help="Encoder: mteb or Hugging Face name, or a folder.")
@@ -57,21 +65,10 @@ def align(
     review_precision: Annotated[
         float, typer.Option("--review-precision", min=0.0, max=1.0, help="Of what goes to DIR-review.csv, for people.")
     ] = REVIEW_PRECISION,
-    thresholds: Annotated[
-        tuple[float, float] | None,
-        typer.Option("--thresholds", metavar="LOW HIGH", help="Cosines instead of those that the precisions give."),
-    ] = None,
     calibrate_on: Annotated[
         str | None,
         typer.Option("--calibrate-on", metavar="CODE", help="Another language of the lexicon, if too little is known."),
     ] = None,
-    evaluate: Annotated[
-        bool, typer.Option("--evaluate", help="Write no lexicon: print precision and recall on the known pairs.")
-    ] = False,
-    figure: Annotated[
-        Path | None, typer.Option("--figure", metavar="FILE", help="With --evaluate: the curve as .svg or .png.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is written by this command.")] = False,
 ) -> None:
     """Find the entries of a dictionary that mean the same as the concepts of a lexicon.
 
@@ -99,15 +96,11 @@ def align(
     from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
     code = get_language(language).code
-    if evaluate == (out is not None):
-        raise usage_error("give either --out, for the lexicon with the new entries, or --evaluate")
-    if file is None and not evaluate:
-        raise usage_error("--in is missing: the dictionary whose entries are to be aligned")
-    if figure is not None and (not evaluate or figure.suffix not in (".svg", ".png")):
-        raise usage_error(f"--figure {figure}: goes with --evaluate, and ends in .svg or .png")
     if out is not None:
-        check_target(out, overwrite=overwrite)
-        check_out(out.with_name(f"{out.name}-review.csv"), overwrite=overwrite)
+        if file is None:
+            raise usage_error("--in is missing: the dictionary whose entries are to be aligned")
+        check_target(out)
+        check_out(out.with_name(f"{out.name}-review.csv"))
     lexicon = load_lexicon(directory)
     candidates = (
         own_candidates(lexicon, code) if file is None else read_candidates(file, code, format_name=format.value)
@@ -122,19 +115,13 @@ def align(
     points = precision_recall(problems[-1], matches[-1])
     if out is None:
         _print_evaluation(problems[-1], points, model=model)
-        if figure is not None:
-            _write_figure(points, figure, model=model, language=problems[-1].language)
         return
-    if thresholds is not None:
-        low, high = sorted(thresholds)
-        stated = "given"
-    else:
-        best = choose_threshold(points, precision)
-        low = min(best.threshold, choose_threshold(points, min(review_precision, precision)).threshold)
-        high = best.threshold
-        stated = f"precision {best.precision:.3f}, recall {best.recall:.3f} on {best.n_known} known pairs"
-        if calibrate_on is not None:
-            stated += f" of {problems[-1].language}"
+    best = choose_threshold(points, precision)
+    low = min(best.threshold, choose_threshold(points, min(review_precision, precision)).threshold)
+    high = best.threshold
+    stated = f"precision {best.precision:.3f}, recall {best.recall:.3f} on {best.n_known} known pairs"
+    if calibrate_on is not None:
+        stated += f" of {problems[-1].language}"
     fresh = new_matches(problems[0], lexicon, matches[0])
     added = [match for match in fresh if match.cosine >= high]
     note = f"{model} from a cosine of {high:.3f} on, {today()}"
@@ -147,7 +134,7 @@ def align(
         writer.writerows(rows)
     review = out.with_name(f"{out.name}-review.csv")
     write_text(review, table.getvalue())
-    write_changed(aligned, out, overwrite=overwrite)
+    write_changed(aligned, out)
     sys.stdout.write(
         printable(
             f"thresholds {low:.3f} and {high:.3f} ({stated})\n{out}: {len(added)} entries in {code} added\n"
@@ -191,23 +178,3 @@ def _print_evaluation(problem: Problem, points: Sequence[CurvePoint], *, model: 
             cells = [f"{point.precision:.3f}", f"{point.recall:.3f}", f"{point.threshold:.3f}", str(point.n_known)]
         rows.append([name, *cells])
     print_rows(rows, sys.stdout, head=["precision", "reached", "recall", "cosine from", "known pairs"])
-
-
-def _write_figure(points: Sequence[CurvePoint], path: Path, *, model: str, language: str) -> None:
-    from turkic_idiom_tasks.io.files import write_bytes, write_text
-    from turkic_idiom_tasks.report.charts import line
-
-    if not points:
-        raise usage_error("--figure: nothing is known of this alignment, so there is no curve")
-    chart = line(
-        [(point.recall, point.precision) for point in points],
-        title=f"Alignment of {language}: precision and recall",
-        description=f"Precision over recall of the pairs that {printable(model)} aligns, from the highest cosine on.",
-        x_axis="recall",
-        y_axis="precision",
-    )
-    if path.suffix == ".png":
-        write_bytes(path, chart.png())
-    else:
-        write_text(path, chart.svg())
-    sys.stdout.write(printable(f"{path}: the curve\n"))

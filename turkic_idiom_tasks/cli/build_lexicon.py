@@ -13,18 +13,20 @@ import typer
 
 from turkic_idiom_tasks.cli.dataset import dataset_app, print_rows
 from turkic_idiom_tasks.cli.language_model import (
+    DryRun,
     Languages,
     LexiconDirectory,
+    MaxRequests,
     MinCaught,
     Model,
-    ModelOptions,
     Panel,
     Plant,
+    Values,
     Verdicts,
     ask_models,
+    asking_settings,
     chosen_languages,
     report_caught,
-    with_model_options,
 )
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.errors import InputError, usage_error
@@ -32,15 +34,12 @@ from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
     from hub_datasets.judge import Case, Judged
-    from hub_datasets.questions import Reply
-
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is written by this command.")]
+    from hub_datasets.questions import Asking, Reply
 
 
 @dataset_app.command(
     epilog="Example: turkic-idiom dataset enrich --in idioms.csv --out draft --model openai/gpt-4.1 --dry-run",
 )
-@with_model_options
 def enrich(
     file: Annotated[
         Path,
@@ -48,12 +47,13 @@ def enrich(
             "--in", metavar="FILE|LEXICON", help="CSV with a column per language, the paper's JSON, or a lexicon."
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New or empty, unless --overwrite.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New or empty.")],
     model: Model,
     *,
     languages: Languages = None,
-    overwrite: Overwrite = False,
-    options: ModelOptions,
+    dry_run: DryRun = False,
+    max_requests: MaxRequests = None,
+    values: Values = None,
 ) -> None:
     """Have a model write citation form, meaning and example of aligned idioms, each within its language.
 
@@ -65,33 +65,37 @@ def enrich(
     from hub_datasets.prompts import ENRICH, load_prompt
     from turkic_idiom_tasks.lexicon.load import check_target
 
-    prompt = load_prompt(ENRICH, options.prompt)
-    check_target(out, overwrite=overwrite)
+    settings = asking_settings(values)
+    prompt = load_prompt(ENRICH, settings.prompt)
+    check_target(out)
     draft, is_list = read_draft(file)
     tasks = enrichment_tasks(draft, prompt, languages=chosen_languages(languages, draft.entries))
-    asked = ask_models([model], [task.question for task in tasks], options)
+    questions = [task.question for task in tasks]
+    asked = ask_models([model], questions, settings, dry_run=dry_run, max_requests=max_requests)
     if asked is None:
         return
     note = f"{model}, {prompt.label}, {_dates(asked[model])}"
     enriched, outcomes = apply_enrichment(draft, tasks, asked[model], is_list=is_list, note=note)
-    write_changed(enriched, out, overwrite=overwrite)
+    write_changed(enriched, out)
     _print_counts(outcomes, head=["outcome", "entries"])
     sys.stdout.write(printable(f"{out}: enriched by {note}\n"))
 
 
 @dataset_app.command(
-    epilog="Example: turkic-idiom dataset verify draft --model openai/gpt-5.1 --plant 0.05 --apply --out my-lexicon",
+    epilog="Example: turkic-idiom dataset verify draft --model openai/gpt-5.1 --plant 0.05 --out my-lexicon",
 )
-@with_model_options
 def verify(
     directory: LexiconDirectory,
     model: Model,
     *,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Write the accepted entries to --out, the others with reasons beside it.")
-    ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="With --apply: new or empty, unless --overwrite.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Write the accepted entries here, new or empty, and the others beside it.",
+        ),
     ] = None,
     verdicts: Verdicts = None,
     min_confidence: Annotated[
@@ -100,12 +104,13 @@ def verify(
     plant: Plant = None,
     min_caught: MinCaught = None,
     languages: Languages = None,
-    overwrite: Overwrite = False,
-    options: ModelOptions,
+    dry_run: DryRun = False,
+    max_requests: MaxRequests = None,
+    values: Values = None,
 ) -> None:
     """Have a second model accept or reject every complete entry, by three criteria and with its confidence.
 
-    A verdict that contradicts itself is a rejection. With --apply entries that are not accepted go to
+    A verdict that contradicts itself is a rejection. With --out entries that are not accepted go to
     DIR-rejected.jsonl with their reasons, and with them incomplete entries, malformed ones and duplicates. --plant adds
     copies of entries with known errors, which never get into the lexicon, and prints how many were caught.
     """
@@ -121,19 +126,19 @@ def verify(
     from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
-    if apply != (out is not None):
-        raise usage_error("--apply and --out go together: --apply --out DIR")
-    prompt = load_prompt(VERIFY, options.prompt)
+    settings = asking_settings(values)
+    prompt = load_prompt(VERIFY, settings.prompt)
     if out is not None:
         if out.resolve() == directory.resolve():
             raise usage_error(f"{out}: is the lexicon that is read; choose another --out")
-        check_target(out, overwrite=overwrite)
+        check_target(out)
     verdicts = verdicts or Path(f"{directory.name or 'lexicon'}-verdicts.jsonl")
     lexicon = load_lexicon(directory)
     checked = entries_to_check(lexicon, chosen_languages(languages, lexicon.entries), planted_share=plant)
     if not checked:
         raise InputError(f"{directory}: no entry has both a meaning and an example; run dataset enrich first")
-    asked = ask_models([model], [verification_question(prompt, row) for row in checked], options)
+    questions = [verification_question(prompt, row) for row in checked]
+    asked = ask_models([model], questions, settings, dry_run=dry_run, max_requests=max_requests)
     if asked is None:
         return
     results = []
@@ -153,7 +158,7 @@ def verify(
     n_kept = sum(len(rows) for rows in kept.entries.values())
     if not n_kept:
         raise InputError(f"{out}: not one entry was accepted, so there is no lexicon to write; see {rejected}")
-    write_changed(kept, out, overwrite=overwrite)
+    write_changed(kept, out)
     sys.stdout.write(printable(f"{out}: {n_kept} entries; {rejected}: {len(refused)} rejected\n"))
 
 
@@ -161,7 +166,6 @@ def verify(
     "judge",
     epilog="Example: turkic-idiom dataset judge my-lexicon --cross-lingual tr:uz --model openai/gpt-4.1 --plant 0.05",
 )
-@with_model_options
 def judge_lexicon(
     directory: LexiconDirectory,
     models: Panel,
@@ -181,7 +185,9 @@ def judge_lexicon(
     plant: Plant = None,
     min_caught: MinCaught = None,
     languages: Languages = None,
-    options: ModelOptions,
+    dry_run: DryRun = False,
+    max_requests: MaxRequests = None,
+    values: Values = None,
 ) -> None:
     """Have a model, or a panel of several, rate idiom-meaning pairs as HIGH, MEDIUM or LOW.
 
@@ -208,7 +214,9 @@ def judge_lexicon(
     if not cases:
         raise InputError(f"{directory}: has no meanings to judge in these languages; run dataset enrich first")
     verdicts = verdicts or Path(f"{directory.name or 'lexicon'}-judged.jsonl")
-    judged = _judge(cases, models, options, verdicts, paper=CROSS_LINGUAL if cross_lingual else MONOLINGUAL)
+    paper = CROSS_LINGUAL if cross_lingual else MONOLINGUAL
+    settings = asking_settings(values)
+    judged = _judge(cases, models, settings, verdicts, paper=paper, dry_run=dry_run, max_requests=max_requests)
     report_caught(caught_errors(judged), min_caught=min_caught)
 
 
@@ -216,7 +224,6 @@ def judge_lexicon(
     "judge",
     epilog="Example: turkic-idiom judge results/my-model --model openai/gpt-4.1 --model mistral/mistral-large-latest",
 )
-@with_model_options
 def judge_explanations(
     samples: Annotated[
         list[Path],
@@ -225,7 +232,9 @@ def judge_explanations(
     models: Panel,
     *,
     verdicts: Verdicts = None,
-    options: ModelOptions,
+    dry_run: DryRun = False,
+    max_requests: MaxRequests = None,
+    values: Values = None,
 ) -> None:
     """Have a model, or a panel of several, rate explanations of idioms against the meaning in the lexicon.
 
@@ -238,11 +247,18 @@ def judge_explanations(
     cases = read_explanations(samples)
     first = samples[0]
     verdicts = verdicts or (first / "verdicts.jsonl" if first.is_dir() else Path(f"{first}-verdicts.jsonl"))
-    _judge(cases, models, options, verdicts)
+    _judge(cases, models, asking_settings(values), verdicts, dry_run=dry_run, max_requests=max_requests)
 
 
 def _judge(
-    cases: Sequence[Case], models: Sequence[str], options: ModelOptions, verdicts: Path, *, paper: str = ""
+    cases: Sequence[Case],
+    models: Sequence[str],
+    settings: Asking,
+    verdicts: Path,
+    *,
+    paper: str = "",
+    dry_run: bool,
+    max_requests: int | None,
 ) -> list[Judged]:
     """Ask the models about the cases, write and print their verdicts, and return them; empty in a dry run.
 
@@ -252,8 +268,8 @@ def _judge(
     from hub_datasets.verdicts import krippendorff_alpha, pair_agreement
     from turkic_idiom_tasks.io.files import write_text
 
-    questions = [case.question(options.prompt) for case in cases]
-    asked = ask_models(models, questions, options)
+    questions = [case.question(settings.prompt) for case in cases]
+    asked = ask_models(models, questions, settings, dry_run=dry_run, max_requests=max_requests)
     if asked is None:
         return []
     judged = []

@@ -1,8 +1,6 @@
-"""`turkic-idiom doctor` and `turkic-idiom lm-eval-path`."""
+"""`turkic-idiom doctor`."""
 
 from __future__ import annotations
-
-import sys
 
 import typer
 
@@ -12,13 +10,8 @@ from turkic_idiom_tasks.harnesses.doctor import print_diagnosis
 
 @app.command("doctor")
 def doctor_command() -> None:
-    """Say what is registered with each harness, and what to do if something is missing."""
+    """Say what is registered with each harness, and what to do if something is missing.
+
+    The last line is the folder of the tasks, for lm-eval's --include_path.
+    """
     raise typer.Exit(print_diagnosis())
-
-
-@app.command("lm-eval-path")
-def lm_eval_path_command() -> None:
-    """Print the folder of the tasks, for lm-eval's --include_path."""
-    from turkic_idiom_tasks.harnesses.lm_eval_names import TASK_FOLDER
-
-    sys.stdout.write(f"{TASK_FOLDER}\n")

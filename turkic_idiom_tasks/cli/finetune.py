@@ -11,20 +11,17 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 from pydantic import BaseModel
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data, Models, Revision, TrustRemoteCode
+from turkic_idiom_tasks.cli.options import Data, Models, TrustRemoteCode
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.training.config import SEEDS, RetrievalConfig, SpanConfig, checked, is_first_process
-
-if TYPE_CHECKING:
-    from turkic_idiom_tasks.io.hub_upload import Target
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -38,14 +35,6 @@ Model = Annotated[
 Seeds = Annotated[list[int] | None, typer.Option("--seed", metavar="N", help="May be repeated.  [default: 42 43 44]")]
 NewFolder = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-…-SEED]")
-]
-Push = Annotated[
-    str | None,
-    typer.Option(
-        "--push",
-        metavar="ORG/NAME",
-        help="Publish the model on the Hub. With several seeds of finetune span, each goes to ORG/NAME-SEED.",
-    ),
 ]
 Command = Callable[..., None]
 
@@ -113,7 +102,6 @@ def span(
     ] = None,
     seed: Seeds = None,
     trust_remote_code: TrustRemoteCode = False,
-    push: Push = None,
 ) -> None:
     """Fine-tune token classifiers on one language with every seed, and test them on every language.
 
@@ -122,7 +110,6 @@ def span(
     """
     from turkic_idiom_tasks.cli.span_output import print_span_tables
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.io.hub_upload import MODEL, Target
     from turkic_idiom_tasks.runs.grid import open_grid, run_here
     from turkic_idiom_tasks.runs.spans import SpanCells
 
@@ -139,7 +126,6 @@ def span(
                 f"--target {code}: no language of the data besides the source language; known: "
                 f"{', '.join(others) or 'none'}"
             )
-    repository = push_target(push, part.models)
     grid = open_grid([part], dataset, out, writes=is_first_process(), trust_remote_code=trust_remote_code)
     failures: dict[str, str] = {}
     for outcome in grid.run(run_here, retry_failed=True):
@@ -151,13 +137,6 @@ def span(
         print_span_tables(grid, part)
         for name, error in failures.items():
             sys.stderr.write(f"turkic-idiom: {printable(f'{name} failed: {error}')}\n")
-        if repository is not None and not failures:
-            for number in part.seeds:
-                folder = part.checkpoint_folder(
-                    model[0], number, dataset=dataset, folder=out, trust_remote_code=trust_remote_code
-                )
-                ending = "" if len(part.seeds) == 1 else f"-{number}"
-                push_folder(folder, Target(f"{repository.name}{ending}", MODEL))
     if failures:
         raise typer.Exit(1)
 
@@ -181,9 +160,7 @@ def retrieval(
     ] = None,
     out: NewFolder = None,
     data: Data = "",
-    revision: Revision = None,
     trust_remote_code: TrustRemoteCode = False,
-    push: Push = None,
 ) -> None:
     """Fine-tune an encoder on idioms and their meanings, in one of the paper's regimes.
 
@@ -197,7 +174,6 @@ def retrieval(
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
     dataset = open_dataset(data)
     pairs = build_regime(dataset, regime, language=language)
-    repository = push_target(push, (model,))
     # torch is loaded only after everything else is checked
     from turkic_idiom_tasks.training.cards import check_new, save_tuned, tuning_record
     from turkic_idiom_tasks.training.retrieval import fine_tune_retrieval
@@ -205,9 +181,7 @@ def retrieval(
 
     folder = out or tuned_folder(model, [regime, language, config.pooling, config.seed])
     check_new(folder)
-    trainee = load_trainee(
-        model, task=pairs.task, pooling=config.pooling, revision=revision, trust_remote_code=trust_remote_code
-    )
+    trainee = load_trainee(model, task=pairs.task, pooling=config.pooling, trust_remote_code=trust_remote_code)
     tuned = fine_tune_retrieval(trainee, pairs, config=config)
     if not is_first_process():
         return
@@ -230,38 +204,9 @@ def retrieval(
         f"development nDCG tuned   {f'{tuned.tuned.score:.4f}' if tuned.tuned else 'undefined'}\n"
         f"{tuned.verdict}\n\nModel: {printable(str(folder))}\nScore it: {printable(shlex.join(command))}\n"
     )
-    if repository is not None:
-        push_folder(folder, repository)
 
 
 def tuned_folder(model: str, parts: list[str | int | None]) -> Path:
     """Return ``tuned/MODEL-REGIME[-LANGUAGE][-POOLING]-SEED``."""
     name = re.sub(r"[^\w.]+", "-", model.rstrip("/").split("/")[-1]).strip("-")
     return Path("tuned") / "-".join([name, *(str(part) for part in parts if part is not None)])
-
-
-def push_target(repository: str | None, models: tuple[str, ...]) -> Target | None:
-    """Return the repository that a model is published in, after checking that there is one model, and a token."""
-    from turkic_idiom_tasks.io.hub_client import check_login
-    from turkic_idiom_tasks.io.hub_upload import MODEL, Target
-
-    if repository is None:
-        return None
-    if len(set(models)) > 1:
-        raise usage_error(f"--push {repository}: goes with one --model; run the models one by one")
-    target = Target(repository, MODEL)
-    if is_first_process():
-        check_login(str(target))
-    return target
-
-
-def push_folder(folder: Path, target: Target) -> None:
-    """Publish a saved model; if it cannot be sent, the InputError says how to send it alone."""
-    from turkic_idiom_tasks.io.hub_upload import folder_files, publish
-
-    try:
-        publish(folder_files(folder), target, message="Publish the model", confirmed=True, write=sys.stdout.write)
-    except InputError as error:
-        raise InputError(
-            f"{folder}: is saved but not published: {error}. To send it alone: hf upload {target.name} {folder}"
-        ) from error

@@ -14,10 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from turkic_idiom_tasks.cli.finetune import Model, Seeds, finetune_app, with_settings
-from turkic_idiom_tasks.cli.options import Revision, TrustRemoteCode
+from turkic_idiom_tasks.cli.options import TrustRemoteCode
 from turkic_idiom_tasks.cli.output import score_text
 from turkic_idiom_tasks.encoders.names import trust_setting
-from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.training.config import IdiomaticityConfig, TrainingSeeds, checked
@@ -53,11 +52,11 @@ def idiomaticity(
     inputs: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="context|idiom",
-            help="What is given besides the sentence: those around it, the idiom; may be repeated.  [default: idiom]",
+            metavar="context|idiom|none",
+            help="What is given besides the sentence: those around it, the idiom (may be repeated), or nothing.  "
+            "[default: idiom]",
         ),
     ] = None,
-    only_sentence: Annotated[bool, typer.Option("--only-sentence", help="Give nothing besides the sentence.")] = False,
     subtask: Annotated[
         str, typer.Option(metavar="A|B", help="A: is the idiom meant? B of astitch: is this its meaning?")
     ] = "A",
@@ -70,7 +69,6 @@ def idiomaticity(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the classifiers.")] = Path(
         "idiomaticity"
     ),
-    revision: Revision = None,
     seed: Seeds = None,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
@@ -85,9 +83,7 @@ def idiomaticity(
 
     log.setLevel(logging.INFO)
     seeds = checked(TrainingSeeds, {"seeds": tuple(seed)} if seed else {}).seeds
-    if only_sentence and inputs:
-        raise usage_error("--only-sentence does not go with --inputs; leave one of them out")
-    chosen = () if only_sentence else tuple(dict.fromkeys(inputs or ("idiom",)))
+    chosen = () if inputs == ["none"] else tuple(dict.fromkeys(inputs or ("idiom",)))
     rows = build_labelled(data, setup=setup, inputs=chosen, subtask=subtask, languages=language or ())
     check_writable(out)
     # torch is loaded only after everything else is checked
@@ -98,7 +94,7 @@ def idiomaticity(
         train_seed,
     )
 
-    pinned, model_revision = revision or pinned_commit(model), revision or content_revision(model)
+    pinned, model_revision = pinned_commit(model), content_revision(model)
     scores = []
     for number in seeds:
         folder = out / f"seed-{number}"

@@ -14,23 +14,20 @@ from rich.console import Console
 from turkic_idiom_tasks.cli.finetune import (
     Model,
     NewFolder,
-    Push,
     finetune_app,
-    push_folder,
-    push_target,
     tuned_folder,
     with_settings,
 )
-from turkic_idiom_tasks.cli.options import Revision, TrustRemoteCode
+from turkic_idiom_tasks.cli.options import TrustRemoteCode
 from turkic_idiom_tasks.cli.output import UNDEFINED, similarity_cells, similarity_table
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.training.config import (
     COSINE,
-    PRETRAIN_EPOCHS,
     IdiomTokenConfig,
     SimilarityConfig,
+    SimilarityOptions,
     check_token_inputs,
     checked,
     is_first_process,
@@ -42,10 +39,10 @@ Scores = Mapping[str, Mapping[str, float]]  # subset -> name -> score
 
 
 @finetune_app.command()
-@with_settings(SimilarityConfig)
+@with_settings(SimilarityOptions)
 def similarity(
     model: Model,
-    config: SimilarityConfig,
+    config: SimilarityOptions,
     data: Annotated[
         str,
         typer.Option(
@@ -67,16 +64,7 @@ def similarity(
             "protocol of AStitch 2B does.",
         ),
     ] = "refuse",
-    general: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="General pairs for the regression (score in [0, 1], two sentences; no header line); "
-            "the paper mixes in those of the STS benchmark.",
-        ),
-    ] = None,
     out: NewFolder = None,
-    revision: Revision = None,
     idiom_tokens: Annotated[
         str | None,
         typer.Option(
@@ -84,28 +72,7 @@ def similarity(
             help="One new token per idiom, in place of the idiom everywhere, or where a classifier calls it idiomatic.",
         ),
     ] = None,
-    initial_vector: Annotated[
-        str,
-        typer.Option(
-            "--idiom-token-init",
-            metavar="mean|random",
-            help="Vector of a new token: the mean of the idiom's sub-words, or random, as in the AStitch paper.",
-        ),
-    ] = "mean",
-    idiomaticity_classifier: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Classifier for select: a folder that finetune idiomaticity has made; of several seeds the best one.",
-        ),
-    ] = None,
-    pretrain_sentences: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Sentences with the idioms, one a line, for masked-LM training beforehand."),
-    ] = None,
-    pretrain_epochs: Annotated[int, typer.Option(metavar="N", help="Passes over these sentences.")] = PRETRAIN_EPOCHS,
     trust_remote_code: TrustRemoteCode = False,
-    push: Push = None,
 ) -> None:
     """Fine-tune an encoder so that a sentence with an idiom is like its paraphrase, not like a literal rewording.
 
@@ -113,24 +80,27 @@ def similarity(
     pairs of the similarity tasks. Example: turkic-idiom finetune similarity -m ./my-encoder --data lexicon --out mine
     """
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
-    if general is not None and config.loss != COSINE:
-        raise usage_error(f"--general {general}: only --loss cosine learns from pairs with scores; leave it out")
+    if config.general is not None and config.loss != COSINE:
+        raise usage_error(f"general {config.general}: only loss=cosine learns from pairs with scores; leave it out")
     replacements = [] if idiom_tokens is None else [idiom_tokens]
-    check_token_inputs(replacements, classifier=idiomaticity_classifier, sentences=pretrain_sentences)
+    classifier, sentences_file = config.idiomaticity_classifier, config.pretrain_sentences
+    check_token_inputs(replacements, classifier=classifier, sentences=sentences_file)
     token_config = None
     if idiom_tokens is not None:
-        vectors = {"idiom_tokens": idiom_tokens, "idiom_token_init": initial_vector}
-        token_config = checked(IdiomTokenConfig, {**vectors, "pretrain_epochs": pretrain_epochs})
-    repository = push_target(push, (model,))
+        token_settings = config.model_dump(include={"idiom_token_init", "pretrain_epochs"})
+        token_config = checked(IdiomTokenConfig, {"idiom_tokens": idiom_tokens, **token_settings})
+    # The record and the training have the settings that a cell of a grid has.
+    trained_config = SimilarityConfig.model_validate(config.model_dump(include=set(SimilarityConfig.model_fields)))
     from turkic_idiom_tasks.encoders.siblings.idiom_tokens import make_tokens
     from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms, read_sentences
     from turkic_idiom_tasks.training.triplets import build_triplets
 
+    general = None if config.general is None else Path(config.general)
     triplets = build_triplets(data, languages=language or (), seen_idioms=seen_idioms, general=general)
     tokens = []
     if token_config is not None:
         tokens = make_tokens(known_idioms(data, triplets, languages=language or ()))
-    sentences = [] if pretrain_sentences is None else read_sentences(pretrain_sentences)
+    sentences = [] if sentences_file is None else read_sentences(Path(sentences_file))
     # torch is loaded only after everything else is checked
     from turkic_idiom_tasks.metrics.similarity import similarity_scores
     from turkic_idiom_tasks.training.cards import check_new, save_tuned, tuning_record
@@ -145,9 +115,7 @@ def similarity(
     tokens_part = None if idiom_tokens is None else f"tokens-{idiom_tokens}"
     folder = out or tuned_folder(model, ["similarity", config.loss, config.pooling, tokens_part, config.seed])
     check_new(folder)
-    trainee = load_trainee(
-        model, task="T2", pooling=config.pooling, revision=revision, trust_remote_code=trust_remote_code
-    )
+    trainee = load_trainee(model, task="T2", pooling=config.pooling, trust_remote_code=trust_remote_code)
     grown = None
     if token_config is not None:
         grown = grow_encoder(
@@ -155,19 +123,19 @@ def similarity(
             tokens,
             triplets,
             config=token_config,
-            classifier=idiomaticity_classifier,
+            classifier=None if classifier is None else Path(classifier),
             sentences=sentences,
             batch_size=config.batch_size,
             seed=config.seed,
         )
     untuned_scores = test_scores()
-    tuned = fine_tune_similarity(trainee, triplets, config=config)
+    tuned = fine_tune_similarity(trainee, triplets, config=trained_config)
     scores = test_scores()
     if not is_first_process():
         return
     stated: dict[str, object] = {"path": triplets.path, "revision": triplets.revision, **triplets.sizes()}
     stated |= {"examples": tuned.n_examples, "test_idioms_seen": list(triplets.seen)}
-    record = tuning_record(trainee, tuned, config=config, data=stated, untuned_test=untuned_scores, test=scores)
+    record = tuning_record(trainee, tuned, config=trained_config, data=stated, untuned_test=untuned_scores, test=scores)
     if grown is not None:
         record["idiom_tokens"] = grown
     save_tuned(tuned, folder, record)
@@ -192,8 +160,6 @@ def similarity(
     sys.stdout.write(f"{tuned.verdict}\n\n")
     _print_scores(untuned_scores, scores, kept="tuned" if tuned.kept.step else "kept")
     sys.stdout.write(f"\nModel: {printable(str(folder))}\n")
-    if repository is not None:
-        push_folder(folder, repository)
 
 
 def _print_scores(untuned_scores: Scores, scores: Scores, *, kept: str) -> None:

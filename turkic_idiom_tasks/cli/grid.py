@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 import sys
 from importlib.util import find_spec
@@ -15,8 +16,8 @@ from rich.table import Table
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, TrustRemoteCode
-from turkic_idiom_tasks.encoders.names import TRUST_OPTION
 from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
@@ -43,28 +44,29 @@ GridFolder = Annotated[
         "--out",
         "-o",
         metavar="DIR",
-        help="Folder of the results.  [default: the name of FILE without .yaml, in the current folder]",
+        help="Folder of the results, which states the data of the last run; before the first one plan takes "
+        "TURKIC_IDIOM_DATA.  [default: the name of FILE without .yaml, in the current folder]",
     ),
 ]
 
 
 @grid_app.command()
-def plan(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote_code: TrustRemoteCode = False) -> None:
+def plan(file: GridFile, out: GridFolder = None) -> None:
     """Print every cell with its state and, once cells are finished, an estimate of the time for the missing ones."""
     from turkic_idiom_tasks.report.grid_report import Report
 
-    report = Report.of(_open(file, out, data, trust=trust_remote_code))
+    report = Report.of(_open(file, out))
     for cell, state in report.states.items():
         sys.stdout.write(f"{state:8s}{printable(str(cell))}\n")
     sys.stdout.write(printable(f"\n{report.summary()}\n{report.estimate()}\n"))
 
 
 @grid_app.command()
-def status(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote_code: TrustRemoteCode = False) -> None:
+def status(file: GridFile, out: GridFolder = None) -> None:
     """Print how many cells are done or missing, and why cells failed."""
     from turkic_idiom_tasks.report.grid_report import Report
 
-    _print_status(Report.of(_open(file, out, data, trust=trust_remote_code)))
+    _print_status(Report.of(_open(file, out)))
 
 
 @grid_app.command()
@@ -116,8 +118,6 @@ def run(
     report = Report.of(grid)
     _print_status(report)
     tables = ["turkic-idiom", "grid", "tables", str(file), "--out", str(grid.folder)]
-    tables += ["--data", data] if data else []
-    tables += [TRUST_OPTION] if trust_remote_code else []
     sys.stdout.write(printable(f"\nTables: {shlex.join(tables)}\n"))
     states = set(report.states.values())
     if MISSING in states:
@@ -131,11 +131,11 @@ def run(
 
 
 @grid_app.command()
-def tables(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote_code: TrustRemoteCode = False) -> None:
+def tables(file: GridFile, out: GridFolder = None) -> None:
     """Write the paper's tables and figures from the finished cells, beside the published figures."""
     from turkic_idiom_tasks.report.grid_tables import LONG_TABLES, write_grid_tables
 
-    written = write_grid_tables(_open(file, out, data, trust=trust_remote_code))
+    written = write_grid_tables(_open(file, out))
     for path in written:
         if path.suffix == ".md" and path.stem not in LONG_TABLES:
             sys.stdout.write(path.read_text("utf-8") + "\n")
@@ -143,13 +143,17 @@ def tables(file: GridFile, out: GridFolder = None, data: Data = "", trust_remote
         sys.stdout.write(printable(f"{path}\n"))
 
 
-def _open(file: Path, out: Path | None, data: str, *, trust: bool) -> Grid:
+def _open(file: Path, out: Path | None, data: str | None = None, *, trust: bool = False) -> Grid:
+    """Return the grid of a file in its folder, with the data and the trust of its last run unless others are given."""
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.runs.grid import open_grid
+    from turkic_idiom_tasks.runs.grid import last_run, open_grid
     from turkic_idiom_tasks.runs.grid_file import read_grid_file
 
     parts = read_grid_file(file)  # first, because its mistakes are cheaper to find than those of the data
-    return open_grid(parts, open_dataset(data), out or Path(file.stem), trust_remote_code=trust)
+    folder = out or Path(file.stem)
+    if data is None:
+        data, trust = last_run(folder) or (os.environ.get(DATA_VARIABLE, ""), False)
+    return open_grid(parts, open_dataset(data), folder, trust_remote_code=trust)
 
 
 def _print_status(report: Report) -> None:

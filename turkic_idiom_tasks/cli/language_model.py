@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gc
-import inspect
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -22,7 +19,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display, first_fault, printable, read_yaml
 
 if TYPE_CHECKING:
-    from hub_datasets.questions import Question, Reply, Settings
+    from hub_datasets.questions import Asking, Question, Reply
 
 _NAME_HELP = (
     "PROVIDER/NAME as Inspect names models, such as anthropic/claude-sonnet-4-5; another NAME is that of a model on a "
@@ -54,73 +51,22 @@ MinCaught = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """Options of every command that asks language models; see `with_model_options`."""
-
-    base_url: Annotated[
-        str | None,
-        typer.Option(
-            "--base-url",
-            metavar="URL",
-            help="Address of the server, mostly ending in /v1.  [default: that of the provider, or OPENAI_BASE_URL]",
-        ),
-    ] = None
-    cache: Annotated[
-        Path,
-        typer.Option("--cache", metavar="FILE", help="Every answer is appended to it, and none is asked for twice."),
-    ] = Path("language-model-answers.jsonl")
-    prompt: Annotated[
-        int | None,
-        typer.Option("--prompt", metavar="N", help="Version of the prompt: 1 is the paper's wording.  [newest]"),
-    ] = None
-    max_requests: Annotated[
-        int | None, typer.Option("--max-requests", min=1, metavar="N", help="Stop before another request is sent.")
-    ] = None
-    max_tokens: Annotated[
-        int | None,
-        typer.Option("--max-tokens", min=1, metavar="N", help="Stop when questions and answers have so many."),
-    ] = None
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, max=256, metavar="N", help="Requests at a time.")
-    ] = 4
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print requests, tokens and cost, and send nothing.")] = (
-        False
-    )
-    prices: Annotated[
-        Path | None,
-        typer.Option(
-            "--prices",
-            metavar="FILE",
-            help="YAML for --dry-run, per million tokens: {MODEL: {input: 2.0, output: 8.0}}.",
-        ),
-    ] = None
-    values: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="temperature (a number, or default), answer_tokens, seed, structured (true, false), stream (true, "
-            "false), timeout (seconds), retries; may be repeated.",
-        ),
-    ] = None
-
-
-def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give the options of `ModelOptions` to a command that takes them as `options`."""
-    hints = get_type_hints(ModelOptions, include_extras=True)
-    parameters = [row for row in inspect.signature(command, eval_str=True).parameters.values() if row.name != "options"]
-    for field in fields(ModelOptions):
-        kind = inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name]))
-
-    @wraps(command)
-    def run(**values: Any) -> None:
-        shared = {name: values.pop(name) for name in hints}
-        command(**values, options=ModelOptions(**shared))
-
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # which typer reads
-    return run
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print requests, tokens and cost, and send nothing.")]
+MaxRequests = Annotated[
+    int | None, typer.Option("--max-requests", min=1, metavar="N", help="Stop before another request is sent.")
+]
+Values = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="May be repeated. base_url (of the server, mostly ending in /v1; or OPENAI_BASE_URL), cache (FILE of all "
+        "answers, none of which is asked for twice), prompt (version; 1 is the paper's wording), max_tokens (of "
+        "questions and answers), concurrency (requests at a time), prices (YAML for --dry-run, per million tokens: "
+        "{MODEL: {input: 2.0, output: 8.0}}), temperature (a number, or default), answer_tokens, seed, structured, "
+        "stream, timeout (seconds), retries.",
+    ),
+]
 
 
 class _Price(BaseModel):
@@ -132,21 +78,46 @@ class _Price(BaseModel):
     output: Annotated[float, Field(ge=0)]
 
 
+def asking_settings(values: Sequence[str] | None) -> Asking:
+    """Return what ``--set`` states; an InputError names the value that cannot be used."""
+    from hub_datasets.questions import Asking
+
+    stated: dict[str, str | None] = {}
+    for text in values or ():
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise usage_error(f"--set {display(text)}: expected NAME=VALUE")
+        stated[name.strip()] = value.strip()
+    if stated.get("temperature") == "default":
+        stated["temperature"] = None
+    try:
+        return Asking.model_validate(stated)
+    except ValidationError as error:
+        known = ", ".join(Asking.model_fields)
+        raise usage_error(f"--set {first_fault(error)}; known: {known}") from error
+
+
 def ask_models(
-    models: Sequence[str], questions: Sequence[Question], options: ModelOptions
+    models: Sequence[str], questions: Sequence[Question], settings: Asking, *, dry_run: bool, max_requests: int | None
 ) -> dict[str, list[Reply]] | None:
     """Return model -> replies to the questions, in order; None in a dry run, which prints what they would cost."""
     from hub_datasets.questions import Budget, estimate, open_answers
 
-    settings = _settings(options.values or ())
-    prices = _read_prices(options.prices)
+    prices: dict[str, _Price] = {}
+    if settings.prices is not None:
+        try:
+            prices = TypeAdapter(dict[str, _Price]).validate_python(read_yaml(settings.prices))
+        except ValidationError as error:
+            raise InputError(
+                f"{settings.prices}: {first_fault(error)}; expected MODEL: {{input: …, output: …}} for each model"
+            ) from error
     names = list(dict.fromkeys(models))
     if not all(name.strip() for name in names):
         raise usage_error("--model is empty; give the name of a model")
-    with open_answers(options.cache) as answers:
+    with open_answers(settings.cache) as answers:
         if answers.n_damaged:
-            sys.stderr.write(printable(f"{options.cache}: {answers.n_damaged} damaged lines are skipped\n"))
-        if options.dry_run:
+            sys.stderr.write(printable(f"{settings.cache}: {answers.n_damaged} damaged lines are skipped\n"))
+        if dry_run:
             rows = []
             for name in names:
                 for row in estimate(name, questions, settings, answers):
@@ -164,11 +135,11 @@ def ask_models(
             return None
         from hub_datasets.language_model import LanguageModel  # Inspect takes seconds to import
 
-        budget = Budget(options.max_requests, options.max_tokens)
+        budget = Budget(max_requests, settings.max_tokens)
         replies: dict[str, list[Reply]] = {}
         for name in names:
             model = LanguageModel(
-                name, answers, budget, settings, base_url=options.base_url, concurrency=options.concurrency
+                name, answers, budget, settings, base_url=settings.base_url, concurrency=settings.concurrency
             )
             try:
                 with progress_bar(name) as progress:
@@ -219,32 +190,3 @@ def report_caught(caught: Sequence[tuple[str, bool]], *, min_caught: float | Non
             f"{share:.1%} of the planted errors were caught, fewer than the {min_caught:.1%} of --min-caught; these "
             "verdicts do not count, choose another model or prompt"
         )
-
-
-def _settings(texts: Sequence[str]) -> Settings:
-    from hub_datasets.questions import Settings
-
-    values: dict[str, str | None] = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise usage_error(f"--set {display(text)}: expected NAME=VALUE")
-        values[name.strip()] = value.strip()
-    if values.get("temperature") == "default":
-        values["temperature"] = None
-    try:
-        return Settings.model_validate(values)
-    except ValidationError as error:
-        known = ", ".join(Settings.model_fields)
-        raise usage_error(f"--set {first_fault(error)}; known: {known}") from error
-
-
-def _read_prices(path: Path | None) -> dict[str, _Price]:
-    if path is None:
-        return {}
-    try:
-        return TypeAdapter(dict[str, _Price]).validate_python(read_yaml(path))
-    except ValidationError as error:
-        raise InputError(
-            f"{path}: {first_fault(error)}; expected MODEL: {{input: …, output: …}} for each model"
-        ) from error

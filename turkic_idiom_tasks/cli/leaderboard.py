@@ -129,7 +129,6 @@ def build(
         Path | None,
         typer.Option(metavar="FILE", help="Page for maintainers, outside the site: what was left out, and why."),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="End at the first fault, and write no site.")] = False,
     overwrite: Annotated[
         bool,
         typer.Option("--overwrite", help="Write into a folder with other files; only those of a site are replaced."),
@@ -138,16 +137,12 @@ def build(
         str | None,
         typer.Option(metavar="URL", help="GitHub repository that takes submissions, for links.  [default: none]"),
     ] = None,
-    date: Annotated[
-        str | None,
-        typer.Option(metavar="YYYY-MM-DD", help="Day of the build, for the footer.  [default: SOURCE_DATE_EPOCH]"),
-    ] = None,
     data: Data = "",
 ) -> None:
     """Compute every score and interval from the predictions, rank the models, and write a static site.
 
     A submission with a fault is left out and listed, and never stops the others. An earlier site in the folder is
-    updated; other files in it are left alone.
+    updated; other files in it are left alone. The day in the footer is that of SOURCE_DATE_EPOCH.
     """
     from leaderboard import build as build_site
 
@@ -157,10 +152,8 @@ def build(
         data=data,
         reproduced=_read_ids(reproduced) if reproduced else (),
         report=report,
-        strict=strict,
         overwrite=overwrite,
         repository=repository,
-        built=date,
     )
     noun = "submission" if len(outcome.scored) == 1 else "submissions"
     lines = [f"{len(outcome.scored)} {noun}, {len(outcome.files)} files"]

@@ -1,4 +1,4 @@
-"""``turkic-idiom lm``: items for language models, their sizes and their baselines."""
+"""``turkic-idiom lm``: items for language models, their sizes, baselines and cost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPTIONS = "options"
 
 lm_app = typer.Typer(
     name="lm",
-    help="Items for language models: write them, count them, and score baselines that know no idiom.",
+    help="Items for language models: write them, count them, and see what they cost and give away.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -56,24 +56,22 @@ Languages = Annotated[
     list[str] | None,
     typer.Option("--lang", "-l", metavar="CODE", help="Language of the idioms; may be repeated.  [default: all]"),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
 
 
 @lm_app.command(epilog="Example: turkic-idiom lm items --kind meaning --lang tr --out meaning_tr.jsonl")
 def items(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="JSONL to write, one item a line.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="New file: JSONL, one item a line.")],
     data: Data = "",
     kind: Kinds = None,
     lang: Languages = None,
     split: Annotated[Split, typer.Option("--split", help="Concepts that are asked about.")] = Split.test,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")] = False,
 ) -> None:
     """Write items with their options, the position of the right one, and the type of each trap."""
     from hub_datasets.annotated_files import check_out
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.io.files import write_text
 
-    check_out(out, overwrite=overwrite)
+    check_out(out)
     sets = _build(open_dataset(data), kind, lang, split=split)
     lines = []
     for members in sets.values():
@@ -83,93 +81,89 @@ def items(
     sys.stdout.write(printable(f"{out}: {len(lines)} items of {len(sets)} sets\n"))
 
 
-@lm_app.command()
-def stats(data: Data = "", kind: Kinds = None, lang: Languages = None, as_json: AsJson = False) -> None:
-    """Print how many items each set has, and how many of its traps are of which type."""
+@lm_app.command(epilog="Example: turkic-idiom lm stats --kind usage --shots 5 --tokenizer ./my-model")
+def stats(
+    data: Data = "",
+    kind: Kinds = None,
+    lang: Languages = None,
+    shots: Annotated[
+        int | None, typer.Option("--shots", min=0, metavar="N", help="Also the cost, with N examples in each prompt.")
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option("--tokenizer", metavar="MODEL", help="Also the cost, in tokens of this model."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of tables.")] = False,
+) -> None:
+    """Print the size of each set, its traps by type, and the accuracy of guesses that know no idiom, in percent.
+
+    The guesses are from the options alone, from shared letters, and at random; where they stay near chance, the options
+    do not give the right one away. The cost is that of the prompts of each task of lm-eval under the first English
+    prompt: by likelihood there is one request for each option, in writing one for each item.
+    """
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+    from turkic_idiom_tasks.tasks.items.baselines import baseline_rows
+    from turkic_idiom_tasks.tasks.items.cost import by_characters, costs
 
-    rows = []
+    has_cost = shots is not None or tokenizer is not None
+    count = _token_counter(tokenizer) if tokenizer is not None else by_characters
+    rows: list[dict[str, Any]] = []
     for name, members in _build(open_dataset(data), kind, lang).items():
         row: dict[str, Any] = {"set": name, "items": len(members), "concepts": len({item.concept for item in members})}
         for trap in TRAPS:
             row[trap] = sum(option.trap == trap for item in members for option in item.options)
-        rows.append(row | {"small_sample": len(members) < SMALL_N})
+        row["small_sample"] = len(members) < SMALL_N
+        row["baselines"] = []
+        for baseline in baseline_rows(name, members):
+            facts = {"set": baseline.name, "items": baseline.n_items, "chance": baseline.chance}
+            row["baselines"].append(facts | {"small_sample": baseline.is_small} | baseline.accuracies)
+        if has_cost:
+            row["cost"] = [asdict(price) for price in costs(name, members, shots=shots or 0, count=count)]
+        rows.append(row)
     if as_json:
-        _print_json(rows)
-        return
-    cells = []
-    for row in rows:
-        size = _size(row["items"], is_small=row["small_sample"])
-        cells.append([row["set"], size, *(str(row[key]) for key in ("concepts", *TRAPS))])
-    note = _small_note(any(row["small_sample"] for row in rows))
-    _print_table(["items", "concepts", *TRAPS], cells, f"near, lexical, random: traps of each type{note}")
-
-
-@lm_app.command()
-def baselines(data: Data = "", kind: Kinds = None, lang: Languages = None, as_json: AsJson = False) -> None:
-    """Print the accuracy of guesses from the options alone, from shared letters, at random, and of the right answers.
-
-    Guesses that stay near chance show that the options do not give the right one away.
-    """
-    from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.tasks.items.baselines import NAMES, OPTION_ONLY, baseline_rows
-
-    rows = []
-    for name, members in _build(open_dataset(data), kind, lang).items():
-        rows += baseline_rows(name, members)
-    if as_json:
-        documents = []
         for row in rows:
-            accuracies = {name: None if value != value else value for name, value in row.accuracies.items()}
-            facts = {"set": row.name, "items": row.n_items, "chance": row.chance, "small_sample": row.is_small}
-            documents.append(facts | accuracies)
-        _print_json(documents)
+            for baseline in row["baselines"]:  # JSON has no NaN
+                baseline.update({key: None for key, value in baseline.items() if value != value})
+        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
         return
-    is_wide = _console().width >= WIDE
-    n_options_only = len(OPTION_ONLY)
+    _print_sizes(rows)
+    _print_baselines([baseline for row in rows for baseline in row["baselines"]])
+    if has_cost:
+        how = "estimated from characters" if tokenizer is None else "as the tokenizer counts them"
+        _print_cost([price for row in rows for price in row["cost"]], how)
+
+
+def _print_sizes(rows: Sequence[dict[str, Any]]) -> None:
     cells = []
     for row in rows:
-        shares = [row.accuracies[name] for name in NAMES]
-        if not is_wide:
-            shares = [max(shares[:n_options_only]), *shares[n_options_only:]]
-        whole, _, part = row.name.partition(", ")
-        label = f"  {part}" if part else whole
-        percentages = ["–" if share != share else f"{100 * share:.1f}" for share in (row.chance, *shares)]
-        cells.append([label, _size(row.n_items, is_small=row.is_small), *percentages])
-    note = _small_note(any(row.is_small for row in rows))
+        cells.append([row["set"], _size(row), *(str(row[key]) for key in ("concepts", *TRAPS))])
+    note = f"near, lexical, random: traps of each type{_small_note(rows)}"
+    _print_table(["items", "concepts", *TRAPS], cells, f"{note}\n")
+
+
+def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:
+    """Print a row for each set; in a narrow terminal the baselines that see the options alone share a column."""
+    from turkic_idiom_tasks.tasks.items.baselines import NAMES, OPTION_ONLY
+
+    is_wide = _console().width >= WIDE
+    names = list(NAMES) if is_wide else [OPTIONS, *NAMES[len(OPTION_ONLY) :]]
+    cells = []
+    for row in rows:
+        highest = {OPTIONS: max(row[name] for name in OPTION_ONLY)}
+        whole, _, part = row["set"].partition(", ")
+        percentages = []
+        for name in ("chance", *names):
+            share = (row | highest)[name]
+            percentages.append("–" if share != share else f"{100 * share:.1f}")
+        cells.append([f"  {part}" if part else whole, _size(row), *percentages])
+    note = f"Accuracy in percent{_small_note(rows)}"
     if not is_wide:
-        note = f"; {OPTIONS}: the highest of {', '.join(OPTION_ONLY)}, which stand apart in {WIDE} columns{note}"
-    names = NAMES if is_wide else (OPTIONS, *NAMES[n_options_only:])
-    _print_table(["n", "chance", *names], cells, f"Accuracy in percent{note}")
+        note += f"; {OPTIONS}: the highest of {', '.join(OPTION_ONLY)}, which stand apart in {WIDE} columns"
+    _print_table(["n", "chance", *names], cells, note)
 
 
-@lm_app.command(epilog="Example: turkic-idiom lm cost --kind usage --shots 5 --tokenizer ./my-model")
-def cost(
-    data: Data = "",
-    kind: Kinds = None,
-    lang: Languages = None,
-    shots: Annotated[int, typer.Option("--shots", min=0, help="Examples in each prompt (--num_fewshot).")] = 0,
-    tokenizer: Annotated[
-        str,
-        typer.Option("--tokenizer", metavar="MODEL", help="Count the tokens of this model.  [default: estimate]"),
-    ] = "",
-    as_json: AsJson = False,
-) -> None:
-    """Print how many requests and tokens of prompts each task of lm-eval costs, under the first English prompt.
-
-    By likelihood there is one request for each option, in writing one for each item.
-    """
-    from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.tasks.items.cost import by_characters, costs
-
-    count = _token_counter(tokenizer) if tokenizer else by_characters
-    prices = []
-    for name, members in _build(open_dataset(data), kind, lang).items():
-        prices += [asdict(price) for price in costs(name, members, shots=shots, count=count)]
-    if as_json:
-        _print_json(prices)
-        return
+def _print_cost(prices: Sequence[dict[str, Any]], how: str) -> None:
     columns = ["items", "requests", "tokens", "requests (_gen)", "tokens (_gen)"]
     cells = []
     totals = [0] * len(columns)
@@ -178,7 +172,7 @@ def cost(
         totals = [total + figure for total, figure in zip(totals, figures, strict=True)]
         cells.append([task, *(f"{figure:,}" for figure in figures)])
     cells.append(["all", *(f"{total:,}" for total in totals)])
-    how = "as the tokenizer counts them" if tokenizer else "estimated from characters"
+    sys.stdout.write("\n")
     _print_table(columns, cells, f"Tokens of prompts, {how}; the tokens of written answers come on top")
 
 
@@ -235,10 +229,6 @@ def _build(
     return sets
 
 
-def _print_json(rows: Sequence[Any]) -> None:
-    sys.stdout.write(json.dumps(rows, indent=2) + "\n")
-
-
 def _print_table(columns: Sequence[str], cells: Sequence[Sequence[str]], note: str) -> None:
     from rich.table import Table
 
@@ -258,11 +248,11 @@ def _console() -> Any:
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
-def _size(n_items: int, *, is_small: bool) -> str:
-    return f"{n_items}{'*' if is_small else ''}"
+def _size(row: dict[str, Any]) -> str:
+    return f"{row['items']}{'*' if row['small_sample'] else ''}"
 
 
-def _small_note(has_small: bool) -> str:
+def _small_note(rows: Sequence[dict[str, Any]]) -> str:
     from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 
-    return f"; *: fewer than {SMALL_N} items" if has_small else ""
+    return f"; *: fewer than {SMALL_N} items" if any(row["small_sample"] for row in rows) else ""

@@ -10,8 +10,6 @@ import typer
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode
-from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER
-from turkic_idiom_tasks.results import TOP_K
 
 DEFAULT_OUTPUT = Path("results")
 
@@ -57,27 +55,16 @@ def run_command(
         str | None,
         typer.Option("--device", metavar="DEVICE", help="cpu, cuda, cuda:1, mps. Default: the best there is."),
     ] = None,
-    dtype: Annotated[str, typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16 or float16.")] = "float32",
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, metavar="N", help="Texts at a time.")] = BATCH_SIZE,
-    first_layer: Annotated[
-        int,
+    values: Annotated[
+        list[str] | None,
         typer.Option(
-            "--first-layer",
-            min=0,
-            max=1,
-            metavar="0|1",
-            help="First layer of first_last: 1, the first transformer layer, or 0, the embeddings.",
+            "--set",
+            metavar="NAME=VALUE",
+            help="May be repeated. dtype (float32, bfloat16 or float16), batch_size (texts at a time), first_layer (of "
+            "first_last: 1, the first transformer layer, or 0, the embeddings), top_k (documents per query in the "
+            "records, whose scores stay exact; 0: the whole pool).",
         ),
-    ] = FIRST_LAYER,
-    top_k: Annotated[
-        int,
-        typer.Option(
-            "--top-k",
-            min=0,
-            metavar="K",
-            help="Documents per query in the records, whose scores stay exact; 0: the whole pool.",
-        ),
-    ] = TOP_K,
+    ] = None,
 ) -> None:
     """Score models on the retrieval and similarity tasks; all tasks and poolings of a model come from one pass.
 
@@ -87,7 +74,7 @@ def run_command(
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.report.frame import report_run, run_frame, to_csv, to_json
     from turkic_idiom_tasks.runs.run import run_models
-    from turkic_idiom_tasks.runs.run_options import make_options
+    from turkic_idiom_tasks.runs.run_options import make_options, model_settings
 
     options = make_options(
         tasks=tasks or (),
@@ -98,10 +85,7 @@ def run_command(
         revision=revision,
         trust_remote_code=trust_remote_code,
         device=device,
-        dtype=dtype,
-        batch_size=batch_size,
-        first_layer=first_layer,
-        top_k=top_k or None,
+        **model_settings(values),
     )
     dataset = open_dataset(data)
     with reporting(sys.stderr) as reporter:

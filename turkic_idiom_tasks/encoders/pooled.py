@@ -118,7 +118,7 @@ class PooledEncoder:
                 text = distinct[int(is_finite.argmin())]
                 raise InputError(
                     f"{self.model_id}: the vector of the text {display(text)} under pooling {pooling} is not finite "
-                    f"(NaN or infinity), in {self.dtype}; use --dtype float32, and check the weights of the model"
+                    f"(NaN or infinity), in {self.dtype}; use --set dtype=float32, and check the weights of the model"
                 )
         rows = np.array([row_of_text[text] for text in texts], dtype=np.int64)
         return {pooling: of_distinct[rows] for pooling, of_distinct in vectors.items()}

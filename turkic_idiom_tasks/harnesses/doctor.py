@@ -22,6 +22,7 @@ from pathlib import Path
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE, hook
 from turkic_idiom_tasks.harnesses.private_names import LM_EVAL, MTEB, Harness, installed_version
 
+TASK_FOLDER = Path(__file__).parent / "lm_eval_tasks"  # not from lm_eval_names, whose imports may be broken
 DISTRIBUTION = "turkic-idiom-tasks"
 # Always listed with their versions, and imported in this order, so that the culprit comes first
 PACKAGES = ("pydantic", "torch", "transformers", "sentence-transformers", "mteb", "lm-eval")
@@ -84,6 +85,7 @@ def diagnose() -> Diagnosis:
         except BaseException as error:  # a broken package may raise anything, such as the panics of packages in Rust
             detail = f"{name}: cannot be checked: {in_one_line(error)}"
             diagnosis.fault(detail, again, problem=f"{name} cannot be checked", is_consequence=True)
+    diagnosis.details.append(f"task folder: {TASK_FOLDER}")  # last, so that a shell script can take it
     return diagnosis
 
 
@@ -189,7 +191,7 @@ def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
     from lm_eval.api.registry import model_registry
     from lm_eval.tasks.manager import TaskManager
 
-    from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, TASK_FOLDER
+    from turkic_idiom_tasks.harnesses.lm_eval_names import ALL
     from turkic_idiom_tasks.harnesses.lm_eval_plugin import GROUPS, MODEL_NAME
 
     advice = f"pass --include_path {TASK_FOLDER} to lm-eval"

@@ -221,17 +221,15 @@ def content_revision(directory: Path) -> str:
     return digest.hexdigest()
 
 
-def check_target(directory: Path, *, overwrite: bool) -> None:
-    """Check, before any work is done, that a lexicon may be written to a directory."""
+def check_target(directory: Path, *, overwrite: bool | None = None) -> None:
+    """Check before any work is done that a lexicon may be written; `overwrite` is None if nothing can be replaced."""
     restore_folder(directory)
     if directory.exists() and not directory.is_dir():
         raise InputError(f"{directory}: is not a directory; choose another --out")
     names = foreign_names(directory) if directory.is_dir() else []
     if names and not overwrite:
-        raise InputError(
-            f"{directory}: not empty (holds {display(names[0])}); choose another --out, or add --overwrite, which "
-            "replaces the lexicon there"
-        )
+        advice = "remove it" if overwrite is None else "add --overwrite, which replaces the lexicon there"
+        raise InputError(f"{directory}: not empty (holds {display(names[0])}); choose another --out, or {advice}")
     for name in names:
         if name.endswith(".jsonl") and name not in FILES:
             raise InputError(f"{directory}: holds {display(name)}, which is no lexicon file; choose another --out")

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import LOCK, check_writable, locked, write_json
@@ -45,6 +45,12 @@ class Failure(BaseModel):
     cell: str
     error: str
     details: str = ""
+
+
+class _LastRun(DataName):
+    """Data of a folder, and whether the last run in it could execute code that comes with models."""
+
+    trust_remote_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +203,9 @@ class Grid:
             _check_data(self.folder, self.dataset)
             for folder in (RECORDS, CHECKPOINTS, _FAILURES):  # this also removes unfinished files of killed runs
                 check_writable(self.folder / folder)
-            about = DataName(path=self.dataset.path, revision=self.dataset.revision)
-            write_json(self.folder / _ABOUT, about.model_dump())
+            about = _LastRun(path=self.dataset.path, revision=self.dataset.revision)
+            stated = about.model_dump(exclude={"trust_remote_code"}) | trust_setting(self.trust_remote_code)
+            write_json(self.folder / _ABOUT, stated)
             if retry_failed:
                 for cell, job in self._job_of().items():
                     job.failure_path(cell).unlink(missing_ok=True)
@@ -254,12 +261,20 @@ def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
         yield from job.run(dataset)
 
 
+def last_run(folder: Path) -> tuple[str, bool] | None:
+    """Return the name of the data of the last run in a folder and its trust in code; None before the first run."""
+    if not (folder / _ABOUT).is_file():
+        return None
+    about = _read_model(_LastRun, folder / _ABOUT)
+    return "" if about.path == BUNDLED_PATH else about.path, about.trust_remote_code
+
+
 def _check_data(folder: Path, dataset: Dataset) -> None:
     """Raise InputError if a folder holds results of other data."""
     path = folder / _ABOUT
     if not path.is_file():
         return
-    about = _read_model(DataName, path)
+    about = _read_model(_LastRun, path)
     if about.revision != dataset.revision:
         raise usage_error(
             f"{folder}: holds results of other data ({about.path}, revision {about.revision[:12]}; the data in use, "

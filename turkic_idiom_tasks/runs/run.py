@@ -133,7 +133,7 @@ class _ModelScorer:
                 trust_remote_code=options.trust_remote_code,
             )
         if not loaded.is_sentence_transformer and (options.dtype != "float32" or options.first_layer != FIRST_LAYER):
-            self._note(f"{name}: no transformer encoder, so --dtype and --first-layer have no effect")
+            self._note(f"{name}: no transformer encoder, so dtype and first_layer have no effect")
         units = list(self._units(loaded))
         for unit in units:
             if not options.overwrite:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
@@ -20,6 +21,7 @@ from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.predictions import SubsetKey
 from turkic_idiom_tasks.tasks.siblings.astitch import astitch_dataset
 from turkic_idiom_tasks.tasks.siblings.chengyu import chengyu_dataset
+from turkic_idiom_tasks.training.config import checked
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -45,6 +47,27 @@ class RunOptions:
     first_layer: int = FIRST_LAYER  # index of the hidden states that first_last takes as the first layer
     top_k: int | None = TOP_K  # documents per query in the records; None keeps the whole pool
     overwrite: bool = False  # whether finished results are computed again
+
+
+class ModelSettings(BaseModel):
+    """Settings of ``turkic-idiom run --set``, checked; the defaults are those of `RunOptions`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    dtype: str = "float32"
+    batch_size: PositiveInt = BATCH_SIZE
+    first_layer: Annotated[int, Field(ge=0, le=1)] = FIRST_LAYER
+    top_k: NonNegativeInt = TOP_K
+
+
+def model_settings(values: Iterable[str] | None) -> dict[str, Any]:
+    """Return the fields of `RunOptions` that ``NAME=VALUE`` state; 0 as `top_k` is the whole pool."""
+    stated: dict[str, object] = {}
+    for assignment in values or ():
+        name, _, value = assignment.partition("=")
+        stated[name] = int(value) if value.isdecimal() else value
+    settings = checked(ModelSettings, stated).model_dump()
+    return settings | {"top_k": settings["top_k"] or None}
 
 
 class Reporter:

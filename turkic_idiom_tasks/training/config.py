@@ -26,7 +26,6 @@ MAX_SEED = 2**32 - 1  # the largest that NumPy takes
 NotNegative = Annotated[int, Field(ge=0)]
 Seed = Annotated[int, Field(ge=0, le=MAX_SEED, description="Seed of everything random.")]
 Epochs = Annotated[PositiveInt, Field(description="Passes over the training data.")]
-BatchSize = Annotated[PositiveInt, Field(description="Examples per step and device.")]
 LearningRate = Annotated[FiniteFloat, Field(gt=0, description="Learning rate of AdamW.")]
 
 
@@ -40,46 +39,30 @@ class TrainerSettings(Settings):
     """Settings of every training with AdamW, whose learning rate falls linearly to 0."""
 
     epochs: Epochs = 1
-    batch_size: BatchSize = 16
+    batch_size: PositiveInt = 16  # examples per step and device
     learning_rate: LearningRate = 2e-5
     weight_decay: Annotated[FiniteFloat, Field(ge=0)] = 0.01
-    bf16: Annotated[bool, Field(description="Train in bfloat16 autocast; weights and scores stay float32.")] = False
+    bf16: bool = False  # train in bfloat16 autocast; weights and scores stay float32
 
 
 class EncoderSettings(TrainerSettings):
     """Settings of the trainings whose result is an encoder of texts."""
 
     seed: Seed = 42
-    pooling: Annotated[
-        str | None,
-        Field(
-            description="cls, mean, max, first_last or last_four.  [default: the model's own, mean for a plain encoder]"
-        ),
-    ] = None
+    pooling: str | None = None  # one of `names.POOLINGS`; None is the model's own, mean for a plain encoder
 
 
 class RetrievalConfig(EncoderSettings):
     """Settings of the fine-tuning for retrieval; the defaults are the paper's, as far as it states them."""
 
-    loss: Annotated[
-        Literal["mnrl", "cosine"] | None,
-        Field(description="mnrl or cosine.  [default: mnrl for sentence-transformers models, else cosine]"),
-    ] = None
-    negatives: Annotated[
-        NotNegative,
-        Field(description="Wrong meanings per pair for the cosine loss; 0 is the paper to the letter, and collapses."),
-    ] = 1
+    loss: Literal["mnrl", "cosine"] | None = None  # None is mnrl for sentence-transformers models, else cosine
+    negatives: NotNegative = 1  # wrong meanings per pair for cosine; 0 is the paper to the letter, and collapses
     evaluations: PositiveInt = 4  # on the development queries, per epoch
     patience: PositiveInt = 3  # evaluations without a new best score after which training stops
-    cached: Annotated[bool, Field(description="mnrl with large batches, in the memory of mini_batch pairs (32).")] = (
-        False
-    )
+    cached: bool = False  # mnrl with large batches, in the memory of mini_batch pairs
     mini_batch: PositiveInt = 32  # pairs per forward pass if cached
     gradient_checkpointing: bool = False  # compute activations twice instead of keeping them
-    lora: Annotated[
-        NotNegative,
-        Field(description="Train low-rank adapters of this rank, such as 16, and merge them; 0 trains all weights."),
-    ] = 0
+    lora: NotNegative = 0  # rank of adapters that are trained and then merged, such as 16; 0 trains all weights
 
     @model_validator(mode="after")
     def _save_memory_once(self) -> Self:
@@ -92,7 +75,7 @@ class SpanConfig(TrainerSettings):
     """Settings of the fine-tuning of a token classifier; the defaults are the paper's, as far as it states them."""
 
     epochs: Epochs = 5
-    batch_size: BatchSize = 8
+    batch_size: PositiveInt = 8
     learning_rate: LearningRate = 5e-5
     labelling: Labelling = "all"  # every sub-word of a word has a label (the paper), or only its first one
     max_length: PositiveInt | None = None  # sub-words of a sentence in training; None is the model's limit, at most 512
@@ -105,12 +88,19 @@ class SimilarityConfig(EncoderSettings):
     """Settings of the training for similarity; epochs and temperature are those of ChengyuSTS and SimCSE."""
 
     epochs: Epochs = 4
-    batch_size: BatchSize = 32
-    loss: Annotated[
-        Literal["simcse", "cosine"],
-        Field(description="simcse (supervised, over triplets) or cosine (regression on the similarity of pairs)."),
-    ] = "simcse"
+    batch_size: PositiveInt = 32
+    loss: Literal["simcse", "cosine"] = "simcse"  # supervised over triplets; or regression on the similarity of pairs
     temperature: Annotated[FiniteFloat, Field(gt=0)] = 0.05  # of simcse
+
+
+class SimilarityOptions(SimilarityConfig):
+    """Settings of `turkic-idiom finetune similarity`: also its files, and the tokens of idioms."""
+
+    general: str | None = None  # file of general pairs for the regression, as those of the STS benchmark in the paper
+    idiom_token_init: Literal["random", "mean"] = "mean"  # noqa: S105  # no password
+    idiomaticity_classifier: str | None = None  # folder that finetune idiomaticity has made, for select
+    pretrain_sentences: str | None = None  # file of sentences with the idioms, one a line, for masked-LM training
+    pretrain_epochs: PositiveInt = PRETRAIN_EPOCHS
 
 
 class IdiomTokenConfig(Settings):
@@ -127,8 +117,8 @@ class IdiomaticityConfig(TrainerSettings):
     """Settings of the training of a classifier of sentences; epochs, learning rate and length are those of AStitch."""
 
     epochs: Epochs = 9
-    batch_size: BatchSize = 32
-    max_length: Annotated[PositiveInt, Field(description="Sub-words of a sentence, or of a pair, that are used.")] = 128
+    batch_size: PositiveInt = 32
+    max_length: PositiveInt = 128  # sub-words of a sentence, or of a pair, that are used
 
 
 class TrainingSeeds(Settings):
@@ -146,8 +136,8 @@ def check_token_inputs(
     """Raise InputError if what was given for idiom tokens does not fit to the replacements (`names.REPLACEMENTS`)."""
     if REPLACE_SELECTED in replacements and classifier is None:
         raise usage_error(
-            "idiom tokens select need an idiomaticity classifier: give --idiomaticity-classifier DIR, in a grid "
-            "idiomaticity_classifier, a folder that turkic-idiom finetune idiomaticity has made"
+            "idiom tokens select need an idiomaticity classifier: give --set idiomaticity_classifier=DIR, in a "
+            "grid idiomaticity_classifier, a folder that turkic-idiom finetune idiomaticity has made"
         )
     if REPLACE_SELECTED not in replacements and classifier is not None:
         raise usage_error(f"idiomaticity classifier {classifier}: only idiom tokens select ask it; leave it out")

@@ -124,7 +124,7 @@ def train_encoder(
     best = KeepBest(model, "eval_score", evaluations=evaluations, patience=patience)
     best.offer(evaluate() | {"epoch": 0, "step": 0})
     if not best.history[0][IS_FINITE]:
-        raise InputError("the untuned model's vectors hold NaN or infinity; try another --pooling or model")
+        raise InputError("the untuned model's vectors hold NaN or infinity; try another pooling or model")
     with tempfile.TemporaryDirectory(prefix="turkic-idiom-") as scratch:  # the trainer makes an empty folder in it
         trainer = _EncoderTrainer(
             best,

@@ -87,7 +87,7 @@ def similarities_of_subsets(model: SentenceTransformer, test: Mapping[str, Sente
     for subset, pairs in test.items():
         values = pair_similarities(model, pairs)
         if not np.isfinite(values).all():
-            raise InputError(f"{subset}: the model's vectors hold NaN or infinity; try another --pooling or model")
+            raise InputError(f"{subset}: the model's vectors hold NaN or infinity; try another pooling or model")
         similarities[subset] = np.clip(values, -1.0, 1.0)
     return similarities
 
@@ -143,7 +143,7 @@ def _training_rows(model: SentenceTransformer, data: TripletData, *, config: Sim
             texts |= {triplet.correct: None, triplet.incorrect: None}
     pairs = regression_rows(data.training, _vectors(model, tuple(texts)))
     if not pairs:
-        raise InputError("no triplet has a correct sentence, which the cosine loss needs; use --loss simcse")
+        raise InputError("no triplet has a correct sentence, which the cosine loss needs; use --set loss=simcse")
     pairs += [(row.sentence1, row.sentence2, row.gold or 0.0) for row in data.general]
     if not data.general:
         log.warning("no general pairs: nothing pushes sentences apart, so the regression may collapse; give --general")

@@ -62,7 +62,7 @@ def load_trainee(
     if loaded.encoder is None:
         raise usage_error(f"{name}: not a transformer encoder, so there is nothing to fine-tune; give another --model")
     if loaded.pooling and pooling not in (None, loaded.pooling):
-        raise usage_error(f"{name} names another pooling than --pooling {pooling}; leave one of them out")
+        raise usage_error(f"{name} names another pooling than pooling={pooling}; leave one of them out")
     is_plain = not _declares_modules(loaded.encoder, str(loaded.meta.revision))
     chosen = pooling or loaded.pooling or (_PLAIN_POOLING if is_plain else None)
     prompts = task_prompts(loaded)
