@@ -61,6 +61,8 @@ class Asking(Settings):
     max_tokens: PositiveInt | None = None  # of questions and answers together
     concurrency: Annotated[int, Field(ge=1, le=256)] = 4  # requests at a time
     prices: Path | None = None  # of models, for a dry run
+    max_requests: PositiveInt | None = None  # these two have options of their own
+    dry_run: bool = False  # whether only the cost is printed
 
 
 class AnswerFields(BaseModel):

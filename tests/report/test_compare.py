@@ -351,7 +351,7 @@ def stated_as_computed(path, dataset, lines):
     ("arguments", "code", "message"),
     [
         (("absent", "absent"), 2, "absent: no such file or folder"),
-        (("{empty}", "{empty}"), 1, "no result in it; turkic-idiom run"),
+        (("{empty}", "{empty}"), 1, "no result in it; give a result of turkic-idiom run"),
         (("{a}", "{b}", "--task", "T9"), 2, "unknown task 'T9'"),
         (("{a}", "{b}", "--task", "spans"), 1, "no result of spans; it has T1, T2"),
         (("{a}", "{b}", "--data", ""), 1, "a result of other data"),

@@ -9,14 +9,13 @@ from turkic_idiom_tasks.harnesses.doctor import in_one_line, print_diagnosis
 
 __all__ = ["main"]
 
+# `doctor` has to say what is broken, so an environment in which typer cannot be imported must not stop this module.
 _run: Callable[[Sequence[str]], int] | None
 try:  # each of these modules adds its commands to the application
     from turkic_idiom_tasks.cli import (  # noqa: F401
         align,
         build_lexicon,
-        compare,
         dataset,
-        doctor,
         finetune,
         finetune_idiomaticity,
         finetune_similarity,

@@ -99,6 +99,7 @@ def align(
     if out is not None:
         if file is None:
             raise usage_error("--in is missing: the dictionary whose entries are to be aligned")
+        # Encoding takes minutes or hours, so what cannot be written is refused before it.
         check_target(out)
         check_out(out.with_name(f"{out.name}-review.csv"))
     lexicon = load_lexicon(directory)
@@ -110,6 +111,8 @@ def align(
     problems = [build_problem(lexicon, code, candidates)]
     if calibrate_on is not None:
         other = get_language(calibrate_on).code
+        # With half of the concepts hidden there are definitions without a partner, as in a real dictionary; otherwise
+        # every pair would be right, and the threshold too low.
         problems.append(build_problem(lexicon, other, own_candidates(lexicon, other), hide_half=True))
     matches = solve(problems, partial(_encode, model, prefix))
     points = precision_recall(problems[-1], matches[-1])

@@ -65,13 +65,12 @@ def enrich(
     from hub_datasets.prompts import ENRICH, load_prompt
     from turkic_idiom_tasks.lexicon.load import check_target
 
-    settings = asking_settings(values)
+    settings = asking_settings(values, dry_run=dry_run, max_requests=max_requests)
     prompt = load_prompt(ENRICH, settings.prompt)
     check_target(out)
     draft, is_list = read_draft(file)
     tasks = enrichment_tasks(draft, prompt, languages=chosen_languages(languages, draft.entries))
-    questions = [task.question for task in tasks]
-    asked = ask_models([model], questions, settings, dry_run=dry_run, max_requests=max_requests)
+    asked = ask_models([model], [task.question for task in tasks], settings)
     if asked is None:
         return
     note = f"{model}, {prompt.label}, {_dates(asked[model])}"
@@ -126,24 +125,22 @@ def verify(
     from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
-    settings = asking_settings(values)
+    settings = asking_settings(values, dry_run=dry_run, max_requests=max_requests)
     prompt = load_prompt(VERIFY, settings.prompt)
     if out is not None:
-        if out.resolve() == directory.resolve():
-            raise usage_error(f"{out}: is the lexicon that is read; choose another --out")
         check_target(out)
     verdicts = verdicts or Path(f"{directory.name or 'lexicon'}-verdicts.jsonl")
     lexicon = load_lexicon(directory)
     checked = entries_to_check(lexicon, chosen_languages(languages, lexicon.entries), planted_share=plant)
     if not checked:
         raise InputError(f"{directory}: no entry has both a meaning and an example; run dataset enrich first")
-    questions = [verification_question(prompt, row) for row in checked]
-    asked = ask_models([model], questions, settings, dry_run=dry_run, max_requests=max_requests)
+    asked = ask_models([model], [verification_question(prompt, row) for row in checked], settings)
     if asked is None:
         return
     results = []
     for row, reply in zip(checked, asked[model], strict=True):
         results.append(verdict_of(row, reply, min_confidence=min_confidence))
+    # Before anything can fail, because the verdicts are paid for.
     write_text(verdicts, "".join(f"{row.to_json(model=model, prompt=prompt.label)}\n" for row in results))
     note = f"{model}, {prompt.label}, {_dates(asked[model])}"
     _print_counts(count_decisions(results), head=["decision", "entries"])
@@ -152,6 +149,7 @@ def verify(
     report_caught(caught, min_caught=min_caught)
     if out is None:
         return
+    # After the check of the planted errors: a verifier that misses them must not make a lexicon.
     kept, refused = apply_verdicts(lexicon, results, note=note)
     rejected = out.with_name(f"{out.name}-rejected.jsonl")
     write_text(rejected, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in refused))
@@ -215,8 +213,8 @@ def judge_lexicon(
         raise InputError(f"{directory}: has no meanings to judge in these languages; run dataset enrich first")
     verdicts = verdicts or Path(f"{directory.name or 'lexicon'}-judged.jsonl")
     paper = CROSS_LINGUAL if cross_lingual else MONOLINGUAL
-    settings = asking_settings(values)
-    judged = _judge(cases, models, settings, verdicts, paper=paper, dry_run=dry_run, max_requests=max_requests)
+    settings = asking_settings(values, dry_run=dry_run, max_requests=max_requests)
+    judged = _judge(cases, models, settings, verdicts, paper=paper)
     report_caught(caught_errors(judged), min_caught=min_caught)
 
 
@@ -247,18 +245,12 @@ def judge_explanations(
     cases = read_explanations(samples)
     first = samples[0]
     verdicts = verdicts or (first / "verdicts.jsonl" if first.is_dir() else Path(f"{first}-verdicts.jsonl"))
-    _judge(cases, models, asking_settings(values), verdicts, dry_run=dry_run, max_requests=max_requests)
+    settings = asking_settings(values, dry_run=dry_run, max_requests=max_requests)
+    _judge(cases, models, settings, verdicts)
 
 
 def _judge(
-    cases: Sequence[Case],
-    models: Sequence[str],
-    settings: Asking,
-    verdicts: Path,
-    *,
-    paper: str = "",
-    dry_run: bool,
-    max_requests: int | None,
+    cases: Sequence[Case], models: Sequence[str], settings: Asking, verdicts: Path, *, paper: str = ""
 ) -> list[Judged]:
     """Ask the models about the cases, write and print their verdicts, and return them; empty in a dry run.
 
@@ -269,7 +261,7 @@ def _judge(
     from turkic_idiom_tasks.io.files import write_text
 
     questions = [case.question(settings.prompt) for case in cases]
-    asked = ask_models(models, questions, settings, dry_run=dry_run, max_requests=max_requests)
+    asked = ask_models(models, questions, settings)
     if asked is None:
         return []
     judged = []

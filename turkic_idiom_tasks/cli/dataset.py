@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
-from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
@@ -119,44 +119,41 @@ def annotate(
     the spans of their examples.
     """
     from hub_datasets.annotated_files import ANNOTATED, annotate_lexicon, annotate_rows
+    from hub_datasets.siblings.dodiom import FORMAT, read_dodiom
+    from hub_datasets.siblings.dodiom import evaluate as evaluate_annotator
     from turkic_idiom_tasks.languages import get_language
 
     if evaluate is not None:
-        if lang or file or out:
-            raise usage_error("--evaluate goes without --lang, --in and --out")
-        _evaluate(*evaluate)
+        corpus, table = evaluate
+        if lang or file or out or corpus != FORMAT:
+            raise usage_error(f"--evaluate {corpus}: goes without --lang, --in and --out; known corpora: {FORMAT}")
+        gold = read_dodiom(table)
+        n_composed = sum(row.was_composed for row in gold)
+        if n_composed:
+            sys.stderr.write(f"{n_composed} of {len(gold)} rows were not in NFC and have been composed\n")
+        sys.stdout.write(json.dumps(evaluate_annotator(gold)) + "\n")
         return
     if file is None or out is None:
         raise usage_error("--in or --out is missing; see: turkic-idiom dataset annotate --help")
-    if file.is_dir():
-        if lang:
-            raise usage_error(f"--lang {lang}: a lexicon is annotated in all its languages; leave it out")
+    if file.is_dir() == (lang is not None):
+        raise usage_error("--lang is missing for rows, or given for a lexicon, which is annotated in all languages")
+    if lang is None:
         for code, counts in annotate_lexicon(file, out, overwrite=overwrite).items():
             parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
             sys.stdout.write(printable(f"{out}: {code}: {parts}\n"))
         return
-    if lang is None:
-        raise usage_error("--lang is missing: the language of the rows")
     progress = partial(
-        track, description="annotate", console=_console(sys.stderr), transient=True, disable=not sys.stderr.isatty()
+        track,
+        description="annotate",
+        console=plain_console(sys.stderr),
+        transient=True,
+        disable=not sys.stderr.isatty(),
     )
     outcomes = annotate_rows(file, out, get_language(lang), overwrite=overwrite, progress=progress)
     n_rows, n_annotated = outcomes.total(), outcomes.pop(ANNOTATED, 0)
     sys.stderr.write(f"{n_rows} rows = {n_annotated} annotated + {n_rows - n_annotated} dropped\n")
     print_rows([("dropped", count, reason) for reason, count in outcomes.most_common()], sys.stderr)
     sys.stdout.write(printable(f"{out}: {n_annotated} of {n_rows} rows annotated\n"))
-
-
-def _evaluate(corpus: str, file: Path) -> None:
-    from hub_datasets.siblings.dodiom import FORMAT, evaluate, read_dodiom
-
-    if corpus != FORMAT:
-        raise usage_error(f"--evaluate: unknown corpus {corpus!r}; known: {FORMAT}")
-    rows = read_dodiom(file)
-    n_composed = sum(row.was_composed for row in rows)
-    if n_composed:
-        sys.stderr.write(f"{n_composed} of {len(rows)} rows were not in NFC and have been composed\n")
-    sys.stdout.write(json.dumps(evaluate(rows)) + "\n")
 
 
 @dataset_app.command()
@@ -180,6 +177,7 @@ def check(
         problems = content_problems(lexicon, directory)
     for problem in problems:
         sys.stdout.write(f"{printable(str(problem))}\n")
+    # stdout holds either the mistakes or the sizes, so that a script can count lines.
     if problems:
         raise typer.Exit(1)
     for code, entries in lexicon.entries.items():
@@ -337,8 +335,4 @@ def print_rows(rows: Iterable[Sequence[object]], file: TextIO, *, head: Sequence
         table.add_column(head[number] if head else "", justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
-    _console(file).print(table)
-
-
-def _console(file: TextIO) -> Console:
-    return Console(file=file, markup=False, emoji=False, highlight=False)
+    plain_console(file).print(table)

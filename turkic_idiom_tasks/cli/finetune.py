@@ -71,6 +71,7 @@ def with_settings(kind: type[BaseModel]) -> Callable[[Command], Command]:
             for assignment in arguments.pop("further") or ():
                 name, _, value = assignment.partition("=")
                 try:
+                    # Typed as in YAML, because the strict settings take no text for a number or true.
                     settings[name] = json.loads(value)
                 except ValueError:  # a word, such as mean
                     settings[name] = value
@@ -108,8 +109,9 @@ def span(
     Finished seeds are kept, so the same command continues after an interruption. `turkic-idiom grid run` also adapts
     the checkpoints to the other languages. Defaults are the paper's.
     """
-    from turkic_idiom_tasks.cli.span_output import print_span_tables
     from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.report.grid_tables import LONG_TABLES, TABLES, write_span_tables
+    from turkic_idiom_tasks.runs.cells import CHECKPOINTS
     from turkic_idiom_tasks.runs.grid import open_grid, run_here
     from turkic_idiom_tasks.runs.spans import SpanCells
 
@@ -117,6 +119,7 @@ def span(
     declared: dict[str, Any] = {"models": tuple(model), "language": language, "adapt": False, "training": config}
     declared |= {"seeds": tuple(seed or SEEDS), "targets": None if target is None else tuple(target)}
     part = checked(SpanCells, declared)
+    # Everything that can be wrong is looked at before a model is downloaded and trained.
     dataset = open_dataset(data)
     part.check_source(dataset)
     others = [code for code in dataset.span_languages if code != part.language]
@@ -134,7 +137,12 @@ def span(
         if outcome.error is not None:
             failures.setdefault(outcome.cell.model, outcome.error)
     if is_first_process():
-        print_span_tables(grid, part)
+        if grid.record_paths():
+            for table in write_span_tables(grid, part):
+                if table.name not in LONG_TABLES:
+                    sys.stdout.write(table.to_markdown() + "\n")
+            places = f"Tables: {grid.folder / TABLES}\nCheckpoints: {grid.folder / CHECKPOINTS}\n"
+            sys.stdout.write(printable(places))
         for name, error in failures.items():
             sys.stderr.write(f"turkic-idiom: {printable(f'{name} failed: {error}')}\n")
     if failures:
@@ -183,6 +191,7 @@ def retrieval(
     check_new(folder)
     trainee = load_trainee(model, task=pairs.task, pooling=config.pooling, trust_remote_code=trust_remote_code)
     tuned = fine_tune_retrieval(trainee, pairs, config=config)
+    # The other processes of torchrun have the same weights; one of them writes.
     if not is_first_process():
         return
     record = tuning_record(

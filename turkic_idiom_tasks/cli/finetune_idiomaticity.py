@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
 
 from turkic_idiom_tasks.cli.finetune import Model, Seeds, finetune_app, with_settings
 from turkic_idiom_tasks.cli.options import TrustRemoteCode
-from turkic_idiom_tasks.cli.output import score_text
+from turkic_idiom_tasks.cli.output import new_table, plain_console, score_text
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
@@ -117,17 +114,14 @@ def _print_seeds(rows: LabelledData, scores: Sequence[SeedScores]) -> None:
     """Print a table with macro F1 of every seed, their mean, and the best constant answer."""
     from turkic_idiom_tasks.metrics.classification import macro_f1
 
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    console = plain_console(sys.stdout)
     sizes = " + ".join(str(len(stage)) for stage in rows.stages)
     console.print(
         f"{printable(rows.path)}: {sizes} training rows, {len(rows.development)} for development, {len(rows.test)} for "
         f"the test ({len({row.idiom for row in rows.test})} idioms)",
         soft_wrap=True,
     )
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
-    table.add_column("macro F1")
-    for heading in ("best epoch", "development", "test", "95% by idiom"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = new_table("macro F1", ["best epoch", "development", "test", "95% by idiom"])
     gold = [row.label for row in rows.test]
     constant = max(macro_f1(gold, [label] * len(gold)) for label in (0, 1))
     table.add_row("one answer for all", "", "", score_text(constant), "")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from turkic_idiom_tasks.cli.finetune import (
     Model,
@@ -19,7 +18,7 @@ from turkic_idiom_tasks.cli.finetune import (
     with_settings,
 )
 from turkic_idiom_tasks.cli.options import TrustRemoteCode
-from turkic_idiom_tasks.cli.output import UNDEFINED, similarity_cells, similarity_table
+from turkic_idiom_tasks.cli.output import UNDEFINED, plain_console, similarity_cells, similarity_table
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
@@ -164,7 +163,7 @@ def similarity(
 
 def _print_scores(untuned_scores: Scores, scores: Scores, *, kept: str) -> None:
     """Print a table with the scores of the test pairs, before and after training."""
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    console = plain_console(sys.stdout)
     if not scores:
         console.print("No test pairs: a table of triplets has none.")
         return

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, TrustRemoteCode
+from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
@@ -103,6 +103,7 @@ def run(
 
     log.setLevel(logging.INFO)
     grid = _open(file, out, data, trust=trust_remote_code)
+    # Failed cells stay failed unless asked for: most failures would only repeat, each after minutes of loading.
     states_to_run = (MISSING, FAILED) if retry_failed else (MISSING,)
     n_cells = sum(state in states_to_run for state in grid.states().values())
     runner: Runner = run_here
@@ -172,7 +173,7 @@ def _print_status(report: Report) -> None:
             counts = counts_by_regime.get(regime)
             row.append("/".join(str(counts[state]) for state in STATES) if counts else "–")
         table.add_row(*row)
-    Console(file=sys.stdout, highlight=False, markup=False).print(table)
+    plain_console(sys.stdout).print(table)
     for remark in report.remarks():
         sys.stdout.write(f"{printable(remark)}\n")
     sys.stdout.write(printable(f"\n{report.summary()}\n{report.estimate()}\n"))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -78,11 +78,11 @@ class _Price(BaseModel):
     output: Annotated[float, Field(ge=0)]
 
 
-def asking_settings(values: Sequence[str] | None) -> Asking:
-    """Return what ``--set`` states; an InputError names the value that cannot be used."""
+def asking_settings(values: Sequence[str] | None, *, dry_run: bool, max_requests: int | None) -> Asking:
+    """Return what ``--set`` and the two options state; an InputError names the value that cannot be used."""
     from hub_datasets.questions import Asking
 
-    stated: dict[str, str | None] = {}
+    stated: dict[str, Any] = {"dry_run": dry_run, "max_requests": max_requests}
     for text in values or ():
         name, sign, value = text.partition("=")
         if not sign:
@@ -97,9 +97,7 @@ def asking_settings(values: Sequence[str] | None) -> Asking:
         raise usage_error(f"--set {first_fault(error)}; known: {known}") from error
 
 
-def ask_models(
-    models: Sequence[str], questions: Sequence[Question], settings: Asking, *, dry_run: bool, max_requests: int | None
-) -> dict[str, list[Reply]] | None:
+def ask_models(models: Sequence[str], questions: Sequence[Question], settings: Asking) -> dict[str, list[Reply]] | None:
     """Return model -> replies to the questions, in order; None in a dry run, which prints what they would cost."""
     from hub_datasets.questions import Budget, estimate, open_answers
 
@@ -112,12 +110,10 @@ def ask_models(
                 f"{settings.prices}: {first_fault(error)}; expected MODEL: {{input: …, output: …}} for each model"
             ) from error
     names = list(dict.fromkeys(models))
-    if not all(name.strip() for name in names):
-        raise usage_error("--model is empty; give the name of a model")
     with open_answers(settings.cache) as answers:
         if answers.n_damaged:
             sys.stderr.write(printable(f"{settings.cache}: {answers.n_damaged} damaged lines are skipped\n"))
-        if dry_run:
+        if settings.dry_run:
             rows = []
             for name in names:
                 for row in estimate(name, questions, settings, answers):
@@ -135,7 +131,7 @@ def ask_models(
             return None
         from hub_datasets.language_model import LanguageModel  # Inspect takes seconds to import
 
-        budget = Budget(max_requests, settings.max_tokens)
+        budget = Budget(settings.max_requests, settings.max_tokens)
         replies: dict[str, list[Reply]] = {}
         for name in names:
             model = LanguageModel(

@@ -14,6 +14,7 @@ import typer
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data
+from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
@@ -146,7 +147,7 @@ def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:
     """Print a row for each set; in a narrow terminal the baselines that see the options alone share a column."""
     from turkic_idiom_tasks.tasks.items.baselines import NAMES, OPTION_ONLY
 
-    is_wide = _console().width >= WIDE
+    is_wide = plain_console(sys.stdout).width >= WIDE
     names = list(NAMES) if is_wide else [OPTIONS, *NAMES[len(OPTION_ONLY) :]]
     cells = []
     for row in rows:
@@ -203,6 +204,7 @@ def _build(
     from turkic_idiom_tasks.languages import get_language
     from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set
 
+    # Items are made for one set at a time, because those of all sets take half a minute.
     codes = [get_language(code).code for code in languages or ()]
     wanted = []
     for item_set in item_sets():
@@ -237,15 +239,9 @@ def _print_table(columns: Sequence[str], cells: Sequence[Sequence[str]], note: s
         table.add_column(column, justify="right", no_wrap=True)
     for row in cells:
         table.add_row(*row)
-    console = _console()
+    console = plain_console(sys.stdout)
     console.print(table)
     console.print(f"\n{note}")
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
 def _size(row: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.doctor import print_diagnosis
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.version import __version__
 
@@ -26,18 +27,19 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except InputError as error:
-            sys.stderr.write(f"turkic-idiom: error: {printable(str(error))}\n")
-            raise typer.Exit(error.exit_code) from error
-        except BrokenPipeError as error:
+            message, code = f"error: {error}", error.exit_code
+        except BrokenPipeError:
+            # The reader, such as `head`, has what it wants; otherwise Python would complain when it flushes at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(1) from error
+            message, code = "", 1
         except OSError as error:  # a name that is too long, a folder that may not be read
             place = f"{error.filename}: " if error.filename else ""
-            sys.stderr.write(f"turkic-idiom: error: {printable(place)}{error.strerror or error}\n")
-            raise typer.Exit(1) from error
-        except KeyboardInterrupt as error:
-            sys.stderr.write("turkic-idiom: interrupted; run the same command again to continue\n")
-            raise typer.Exit(INTERRUPTED) from error
+            message, code = f"error: {place}{error.strerror or error}", 1
+        except KeyboardInterrupt:
+            message, code = "interrupted; run the same command again to continue", INTERRUPTED
+        if message:
+            sys.stderr.write(f"turkic-idiom: {printable(message)}\n")
+        raise typer.Exit(code)
 
 
 class _PrintableFormatter(logging.Formatter):
@@ -82,6 +84,15 @@ def _options(
     ] = False,
 ) -> None:
     """Declare the options of `turkic-idiom` itself."""
+
+
+@app.command("doctor")
+def doctor_command() -> None:
+    """Say what is registered with each harness, and what to do if something is missing.
+
+    The last line is the folder of the tasks, for lm-eval's --include_path.
+    """
+    raise typer.Exit(print_diagnosis())
 
 
 def _version(is_given: bool) -> None:

@@ -56,13 +56,14 @@ def review(
     check_out(out)
     language = get_language(lang)
     lexicon = load_lexicon(data or BUNDLED)
+    # By hashes, so that all reviewers of a language get the same entries, and their verdicts can be compared.
     entries = sample(lexicon, language.code, n=n, seed=seed)
     write_text(out, review_page(lexicon, language.code, entries))
     sys.stdout.write(f"{out}: {len(entries)} of {len(lexicon.of(language.code))} {language.name} entries\n")
 
 
 def _apply(files: list[Path], lexicon: Lexicon) -> None:
-    from hub_datasets.verdicts import CHANGES, count_changes, read_reviews
+    from hub_datasets.verdicts import CHANGES, agreements, count_changes, disagreements, read_reviews
     from turkic_idiom_tasks.lexicon.load import add_reviews, load_lexicon
     from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE
 
@@ -83,12 +84,7 @@ def _apply(files: list[Path], lexicon: Lexicon) -> None:
     add_reviews(directory, reviews, revision=lexicon.revision)
     parts = ", ".join(f"{changes[change]} {change}" for change in CHANGES)
     sys.stdout.write(f"{directory / REVIEWS_FILE}: {parts}\n")
-    _print_agreement(load_lexicon(directory))
-
-
-def _print_agreement(lexicon: Lexicon) -> None:
-    from hub_datasets.verdicts import agreements, disagreements
-
+    lexicon = load_lexicon(directory)
     table = []
     for row in agreements(lexicon):
         share = UNDEFINED if row.share is None else f"{row.share:.1%}"

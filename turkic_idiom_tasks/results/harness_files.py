@@ -55,7 +55,18 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
             f"samples_turkic_idiom_*.jsonl of lm-eval run --log_samples, or *{inspect_files.SUFFIX} of inspect eval "
             "turkic_idiom_tasks/..."
         )
-    return [item for item in results if not _is_lone_source(item, results)]
+    kept = []
+    for item in results:
+        if item.is_classifier and item.regime == CROSS_LINGUAL:
+            languages: set[SubsetKey] = set()
+            for other in results:
+                if (other.name, other.seed, other.regime) == (item.name, item.seed, CROSS_LINGUAL):
+                    languages.update(other.predictions)
+            # Tags in the source language alone are no set of checkpoints, each trained on its own language.
+            if languages == set(item.predictions):
+                continue
+        kept.append(item)
+    return kept
 
 
 def find_scores(place: Path) -> list[StatedScores]:
@@ -77,6 +88,7 @@ def find_scores(place: Path) -> list[StatedScores]:
             if header is not None and row.task in TASKS and stated is not None:
                 about = (path, header.model.name, row.task, row.subset, header.data.revision)
                 scores.append(StatedScores(*about, stated, row.scores.get("ndcg_floor")))
+    # `turkic-idiom run` writes mteb's files from its records, so what both state is one result.
     of_records = {(score.path.parent, score.task, score.subset) for score in scores}
     for path in files:
         for score in mteb_files.read_scores(path) if path.name in mteb_files.SCORE_FILES else ():
@@ -101,6 +113,7 @@ def _all_files(places: Sequence[Path]) -> list[Path]:
 
 
 def _from_record(path: Path, dataset: Dataset) -> Iterator[ModelPredictions]:
+    # Their data is not that of the leaderboard, whatever its revision says.
     if any(row.task in OTHER_DATA_TASKS for row in read_header(path).subsets):
         return
     record = read_record(path, dataset)
@@ -144,14 +157,3 @@ def _of_classifier(tags: ModelPredictions, training: Training | None) -> Iterato
             yield replace(described, regime=CROSS_LINGUAL, seed=training.seed)
         else:
             yield replace(described, regime=FEW_SHOT, few_shot=int(size), seed=training.seed)
-
-
-def _is_lone_source(item: ModelPredictions, results: Sequence[ModelPredictions]) -> bool:
-    """Return whether predictions in a source language are the only ones of their set of checkpoints."""
-    if not item.is_classifier or item.regime != CROSS_LINGUAL:
-        return False
-    languages: set[SubsetKey] = set()
-    for other in results:
-        if (other.name, other.seed, other.regime) == (item.name, item.seed, CROSS_LINGUAL):
-            languages.update(other.predictions)
-    return languages == set(item.predictions)

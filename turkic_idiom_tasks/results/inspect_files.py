@@ -34,7 +34,16 @@ def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
     Raises:
         InputError: Inspect is not installed, or the log is damaged, unfinished, of other data or incomplete.
     """
-    log = _open(path)
+    try:
+        from inspect_ai.log import read_eval_log  # late: an optional package, which takes two seconds to import
+
+        log = read_eval_log(str(path))
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{path}: reading it needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'"
+        ) from error
+    except Exception as error:  # whatever a damaged archive makes Inspect raise
+        raise InputError(f"{path}: no log that Inspect can read ({display(str(error))}); run it again") from error
     task = log.eval.task.removeprefix(_PREFIX)
     if not log.eval.task.startswith(_PREFIX) and task not in (*ITEM_TASKS, SPANS):
         return None
@@ -64,29 +73,17 @@ def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
     )
 
 
-def _open(path: Path) -> EvalLog:
-    try:
-        from inspect_ai.log import read_eval_log  # late: an optional package, which takes two seconds to import
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{path}: reading it needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'"
-        ) from error
-    try:
-        return read_eval_log(str(path))
-    except Exception as error:  # whatever a damaged archive makes Inspect raise
-        raise InputError(f"{path}: no log that Inspect can read ({display(str(error))}); run it again") from error
-
-
 def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, dict[str, Any]]:
     """Return task and subset -> id of a sentence or item -> the answer that our scorer read."""
     answers: dict[SubsetKey, dict[str, Any]] = {}
     for sample in log.samples or []:
         sample_id = str(sample.id)  # spans_tr/SENTENCE, or the id of an item: equivalent_tr_uz/CONCEPT
         scores = list((sample.scores or {}).values())
-        if not scores:
-            raise InputError(f"{path}: sample {display(sample_id)} has no score; run inspect eval-retry, or score it")
-        if sample.epoch > 1:
-            raise InputError(f"{path}: has several answers to each item; run it again with --epochs 1")
+        if not scores or sample.epoch > 1:
+            raise InputError(
+                f"{path}: sample {display(sample_id)} has no score, or several answers; run it again with "
+                "--epochs 1, or score it"
+            )
         set_name, _, rest = sample_id.partition("/")
         subset = "-".join(set_name.split("_")[1:])
         text = scores[0].answer
@@ -95,6 +92,7 @@ def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, dict[str, A
         elif task == CLOZE_OPEN or text is None:
             answers.setdefault((task, subset), {})[sample_id] = text
         else:
+            # -1 is no option of an item, so a text that our scorer cannot have written is refused later.
             answers.setdefault((task, subset), {})[sample_id] = LETTERS.find(text) if len(text) == 1 else -1
     return answers
 

@@ -10,7 +10,6 @@ from pydantic import Field, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import read_json, read_json_lines
 from turkic_idiom_tasks.results.item_answers import GENERATION, ITEM_TASKS, LOGLIKELIHOOD
 from turkic_idiom_tasks.results.model_predictions import (
     LLM,
@@ -18,8 +17,9 @@ from turkic_idiom_tasks.results.model_predictions import (
     HarnessFile,
     ModelPredictions,
     check_data,
+    read_harness_file,
+    read_harness_lines,
     regime_of_language_model,
-    validated,
 )
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey
 from turkic_idiom_tasks.results.reader import read_answers
@@ -85,25 +85,27 @@ def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
         InputError: the file is damaged, of other data, incomplete, or the results of the same run are missing.
     """
     match = SAMPLES.fullmatch(path.name)
-    if match is None:
-        raise InputError(f"{path}: samples of no task of the benchmark")
+    assert match is not None
     results_path = path.with_name(f"results_{match['date']}.json")
     if not results_path.is_file():
         raise InputError(f"{path}: no {results_path.name} beside it, which says what was run; copy it there too")
-    results = validated(_Results, read_json(results_path, special_numbers=True), results_path)
+    results = read_harness_file(_Results, results_path)
     task = path.name.removeprefix("samples_").removesuffix(f"_{match['date']}.jsonl")
-    if task not in results.configs or task not in results.n_shot:
-        raise InputError(f"{results_path}: says nothing of {task}; run it again")
-    data_revision = results.configs[task].metadata.get("data_revision")
-    if not isinstance(data_revision, str):
+    data_revision = results.configs.get(task, _Task()).metadata.get("data_revision")
+    # The stock harness states it where our start-up hook ran: without it the samples may be of any data.
+    if task not in results.n_shot or not isinstance(data_revision, str):
         raise InputError(
-            f"{results_path}: does not say which data it is of; run it again with the lm-eval command of an "
+            f"{results_path}: does not say which data {task} is of; run it again with the lm-eval command of an "
             "environment in which turkic-idiom doctor finds nothing wrong"
         )
     check_data(path, data_revision, dataset)
     if match["task"] == "span":
         key = (SPANS, match["language"])
-        prediction = _read_tags(path, key, dataset)
+        tags = {}
+        for sample in read_harness_lines(_Sample, path):
+            if sample.filter == STRICT:  # every response stands in the file once per filter
+                tags[sample.doc.id] = None if sample.span_f1 is None else sample.span_f1[2]
+        prediction = read_answers(path, key, tags, dataset)
     else:
         key = (match["task"], "-".join(filter(None, match.group("language", "target"))))
         prediction = _read_item_answers(path, key, dataset)
@@ -126,36 +128,16 @@ def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
     )
 
 
-def _read_tags(path: Path, key: SubsetKey, dataset: Dataset) -> Prediction:
-    tags = {}
-    # every response stands in the file once per filter
-    for sample in _samples(path, filters=(STRICT,)):
-        tags[sample.doc.id] = None if sample.span_f1 is None else sample.span_f1[2]
-    return read_answers(path, key, tags, dataset)
-
-
 def _read_item_answers(path: Path, key: SubsetKey, dataset: Dataset) -> Prediction:
     answers: dict[str, dict[str, Any]] = {}  # prompt -> item -> answer
     method = GENERATION
-    for sample in _samples(path, filters=(FLEXIBLE, LIKELIEST)):
+    for sample in read_harness_lines(_Sample, path):
         answer = sample.accuracy or sample.accepted
-        if answer is None:
-            raise InputError(f"{path}: a line holds no answer to an item; run it again")
+        if answer is None or sample.filter not in (FLEXIBLE, LIKELIEST):
+            continue  # an item without an answer is missed by `read_answers`
         method = LOGLIKELIHOOD if sample.filter == LIKELIEST else GENERATION
         answers.setdefault(answer.prompt, {})[answer.item] = answer.answer
     prompt = next((prompt for prompt in VARIANTS if prompt in answers), None)
     if prompt is None:
-        raise InputError(f"{path}: holds no answer to a known prompt; run it again")
+        raise InputError(f"{path}: holds no answer to an item under a known prompt; run it again")
     return read_answers(path, key, answers[prompt], dataset, prompt=prompt, method=method)
-
-
-def _samples(path: Path, *, filters: tuple[str, ...]) -> list[_Sample]:
-    """Return the samples of a file that these filters have made."""
-    samples = []
-    for line in read_json_lines(path):
-        if line.problem:
-            raise InputError(f"{path}:{line.number}: {line.problem}; run it again")
-        sample = validated(_Sample, line.value, path)
-        if sample.filter in filters:
-            samples.append(sample)
-    return samples

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -13,7 +13,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLED_NAME, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import display, first_fault
+from turkic_idiom_tasks.io.reading import display, first_fault, read_json, read_json_lines
 from turkic_idiom_tasks.results.predictions import Predictions
 from turkic_idiom_tasks.results.record import Throughput
 
@@ -121,9 +121,22 @@ def check_data(path: Path, revision: str, dataset: Dataset) -> None:
         )
 
 
-def validated(model: type[_Model], value: Any, path: Path) -> _Model:
-    """Return a value from a file as a pydantic model, or raise InputError with the file and the field."""
+def read_harness_file(model: type[_Model], path: Path) -> _Model:
+    """Return a JSON file of a harness, which may hold NaN, as a pydantic model."""
     try:
-        return model.model_validate(value)
+        return model.model_validate(read_json(path, special_numbers=True))
     except ValidationError as error:
         raise InputError(f"{path}: damaged ({first_fault(error)}); compute it again") from error
+
+
+def read_harness_lines(model: type[_Model], path: Path) -> Iterator[_Model]:
+    """Yield the lines of a JSON lines file of a harness as pydantic models."""
+    for line in read_json_lines(path):
+        problem = line.problem
+        if problem is None:
+            try:
+                yield model.model_validate(line.value)
+                continue
+            except ValidationError as error:
+                problem = f"damaged ({first_fault(error)})"
+        raise InputError(f"{path}:{line.number}: {problem}; compute it again")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -13,14 +12,15 @@ from pydantic import BaseModel, ConfigDict
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, find_task
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import display, read_json, read_json_lines
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.model_predictions import (
     HarnessFile,
     ModelPredictions,
     StatedScores,
     check_data,
     describe_encoder,
-    validated,
+    read_harness_file,
+    read_harness_lines,
 )
 from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey
 from turkic_idiom_tasks.results.record import MODEL_META
@@ -30,7 +30,6 @@ PREDICTIONS_SUFFIX = "_predictions.json"
 PREDICTION_FILES = {f"{task.name}{PREDICTIONS_SUFFIX}": task for task in TASKS.values()}
 SCORE_FILES = {f"{task.name}.json": task for task in TASKS.values()}
 
-_File = TypeVar("_File", bound=BaseModel)
 _Similarities = dict[str, dict[str, float]]  # query -> document -> similarity
 
 
@@ -83,13 +82,14 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]]
             distinguished from those of another run.
     """
     task = PREDICTION_FILES[path.name]
-    content = _read(_Predictions, path)
+    content = read_harness_file(_Predictions, path)
     header = content.mteb_model_meta
+    # A file of predictions names the model but not the data; only the scores of the same run say which it was.
     results: dict[Path, _Result] = {}
     for meta_path in metas.get((header.model_name, str(header.revision)), ()):
         result_path = meta_path.with_name(f"{task.name}.json")
         if result_path.is_file():
-            results[meta_path] = _read(_Result, result_path)
+            results[meta_path] = read_harness_file(_Result, result_path)
     if not results:
         raise InputError(
             f"{path}: does not say which data it is of; name the --output-folder of the same mteb run too, which holds "
@@ -109,27 +109,33 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]]
             raise InputError(f"{path}: the data in use has no subset {display(subset)}; name the data with --data")
         pool = dataset.pool(task.short, subset)
         predictions[task.short, subset] = _rankings(splits.get(TEST, {}), pool, place=f"{path}, {subset}")
-    versions = {"mteb": result.mteb_version} | _last_versions(meta_path.with_name("run_settings.jsonl"), task.name)
+    versions: dict[str, str] = {}
+    settings_path = meta_path.with_name("run_settings.jsonl")
+    # mteb appends a line for every run, so the last line of a task is about the results that are there
+    for run in read_harness_lines(_Run, settings_path) if settings_path.is_file() else ():
+        if run.task == task.name:
+            versions = {package: number for package, number in run.version.items() if number}
+    versions = {"mteb": result.mteb_version} | versions
     described = describe_encoder(path, header.model_name, header.revision)
-    n_parameters = _read(_Model, meta_path).n_parameters
+    n_parameters = read_harness_file(_Model, meta_path).n_parameters
     return replace(described, predictions=predictions, n_parameters=n_parameters, versions=versions)
 
 
 def _rankings(rows: _Similarities, pool: Pool, *, place: str) -> Rankings:
     """Return the rankings that mteb's similarities of one subset give."""
+    documents = {document for row in rows.values() for document in row}
+    faults = [f"there is no prediction for the query {display(query)}" for query in pool.queries if not rows.get(query)]
+    faults += [f"the data has no query {display(query)}" for query in sorted(set(rows) - set(pool.queries))]
+    faults += [f"document {display(document)} is not in the data" for document in sorted(documents - set(pool.column))]
+    if faults:
+        more = f", and {len(faults) - 1} faults more" if len(faults) > 1 else ""
+        raise InputError(f"{place}: {faults[0]}{more}; name the data with --data, or compute it again on this data")
+    # mteb keeps only the best documents of a query: those that it leaves out rank behind all others
     similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)
-    n_listed = np.empty(len(pool.queries), dtype=np.int32)
+    n_listed = np.array([len(rows[query]) for query in pool.queries], dtype=np.int32)
     for row, query in enumerate(pool.queries):
-        if not rows.get(query):
-            raise InputError(f"{place}: there is no prediction for the query {display(query)}; compute it again")
-        n_listed[row] = len(rows[query])
         for document, similarity in rows[query].items():
-            if document not in pool.column:
-                raise InputError(f"{place}: document {display(document)} is not in the data; name the data with --data")
             similarities[row, pool.column[document]] = similarity
-    unknown = sorted(set(rows) - set(pool.queries))
-    if unknown:
-        raise InputError(f"{place}: the data has no query {display(unknown[0])}; compute it again on this data")
     try:
         rankings = Rankings.from_similarities(pool, similarities)
     except ValueError as error:
@@ -138,37 +144,21 @@ def _rankings(rows: _Similarities, pool: Pool, *, place: str) -> Rankings:
     return replace(rankings, n_listed=n_listed if is_cut else None)
 
 
-def _read(model: type[_File], path: Path) -> _File:
-    return validated(model, read_json(path, special_numbers=True), path)
-
-
 def model_metas(files: Sequence[Path]) -> dict[tuple[str, str], list[Path]]:
     """Return (name, revision) -> every ``model_meta.json`` that mteb has written beside results."""
     metas: dict[tuple[str, str], list[Path]] = {}
     for path in files:
         if path.name == MODEL_META:
-            meta = _read(_Model, path)
+            meta = read_harness_file(_Model, path)
             metas.setdefault((meta.name, str(meta.revision)), []).append(path)
     return metas
 
 
-def _last_versions(path: Path, task: str) -> dict[str, str]:
-    """Return package -> version of the last run of a task, as far as mteb wrote them down."""
-    versions: dict[str, str] = {}
-    for line in read_json_lines(path) if path.is_file() else ():
-        if line.problem:
-            raise InputError(f"{path}:{line.number}: {line.problem}; compute it again")
-        run = validated(_Run, line.value, path)
-        if run.task == task:
-            versions = {package: number for package, number in run.version.items() if number}
-    return versions
-
-
 def read_scores(path: Path) -> Iterator[StatedScores]:
     """Yield the scores of one of the `SCORE_FILES`; the ``model_meta.json`` beside it names the model."""
-    result = _read(_Result, path)
+    result = read_harness_file(_Result, path)
     meta_path = path.with_name(MODEL_META)
-    model = _read(_Model, meta_path).name if meta_path.is_file() else None
+    model = read_harness_file(_Model, meta_path).name if meta_path.is_file() else None
     for row in result.scores.get(TEST, []):
         about = (path, model, find_task(result.task_name).short, row.hf_subset, result.dataset_revision)
         yield StatedScores(*about, row.main_score, row.ndcg_floor)

@@ -187,11 +187,13 @@ def _ranking_rows(rankings: Rankings, *, top_k: int | None) -> Iterator[dict[str
     places = np.take_along_axis(rankings.above, orders, axis=1)
     limits = np.full(len(pool.queries), n_documents) if rankings.n_listed is None else rankings.n_listed
     if top_k is not None:
+        # Never more than was read: a ranking that was cut before knows nothing of the documents behind.
         limits = np.minimum(limits, top_k)
     n_listed = (places < limits[:, None]).sum(axis=1)  # a group of ties that begins within the limit is listed whole
     has_ties = (places[:, 1:] == places[:, :-1]).any(axis=1)
     for row, query in enumerate(pool.queries):
         n = int(n_listed[row])
+        # Plain positions in the usual case: grouping costs more than all the rest of writing.
         ranking: list[Any] = orders[row, :n].tolist()
         if has_ties[row]:
             starts = [0, *(np.flatnonzero(np.diff(places[row, :n])) + 1).tolist(), n]

@@ -112,6 +112,7 @@ def read_lines(
                 raise MalformedError('a prediction before the head line of its subset, {"task": ..., "subset": ...}')
         except MalformedError as error:
             faults.append(Fault(number, str(error)))
+        # A file of another kind has a fault in each of a hundred thousand lines.
         if len(faults) >= MAX_FAULTS:
             return {}, [*faults, Fault(number, "and so on; the rest was not read")]
     if not sections and not faults:
@@ -175,15 +176,17 @@ def _begin_section(
     if section is None:
         subsets = ", ".join(_data_subsets(dataset, task)) or "none"
         raise MalformedError(f"the data has no {task} {subset_key} {display(subset)}; it has {subsets}")
-    if (task, subset) in known:
-        raise MalformedError(f"{task}, {subset} appears twice")
-    if task in SUBSETS:
+    problem = f"{task}, {subset} appears twice" if (task, subset) in known else ""
+    if task in SUBSETS and not problem:
         documents = list(dataset.pool(task, subset).documents)
+        # Rankings are positions in this list: with another one, every score would silently be wrong.
         if head["documents"] != documents:
-            raise MalformedError(
+            problem = (
                 f"the documents of {subset} must be the {len(documents)} ids of its pool, sorted: "
                 f"{display(documents[:2])} and so on; its rankings were not read"
             )
+    if problem:
+        raise MalformedError(problem)
     return (task, subset), section
 
 
@@ -230,10 +233,9 @@ class _Section:
         """Read one line; raise MalformedError if its item is unknown or repeated, or its value does not fit."""
         name = line.get(self.noun)
         position = self.row.get(name) if isinstance(name, str) else None
-        if position is None:
-            raise MalformedError(f"{self._place} has no {self.noun} {display(name)}")
-        if position in self._values:
-            raise MalformedError(f"{self.noun} {display(name)} appears twice")
+        if position is None or position in self._values:
+            noun = f"{self.noun} {display(name)}"
+            raise MalformedError(f"{self._place} has no {noun}" if position is None else f"{noun} appears twice")
         self._values[position] = None  # so that an item with a wrong value is not reported as missing too
         try:
             self._values[position] = self._read(position, line)
@@ -253,29 +255,39 @@ class _Section:
             return ItemAnswers(self._data, tuple(values), self._prompt, self._method)
         if isinstance(self._data, SentencePairs):
             return Similarities(self._task, self._data, np.array(values, dtype=np.float64))
-        return _rankings(self._data, values)
+        n_listed = np.array([n for _, n, _ in values], dtype=np.int32)
+        is_cut = bool((n_listed < len(self._data.documents)).any())
+        beyond: dict[tuple[int, int], _Place] = {}
+        for row, (_, _, places) in enumerate(values):
+            for document, place in places.items():
+                beyond[row, document] = place
+        above = np.stack([places_above for places_above, _, _ in values])
+        return Rankings(self._data, above, n_listed if is_cut else None, beyond)
 
     def _read(self, position: int, line: Mapping[str, Any]) -> Any:
         """Return the value of a line; raise MalformedError if it does not fit the item."""
         if isinstance(self._data, Pool):
             return _read_ranking(self._data, position, line.get("ranking"), line.get("beyond", []))
+        fault: str | None = None
+        value: Any
         if isinstance(self._data, TestItems):
-            answer = line.get("answer")
-            fault = answer_fault(self._data.rows[position], answer, is_open=self._task == CLOZE_OPEN)
-            if fault:
-                raise MalformedError(fault)
-            return answer
-        if isinstance(self._data, TestSentences):
-            tags, n_words = line.get("tags"), len(self._data.rows[position].tokens)
-            if not isinstance(tags, str) or len(tags) != n_words or not set(tags) <= set(TAG_LETTERS):
-                raise MalformedError(f"needs {n_words} of the letters O, B, I, not {display(tags)}")
-            return tags
-        value = line.get("similarity")
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too.
-        if value is None or not is_number or not -_LARGEST <= value <= _LARGEST:
-            raise MalformedError(f"needs a similarity from -1 to 1, not {display(value)}")
-        return float(value)
+            value = line.get("answer")
+            fault = answer_fault(self._data.rows[position], value, is_open=self._task == CLOZE_OPEN)
+        elif isinstance(self._data, TestSentences):
+            value, n_words = line.get("tags"), len(self._data.rows[position].tokens)
+            if not isinstance(value, str) or len(value) != n_words or not set(value) <= set(TAG_LETTERS):
+                fault = f"needs {n_words} of the letters O, B, I, not {display(value)}"
+        else:
+            value = line.get("similarity")
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too.
+            if not is_number or not -_LARGEST <= value <= _LARGEST:
+                fault = f"needs a similarity from -1 to 1, not {display(value)}"
+            else:
+                value = float(value)
+        if fault:
+            raise MalformedError(fault)
+        return value
 
 
 def _read_ranking(pool: Pool, row: int, ranking: Any, beyond: Any) -> tuple[Ints, int, dict[int, _Place]]:
@@ -285,15 +297,18 @@ def _read_ranking(pool: Pool, row: int, ranking: Any, beyond: Any) -> tuple[Ints
     groups = [group if isinstance(group, list) else [group] for group in ranking]
     positions = list(chain.from_iterable(groups))
     n_documents, n_listed = len(pool.documents), len(positions)
-    for position in positions:
-        if type(position) is not int or not 0 <= position < n_documents:
-            known = f"there are 0 to {n_documents - 1}"
-            raise MalformedError(f"no document has the position {display(position)}; {known}")
-    if len(set(positions)) < n_listed:
+    # bool is an int in Python, and a position that is not hashable, such as a list, must not reach the set below
+    outside = [item for item in positions if type(item) is not int or not 0 <= item < n_documents]
+    problem = ""
+    if outside:
+        problem = f"no document has the position {display(outside[0])}; there are 0 to {n_documents - 1}"
+    elif len(set(positions)) < n_listed:
         ((twice, _),) = Counter(positions).most_common(1)
-        raise MalformedError(f"document {twice} is ranked twice")
-    if not all(groups):
-        raise MalformedError("an empty list among its documents")
+        problem = f"document {twice} is ranked twice"
+    elif not all(groups):
+        problem = "an empty list among its documents"
+    if problem:
+        raise MalformedError(problem)
     sizes = [len(group) for group in groups]
     above = np.full(n_documents, n_listed, dtype=np.int32)
     above[positions] = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
@@ -319,6 +334,8 @@ def _read_beyond(rows: Any, hidden: set[int], *, n_listed: int, n_documents: int
         sizes_at.setdefault(above, []).append(tied)
     end = n_listed
     for above, sizes in sorted(sizes_at.items()):
+        # Documents that share a place must agree on its size, and groups must not overlap: otherwise a forged file
+        # could put several relevant documents on one place and score better than any ranking.
         if above < end or len(set(sizes)) > 1 or len(sizes) > sizes[0]:
             raise MalformedError(
                 f"the places in beyond contradict each other: {len(sizes)} documents after {above} others, in groups "
@@ -326,13 +343,3 @@ def _read_beyond(rows: Any, hidden: set[int], *, n_listed: int, n_documents: int
             )
         end = above + sizes[0]
     return places
-
-
-def _rankings(pool: Pool, rows: list[tuple[Ints, int, dict[int, _Place]]]) -> Rankings:
-    n_listed = np.array([n for _, n, _ in rows], dtype=np.int32)
-    is_cut = bool((n_listed < len(pool.documents)).any())
-    beyond: dict[tuple[int, int], _Place] = {}
-    for row, (_, _, places) in enumerate(rows):
-        for document, place in places.items():
-            beyond[row, document] = place
-    return Rankings(pool, np.stack([above for above, _, _ in rows]), n_listed if is_cut else None, beyond)

@@ -224,10 +224,11 @@ def read_record(path: Path, dataset: Dataset) -> Record:
             f"has {dataset.revision[:12]}); name the data that was scored with --data"
         )
     predictions, faults = read_lines(lines, dataset, first_line=2)
-    if faults:
-        raise InputError(f"{path}: {faults[0]}; {_AGAIN}")
-    if {(row.task, row.subset) for row in header.subsets} != set(predictions):
-        raise InputError(f"{path}: its header and its predictions are of different subsets; {_AGAIN}")
+    problem = str(faults[0]) if faults else ""
+    if not faults and {(row.task, row.subset) for row in header.subsets} != set(predictions):
+        problem = "its header and its predictions are of different subsets"
+    if problem:
+        raise InputError(f"{path}: {problem}; {_AGAIN}")
     return Record(header, predictions, path)
 
 
@@ -235,11 +236,11 @@ def find_records(place: Path) -> list[Path]:
     """Return the record that `place` is, or those in it at any depth, sorted and without variants; at least one."""
     if place.is_file():
         return [place]
-    if not place.is_dir():
-        raise InputError(f"{place}: no such file or folder; give a result file or the folder of one model")
+    # A hidden file is one that is being written, or that a killed run has left half-written.
     paths = sorted(path for path in place.rglob(f"*{SUFFIX}") if not path.name.startswith("."))
     if not paths:
-        raise InputError(f"{place}: no result in it; turkic-idiom run, finetune and grid run write them")
+        problem = "no result in it" if place.is_dir() else "no such file or folder"
+        raise InputError(f"{place}: {problem}; give a result of turkic-idiom run, finetune or grid run, or its folder")
     return without_variants(paths)
 
 
@@ -260,11 +261,10 @@ def _lines(path: Path) -> Iterator[bytes]:
     try:
         text = unpack_gzip(read_file(path, limit=MAX_PACKED), limit=MAX_UNPACKED)
     except MalformedError as error:
+        problem = f"{error}; {_AGAIN}"
         if not path.name.endswith(SUFFIX):  # perhaps a file that is dear to its owner: do not advise to delete it
-            raise InputError(
-                f"{path}: no result of turkic-idiom ({error}); give a file *{SUFFIX}, or the folder of one model"
-            ) from error
-        raise InputError(f"{path}: {error}; {_AGAIN}") from error
+            problem = f"no result of turkic-idiom ({error}); give a file *{SUFFIX}, or the folder of one model"
+        raise InputError(f"{path}: {problem}") from error
     return (line.rstrip(b"\n") for line in io.BytesIO(text))
 
 
@@ -272,24 +272,20 @@ def _parse_header(path: Path, line: bytes) -> Header:
     try:
         value: Any = parse_json(line)
         format_number = value.get("format") if isinstance(value, dict) else None
+        # Before everything else, because the fields of another format are other ones.
         if format_number != RESULT_FORMAT:
             raise OtherFormatError(
                 f"{path}: a result of format {display(format_number)}, this version reads {RESULT_FORMAT}; {_AGAIN}"
             )
         return Header.model_validate(value)
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}; {_AGAIN}") from error
-    except ValidationError as error:
-        raise InputError(f"{path}: damaged ({first_fault(error)}); {_AGAIN}") from error
-
-
-def installed_versions() -> dict[str, str]:
-    """Return package -> version of the packages that decide what a model computes, as far as they are installed."""
-    return dict(_installed())
+    except (MalformedError, ValidationError) as error:
+        problem = f"damaged ({first_fault(error)})" if isinstance(error, ValidationError) else str(error)
+        raise InputError(f"{path}: {problem}; {_AGAIN}") from error
 
 
 @cache  # reading the metadata of a package takes milliseconds, and every record asks for it
-def _installed() -> dict[str, str]:
+def installed_versions() -> dict[str, str]:
+    """Return package -> version of the packages that decide what a model computes, as far as they are installed."""
     versions = {}
     for package in PACKAGES:
         with suppress(PackageNotFoundError):

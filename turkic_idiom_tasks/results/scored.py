@@ -111,6 +111,7 @@ def score_record(record: Record) -> list[ScoredSubset]:
     for (task, subset), predictions in record.predictions.items():
         computed = score_subset(predictions)
         stated = record.header.scores(task, subset)
+        # Scores that an earlier version stated and this one does not compute are no contradiction.
         for name in sorted({MAIN_SCORES[task], *stated} & set(computed.scores)):
             found, value = stated.get(name, math.inf), computed.scores[name]
             are_undefined = math.isnan(found) and math.isnan(value)
