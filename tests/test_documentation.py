@@ -4,26 +4,16 @@ The blocks of a page run in order in one folder, so a page is a session. Each fo
 that was never trained, and TURKIC_IDIOM_DATA names an eighth of the bundled lexicon, which saves most of the time. A
 block that cannot run here says so in a comment above its fence: ``<!-- not run: REASON -->``.
 
-Bash is the real one. It finds `turkic-idiom`, `mteb`, `lm-eval` and `python` in a folder of its own, where each asks a
-warm process to fork and call the entry point of the installed script: importing torch anew for fifty commands would
-take most of the time. For the same reason lm-eval finds few of its own tasks, and mteb leaves out abstention scores.
+Bash is the real one. It finds `turkic-idiom`, `mteb`, `lm-eval` and `python` among the warm commands, because importing
+torch anew for fifty commands would take most of the time. For the same reason lm-eval finds few of its own tasks, and
+mteb leaves out abstention scores.
 """
 
-import gc
-import importlib
-import json
 import os
 import re
-import runpy
 import shutil
-import signal
-import socket
 import subprocess
-import sys
-import traceback
-from array import array
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -31,6 +21,7 @@ import pytest
 
 from tests.lm_eval_runs import few_tasks  # noqa: F401
 from tests.spans.conftest import SIZES, letter_tokenizer
+from tests.warm_commands import ABSTENTION, WarmCommands
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 
 REPOSITORY = Path(__file__).parent.parent
@@ -54,6 +45,7 @@ IMPORTED_LATE = (  # by the commands, once instead of in each of them
     "lm_eval.__main__",
     "lm_eval.evaluator",
     "mteb",
+    ABSTENTION,
     "torch._dynamo",
     "turkic_idiom_tasks.cli.main",
     "turkic_idiom_tasks.report.charts",
@@ -64,17 +56,6 @@ IMPORTED_LATE = (  # by the commands, once instead of in each of them
 _FENCE = re.compile(r"^```(\w*)$")
 _NOT_RUN = re.compile(r"<!-- not run: .+ -->")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
-_SHIM = """#!{python} -IS
-import array, json, os, socket, sys
-connection = socket.socket(socket.AF_UNIX)
-connection.connect({address!r})
-request = json.dumps([sys.argv, os.getcwd(), dict(os.environ)]).encode("utf-8", "surrogateescape")
-fds = array.array("i", [0, 1, 2])
-connection.sendmsg([len(request).to_bytes(8, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
-connection.sendall(request)
-answer = connection.recv(1)
-sys.exit(answer[0] if answer else 1)
-"""
 
 
 @dataclass(frozen=True)
@@ -136,28 +117,12 @@ def template(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory, few_tasks):  # noqa: F811
+def programs(few_tasks):  # noqa: F811
     """A folder with the programs that the pages use, each of which asks the warm process."""
-    folder = tmp_path_factory.mktemp("bin")
-    address = str(folder / "socket")
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), few_tasks])
-    environment.pop("TURKIC_IDIOM_DATA", None)
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tests.test_documentation", address],
-        cwd=REPOSITORY,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    for name in PROGRAMS:
-        shim = folder / name
-        shim.write_text(_SHIM.format(python=sys.executable, address=address))
-        shim.chmod(0o755)
-    assert server.stdout.readline() == b"ready\n"
-    yield folder
-    server.stdin.close()  # which ends it
-    server.wait(timeout=60)
+    os.environ.pop("TURKIC_IDIOM_DATA", None)
+    variables = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": few_tasks}
+    with WarmCommands(*PROGRAMS, modules=IMPORTED_LATE, **variables) as commands:
+        yield commands.folder
 
 
 @pytest.fixture
@@ -228,86 +193,3 @@ def test_relative_links_lead_to_files(page):
     links = [link for link in _LINK.findall(page.read_text("utf-8")) if not re.match(r"[a-z]+:", link)]
     missing = [link for link in links if not (page.parent / unquote(link.partition("#")[0])).exists()]
     assert not missing
-
-
-def serve(address):
-    """Answer requests for programs until stdin is closed; each runs in a child of this process."""
-    gc.disable()  # a fifth of the time of the imports
-    for name in IMPORTED_LATE:
-        importlib.import_module(name)
-    gc.freeze()  # or each child would look at, and so copy, all that was imported
-    gc.enable()
-    scores = importlib.import_module("mteb._evaluators.retrieval_metrics")
-    scores.evaluate_abstention = lambda results, metric_scores: {}
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(address)
-    listener.listen()
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    if os.fork() == 0:  # one process answers, the other one ends it when stdin is closed
-        while True:
-            connection, _ = listener.accept()
-            if os.fork() == 0:
-                listener.close()
-                _answer(connection)
-            connection.close()
-    sys.stdin.read()
-    os.killpg(0, signal.SIGTERM)
-
-
-def _answer(connection):
-    code = 1
-    try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        descriptors = array("i")
-        size, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(3 * descriptors.itemsize))
-        descriptors.frombytes(ancillary[0][2])
-        request = b""
-        while len(request) < int.from_bytes(size, "big"):
-            request += connection.recv(1 << 20)
-        arguments, folder, environment = json.loads(request.decode("utf-8", "surrogateescape"))
-        for place, descriptor in enumerate(descriptors):
-            os.dup2(descriptor, place)
-        sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode) for number, mode in enumerate("rww"))
-        os.chdir(folder)
-        os.environ.clear()
-        os.environ.update(environment)
-        code = _run(arguments)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        connection.sendall(bytes([code & 255]))
-        os._exit(code)
-
-
-def _run(arguments):
-    """Run a program of `PROGRAMS` as its installed script does, and return its exit status."""
-    name = Path(arguments[0]).name
-    sys.argv = arguments
-    try:
-        if name == "python":
-            sys.path[0] = ""
-            if arguments[1] == "-c":
-                exec(compile(arguments[2], "<block>", "exec"), {"__name__": "__main__"})
-            else:
-                runpy.run_path(arguments[1], run_name="__main__")
-            return 0
-        if "TURKIC_IDIOM_MODELS" in os.environ:  # which is read when mteb is imported
-            import turkic_idiom_tasks
-
-            turkic_idiom_tasks.register()
-        (script,) = entry_points(group="console_scripts", name=name)
-        ended = script.load()()
-    except SystemExit as error:
-        ended = error.code
-    if isinstance(ended, str):
-        sys.stderr.write(f"{ended}\n")
-    return ended if isinstance(ended, int) else int(ended is not None)
-
-
-if __name__ == "__main__":
-    os.setpgid(0, 0)
-    serve(sys.argv[1])

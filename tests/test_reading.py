@@ -15,7 +15,6 @@ from turkic_idiom_tasks.io.reading import (
     SHOWN,
     Line,
     MalformedError,
-    decode_text,
     display,
     first_fault,
     first_unseen,
@@ -240,9 +239,3 @@ def test_the_first_fault_that_pydantic_found_names_its_field():
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(dict[str, list[int]]).validate_python({"göz": [1, "x"], "dil": ["y"]})
     assert first_fault(caught.value).startswith("'göz.1': Input should be a valid integer")
-
-
-def test_text_must_be_utf8_without_a_mark():
-    assert decode_text("göz".encode()) == "göz"
-    with pytest.raises(MalformedError, match="byte order mark"):
-        decode_text(b"\xef\xbb\xbfa")
