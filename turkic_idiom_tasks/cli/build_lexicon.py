@@ -43,9 +43,7 @@ if TYPE_CHECKING:
 def enrich(
     file: Annotated[
         Path,
-        typer.Option(
-            "--in", metavar="FILE|LEXICON", help="CSV with a column per language, the paper's JSON, or a lexicon."
-        ),
+        typer.Option("--in", metavar="FILE|LEXICON", help="CSV with a column per language, JSON, or a lexicon."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New or empty.")],
     model: Model,
@@ -90,10 +88,7 @@ def verify(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
-            "-o",
-            metavar="DIR",
-            help="Write the accepted entries here, new or empty, and the others beside it.",
+            "--out", "-o", metavar="DIR", help="New or empty, for the accepted entries; the others go beside it."
         ),
     ] = None,
     verdicts: Verdicts = None,
@@ -171,9 +166,7 @@ def judge_lexicon(
     cross_lingual: Annotated[
         list[str] | None,
         typer.Option(
-            "--cross-lingual",
-            metavar="SOURCE:TARGET",
-            help="Judge idioms of one language with meanings in another instead, such as tr:uz; may be repeated.",
+            "--cross-lingual", metavar="SOURCE:TARGET", help="Idioms of one, meanings of the other; as tr:uz."
         ),
     ] = None,
     verdicts: Verdicts = None,

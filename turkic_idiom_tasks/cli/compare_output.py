@@ -7,7 +7,7 @@ from rich.table import Table
 
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
-from turkic_idiom_tasks.report.compare import ALPHA, SIDES, Report, Row, verdict
+from turkic_idiom_tasks.report.compare import ALPHA, SIDES, Report, verdict
 from turkic_idiom_tasks.report.frame import MACRO
 from turkic_idiom_tasks.report.tables import NO_VALUE
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -28,26 +28,24 @@ def print_comparison(report: Report, console: Console) -> None:
     for column in _COLUMNS if is_wide else _NARROW_COLUMNS:
         table.add_column(column, justify="right", no_wrap=True)
     for row in report.rows:
-        table.add_row(row.task, row.subset, *_cells(row, is_wide=is_wide))
+        result = row.result
+        cells = [f"{result.n}{'*' if result.small else ''}", f"{result.first:.3f}", f"{result.second:.3f}"]
+        mark = "" if result.interval.is_reliable else UNRELIABLE_MARK
+        difference = _signed(result.difference)
+        interval = f"[{_signed(result.interval.low)}, {_signed(result.interval.high)}]{mark}"
+        outcomes = f"{result.wins}/{result.ties}/{result.losses}"
+        if is_wide:
+            effect = NO_VALUE if result.effect is None else _signed(result.effect)
+            p_values = map(_p_value, (result.p, row.holm, result.p_pratt, result.p_wilcox))
+            cells += [difference, interval, outcomes, effect, *p_values]
+        else:
+            cells += [f"{difference}\n{interval}", outcomes, _p_value(row.holm)]
+        table.add_row(row.task, row.subset, *cells)
     console.print()
     console.print(table)
     console.print()
     for note in _notes(report, is_wide=is_wide):
         console.print(note)
-
-
-def _cells(row: Row, *, is_wide: bool) -> list[str]:
-    result = row.result
-    cells = [f"{result.n}{'*' if result.small else ''}", f"{result.first:.3f}", f"{result.second:.3f}"]
-    mark = "" if result.interval.is_reliable else UNRELIABLE_MARK
-    difference = _signed(result.difference)
-    interval = f"[{_signed(result.interval.low)}, {_signed(result.interval.high)}]{mark}"
-    outcomes = f"{result.wins}/{result.ties}/{result.losses}"
-    if not is_wide:
-        return [*cells, f"{difference}\n{interval}", outcomes, _p_value(row.holm)]
-    effect = NO_VALUE if result.effect is None else _signed(result.effect)
-    p_values = map(_p_value, (result.p, row.holm, result.p_pratt, result.p_wilcox))
-    return [*cells, difference, interval, outcomes, effect, *p_values]
 
 
 def _notes(report: Report, *, is_wide: bool) -> list[str]:

@@ -50,8 +50,7 @@ def idiomaticity(
         list[str] | None,
         typer.Option(
             metavar="context|idiom|none",
-            help="What is given besides the sentence: those around it, the idiom (may be repeated), or nothing.  "
-            "[default: idiom]",
+            help="Given besides the sentence: those around it, the idiom, or nothing; may be repeated.  [idiom]",
         ),
     ] = None,
     subtask: Annotated[

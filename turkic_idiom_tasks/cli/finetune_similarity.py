@@ -59,17 +59,13 @@ def similarity(
         str,
         typer.Option(
             metavar="refuse|leave-out|keep",
-            help="Triplets whose idiom is in the test pairs: refuse the data, leave them out, or keep them, as the "
-            "protocol of AStitch 2B does.",
+            help="Triplets whose idiom is in the test pairs; the protocol of AStitch 2B keeps them.",
         ),
     ] = "refuse",
     out: NewFolder = None,
     idiom_tokens: Annotated[
         str | None,
-        typer.Option(
-            metavar="all|select",
-            help="One new token per idiom, in place of the idiom everywhere, or where a classifier calls it idiomatic.",
-        ),
+        typer.Option(metavar="all|select", help="A new token in place of each idiom, or where a classifier says so."),
     ] = None,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:

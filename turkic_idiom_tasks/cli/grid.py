@@ -44,8 +44,7 @@ GridFolder = Annotated[
         "--out",
         "-o",
         metavar="DIR",
-        help="Folder of the results, which states the data of the last run; before the first one plan takes "
-        "TURKIC_IDIOM_DATA.  [default: the name of FILE without .yaml, in the current folder]",
+        help="Folder of the results, which states the data of the last run.  [default: the name of FILE, here]",
     ),
 ]
 

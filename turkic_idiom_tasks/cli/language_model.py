@@ -37,13 +37,7 @@ Languages = Annotated[
 Verdicts = Annotated[Path | None, typer.Option("--verdicts", metavar="FILE", help="JSONL with every verdict.")]
 Plant = Annotated[
     float | None,
-    typer.Option(
-        "--plant",
-        min=0.001,
-        max=1.0,
-        metavar="SHARE",
-        help="Also ask about copies of this share of the entries, each with one known error.",
-    ),
+    typer.Option("--plant", min=0.001, max=1.0, metavar="SHARE", help="Ask about copies with a known error too."),
 ]
 MinCaught = Annotated[
     float | None,

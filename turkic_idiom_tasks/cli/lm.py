@@ -43,13 +43,6 @@ class Kind(StrEnum):
     cloze = "cloze"
 
 
-class Split(StrEnum):
-    """Splits that items are made of."""
-
-    test = "test"
-    train = "train"
-
-
 Kinds = Annotated[
     list[Kind] | None, typer.Option("--kind", "-k", help="Kind of items; may be repeated.  [default: all]")
 ]
@@ -65,7 +58,6 @@ def items(
     data: Data = "",
     kind: Kinds = None,
     lang: Languages = None,
-    split: Annotated[Split, typer.Option("--split", help="Concepts that are asked about.")] = Split.test,
 ) -> None:
     """Write items with their options, the position of the right one, and the type of each trap."""
     from hub_datasets.annotated_files import check_out
@@ -73,7 +65,7 @@ def items(
     from turkic_idiom_tasks.io.files import write_text
 
     check_out(out)
-    sets = _build(open_dataset(data), kind, lang, split=split)
+    sets = _build(open_dataset(data), kind, lang)
     lines = []
     for members in sets.values():
         for item in members:
@@ -194,7 +186,7 @@ def _token_counter(name: str) -> Callable[[str], float]:
 
 
 def _build(
-    dataset: Dataset, kinds: Sequence[Kind] | None, languages: Sequence[str] | None, *, split: Split = Split.test
+    dataset: Dataset, kinds: Sequence[Kind] | None, languages: Sequence[str] | None
 ) -> dict[str, Sequence[Item]]:
     """Return name -> items of the sets asked for; those without items are named on stderr."""
     from rich.console import Console
@@ -214,7 +206,7 @@ def _build(
     left_out = []
     is_silent = not sys.stderr.isatty()
     for item_set in track(wanted, "items", console=Console(stderr=True), transient=True, disable=is_silent):
-        members = items_of_set(dataset, item_set, split=split)
+        members = items_of_set(dataset, item_set)
         if members:
             sets[item_set.name] = members
         else:

@@ -20,28 +20,16 @@ def run_command(
     tasks: Annotated[
         list[str] | None,
         typer.Option(
-            "--task",
-            "-t",
-            metavar="TASK",
-            help="T1 to T4, STS, AStitchSTS, ChengyuSTS or the full name; may be repeated.  [default: T1 T2 T3]",
+            "--task", "-t", metavar="TASK", help="T1 to T4, STS, or a full name; may be repeated.  [T1 T2 T3]"
         ),
     ] = None,
     languages: Annotated[
         list[str] | None,
-        typer.Option(
-            "--language",
-            "-l",
-            metavar="LANG",
-            help="Only subsets with this language (tr, az, tk, gag, uz); may be repeated.",
-        ),
+        typer.Option("--language", "-l", metavar="LANG", help="Only subsets with this language; may be repeated."),
     ] = None,
     poolings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--pooling",
-            metavar="POOLING",
-            help="cls, mean, max, first_last, last_four, or all; may be repeated. Default: the model's own.",
-        ),
+        typer.Option("--pooling", help="cls, mean, max, first_last, last_four, or all; may be repeated.  [its own]"),
     ] = None,
     data: Data = "",
     output: Annotated[

@@ -77,9 +77,20 @@ def print_tables(report: RunReport, *, file: IO[str]) -> None:
     console.print("Result files (mteb's format) and records:")
     for folder in report.folders:
         console.print(f"  {printable(folder)}", soft_wrap=True)
-    if len(report.overall):
-        console.print()
-        console.print(_overall_table(report))
+    if not len(report.overall):
+        return
+    # A row for each model: its macro average in each task, and over all tasks with an interval.
+    macro = report.frame[(report.frame["subset"] == MACRO) & ~report.frame["task"].isin(SIMILARITY_NAMES)]
+    tasks = list(macro["task"].unique())
+    table = new_table("macro average of nDCG", [*(task.removeprefix("TurkicIdiom") for task in tasks), "mean", "95%"])
+    by_task = macro.set_index(["model", "task"])["ndcg"]
+    for row in report.overall.itertuples():
+        mark = "" if row.interval_is_reliable else UNRELIABLE_MARK
+        cells = [score_text(by_task[row.model, name]) for name in tasks]
+        cells += [f"{score_text(row.ndcg)}{mark}", interval_text(row.ndcg_low, row.ndcg_high)]
+        table.add_row(_name(row.model, is_wide=True), *cells)
+    console.print()
+    console.print(table)
 
 
 def _print_similarity(console: Console, report: RunReport, task: str) -> None:
@@ -136,20 +147,6 @@ def _overlap_table(rows: pd.DataFrame, *, is_wide: bool) -> Table:
         for row in model_rows.itertuples():
             cells.append(f"{score_text(row.ndcg_shared_stem)} / {score_text(row.ndcg_no_shared_stem)}")
         table.add_row(_name(model, is_wide=is_wide), *cells)
-    return table
-
-
-def _overall_table(report: RunReport) -> Table:
-    """Return a table with a row for each model: its macro average in each task, and over all tasks with an interval."""
-    macro = report.frame[(report.frame["subset"] == MACRO) & ~report.frame["task"].isin(SIMILARITY_NAMES)]
-    tasks = list(macro["task"].unique())
-    table = new_table("macro average of nDCG", [*(task.removeprefix("TurkicIdiom") for task in tasks), "mean", "95%"])
-    by_task = macro.set_index(["model", "task"])["ndcg"]
-    for row in report.overall.itertuples():
-        mark = "" if row.interval_is_reliable else UNRELIABLE_MARK
-        cells = [score_text(by_task[row.model, task]) for task in tasks]
-        cells += [f"{score_text(row.ndcg)}{mark}", interval_text(row.ndcg_low, row.ndcg_high)]
-        table.add_row(_name(row.model, is_wide=True), *cells)
     return table
 
 
