@@ -1,6 +1,7 @@
 """Predictions to lines and back, and what is wrong with lines that somebody else wrote."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -128,47 +129,28 @@ def test_nan_is_refused(dataset):
         Rankings.from_similarities(dataset.pool(*KEY), matrix)
 
 
-@pytest.mark.parametrize(
-    ("ranking", "problem"),
-    [
-        ("[0,1,2,3,4,5,6,7,9]", "no document has the position 9; there are 0 to 8"),
-        ("[0,1,2,3,4,5,6,7,-1]", "no document has the position -1"),
-        ("[0,1,2,3,4,5,6,7,7]", "document 7 is ranked twice"),
-        ("[0,1,2,3,4,5,6,7,true]", "no document has the position True"),
-        ("[0,1,2,3,4,5,6,7,8.0]", "no document has the position 8.0"),
-        ('[0,1,2,3,4,5,6,7,"8"]', "no document has the position '8'"),
-        ("[0,1,2,3,4,5,6,[],7,8]", "an empty list"),
-        ("[0,1,2,3,4,5,6,[[7]],8]", "nested more than 4 deep|no document has the position"),
-        ("[]", "must be a list of positions, not []"),
-        ("{}", "must be a list of positions, not {}"),
-        ("[0,,1,2,3,4,5,6,7,8]", "malformed JSON"),
-        ("[0,1,2,3,4,5,6,7,8,1e400]", "too large a number"),
-        ('[0,1,2,3,4,5,6,7,8],"beyond":[[0,0,1]]', "beyond must list"),
-        ('[0],"beyond":[[1,0,1]]', "is no place behind|beyond must list"),
-        ('[0],"beyond":7', "beyond must list"),
-    ],
-)
-def test_a_ranking_that_is_none_is_named(dataset, predictions, ranking, problem):
+# tests/leaderboard/test_submission.py has the faults that submissions can have too
+
+
+@pytest.mark.parametrize("position", ["-1", "8.0", '"8"', "1e400", "null"])
+def test_a_position_that_is_none_is_named(dataset, predictions, position):
     head, first, *lines = lines_of({KEY: predictions[KEY]})
     query = json.loads(first)["query"]
-    broken = f'{{"query":"{query}","ranking":{ranking}}}'.encode()
+    broken = f'{{"query":"{query}","ranking":[0,1,2,3,4,5,6,7,{position}]}}'.encode()
     found, faults = read_lines([head, broken, *lines], dataset)
     assert not found
-    assert any(part in str(faults[0]) for part in problem.split("|")), str(faults[0])
-    assert str(faults[0]).startswith("line 2: ")
+    assert re.match(r"line 2: .*(no document has the position|too large a number)", str(faults[0]))
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b'{"query":"tur:nobody","ranking":[0]}', "has no query 'tur:nobody'"),
         (b'{"task":"T1","subset":"tur-uzn","documents":[]}', "the data has no T1 subset 'tur-uzn'"),
         (b'{"task":"T9","subset":"tur-azj","documents":[]}', "the task 'T9' is unknown"),
         (b'{"task":"T2","subset":"tur","documents":["x"]}', "ids of its pool, sorted"),
         (b'{"task":"T2","subset":"tur"}', "the head of a T2 subset has the keys"),
         (b'{"subset":"tur","documents":[]}', "the task None is unknown"),
         (b'{"task":"T1","subset":"tur-azj","documents":HERE}', "appears twice"),
-        (b"[]", "neither the head of a subset nor a prediction"),
         (b"", "malformed JSON"),
         (b"\xff", "not UTF-8"),
         (b'{"sentence":"x","tags":"O","tags":"B"}', "appears twice"),
@@ -179,25 +161,16 @@ def test_a_line_that_does_not_belong_there_is_named(dataset, predictions, line, 
     line = line.replace(b"HERE", json.dumps(list(dataset.pool(*KEY).documents)).encode())
     found, faults = read_lines([*lines, line], dataset)
     assert not found
-    assert any(part in str(faults[0]) for part in problem.split("|")), str(faults[0])
+    assert problem in str(faults[0])
 
 
-def test_missing_and_repeated_predictions_are_named(dataset, predictions):
-    head, *lines = lines_of({KEY: predictions[KEY]})
-    _, faults = read_lines([head, *lines[1:]], dataset)
-    assert "1 predictions are missing, such as the one for" in str(faults[0])
-    _, faults = read_lines([head, *lines, lines[0]], dataset)
-    assert "appears twice" in str(faults[0])
-    _, faults = read_lines(lines, dataset)
-    assert "before the head line" in str(faults[0])
-    _, faults = read_lines([], dataset)
-    assert "no subset in it" in str(faults[0])
+def test_a_file_of_another_kind_is_not_read_to_its_end(dataset):
     _, faults = read_lines([b"nonsense"] * 1000, dataset)
     assert len(faults) == MAX_FAULTS + 1
 
 
-@pytest.mark.parametrize("tags", ["OX", "O", "", None, ["O", "B", "I"], "OBIO" * 50])
-def test_tags_that_do_not_fit_are_named(dataset, predictions, tags):
+@pytest.mark.parametrize("tags", [None, ["O", "B", "I"]])
+def test_tags_that_are_no_text_are_named(dataset, predictions, tags):
     head, first, *lines = lines_of({(SPANS, "tr"): predictions[SPANS, "tr"]})
     broken = json.dumps(json.loads(first) | {"tags": tags}).encode()
     found, faults = read_lines([head, broken, *lines], dataset)
