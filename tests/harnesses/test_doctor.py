@@ -87,6 +87,9 @@ def test_doctor_begins_with_the_verdict(command):
     assert verdict.startswith("everything is registered")
     assert not blank
     assert "mteb task TurkicIdiomT1: registered" in details
+    label, folder = details[-1].split(": ")  # for lm-eval's --include_path
+    assert label == "task folder"
+    assert list(Path(folder).glob("*.yaml"))
 
 
 def test_a_reader_that_stops_reading_is_no_traceback(monkeypatch):

@@ -299,6 +299,7 @@ def export(
 
     if (out is None) == (repo is None):
         raise usage_error("give either --out, for a folder, or --repo, for a repository on the Hub")
+    # A name or version that cannot be is found now, and not after the minute that the items take.
     target = Target(repo, DATASET) if repo is not None else None
     check_version(version)
     make_layout = item_layout if kind is Kind.language_models else hub_layout

@@ -55,9 +55,9 @@ def with_settings(kind: type[BaseModel]) -> Callable[[Command], Command]:
                 option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=field.description)
                 options[name] = (Annotated[value_type | None, option], field.default)
             elif get_args(field.annotation) != (False,):  # those cannot be set at all
-                others.append(name)
+                others.append(f"{name}={json.dumps(field.default)}")
         names = list(options)
-        further = typer.Option("--set", metavar="NAME=VALUE", help=f"May be repeated. Names: {', '.join(others)}.")
+        further = typer.Option("--set", metavar="NAME=VALUE", help=f"May be repeated. Defaults: {', '.join(others)}.")
         options["further"] = (Annotated[list[str] | None, further], None)
         signature = inspect.signature(command, eval_str=True)
         parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "config"]
@@ -116,6 +116,7 @@ def span(
     from turkic_idiom_tasks.runs.spans import SpanCells
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
+    # The cells are those of a grid without adaptation, so that `grid run` goes on from the same checkpoints.
     declared: dict[str, Any] = {"models": tuple(model), "language": language, "adapt": False, "training": config}
     declared |= {"seeds": tuple(seed or SEEDS), "targets": None if target is None else tuple(target)}
     part = checked(SpanCells, declared)
@@ -179,6 +180,7 @@ def retrieval(
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.training.regimes import build_regime
 
+    # Otherwise each process of torchrun would print the same lines.
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
     dataset = open_dataset(data)
     pairs = build_regime(dataset, regime, language=language)

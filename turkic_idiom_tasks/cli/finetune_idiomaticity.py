@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -17,10 +16,6 @@ from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.training.config import IdiomaticityConfig, TrainingSeeds, checked
-
-if TYPE_CHECKING:
-    from turkic_idiom_tasks.training.siblings.idiomaticity import SeedScores
-    from turkic_idiom_tasks.training.siblings.labelled import LabelledData
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -74,6 +69,7 @@ def idiomaticity(
     those of AStitchInLanguageModels.
     """
     from turkic_idiom_tasks.io.files import check_writable
+    from turkic_idiom_tasks.metrics.classification import macro_f1
     from turkic_idiom_tasks.runs.cells import content_revision, pinned_commit
     from turkic_idiom_tasks.training.siblings.labelled import build_labelled
 
@@ -105,14 +101,6 @@ def idiomaticity(
             save_classifier(classifier, folder, finished, declared)
         log.info("seed %d: test macro F1 %s", number, score_text(finished.test_f1))
         scores.append(finished)
-    _print_seeds(rows, scores)
-    sys.stdout.write(f"\nClassifiers: {printable(str(out))}\n")
-
-
-def _print_seeds(rows: LabelledData, scores: Sequence[SeedScores]) -> None:
-    """Print a table with macro F1 of every seed, their mean, and the best constant answer."""
-    from turkic_idiom_tasks.metrics.classification import macro_f1
-
     console = plain_console(sys.stdout)
     sizes = " + ".join(str(len(stage)) for stage in rows.stages)
     console.print(
@@ -129,3 +117,4 @@ def _print_seeds(rows: LabelledData, scores: Sequence[SeedScores]) -> None:
         table.add_row(f"seed {row.seed}", *cells, f"{score_text(row.low)}-{score_text(row.high)}")
     table.add_row("mean", "", "", score_text(sum(row.test_f1 for row in scores) / len(scores)), "")
     console.print(table)
+    sys.stdout.write(f"\nClassifiers: {printable(str(out))}\n")

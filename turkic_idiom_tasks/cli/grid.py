@@ -107,6 +107,7 @@ def run(
     n_cells = sum(state in states_to_run for state in grid.states().values())
     runner: Runner = run_here
     if jobs not in (None, 1) or gpus or cpus is not None or address is not None:
+        # Only looked for, because its import is slow.
         if find_spec("ray") is None:
             raise usage_error("several cells at a time need Ray: pip install 'turkic-idiom-tasks[ray]'")
         from turkic_idiom_tasks.runs.ray_jobs import RayRunner

@@ -103,7 +103,7 @@ def ask_models(models: Sequence[str], questions: Sequence[Question], settings: A
             raise InputError(
                 f"{settings.prices}: {first_fault(error)}; expected MODEL: {{input: …, output: …}} for each model"
             ) from error
-    names = list(dict.fromkeys(models))
+    names = list(dict.fromkeys(models))  # a model that is named twice would vote twice
     with open_answers(settings.cache) as answers:
         if answers.n_damaged:
             sys.stderr.write(printable(f"{settings.cache}: {answers.n_damaged} damaged lines are skipped\n"))

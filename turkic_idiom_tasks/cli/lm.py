@@ -120,19 +120,13 @@ def stats(
                 baseline.update({key: None for key, value in baseline.items() if value != value})
         sys.stdout.write(json.dumps(rows, indent=2) + "\n")
         return
-    _print_sizes(rows)
+    cells = [[row["set"], _size(row), *(str(row[key]) for key in ("concepts", *TRAPS))] for row in rows]
+    note = f"near, lexical, random: traps of each type{_small_note(rows)}"
+    _print_table(["items", "concepts", *TRAPS], cells, f"{note}\n")
     _print_baselines([baseline for row in rows for baseline in row["baselines"]])
     if has_cost:
         how = "estimated from characters" if tokenizer is None else "as the tokenizer counts them"
         _print_cost([price for row in rows for price in row["cost"]], how)
-
-
-def _print_sizes(rows: Sequence[dict[str, Any]]) -> None:
-    cells = []
-    for row in rows:
-        cells.append([row["set"], _size(row), *(str(row[key]) for key in ("concepts", *TRAPS))])
-    note = f"near, lexical, random: traps of each type{_small_note(rows)}"
-    _print_table(["items", "concepts", *TRAPS], cells, f"{note}\n")
 
 
 def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:

@@ -22,12 +22,14 @@ UNDEFINED = "-: undefined, because one side is constant or there is no such pair
 
 def plain_console(file: IO[str]) -> Console:
     """Return a console that prints text as it is."""
+    # Markup would read `[x]` in the name of a model as a tag, and highlighting would colour parts of names.
     return Console(file=file, highlight=False, markup=False, emoji=False)
 
 
 def new_table(title: str, columns: Sequence[str], *, min_width: int = 14) -> Table:
     """Return an empty table: a name that may be folded, then columns of numbers."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
+    # Folded and never cut, because the names of two models often differ at their end.
     table.add_column(title, overflow="fold", min_width=min_width)
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)

@@ -29,7 +29,9 @@ def run_command(
     ] = None,
     poolings: Annotated[
         list[str] | None,
-        typer.Option("--pooling", help="cls, mean, max, first_last, last_four, or all; may be repeated.  [its own]"),
+        typer.Option(
+            "--pooling", metavar="NAME", help="cls, mean, max, first_last, last_four, or all; may be repeated."
+        ),
     ] = None,
     data: Data = "",
     output: Annotated[

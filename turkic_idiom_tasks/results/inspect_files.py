@@ -44,6 +44,7 @@ def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
         ) from error
     except Exception as error:  # whatever a damaged archive makes Inspect raise
         raise InputError(f"{path}: no log that Inspect can read ({display(str(error))}); run it again") from error
+    # Inspect states the package only where the task was named with it; run from a file, it has its bare name.
     task = log.eval.task.removeprefix(_PREFIX)
     if not log.eval.task.startswith(_PREFIX) and task not in (*ITEM_TASKS, SPANS):
         return None
