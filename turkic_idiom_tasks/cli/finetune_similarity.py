@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -33,8 +32,6 @@ from turkic_idiom_tasks.training.config import (
 )
 
 log = logging.getLogger("turkic_idiom_tasks")
-
-Scores = Mapping[str, Mapping[str, float]]  # subset -> name -> score
 
 
 @finetune_app.command()
@@ -153,20 +150,15 @@ def similarity(
                 f"token, mean loss {pretraining['loss']:.3f}\n"
             )
     sys.stdout.write(f"{tuned.verdict}\n\n")
-    _print_scores(untuned_scores, scores, kept="tuned" if tuned.kept.step else "kept")
-    sys.stdout.write(f"\nModel: {printable(str(folder))}\n")
-
-
-def _print_scores(untuned_scores: Scores, scores: Scores, *, kept: str) -> None:
-    """Print a table with the scores of the test pairs, before and after training."""
     console = plain_console(sys.stdout)
     if not scores:
         console.print("No test pairs: a table of triplets has none.")
-        return
-    table = similarity_table("Spearman")
-    for subset, after in scores.items():
-        for name, row in (("untuned", untuned_scores[subset]), (kept, after)):
-            cells = similarity_cells(row, row["spearman_ci_low"], row["spearman_ci_high"])
-            table.add_row(f"{subset} {name}", *cells)
-    console.print(table)
-    console.print(UNDEFINED)
+    else:
+        table = similarity_table("Spearman")
+        for subset, after in scores.items():
+            for name, row in (("untuned", untuned_scores[subset]), ("tuned" if tuned.kept.step else "kept", after)):
+                cells = similarity_cells(row, row["spearman_ci_low"], row["spearman_ci_high"])
+                table.add_row(f"{subset} {name}", *cells)
+        console.print(table)
+        console.print(UNDEFINED)
+    sys.stdout.write(f"\nModel: {printable(str(folder))}\n")

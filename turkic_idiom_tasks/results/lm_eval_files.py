@@ -21,7 +21,7 @@ from turkic_idiom_tasks.results.model_predictions import (
     read_harness_lines,
     regime_of_language_model,
 )
-from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey
+from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import read_answers
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS
 
@@ -109,7 +109,18 @@ def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
         prediction = read_answers(path, key, tags, dataset)
     else:
         key = (match["task"], "-".join(filter(None, match.group("language", "target"))))
-        prediction = _read_item_answers(path, key, dataset)
+        answers: dict[str, dict[str, Any]] = {}  # prompt -> item -> answer
+        method = GENERATION
+        for sample in read_harness_lines(_Sample, path):
+            answer = sample.accuracy or sample.accepted
+            if answer is None or sample.filter not in (FLEXIBLE, LIKELIEST):
+                continue  # an item without an answer is missed by `read_answers`
+            method = LOGLIKELIHOOD if sample.filter == LIKELIEST else GENERATION
+            answers.setdefault(answer.prompt, {})[answer.item] = answer.answer
+        prompt = next((prompt for prompt in VARIANTS if prompt in answers), None)
+        if prompt is None:
+            raise InputError(f"{path}: holds no answer to an item under a known prompt; run it again")
+        prediction = read_answers(path, key, answers[prompt], dataset, prompt=prompt, method=method)
     is_classifier = results.config.model == TOKEN_CLASSIFIER
     shots = results.n_shot[task]
     versions = {"lm-eval": results.lm_eval_version}
@@ -127,18 +138,3 @@ def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
         is_classifier=is_classifier,
         versions=versions,
     )
-
-
-def _read_item_answers(path: Path, key: SubsetKey, dataset: Dataset) -> Prediction:
-    answers: dict[str, dict[str, Any]] = {}  # prompt -> item -> answer
-    method = GENERATION
-    for sample in read_harness_lines(_Sample, path):
-        answer = sample.accuracy or sample.accepted
-        if answer is None or sample.filter not in (FLEXIBLE, LIKELIEST):
-            continue  # an item without an answer is missed by `read_answers`
-        method = LOGLIKELIHOOD if sample.filter == LIKELIEST else GENERATION
-        answers.setdefault(answer.prompt, {})[answer.item] = answer.answer
-    prompt = next((prompt for prompt in VARIANTS if prompt in answers), None)
-    if prompt is None:
-        raise InputError(f"{path}: holds no answer to an item under a known prompt; run it again")
-    return read_answers(path, key, answers[prompt], dataset, prompt=prompt, method=method)
