@@ -46,7 +46,6 @@ def build(
     data: str | Dataset = "",
     reproduced: Collection[str] = (),
     report: Path | None = None,
-    strict: bool = False,
     overwrite: bool = False,
     repository: str | None = None,
     built: str | None = None,
@@ -62,7 +61,6 @@ def build(
         data: the data that were predicted: a dataset, or its name for `open_dataset`; "" is the bundled lexicon.
         reproduced: ids of submissions that the maintainers ran again; they get a badge.
         report: HTML page for maintainers, outside the site: what was left out, with every fault.
-        strict: whether to end at the first submission with a fault, and write no site.
         overwrite: whether to replace a file with a name of the site that an earlier build did not write.
         repository: address of the GitHub repository that takes submissions; the pages link to it.
         built: day of the build, ``2026-11-30``; None is the day of SOURCE_DATE_EPOCH, or no day without that either.
@@ -91,8 +89,6 @@ def build(
             scored.append(submission)
         elif submission.edition:
             other_editions.append(submission)
-        elif strict:
-            raise InputError(submission.reason)
         else:
             left_out.append(submission)
     if report:
@@ -145,8 +141,10 @@ def _site_facts(repository: str | None, built: str | None) -> tuple[str | None, 
             return repository, date.fromisoformat(built)
         return repository, None if epoch is None else datetime.fromtimestamp(int(epoch), tz=UTC).date()
     except (ValueError, OverflowError, OSError) as error:
-        source = f"--date {built}" if built is not None else f"SOURCE_DATE_EPOCH={epoch}"
-        raise usage_error(f"{source}: not a date; give --date YYYY-MM-DD, or seconds since 1970") from error
+        source = built if built is not None else f"SOURCE_DATE_EPOCH={epoch}"
+        raise usage_error(
+            f"{source}: not a date; give YYYY-MM-DD, or in SOURCE_DATE_EPOCH seconds since 1970"
+        ) from error
 
 
 def _check_out(out: Path, submissions: Path, *, overwrite: bool) -> None:

@@ -102,6 +102,7 @@ def check(
     from turkic_idiom_tasks.dataset import open_dataset
 
     dataset = open_dataset(data)
+    # A submission with a fault does not end the command, so that a reviewer of many sees all of them at once.
     has_faults = False
     for place in folders:
         for folder in submission_folders(place):
@@ -129,7 +130,6 @@ def build(
         Path | None,
         typer.Option(metavar="FILE", help="Page for maintainers, outside the site: what was left out, and why."),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="End at the first fault, and write no site.")] = False,
     overwrite: Annotated[
         bool,
         typer.Option("--overwrite", help="Write into a folder with other files; only those of a site are replaced."),
@@ -138,51 +138,43 @@ def build(
         str | None,
         typer.Option(metavar="URL", help="GitHub repository that takes submissions, for links.  [default: none]"),
     ] = None,
-    date: Annotated[
-        str | None,
-        typer.Option(metavar="YYYY-MM-DD", help="Day of the build, for the footer.  [default: SOURCE_DATE_EPOCH]"),
-    ] = None,
     data: Data = "",
 ) -> None:
     """Compute every score and interval from the predictions, rank the models, and write a static site.
 
     A submission with a fault is left out and listed, and never stops the others. An earlier site in the folder is
-    updated; other files in it are left alone.
+    updated; other files in it are left alone. The day in the footer is that of SOURCE_DATE_EPOCH.
     """
     from leaderboard import build as build_site
 
+    ids = []
+    if reproduced is not None:
+        try:
+            lines = decode_text(read_file(reproduced, limit=2**20)).splitlines()
+        except MalformedError as error:
+            raise InputError(f"{reproduced}: {error}; give a text file with one id per line") from error
+        ids = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     outcome = build_site(
         submissions,
         out,
         data=data,
-        reproduced=_read_ids(reproduced) if reproduced else (),
+        reproduced=ids,
         report=report,
-        strict=strict,
         overwrite=overwrite,
         repository=repository,
-        built=date,
     )
     noun = "submission" if len(outcome.scored) == 1 else "submissions"
-    lines = [f"{len(outcome.scored)} {noun}, {len(outcome.files)} files"]
+    summary = [f"{len(outcome.scored)} {noun}, {len(outcome.files)} files"]
     for other in outcome.other_editions:
-        lines.append(f"{other.id}: predicts edition {other.edition} of the lexicon; listed without scores")
+        summary.append(f"{other.id}: predicts edition {other.edition} of the lexicon; listed without scores")
     if outcome.left_out:
-        lines.append(f"left out: {len(outcome.left_out)}")
-        lines += [f"  {entry.reason}" for entry in outcome.left_out]
+        summary.append(f"left out: {len(outcome.left_out)}")
+        summary += [f"  {entry.reason}" for entry in outcome.left_out]
     if report:
-        lines.append(f"For maintainers: {report}")
-    lines.append(f"Site: {out / 'index.html'}")
-    for line in lines:
+        summary.append(f"For maintainers: {report}")
+    summary.append(f"Site: {out / 'index.html'}")
+    for line in summary:
         sys.stdout.write(f"{printable(line)}\n")
-
-
-def _read_ids(path: Path) -> list[str]:
-    """Return the ids of a text file with one id per line; lines that begin with # are comments."""
-    try:
-        text = decode_text(read_file(path, limit=2**20))
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}; give a text file with one id per line") from error
-    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 @leaderboard_app.command(epilog="Example: turkic-idiom leaderboard publish site --space my-org/turkic-idioms --yes")
