@@ -80,9 +80,3 @@ def test_significance_in_table_6_is_where_the_paper_prints_it_bold():
     assert {(m, c) for m in table.models for c, p in table.of(m).items() if p >= 0.05} == not_bold
     # one and the same p under all poolings
     assert {m for m in table.models if len(set(table.models[m])) == 1} == {BERTURK, ELECTRA, DISTILBERT, CONVBERT}
-
-
-def test_numbers_are_none_where_there_are_none():
-    table = published_tables()["retrieval_t2"]
-    assert table.numbers(XLMR, ["pretrained", "pretrained pooling", "az"]) == [0.16, None, None]
-    assert table.numbers("my/model", ["pretrained"]) == [None]

@@ -157,7 +157,7 @@ def test_comparing_leaves_similarity_out(finished, pair_dataset):
     with pytest.raises(InputError, match="no means over items"):
         compare_results(*places, pair_dataset, tasks=("STS",))
     (only_similarities,) = places[0].glob("*STS*.record.jsonl.gz")
-    with pytest.raises(InputError, match="holds results of STS only; there is no paired test"):
+    with pytest.raises(InputError, match="it has STS only; there is no paired test"):
         compare_results(only_similarities, only_similarities, pair_dataset)
 
 

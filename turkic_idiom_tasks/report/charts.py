@@ -81,6 +81,8 @@ class Chart:
 
     def svg(self) -> str:
         """Return an SVG element without scripts, references or ids; the same chart always gives the same bytes."""
+        # Parts lose their roles, which would make a screen reader name every axis and mark of one image; the unused
+        # namespace is an address, and a page is checked for having none
         drawn = str(vl_convert.vegalite_to_svg(dict(self.spec)))
         opening, body = drawn.split(">", 1)
         body = _PARTS_ROLE.sub("", body)
@@ -91,6 +93,7 @@ class Chart:
 
     def png(self) -> bytes:
         """Return the chart as a PNG on white, with two pixels for each one of the SVG."""
+        # A viewer of pictures may draw nothing behind them, and dark text on dark would be lost
         spec = {**self.spec, "background": "white"}
         return bytes(vl_convert.vegalite_to_png(spec, scale=2))
 
@@ -106,10 +109,19 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
     """Draw differences by row and column, each with its number; white is 0, orange above, blue below."""
     rows, columns = _order(tiles, "row"), _order(tiles, "column")
     bound = max((abs(tile.value) for tile in tiles if tile.value is not None), default=0.0) or 1.0
-    lines = f"({json.dumps({row: _lines(row) for row in rows})})"
+    lines_by_row = {}
+    for row in rows:
+        # A long name takes two lines, broken after the hyphen or slash nearest to its middle
+        breaks = [match.end() for match in re.finditer("[-/]", row)]
+        lines_by_row[row] = [row]
+        if len(row) > _LINE and breaks:
+            middle = min(breaks, key=lambda position: abs(position - len(row) / 2))
+            lines_by_row[row] = [row[:middle], row[middle:]]
+    # Only an expression can return several lines for a label, so it looks them up in a literal
+    lines = f"({json.dumps(lines_by_row)})"
     offset = {"condition": {"test": f"length({lines}[datum.value]) > 1", "value": -6}, "value": 0}
     row_axis = _labels_only(labelExpr=f"{lines}[datum.label]", labelOffset=offset)
-    base = alt.Chart(_data(tiles)).encode(
+    base = alt.Chart(alt.Data(values=[tile._asdict() for tile in tiles])).encode(
         x=alt.X("column:N", sort=columns, title=None, axis=_labels_only(orient="top", labelAngle=-40)),
         y=alt.Y("row:N", sort=rows, title=None, axis=row_axis),
     )
@@ -124,15 +136,6 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
     return _chart(drawn.properties(width=_TILE_WIDTH * len(columns), height=28 * len(rows)), title, description)
 
 
-def _lines(name: str) -> list[str]:
-    """Return a name as one line or, if it is long, as two, broken after the hyphen or slash nearest to its middle."""
-    breaks = [match.end() for match in re.finditer("[-/]", name)]
-    if len(name) <= _LINE or not breaks:
-        return [name]
-    middle = min(breaks, key=lambda position: abs(position - len(name) / 2))
-    return [name[:middle], name[middle:]]
-
-
 def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str, floor: float | None = None) -> Chart:
     """Draw horizontal bars in groups, with a colour per series, whiskers, and a line at `floor`, a random score."""
     groups, series = _order(bars, "group"), _order(bars, "series")
@@ -145,6 +148,7 @@ def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str
     colour = alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=_legend(series))
     whiskers = base.transform_filter("isValid(datum.low)").mark_rule(color=_INK, strokeWidth=1.3)
     layers = [base.mark_bar().encode(x=x, color=colour, **place)]
+    # Without any interval this layer would refer to a field that no row has
     if any(bar.low is not None for bar in bars):
         layers.append(whiskers.encode(x=alt.X("low:Q", title=axis), x2="high:Q", **place))
     if floor is not None:
@@ -152,7 +156,8 @@ def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str
         layers.append(base.mark_rule(color=_INK, strokeDash=[4, 3]))
         layers.append(base.mark_text(color=_INK, text="random", fontSize=11, dy=-6).encode(y=alt.value(0)))
     height = len(groups) * max(22, 14 * len(series))
-    return _chart(alt.layer(*layers, data=_data(bars)).properties(width=_WIDTH, height=height), title, description)
+    drawn = alt.layer(*layers, data=alt.Data(values=[bar._asdict() for bar in bars]))
+    return _chart(drawn.properties(width=_WIDTH, height=height), title, description)
 
 
 def curves(
@@ -212,10 +217,6 @@ def _chart(drawn: Any, title: str, description: str) -> Chart:
         view={"stroke": None},
     )
     return Chart(title, description, configured.to_dict())
-
-
-def _data(rows: Iterable[Any]) -> Any:
-    return alt.Data(values=[row._asdict() for row in rows])
 
 
 def _order(rows: Iterable[Any], name: str) -> list[Any]:

@@ -7,7 +7,7 @@ or tags and the data in use, and must equal the score in the record.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,15 @@ from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL
-from turkic_idiom_tasks.metrics.comparison import Comparison, Floats, Paired, compare, holm
+from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
 from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO
 from turkic_idiom_tasks.results.predictions import IDIOMATICITY, SPANS, Rankings, SubsetKey, usual_order
 from turkic_idiom_tasks.results.record import Header, Record, find_records, read_header, read_record
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record
+
+# Header of one of the records, scores with sums averaged over seeds, and the sorted seeds (none without a training)
+_Scores = tuple[Header, ScoredSubset, list[int]]
+_System = Mapping[SubsetKey, _Scores]
 
 SIDES = ("A", "B")
 ALPHA = round(1 - LEVEL, 9)  # a smaller p, after Holm, shows a difference
@@ -62,16 +66,6 @@ class Report:
     remarks: tuple[str, ...]  # limits of the comparison
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _System:
-    """Scores of one system on one subset, averaged over its seeds."""
-
-    header: Header  # of one of its records
-    concepts: tuple[str, ...]  # of each query or sentence
-    sums: Floats  # (items, 2) parts of each item in numerator and denominator of the score
-    seeds: tuple[int, ...]  # sorted; empty for a model that was not trained
-
-
 def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Sequence[str] = ()) -> Report:
     """Compare the results of two systems on every task and subset that they have, except similarity tasks.
 
@@ -86,7 +80,12 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
     Raises:
         InputError: the results cannot be read, are of other data, or one has tasks or subsets that the other lacks.
     """
-    wanted = {_compared_task(name) for name in tasks}
+    unpaired = {name.lower() for task in SIMILARITY_TASKS.values() for name in (task.name, task.short)}
+    wanted: set[str] = set()
+    for name in tasks:
+        if name.lower() in unpaired:
+            raise usage_error(f"{name}: {_NO_PAIRED_TEST}")
+        wanted.add(SPANS if name.lower() == SPANS else find_task(name).short)
     places = (first, second)
     # two folders may hold span results of several sizes; of two files the user knows what they are
     by_size = first.is_dir() and second.is_dir()
@@ -98,17 +97,28 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
                 f"{', '.join(only[0])} is only in {SIDES[side]} ({places[side]}), not in {places[1 - side]}; run what "
                 "is missing, or choose what both have: a task with --task, or two files with the same subsets"
             )
-    pairs = {}
+    pairs: dict[SubsetKey, Paired] = {}
     remarks: dict[str, None] = {}
     for key in a:
-        seeds = [", ".join(map(str, system[key].seeds)) for system in (a, b)]
+        (header_a, scored_a, seeds_a), (header_b, scored_b, seeds_b) = a[key], b[key]
+        # The spread over seeds would otherwise count as a difference of the systems; of single files it is wanted
+        seeds = [", ".join(map(str, of_system)) for of_system in (seeds_a, seeds_b)]
         if by_size and all(seeds) and seeds[0] != seeds[1]:
             raise InputError(f"{', '.join(key)}: the seeds differ: {' and '.join(seeds)}; run what is missing")
-        dtypes = [system[key].header.settings.get("dtype") for system in (a, b)]
+        dtypes = [header.settings.get("dtype") for header in (header_a, header_b)]
         if None not in dtypes and dtypes[0] != dtypes[1]:
             remarks[f"A was run in {dtypes[0]}, B in {dtypes[1]}: rounding moves documents too"] = None
-        pairs[key] = Paired(a[key].concepts, a[key].sums, b[key].sums)
-    return Report((_name(a), _name(b)), _compare_rows(pairs), tuple(remarks))
+        pairs[key] = Paired(scored_a.concepts, scored_a.sums, scored_b.sums)
+    compared: dict[SubsetKey, Comparison] = {}
+    for task in dict.fromkeys(task for task, _ in pairs):
+        strata = {subset: paired for (of_task, subset), paired in pairs.items() if of_task == task}
+        for subset, paired in strata.items():
+            compared[task, subset] = compare({subset: paired})
+        if len(strata) > 1:
+            compared[task, MACRO] = compare(strata)
+    adjusted = holm([result.p for result in compared.values()])
+    rows = [Row(*key, result, p) for (key, result), p in zip(compared.items(), adjusted, strict=True)]
+    return Report((_name(a), _name(b)), tuple(rows), tuple(remarks))
 
 
 def verdict(report: Report) -> str:
@@ -154,16 +164,8 @@ def comparison_frame(report: Report) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _compared_task(name: str) -> str:
-    """Return the short name of a task that can be compared."""
-    for task in SIMILARITY_TASKS.values():
-        if name.lower() in (task.name.lower(), task.short.lower()):
-            raise usage_error(f"{name}: {_NO_PAIRED_TEST}")
-    return SPANS if name.lower() == SPANS else find_task(name).short
-
-
-def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_size: bool) -> dict[SubsetKey, _System]:
-    """Return (task, subset) -> the scores of one system.
+def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_size: bool) -> _System:
+    """Return the scores of one system.
 
     Args:
         place: record or folder.
@@ -188,16 +190,28 @@ def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_s
         for scored in score_record(record):
             if wanted and scored.task not in wanted:
                 continue
-            _check_exact(record, scored)
-            task = scored.task
+            task, prediction = scored.task, record.predictions[scored.task, scored.subset]
+            problem = ""
+            if isinstance(prediction, Rankings) and not prediction.has_all_places:
+                problem = (
+                    f"{task}, {scored.subset}: cut at {scored.cut} documents per query, without the places of relevant "
+                    "documents behind them, so that nDCG cannot be computed from it; compute it again"
+                )
+            elif not scored.sums[:, 1].any():
+                problem = (
+                    f"the test sentences of {scored.subset} hold no idiom, and none is predicted; there is nothing to "
+                    "compare"
+                )
+            if problem:
+                raise InputError(f"{record.path}: {problem}")
             if task == SPANS and by_size and record.header.training is not None:
                 task = f"{SPANS}-{record.header.training.size}"
             results.setdefault((task, scored.subset), []).append((record, scored))
     if not results:
         names = ", ".join(sorted(known)) or "no subset at all"
-        if known and known <= {*_NOT_COMPARED}:
-            raise InputError(f"{place}: holds results of {names} only; {_NO_PAIRED_TEST}")
-        raise InputError(f"{place}: no result of {', '.join(sorted(wanted)) or 'a task'}; it has {names}")
+        reason = f" only; {_NO_PAIRED_TEST}" if known and known <= {*_NOT_COMPARED} else ""
+        expected = ", ".join(sorted(wanted)) or "a task that can be compared"
+        raise InputError(f"{place}: no result of {expected}; it has {names}{reason}")
 
     def order(key: SubsetKey) -> tuple[tuple[int, int], str]:
         _, scored = results[key][0]
@@ -206,21 +220,7 @@ def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_s
     return {key: _mean_over_seeds(results[key], key) for key in sorted(results, key=order)}
 
 
-def _check_exact(record: Record, scored: ScoredSubset) -> None:
-    prediction = record.predictions[scored.task, scored.subset]
-    if isinstance(prediction, Rankings) and not prediction.has_all_places:
-        raise InputError(
-            f"{record.path}: {scored.task}, {scored.subset}: cut at {scored.cut} documents per query, without the "
-            "places of relevant documents behind them, so that nDCG cannot be computed from it; compute it again"
-        )
-    if not scored.sums[:, 1].any():
-        raise InputError(
-            f"{record.path}: the test sentences of {scored.subset} hold no idiom, and none is predicted; there is "
-            "nothing to compare"
-        )
-
-
-def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: SubsetKey) -> _System:
+def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: SubsetKey) -> _Scores:
     """Return the mean of results that differ only in the seed."""
     paths: dict[int | None, Path] = {}  # seed -> record
     first, scored = results[0]
@@ -240,7 +240,7 @@ def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: Subset
             )
         paths[seed] = record.path
     sums = np.mean([scored.sums for _, scored in results], axis=0)
-    return _System(first.header, scored.concepts, sums, tuple(sorted(seed for seed in paths if seed is not None)))
+    return first.header, replace(scored, sums=sums), sorted(seed for seed in paths if seed is not None)
 
 
 def _facts(header: Header) -> dict[str, Any]:
@@ -252,32 +252,19 @@ def _facts(header: Header) -> dict[str, Any]:
     if training is not None:
         facts |= {"regime": training.regime, "language": training.language, "size": training.size}
         for name, value in training.config.items():
-            if name != "seed":
+            if name != "seed":  # the configuration of a training repeats it
                 facts[f"training setting {name}"] = value
     return facts
 
 
-def _compare_rows(pairs: Mapping[SubsetKey, Paired]) -> tuple[Row, ...]:
-    """Return a row for each subset, and for a task with several subsets a last row over all of them."""
-    compared: dict[SubsetKey, Comparison] = {}
-    for task in dict.fromkeys(task for task, _ in pairs):
-        strata = {subset: paired for (of_task, subset), paired in pairs.items() if of_task == task}
-        for subset, paired in strata.items():
-            compared[task, subset] = compare({subset: paired})
-        if len(strata) > 1:
-            compared[task, MACRO] = compare(strata)
-    adjusted = holm([result.p for result in compared.values()])
-    return tuple(Row(*key, result, p) for (key, result), p in zip(compared.items(), adjusted, strict=True))
-
-
-def _name(system: Mapping[SubsetKey, _System]) -> str:
+def _name(system: _System) -> str:
     """Return the name of a system: its model, with pooling and regime."""
     names = []
-    for scored in system.values():
-        name, pooling = scored.header.model.name, scored.header.settings.get("pooling")
+    for header, _, _ in system.values():
+        name, pooling = header.model.name, header.settings.get("pooling")
         if pooling is not None and "(pooling=" not in name:
             name = f"{name} (pooling={pooling})"
-        if scored.header.training is not None:
-            name = f"{name}, {scored.header.training.regime}"
+        if header.training is not None:
+            name = f"{name}, {header.training.regime}"
         names.append(name)
     return "; ".join(dict.fromkeys(names))

@@ -22,7 +22,7 @@ from turkic_idiom_tasks.metrics.bootstrap import Resampled, mean
 from turkic_idiom_tasks.metrics.similarity import character_overlap
 from turkic_idiom_tasks.results.predictions import Similarities
 from turkic_idiom_tasks.results.record import Header, Record
-from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_subset
+from turkic_idiom_tasks.results.scored import score_record, score_subset
 
 if TYPE_CHECKING:  # it imports torch and mteb, which comparing and reporting finished results do not need
     from turkic_idiom_tasks.runs.run import ModelRun
@@ -120,7 +120,7 @@ def query_frame(records: Iterable[Record]) -> pd.DataFrame:
 
 def widen(scores: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Return a frame with a row for each combination of the keys, in their order, and a column for each measure."""
-    rows = scores[keys].drop_duplicates()
+    rows = scores[keys].drop_duplicates()  # pivot sorts the keys, so their order is kept apart
     wide = scores.pivot(index=keys, columns="measure", values="value")
     return rows.merge(wide.reset_index(), on=keys, how="left", sort=False)
 
@@ -135,7 +135,7 @@ def average_seeds(cells: pd.DataFrame, keys: list[str], *, main: str) -> pd.Data
     """
     groups = cells.groupby(keys, sort=False, dropna=False)
     measures = [name for name in cells.columns if name not in keys and pd.api.types.is_numeric_dtype(cells[name])]
-    # a mean over only those seeds whose score is defined would look better than the system is
+    # A mean over only those seeds whose score is defined would look better than the system is
     means = groups[measures].agg(lambda values: values.mean(skipna=False))
     means[SPREAD] = groups[main].agg(lambda values: values.std(skipna=False))
     means[N_SEEDS] = groups.size()
@@ -166,7 +166,15 @@ def report_run(runs: Sequence[ModelRun]) -> RunReport:
             macros.setdefault(run.model, []).append(macro)
         elif run.task not in with_baseline:  # it is the same for every model
             with_baseline.add(run.task)
-            baseline_rows += _rows(_overlap_baseline(run))[0]
+            # A model that knows no meanings: the character trigrams that two sentences share. What is not above it may
+            # be spelling.
+            subsets = {}
+            for subset, scored in run.subsets.items():
+                assert scored.similarities is not None  # of every similarity task
+                task, pairs = scored.similarities.task, scored.similarities.pairs
+                values = character_overlap([row.sentence1 for row in pairs.rows], [row.sentence2 for row in pairs.rows])
+                subsets[subset] = score_subset(Similarities(task, pairs, values))
+            baseline_rows += _rows(replace(run, model=OVERLAP_BASELINE, subsets=subsets))[0]
     overall = []
     for model, parts in macros.items():
         resampled = mean(parts)
@@ -187,7 +195,7 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 def to_json(frame: pd.DataFrame) -> str:
     """Return a frame as a JSON list of objects, with null for undefined values."""
-    plain = frame.astype(object)
+    plain = frame.astype(object)  # else pandas would put NaN in place of None, which is no JSON
     rows = plain.where(plain.notna(), None).to_dict("records")
     return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
 
@@ -203,7 +211,14 @@ def _rows(run: ModelRun) -> tuple[list[dict[str, Any]], Resampled]:
         parts.append(resampled)
         row = {"model": run.model, "task": run.task, "subset": subset} | _interval(measures[0], resampled)
         row |= {name: scored.scores[name] for name in (*measures, *counts)}
-        rows.append(row if is_similarity else row | _overlap(scored, run.shared_stem[subset]))
+        if not is_similarity:
+            # Spelling alone finds the answers of queries that share a stem with them, so the others say more
+            shares = np.array([query in run.shared_stem[subset] for query in scored.items])
+            ndcg = scored.sums[:, 0]
+            row["ndcg_shared_stem"] = float(ndcg[shares].mean()) if shares.any() else None
+            row["ndcg_no_shared_stem"] = float(ndcg[~shares].mean()) if not shares.all() else None
+            row["n_no_shared_stem"] = int((~shares).sum())
+        rows.append(row)
     macro = mean(parts)
     macro_row = {"model": run.model, "task": run.task, "subset": MACRO} | _interval(measures[0], macro)
     for name in measures:
@@ -219,6 +234,7 @@ def _to_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     columns = dict.fromkeys(_RETRIEVAL_COLUMNS if retrieval or not similarity else ())
     columns |= dict.fromkeys(_SIMILARITY_COLUMNS if similarity else ())
     frame = pd.DataFrame([*retrieval, *similarity], columns=list(columns))
+    # Int64, because a column of plain integers becomes one of floats where a row lacks it: 400.0 documents
     counts = [name for name in (*SIZES, "n_no_shared_stem", *PAIR_COUNTS) if name in columns]
     return frame.astype(dict.fromkeys(counts, "Int64"))
 
@@ -226,28 +242,6 @@ def _to_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 def _interval(measure: str, resampled: Resampled) -> dict[str, Any]:
     interval = resampled.interval()
     return {f"{measure}_low": interval.low, f"{measure}_high": interval.high, IS_RELIABLE: interval.is_reliable}
-
-
-def _overlap(scored: ScoredSubset, shared_stem: frozenset[str]) -> dict[str, Any]:
-    """Return mean nDCG of the queries that share a stem with a relevant document, and of the others."""
-    shares = np.array([query in shared_stem for query in scored.items])
-    ndcg = scored.sums[:, 0]
-    return {
-        "ndcg_shared_stem": float(ndcg[shares].mean()) if shares.any() else None,
-        "ndcg_no_shared_stem": float(ndcg[~shares].mean()) if not shares.all() else None,
-        "n_no_shared_stem": int((~shares).sum()),
-    }
-
-
-def _overlap_baseline(run: ModelRun) -> ModelRun:
-    """Return the scores of a baseline on the pairs of a run: the character trigrams that two sentences share."""
-    subsets = {}
-    for subset, scored in run.subsets.items():
-        if scored.similarities is not None:
-            task, pairs = scored.similarities.task, scored.similarities.pairs
-            values = character_overlap([row.sentence1 for row in pairs.rows], [row.sentence2 for row in pairs.rows])
-            subsets[subset] = score_subset(Similarities(task, pairs, values))
-    return replace(run, model=OVERLAP_BASELINE, subsets=subsets)
 
 
 def _identity(header: Header) -> list[Any]:

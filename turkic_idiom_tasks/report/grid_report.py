@@ -60,6 +60,7 @@ class Report:
         missing = [cell for cell, state in self.states.items() if state == MISSING]
         expected = []
         for cell in missing:
+            # Models differ in size, so a time of the same model is worth more than one of any
             key = (cell.kind, cell.regime)
             similar = measured.get((*key, cell.model)) or measured.get(key)
             if similar:
@@ -69,8 +70,15 @@ class Report:
         if not expected:
             return "no estimate from measured times: no similar cell is finished yet"
         n_unknown = len(missing) - len(expected)
+        seconds = sum(expected)
+        if seconds < 2 * _MINUTE:
+            duration = f"{seconds:.0f} s"
+        elif seconds < 2 * _HOUR:
+            duration = f"{seconds / _MINUTE:.0f} min"
+        else:
+            duration = f"{seconds / _HOUR:.1f} h"
         rest = f"; no similar cell is finished for {n_unknown} more cells" if n_unknown else ""
-        return f"about {_duration(sum(expected))} of work for {len(expected)} missing cells, one at a time{rest}"
+        return f"about {duration} of work for {len(expected)} missing cells, one at a time{rest}"
 
     def remarks(self) -> list[str]:
         """Return a line for each failure, each training that diverged, and each difference between libraries."""
@@ -87,9 +95,3 @@ class Report:
                 "compute them again, choose a new --out"
             )
         return remarks
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 2 * _MINUTE:
-        return f"{seconds:.0f} s"
-    return f"{seconds / _MINUTE:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:.1f} h"

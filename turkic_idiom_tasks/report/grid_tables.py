@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
-import pandas as pd
 from rich.console import Console
 from rich.progress import track
 
@@ -20,8 +18,7 @@ from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retriev
 from turkic_idiom_tasks.report.similarity_tables import idiomaticity_tables, similarity_tables
 from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
 from turkic_idiom_tasks.report.tables import Table, write_tables
-from turkic_idiom_tasks.results.record import Header, OtherFormatError, find_records, read_header, read_record
-from turkic_idiom_tasks.runs.cells import Cell
+from turkic_idiom_tasks.results.record import OtherFormatError, find_records, read_header, read_record
 from turkic_idiom_tasks.runs.grid import RECORDS, Grid
 from turkic_idiom_tasks.runs.retrieval import RETRIEVAL
 from turkic_idiom_tasks.runs.spans import SPAN, SpanCells
@@ -50,7 +47,19 @@ def write_grid_tables(grid: Grid) -> list[Path]:
     charts: dict[str, Chart] = {}
     kinds = {cell.kind for cell in headers}
     if RETRIEVAL in kinds:
-        summary = summarise(scores, _read_queries(grid), _trained_languages(grid.cells()))
+        # The headers state means alone; tests of single queries need the rankings, which take longest to read
+        paths = [path for cell, path in grid.record_paths().items() if cell.kind == RETRIEVAL]
+        console = Console(file=sys.stderr)
+        shown = track(paths, "reading records", console=console, transient=True, disable=not sys.stderr.isatty())
+        queries = query_frame(read_record(path, grid.dataset) for path in shown)
+        # Means are over the languages that the grid trains on, or over all if it trains no model
+        languages = set()
+        for cell in grid.cells():
+            if cell.kind == RETRIEVAL and cell.language is not None:
+                languages.add(cell.language)
+            elif cell.kind == RETRIEVAL and cell.regime == TR_ONLY:
+                languages.add(PIVOT)
+        summary = summarise(scores, queries, languages or set(LANGUAGES))
         tables += retrieval_tables(summary)
         charts |= retrieval_charts(summary)
     if SPAN in kinds:
@@ -58,6 +67,7 @@ def write_grid_tables(grid: Grid) -> list[Path]:
         charts |= span_charts(scores)
     tables += similarity_tables(headers.values())
     tables += idiomaticity_tables(headers.values())
+    # A table without rows is of an experiment that the grid does not have
     written = write_tables([table for table in tables if len(table.frame)], folder)
     for name, chart in charts.items():
         written.append(write_chart(chart, folder, name))
@@ -65,24 +75,15 @@ def write_grid_tables(grid: Grid) -> list[Path]:
 
 
 def write_span_tables(grid: Grid, part: SpanCells) -> list[Table]:
-    """Write and return the tables of all results in a folder with the same training, also those of earlier runs."""
-    scores = score_frame([*grid.headers().values(), *_earlier_headers(grid, part)])
-    tables = [table for table in span_tables(scores) if len(table.frame)]
-    write_text(grid.folder / TABLES / SCORES, to_csv(scores))
-    write_tables(tables, grid.folder / TABLES)
-    return tables
-
-
-def _earlier_headers(grid: Grid, part: SpanCells) -> list[Header]:
-    """Return the results of earlier runs with the same training, the newest first.
+    """Write and return the tables of all results in a folder with the same training, also those of earlier runs.
 
     Of one model all results must be of the same weights under the same settings, those of this run or else the newest
     ones; results in the format of another version are left out too.
     """
-    of_model = {header.model.name: (header.model.revision, header.settings) for header in grid.headers().values()}
+    headers = list(grid.headers().values())
+    of_model = {header.model.name: (header.model.revision, header.settings) for header in headers}
     others = set(find_records(grid.folder / RECORDS)) - set(grid.record_paths().values())
-    headers = []
-    for path in sorted(others, key=lambda path: (-path.stat().st_mtime, path)):
+    for path in sorted(others, key=lambda path: (-path.stat().st_mtime, path)):  # the newest first
         try:
             header = read_header(path)
         except OtherFormatError:
@@ -92,23 +93,8 @@ def _earlier_headers(grid: Grid, part: SpanCells) -> list[Header]:
             continue
         if of_model.setdefault(header.model.name, run) == run:
             headers.append(header)
-    return headers
-
-
-def _read_queries(grid: Grid) -> pd.DataFrame:
-    """Return the nDCG of every test query of the finished retrieval cells; show the progress on a terminal."""
-    paths = [path for cell, path in grid.record_paths().items() if cell.kind == RETRIEVAL]
-    console = Console(file=sys.stderr)
-    shown = track(paths, "reading records", console=console, transient=True, disable=not sys.stderr.isatty())
-    return query_frame(read_record(path, grid.dataset) for path in shown)
-
-
-def _trained_languages(cells: Iterable[Cell]) -> set[str]:
-    """Return the languages for means: those that the grid trains on, or all languages if it trains no model."""
-    languages = set()
-    for cell in cells:
-        if cell.kind == RETRIEVAL and cell.language is not None:
-            languages.add(cell.language)
-        elif cell.kind == RETRIEVAL and cell.regime == TR_ONLY:
-            languages.add(PIVOT)
-    return languages or set(LANGUAGES)
+    scores = score_frame(headers)
+    tables = [table for table in span_tables(scores) if len(table.frame)]
+    write_text(grid.folder / TABLES / SCORES, to_csv(scores))
+    write_tables(tables, grid.folder / TABLES)
+    return tables

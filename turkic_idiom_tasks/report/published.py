@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -29,15 +29,12 @@ class PublishedTable(BaseModel):
 
     def of(self, model: str) -> dict[str, Figure]:
         """Return column -> figure of a model; all figures are None for a model that is not in the table."""
+        # A model of the user is in no table, and its row in ours has gaps where the paper's figures would be
         figures = self.models.get(model, (None,) * len(self.columns))
         return dict(zip(self.columns, figures, strict=True))
 
-    def numbers(self, model: str, columns: Iterable[str]) -> list[float | None]:
-        """Return the figures of a model in these columns; None if there is no number or no such column."""
-        figures = [self.of(model).get(name) for name in columns]
-        return [figure if isinstance(figure, float) else None for figure in figures]
 
-
+# Not a PublishedTable: these models have no Hub id, so a row cannot be found by the model of one of our cells
 class SiblingTable(BaseModel):
     """Figures of one table of AStitchInLanguageModels or ChengyuSTS, for models that the paper names in words."""
 

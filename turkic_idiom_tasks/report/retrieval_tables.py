@@ -84,27 +84,17 @@ class RetrievalScores:
 
     def interval(self, key: Key) -> Interval:
         """Return the bootstrap interval of the mean nDCG, which resamples whole concepts."""
-        return resample(self._strata(key)).interval()
+        return resample(self.strata(key)).interval()
 
     def against(self, key: Key, other: Key) -> Comparison:
         """Return a comparison with `key` as the second system, on the same queries; concepts stay whole."""
-        before, after = self._strata(other), self._strata(key)
+        before, after = self.strata(other), self.strata(key)
         pairs = {}
         for subset, stratum in after.items():
             pairs[subset] = Paired(stratum.concepts, before[subset].sums, stratum.sums)
         return compare(pairs)
 
-    def query_by_query(self, key: Key, other: Key) -> Comparison:
-        """Return a comparison of single queries, with the queries of all languages as one sample, as in the paper."""
-        names: list[str] = []
-        for subset in self.subsets[key[0]]:
-            names += [f"{subset}/{query}" for query in self.queries.loc[[(*key, subset)]]["query"]]
-        before, after = (
-            np.concatenate([stratum.sums for stratum in self._strata(system).values()]) for system in (other, key)
-        )
-        return compare({"all": Paired(names, before, after)})
-
-    def _strata(self, key: Key) -> dict[str, Stratum]:
+    def strata(self, key: Key) -> dict[str, Stratum]:
         """Return subset -> its queries, in the order of their ids; each adds its nDCG and 1 to the mean."""
         strata = {}
         for subset in self.subsets[key[0]]:
@@ -168,21 +158,19 @@ def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, tuple[str, 
         row: dict[str, Any] = by_subset[list(MEASURES)].mean().to_dict()
         row[N_QUERIES] = int(by_subset["n_queries"].sum())
         row[N_SEEDS] = int(by_subset[N_SEEDS].min())
-        row[UNTUNED] = None if regime == PRETRAINED else _untuned(task, by_subset)
+        # The languages whose training ended with the untuned weights, with the share of seeds if not with all
+        kept = []
+        for subset, of_subset in by_subset.iterrows():
+            # The measure is missing where no cell of the grid was trained, which pandas has as NaN or not at all
+            n_seeds, n_untuned = int(of_subset[N_SEEDS]), int(np.nan_to_num(of_subset.get(UNTUNED_KEPT, 0.0)))
+            if n_untuned:
+                share = f" {n_untuned}/{n_seeds}" if n_untuned < n_seeds else ""
+                kept.append(target_language(task, str(subset)).code + share)
+        row[UNTUNED] = None if regime == PRETRAINED else ", ".join(kept) or "none"
         rows[key] = row
+    # from_tuples cannot tell the number of levels of an empty list
     index = pd.MultiIndex.from_tuples(rows, names=KEY) if rows else pd.MultiIndex.from_arrays([[]] * 4, names=KEY)
     return pd.DataFrame(list(rows.values()), index=index)
-
-
-def _untuned(task: str, by_subset: pd.DataFrame) -> str:
-    """Return the languages whose training ended with the untuned weights, with the share of seeds if not with all."""
-    kept = []
-    for subset, row in by_subset.iterrows():
-        n_seeds, n_untuned = int(row[N_SEEDS]), int(np.nan_to_num(row.get(UNTUNED_KEPT, 0.0)))
-        if n_untuned:
-            share = f" {n_untuned}/{n_seeds}" if n_untuned < n_seeds else ""
-            kept.append(target_language(task, str(subset)).code + share)
-    return ", ".join(kept) or "none"
 
 
 def _place(name: str, order: Iterable[str]) -> tuple[int, str]:
@@ -193,25 +181,61 @@ def _place(name: str, order: Iterable[str]) -> tuple[int, str]:
 
 def retrieval_tables(summary: RetrievalScores) -> list[Table]:
     """Return every table of a retrieval grid."""
+    rows: list[dict[str, Any]] = []
+    for model in summary.models:
+        for task in summary.subsets:
+            for regime in REGIMES_OF[task]:
+                for pooling in summary.poolings if regime in summary.regimes else ():
+                    place = {"model": model, "task": task, "regime": regime, "pooling": pooling}
+                    rows.append(place | summary.figures((task, model, regime, pooling)))
+    columns = ["model", "task", "regime", "pooling", *MEASURES, *_EXTENT]
+    poolings = make_frame(rows, columns, counts=_COUNTS)
     return [
         _regimes_table(summary, "T1"),
         _monolingual_table(summary),
         _regimes_table(summary, "T3"),
         _significance_table(summary),
-        _poolings_table(summary),
+        Table("poolings", "Every pooling, averaged over languages", poolings),
     ]
 
 
 def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
     """Return name -> chart: Figures 2 and 3 of the paper, and its Table 5 as a chart, if there are scores for them."""
-    charts = {name: _bars(summary, task) for task, (name, _, _) in FIGURES.items()}
-    return {name: chart for name, chart in charts.items() if chart is not None}
+    charts: dict[str, Chart] = {}
+    for task, (chart_name, _, compared) in FIGURES.items():
+        regimes = [regime for regime in compared if regime in summary.regimes]
+        groups: dict[str, list[Bar]] = {}
+        highest: dict[str, float] = {}
+        for model, name in short_names(summary.models).items():
+            groups[model] = []
+            for regime in regimes:
+                key = summary.best(task, model, regime)
+                bar = Bar(name, regime, None)  # an empty place, so that every group has its regimes in one order
+                if key is not None:
+                    value, interval = float(summary.figures(key)["ndcg"]), summary.interval(key)
+                    bar = Bar(name, regime, value, low=interval.low, high=interval.high)
+                    highest[model] = max(value, highest.get(model, 0.0))
+                groups[model].append(bar)
+        if not highest:
+            continue
+        models = sorted(highest, key=lambda model: -highest[model])  # used before the next task
+        # The same for all models, which rank the same pools
+        floor = float(summary.macro.xs(task, level="task")["ndcg_floor"].iloc[0])
+        description = (
+            f"Bars of nDCG with 95% intervals for {len(models)} models, best first: {', '.join(regimes)}. Each bar has "
+            "the best pooling on the test queries, an optimistic choice. "
+            f"A random ranking scores {floor:.3f}."
+        )
+        bars = [bar for model in models for bar in groups[model]]
+        title = _title(summary, task)
+        charts[chart_name] = grouped_bars(bars, title=title, description=description, axis="nDCG", floor=floor)
+    return charts
 
 
 def _regimes_table(summary: RetrievalScores, task: str) -> Table:
     """Return the paper's Figure 2 or 3 as a table, with a row per model and regime."""
     name, _, regimes = FIGURES[task]
-    table = f"retrieval_{task.lower()}"
+    table = f"retrieval_{task.lower()}"  # of the published figures
     rows: list[dict[str, Any]] = []
     for model in summary.models if task in summary.subsets else ():
         untuned = summary.best(task, model, PRETRAINED)
@@ -224,10 +248,13 @@ def _regimes_table(summary: RetrievalScores, task: str) -> Table:
             if key is not None:
                 interval = summary.interval(key)
                 row |= summary.figures(key) | {"pooling": key[3], "low": interval.low, "high": interval.high}
-                change = None if regime == PRETRAINED or untuned is None else summary.against(key, untuned)
-                if change is not None:
-                    row |= _difference(change, ("difference to pretrained", "difference low", "difference high"))
-                row[_SHORT] = _short(interval, change)
+                unreliable = [] if interval.is_reliable else ["nDCG"]
+                if regime != PRETRAINED and untuned is not None:
+                    change = summary.against(key, untuned)
+                    row |= {"difference to pretrained": change.difference}
+                    row |= {"difference low": change.interval.low, "difference high": change.interval.high}
+                    unreliable += [] if change.interval.is_reliable else ["difference"]
+                row[_SHORT] = ", ".join(unreliable) or None
             rows.append(row)
     columns = ["model", "regime", "pooling", "ndcg", "low", "high", "ndcg_floor", "ndcg_corrected"]
     columns += ["difference to pretrained", "difference low", "difference high", _SHORT, *_EXTENT, "paper nDCG"]
@@ -246,12 +273,14 @@ def _monolingual_table(summary: RetrievalScores) -> Table:
         for regime, key in zip(MONOLINGUAL_REGIMES, (before, after), strict=True):
             if key is not None:
                 row |= {regime: summary.figures(key)["ndcg"], f"{regime} pooling": key[3]}
+        # Sizes and floor are the same before and after training, so either cell tells them
         known, tuned = summary.figures(before or after), summary.figures(after)
         row |= {"floor": known.get("ndcg_floor"), N_QUERIES: known.get(N_QUERIES)}
         row |= {N_SEEDS: tuned.get(N_SEEDS), UNTUNED: tuned.get(UNTUNED)}
         if before is not None and after is not None:
             change = summary.against(after, before)
-            row |= _difference(change, ("difference", "low", "high")) | {_SHORT: _short(None, change)}
+            row |= {"difference": change.difference, "low": change.interval.low, "high": change.interval.high}
+            row[_SHORT] = None if change.interval.is_reliable else "difference"
         rows.append(row)
     columns = ["model", "pretrained", "pretrained pooling", "monolingual", "monolingual pooling"]
     columns += ["difference", "low", "high", _SHORT, "floor", *_EXTENT]
@@ -271,7 +300,15 @@ def _significance_table(summary: RetrievalScores) -> Table:
             row = {"model": model, "pooling": pooling, "paper p": paper_figures.get(pooling)}
             row[UNTUNED] = tuned.get(UNTUNED)
             if tuned and summary.figures(before):
-                tests, by_concept = summary.query_by_query(after, before), summary.against(after, before)
+                # As in the paper: the queries of all languages are one sample, each by itself
+                names: list[str] = []
+                for subset in summary.subsets["T2"]:
+                    names += [f"{subset}/{query}" for query in summary.queries.loc[[(*after, subset)]]["query"]]
+                sums = [
+                    np.concatenate([stratum.sums for stratum in summary.strata(key).values()])
+                    for key in (before, after)
+                ]
+                tests, by_concept = compare({"all": Paired(names, *sums)}), summary.against(after, before)
                 row |= {"queries": tests.n, "p wilcox": tests.p_wilcox, "p pratt": tests.p_pratt}
                 row |= {"effect": tests.effect, "wins": tests.wins, "ties": tests.ties, "losses": tests.losses}
                 row |= {"concepts": by_concept.n_concepts, "p by concept": by_concept.p}
@@ -279,6 +316,7 @@ def _significance_table(summary: RetrievalScores) -> Table:
     columns = ["model", "pooling", "queries", "p wilcox", "p pratt", "effect", "wins", "ties", "losses"]
     columns += ["concepts", "p by concept", UNTUNED, "paper p"]
     frame = make_frame(rows, columns, counts=("queries", "wins", "ties", "losses", "concepts"))
+    # Holm's correction is within the table, so it follows when all rows are there
     for name, column in (("Holm wilcox", "p wilcox"), ("Holm pratt", "p pratt")):
         adjusted = holm([None if pd.isna(p) else float(p) for p in frame[column]])
         frame.insert(frame.columns.get_loc(column) + 1, name, adjusted)
@@ -291,47 +329,6 @@ def _significance_table(summary: RetrievalScores) -> Table:
         f"same weight. No test with fewer than {SMALL_N}. Paper: {published_tables()['retrieval_t2_p'].source}."
     )
     return Table("table6_t2_p", title, frame, note, _P_VALUES)
-
-
-def _poolings_table(summary: RetrievalScores) -> Table:
-    rows: list[dict[str, Any]] = []
-    for model in summary.models:
-        for task in summary.subsets:
-            for regime in REGIMES_OF[task]:
-                for pooling in summary.poolings if regime in summary.regimes else ():
-                    key = (task, model, regime, pooling)
-                    rows.append(
-                        {"model": model, "task": task, "regime": regime, "pooling": pooling} | summary.figures(key)
-                    )
-    columns = ["model", "task", "regime", "pooling", *MEASURES, *_EXTENT]
-    return Table("poolings", "Every pooling, averaged over languages", make_frame(rows, columns, counts=_COUNTS))
-
-
-def _bars(summary: RetrievalScores, task: str) -> Chart | None:
-    """Return a group of bars for each model, the best one first, with a bar per regime; None without any score."""
-    regimes = [regime for regime in FIGURES[task][2] if regime in summary.regimes]
-    groups: dict[str, list[Bar]] = {}
-    highest: dict[str, float] = {}
-    for model, name in short_names(summary.models).items():
-        for regime in regimes:
-            key = summary.best(task, model, regime)
-            bar = Bar(name, regime, None)
-            if key is not None:
-                value, interval = float(summary.figures(key)["ndcg"]), summary.interval(key)
-                bar = Bar(name, regime, value, low=interval.low, high=interval.high)
-                highest[model] = max(value, highest.get(model, 0.0))
-            groups.setdefault(model, []).append(bar)
-    if not highest:
-        return None
-    models = sorted(highest, key=lambda model: -highest[model])
-    floor = float(summary.macro.xs(task, level="task")["ndcg_floor"].iloc[0])
-    description = (
-        f"Bars of nDCG with 95% intervals for {len(models)} models, best first: {', '.join(regimes)}. Each bar has "
-        "the best pooling on the test queries, an optimistic choice. "
-        f"A random ranking scores {floor:.3f}."
-    )
-    bars = [bar for model in models for bar in groups[model]]
-    return grouped_bars(bars, title=_title(summary, task), description=description, axis="nDCG", floor=floor)
 
 
 def _languages(summary: RetrievalScores, task: str) -> list[str]:
@@ -352,20 +349,6 @@ def _note(summary: RetrievalScores, task: str, table: str) -> str:
 
 def _paper_figures(summary: RetrievalScores, task: str, table: str, model: str) -> dict[str, Figure]:
     """Return column -> figure of a model in the paper; all are None if our means are over other languages."""
+    # The paper's means are over all languages; beside a mean over some they would mislead
     has_all = len(summary.subsets.get(task, ())) == len(SUBSETS[task])
     return published_tables()[table].of(model if has_all else "")
-
-
-def _difference(comparison: Comparison, names: tuple[str, str, str]) -> dict[str, Any]:
-    values = (comparison.difference, comparison.interval.low, comparison.interval.high)
-    return dict(zip(names, values, strict=True))
-
-
-def _short(interval: Interval | None, comparison: Comparison | None) -> str | None:
-    """Return the names of the intervals of a row that depend on few concepts."""
-    names = []
-    if interval is not None and not interval.is_reliable:
-        names.append("nDCG")
-    if comparison is not None and not comparison.interval.is_reliable:
-        names.append("difference")
-    return ", ".join(names) or None

@@ -34,6 +34,7 @@ def similarity_tables(headers: Iterable[Header]) -> list[Table]:
     for task, task_cells in cells.items():
         siblings = []
         for table in sibling_tables():
+            # Our sentence pairs are our own: no sibling paper has figures of them
             if table.part == SIMILARITY and task != STS and task.lower().startswith(table.data):
                 siblings.append(table)
         published = []

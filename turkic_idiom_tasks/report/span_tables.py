@@ -7,7 +7,6 @@ scores. Span F1, which counts whole idioms, is lower and says more. Every figure
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -44,8 +43,27 @@ def span_tables(scores: pd.DataFrame) -> list[Table]:
     published = published_tables()
     scores = scores[scores["task"] == SPANS]
     means = _means(scores)
+    is_own = means["subset"] == means["language"]
+    models = list(means["model"].unique())
+    own = means[is_own].set_index("model").reindex(models).rename(columns=_HEADINGS)
+    of_paper = [published["span_turkish"].of(model) for model in models]
+    paper = pd.DataFrame(of_paper, index=models, columns=list(_PAPER_HEADINGS)).rename(columns=_PAPER_HEADINGS)
+    rows = own.join(paper).rename_axis("model").reset_index().rename(columns={N_TEST: "n"}).to_dict("records")
+    columns = ["model", N_SEEDS, *_HEADINGS.values(), SPREAD, "n", *_PAPER_HEADINGS.values()]
+    source_table = Table(
+        "table2_source",
+        "Fine-tuned and tested on the source language",
+        make_frame(rows, columns, counts=(N_SEEDS, "n")),
+        "P, R, F1 and accuracy over sub-words, as most likely in the paper, whose test sentences are others.",
+    )
+    sizes: list[dict[str, Any]] = []
+    for _, curve in means[~is_own].groupby(["model", "subset"], sort=False):
+        sizes += curve.sort_values("size", key=lambda sizes: sizes.map(_size_order)).to_dict("records")
+    columns = ["model", "subset", "size", N_SEEDS, *F1_SCORES, SPREAD, N_TEST]
+    headings = {"subset": "language", "size": "training sentences", N_TEST: "n"}
+    curves_frame = make_frame(sizes, columns, counts=(N_SEEDS, N_TEST)).rename(columns=headings)
     return [
-        _source_table(means, published["span_turkish"]),
+        source_table,
         _by_language(
             means[means["size"] == "0"],
             published["span_zero_shot"],
@@ -61,7 +79,7 @@ def span_tables(scores: pd.DataFrame) -> list[Table]:
             note="The best size is chosen on the test sentences, as in the paper: an optimistic figure. The learning "
             "curves show every size.",
         ),
-        _learning_curves_table(means),
+        Table("learning_curves", "F1 by number of training sentences", curves_frame),
     ]
 
 
@@ -73,28 +91,46 @@ def span_charts(scores: pd.DataFrame) -> dict[str, Chart]:
     """
     means = _means(scores[scores["task"] == SPANS])
     others = means[means["subset"] != means["language"]]
-    if (others["size"] == "0").all():
+    is_zero = others["size"] == "0"
+    if is_zero.all():
         return {}
-    return {"figure1_few_shot_gain": _gains(others), "figure4_learning_curves": _learning_curves(others)}
+    languages, models = others["subset"].unique(), short_names(others["model"].unique())
+    zero_shot, best = (
+        rows.groupby(["model", "subset"])[CHART_SCORE].max() for rows in (others[is_zero], others[~is_zero])
+    )
+    # A model without one of the two has a dash: a gain from nothing would be its whole score
+    gains = (best - zero_shot).dropna()
+    known = others.set_index(["model", "subset", "size"])[CHART_SCORE].dropna()
+    sizes: list[str] = sorted(others["size"].unique(), key=_size_order)
+    tiles, points = [], []
+    for model, name in models.items():
+        for language in languages:
+            tiles.append(Tile(name, LANGUAGES[language].name, gains.get((model, language))))
+    for language in languages:
+        for model, name in models.items():
+            for size in sizes:
+                points.append(CurvePoint(LANGUAGES[language].name, name, size, known.get((model, language, size))))
+    gain_map = heat_map(
+        tiles,
+        title="Few-shot minus zero-shot F1 over sub-words (Figure 1)",
+        description="The gain of each model from adapting to each language, at its best number of training sentences. "
+        "This number is chosen on the test sentences, so the figures are optimistic.",
+    )
+    learning_curves = curves(
+        points,
+        title="F1 over sub-words by number of training sentences (Figure 4)",
+        description="A panel per language, a curve per model, from 0 training sentences of the language to all.",
+        x_axis="training sentences",
+        y_axis="sub-word F1",
+    )
+    return {"figure1_few_shot_gain": gain_map, "figure4_learning_curves": learning_curves}
 
 
 def _means(scores: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each model, tested language (`subset`) and size: means over seeds."""
+    # The seed is a key of the rows that are averaged, and no key of their means
     keys = ["model", "language", "subset", "size"]
     return average_seeds(widen(scores, [*keys, "seed"]).drop(columns="seed"), keys, main="span_f1")
-
-
-def _source_table(means: pd.DataFrame, published: PublishedTable) -> Table:
-    """Return the paper's Table 2."""
-    models = list(means["model"].unique())
-    own = means[means["subset"] == means["language"]].set_index("model").reindex(models).rename(columns=_HEADINGS)
-    paper = pd.DataFrame([published.of(model) for model in models], index=models, columns=list(_PAPER_HEADINGS))
-    frame = own.join(paper.rename(columns=_PAPER_HEADINGS)).rename_axis("model").reset_index()
-    columns = ["model", N_SEEDS, *_HEADINGS.values(), SPREAD, "n", *_PAPER_HEADINGS.values()]
-    note = "P, R, F1 and accuracy over sub-words, as most likely in the paper, whose test sentences are others."
-    rows = frame.rename(columns={N_TEST: "n"}).to_dict("records")
-    table = make_frame(rows, columns, counts=(N_SEEDS, "n"))
-    return Table("table2_source", "Fine-tuned and tested on the source language", table, note)
 
 
 def _by_language(means: pd.DataFrame, published: PublishedTable, *, name: str, title: str, note: str) -> Table:
@@ -105,60 +141,15 @@ def _by_language(means: pd.DataFrame, published: PublishedTable, *, name: str, t
     rows: list[list[Any]] = []
     for model in others["model"].unique():
         by_language = best.loc[model].reindex(languages)
-        paper_figures = pd.Series(published.numbers(model, languages), dtype="float64")
+        figures_of_paper = published.of(model)  # by the codes of the paper's languages, which may lack some of ours
+        paper_figures = pd.Series([figures_of_paper.get(code) for code in languages], dtype="float64")
         for label, figures in [*by_language[[*F1_SCORES]].items(), ("paper", paper_figures)]:
+            # A mean over fewer languages than that of the row above it could not be compared with it
             rows.append([model, label, *figures, figures.mean(skipna=False)])
         rows.append([model, "n", *by_language[N_TEST].astype("Int64"), None])
     columns = ["model", "score", *languages, "mean"]
     frame = pd.DataFrame(rows, columns=columns, dtype="object")  # so that n stays a whole number
     return Table(name, title, frame, note)
-
-
-def _learning_curves_table(means: pd.DataFrame) -> Table:
-    others = means[means["subset"] != means["language"]]
-    rows = []
-    for _, curve in others.groupby(["model", "subset"], sort=False):
-        rows += curve.sort_values("size", key=lambda sizes: sizes.map(_size_order)).to_dict("records")
-    frame = make_frame(rows, ["model", "subset", "size", N_SEEDS, *F1_SCORES, SPREAD, N_TEST], counts=(N_SEEDS, N_TEST))
-    headings = {"subset": "language", "size": "training sentences", N_TEST: "n"}
-    return Table("learning_curves", "F1 by number of training sentences", frame.rename(columns=headings))
-
-
-def _gains(others: pd.DataFrame) -> Chart:
-    """Return the paper's Figure 1."""
-    is_zero = others["size"] == "0"
-    zero_shot, best = (
-        rows.groupby(["model", "subset"])[CHART_SCORE].max() for rows in (others[is_zero], others[~is_zero])
-    )
-    gains = (best - zero_shot).dropna()
-    tiles = []
-    for model, name in short_names(others["model"].unique()).items():
-        for language in others["subset"].unique():
-            tiles.append(Tile(name, LANGUAGES[language].name, gains.get((model, language))))
-    return heat_map(
-        tiles,
-        title="Few-shot minus zero-shot F1 over sub-words (Figure 1)",
-        description="The gain of each model from adapting to each language, at its best number of training sentences. "
-        "This number is chosen on the test sentences, so the figures are optimistic.",
-    )
-
-
-def _learning_curves(others: pd.DataFrame) -> Chart:
-    """Return the paper's Figure 4."""
-    known = others.set_index(["model", "subset", "size"])[CHART_SCORE].dropna()
-    sizes: Iterable[str] = sorted(others["size"].unique(), key=_size_order)
-    points = []
-    for language in others["subset"].unique():
-        for model, name in short_names(others["model"].unique()).items():
-            for size in sizes:
-                points.append(CurvePoint(LANGUAGES[language].name, name, size, known.get((model, language, size))))
-    return curves(
-        points,
-        title="F1 over sub-words by number of training sentences (Figure 4)",
-        description="A panel per language, a curve per model, from 0 training sentences of the language to all.",
-        x_axis="training sentences",
-        y_axis="sub-word F1",
-    )
 
 
 def _size_order(size: str) -> float:

@@ -34,17 +34,18 @@ class Table:
         """Return a Markdown table with three decimal places, and two digits for small p-values."""
         texts = pd.DataFrame(index=self.frame.index)
         for column in self.frame.columns:
-            texts[column] = [_shown(value, is_p=column in self.p_values) for value in self.frame[column]]
+            cells = []
+            for value in self.frame[column]:
+                if pd.isna(value):
+                    cells.append(NO_VALUE)
+                elif column in self.p_values and value < _SMALL_P:
+                    cells.append(f"{value:.1e}")
+                else:
+                    cells.append(f"{value:.3f}" if isinstance(value, float) else str(value))
+            texts[column] = cells
+        # Else tabulate reads the cells as numbers again, and writes 0.530 as 0.53
         parts = [f"## {self.title}", self.note, texts.to_markdown(index=False, disable_numparse=True)]
         return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _shown(value: Any, *, is_p: bool) -> str:
-    if pd.isna(value):
-        return NO_VALUE
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.1e}" if is_p and value < _SMALL_P else f"{value:.3f}"
 
 
 def make_frame(
