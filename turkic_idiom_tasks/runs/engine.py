@@ -71,6 +71,7 @@ def score_encoder(
         InputError: the data does not have a subset, the model cannot be pooled in this way, or a vector is not finite.
     """
     ours = [pooling for pooling in poolings if pooling is not None]
+    # the clock stands still while the caller scores and writes a result: it starts again after each `yield`
     start = time.perf_counter()
     if ours:
         encoder = PooledEncoder(loaded.encoder, model_id=str(loaded.meta.name), first_layer=first_layer)
@@ -186,8 +187,9 @@ def predict(
             encode(task, [prompt + text for text in pairs.texts])
             first = [prompt + row.sentence1 for row in pairs.rows]
             second = [prompt + row.sentence2 for row in pairs.rows]
-            found: dict[str, Prediction] = {}
+            similarities_by_pooling: dict[str, Prediction] = {}
             for pooling in vectors.poolings:
+                # in float64 and clipped: sums of float32 products exceed 1 by rounding
                 products = vectors.of(pooling, first).astype(np.float64) * vectors.of(pooling, second)
-                found[pooling] = Similarities(task, pairs, np.clip(products.sum(axis=1), -1.0, 1.0))
-            yield (task, subset), found
+                similarities_by_pooling[pooling] = Similarities(task, pairs, np.clip(products.sum(axis=1), -1.0, 1.0))
+            yield (task, subset), similarities_by_pooling

@@ -28,11 +28,13 @@ def encode_glosses(
     """
     with quiet_libraries():
         loaded = resolve_model(model)
-    if loaded.encoder is None:
-        raise usage_error(f"{model}: no transformer; alignment takes transformers and {char_ngrams.NAME}")
-    pooling = loaded.pooling or native_pooling(loaded.encoder)
-    if pooling is None:
-        raise usage_error(f"{model}: its own pooling is none of the five; choose one: '{model} (pooling=mean)'")
+    pooling = loaded.pooling or (None if loaded.encoder is None else native_pooling(loaded.encoder))
+    if loaded.encoder is None or pooling is None:
+        lack = "no transformer" if loaded.encoder is None else "its own pooling is none of the five"
+        raise usage_error(
+            f"{model}: {lack}; alignment takes transformers under one of them, such as 'NAME (pooling=mean)', and "
+            f"{char_ngrams.NAME}"
+        )
     encoder = PooledEncoder(loaded.encoder, model_id=model)
     joined = [prefix + "; ".join(gloss.values()) for gloss in texts]
     return encoder.encode(joined, poolings=[pooling], progress=progress)[pooling]

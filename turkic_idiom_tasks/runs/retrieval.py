@@ -20,8 +20,17 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import TARGETS
 from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Throughput, Training, build_record, count_parameters
-from turkic_idiom_tasks.runs.cells import Cell, CellKind, Finish, pinned_commit
-from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, NonEmpty, Seeds, one_of, without_pooling
+from turkic_idiom_tasks.runs.cells import (
+    AtLeastOne,
+    Cell,
+    CellKind,
+    Finish,
+    NonEmpty,
+    Seeds,
+    one_of,
+    pinned_commit,
+    without_pooling,
+)
 from turkic_idiom_tasks.training.config import RetrievalConfig
 from turkic_idiom_tasks.training.regimes import build_regime
 

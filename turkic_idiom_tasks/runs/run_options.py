@@ -73,17 +73,18 @@ def make_options(
         poolings: names from `POOLINGS`, ``native`` or ``all``.
         others: other fields of `RunOptions`.
     """
+    problems = []
     chosen_tasks: list[str] = []
     for name in tasks or PAPER_TASKS:
-        found = [short for short, full in FULL_NAMES.items() if name.lower() in (short.lower(), full.lower())]
-        if not found:
+        matching = [short for short, full in FULL_NAMES.items() if name.lower() in (short.lower(), full.lower())]
+        if not matching:
             known = ", ".join(f"{full} ({short})" for short, full in FULL_NAMES.items())
-            raise usage_error(f"unknown task {name!r}; known: {known}")
-        chosen_tasks += found
+            problems.append(f"unknown task {name!r}; known: {known}")
+        chosen_tasks += matching
     chosen: list[str] = []
     for name in poolings:
         if name not in (*POOLINGS, NATIVE, ALL):
-            raise usage_error(f"unknown pooling {name!r}; known: {', '.join(POOLINGS)}, all (or leave it out)")
+            problems.append(f"unknown pooling {name!r}; known: {', '.join(POOLINGS)}, all (or leave it out)")
         chosen += POOLINGS if name == ALL else [name]
     options = RunOptions(
         tasks=tuple(dict.fromkeys(chosen_tasks)),
@@ -92,13 +93,18 @@ def make_options(
         **others,
     )
     check_dtype(options.dtype)
+    # torch itself would fail only after the data is prepared and the model loaded, with a traceback
     if options.device is not None:
+        problem = ""
         try:
-            kind = torch.device(options.device).type
-        except RuntimeError as error:
-            raise usage_error(f"--device {options.device}: unknown; such as cpu, cuda, cuda:1 or mps") from error
-        if kind == "cuda" and not torch.cuda.is_available():
-            raise usage_error(f"--device {options.device}: torch finds no CUDA device here; leave it out, or give cpu")
+            if torch.device(options.device).type == "cuda" and not torch.cuda.is_available():
+                problem = "torch finds no CUDA device here; leave it out, or give cpu"
+        except RuntimeError:
+            problem = "unknown; such as cpu, cuda, cuda:1 or mps"
+        if problem:
+            problems.append(f"--device {options.device}: {problem}")
+    if problems:
+        raise usage_error("; ".join(problems))
     return options
 
 
@@ -129,10 +135,11 @@ def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporte
         for task in empty:
             reporter.note(f"{FULL_NAMES[task]}: {datasets[task].path} has no data for it; left out")
         return keys
+    # Both raise an error that says what the data lacks for a task, which is more than can be said here.
     for task in empty:
         if task in SIMILARITY_TASKS:
-            datasets[task].pairs(task, next(iter(SIMILARITY_TASKS[task].languages)))  # raises
-        datasets[task].check_task(task)  # raises
+            datasets[task].pairs(task, next(iter(SIMILARITY_TASKS[task].languages)))
+        datasets[task].check_task(task)
     raise usage_error(
         f"no subset of {', '.join(options.tasks)} has the language {', '.join(options.languages)}; "
         "`turkic-idiom list` shows what the data holds"

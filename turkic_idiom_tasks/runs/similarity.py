@@ -32,8 +32,18 @@ from turkic_idiom_tasks.encoders.names import (
 from turkic_idiom_tasks.encoders.siblings.classifier_folders import best_classifier
 from turkic_idiom_tasks.results.predictions import Prediction, Similarities, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Training, build_record, count_parameters
-from turkic_idiom_tasks.runs.cells import Cell, CellKind, Finish, pinned_commit
-from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, Distinct, NonEmpty, Seeds, one_of, without_pooling
+from turkic_idiom_tasks.runs.cells import (
+    AtLeastOne,
+    Cell,
+    CellKind,
+    Distinct,
+    Finish,
+    NonEmpty,
+    Seeds,
+    one_of,
+    pinned_commit,
+    without_pooling,
+)
 from turkic_idiom_tasks.training.config import (
     COSINE,
     PRETRAIN_EPOCHS,

@@ -35,15 +35,18 @@ from turkic_idiom_tasks.results.record import (
 )
 from turkic_idiom_tasks.runs.cells import (
     CHECKPOINTS,
+    AtLeastOne,
     Cell,
     CellKind,
     Finish,
+    Names,
+    Seeds,
     Size,
     cell_name,
     content_revision,
+    one_of,
     pinned_commit,
 )
-from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, Names, Seeds, one_of
 from turkic_idiom_tasks.splits import TRAIN, VALIDATION
 from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, is_first_process
 
