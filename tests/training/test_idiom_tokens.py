@@ -61,8 +61,8 @@ def add_tokens(model, *idioms, initial="mean", seed=1, classifiers=None):
     tokens = make_tokens([KnownIdiom(idiom, (IdiomForm((idiom,), "tr"),), "tr") for idiom in idioms or (IDIOM,)])
     options = {}
     if classifiers is not None:
-        best = best_classifier(classifiers)
-        options = {"classifier": load_sentence_classifier(best.folder), "settings": best.settings}
+        folder, asked = best_classifier(classifiers)
+        options = {"classifier": load_sentence_classifier(folder), "settings": asked}
     add_idiom_tokens(model, tokens, initial=initial, seed=seed, **options)
 
 

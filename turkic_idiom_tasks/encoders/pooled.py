@@ -7,7 +7,7 @@ import platform
 import re
 import time
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,11 @@ class PooledEncoder:
         if device.type == "cuda":
             return str(torch.cuda.get_device_name(device))
         if device.type == "cpu":
-            return f"{_processor_name()}, {torch.get_num_threads()} threads"
+            match = None
+            if _CPUINFO.is_file():
+                match = re.search(r"^model name\s*:(.+)$", _CPUINFO.read_text("utf-8", "replace"), re.MULTILINE)
+            name = match[1] if match else platform.processor() or platform.machine()
+            return f"{' '.join(name.split())}, {torch.get_num_threads()} threads"
         return str(device.type)
 
     def encode(
@@ -138,6 +142,7 @@ class PooledEncoder:
             verbose=False,
         )
         lengths = np.array([len(ids) for ids in tokens["input_ids"]])
+        # so that a batch has little padding, and one that does not fit into the memory fails at the beginning
         longest_first = np.argsort(-lengths, kind="stable")
         needs_layers = any(pooling in LAYER_POOLINGS for pooling in poolings)
         has_types = self._takes_types and "token_type_ids" in tokens
@@ -152,6 +157,7 @@ class PooledEncoder:
             with torch.inference_mode():
                 tensors = {name: torch.from_numpy(array).to(self.model.device) for name, array in inputs.items()}
                 output = self.model(**tensors, output_hidden_states=needs_layers, return_dict=True)
+                # the last of the hidden states may lack a final layer norm, which the last hidden state always has
                 last = output.last_hidden_state
                 hidden_states = (*output.hidden_states[:-1], last) if needs_layers else (last,)
                 mask = tensors["attention_mask"]
@@ -162,15 +168,6 @@ class PooledEncoder:
             if progress is not None:
                 progress(start + len(batch), len(texts))
         return vectors
-
-
-@cache
-def _processor_name() -> str:
-    match = None
-    if _CPUINFO.is_file():
-        match = re.search(r"^model name\s*:(.+)$", _CPUINFO.read_text("utf-8", "replace"), re.MULTILINE)
-    name = match[1] if match else platform.processor() or platform.machine()
-    return " ".join(name.split())
 
 
 def _padded(rows: list[list[int]], batch: npt.NDArray[np.int64], *, fill: int) -> npt.NDArray[np.int64]:

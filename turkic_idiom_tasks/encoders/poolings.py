@@ -74,7 +74,7 @@ def pool_all(
             vectors = mean(-1)
         else:  # a mean over tokens is linear, so the mean of averaged layers is the average of their means
             layers = (first_layer, -1) if pooling == "first_last" else range(-LAST_LAYERS, 0)
-            vectors = sum(mean(layer) for layer in layers)  # a sum, because it is normalised below
+            vectors = sum(mean(layer) for layer in layers)  # a sum is enough, because it is normalised below
         pooled[pooling] = torch.nn.functional.normalize(vectors, dim=-1)
     return pooled
 
@@ -141,6 +141,7 @@ def native_pooling(model: SentenceTransformer) -> str | None:
         modules.pop()
     elif model.similarity_fn_name != "cosine":  # the length of a vector would count
         return None
+    # what the five poolings would not do: cut the vector, or process texts in a way of its own
     if model.truncate_dim is not None or getattr(model[0], "processing_kwargs", None):
         return None
     if len(modules) != 1 or not isinstance(modules[0], Pooling) or not modules[0].include_prompt:

@@ -19,6 +19,7 @@ from pydantic import JsonValue, PositiveInt, model_validator
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, STS, content_digest
+from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.names import (
     INITIAL_VECTORS,
     MEAN,
@@ -117,7 +118,7 @@ class SimilarityCells(CellKind):
     def classifier_revision(self) -> str | None:
         """Return a hash of the files of the classifier; None if there is none."""
         folder = self.idiomaticity_classifier
-        return None if folder is None else best_classifier(Path(folder)).revision
+        return None if folder is None else folder_revision(best_classifier(Path(folder))[0])
 
     def _triplets(self, dataset: Dataset) -> TripletData:
         return build_triplets(

@@ -144,15 +144,19 @@ def check_token_inputs(
     replacements: Collection[str], *, classifier: str | Path | None, sentences: str | Path | None
 ) -> None:
     """Raise InputError if what was given for idiom tokens does not fit to the replacements (`names.REPLACEMENTS`)."""
+    problems = []
     if REPLACE_SELECTED in replacements and classifier is None:
-        raise usage_error(
+        problems.append(
             "idiom tokens select need an idiomaticity classifier: give --idiomaticity-classifier DIR, in a grid "
             "idiomaticity_classifier, a folder that turkic-idiom finetune idiomaticity has made"
         )
+    # What would have no effect is refused: whoever gave it believes that it decided the result.
     if REPLACE_SELECTED not in replacements and classifier is not None:
-        raise usage_error(f"idiomaticity classifier {classifier}: only idiom tokens select ask it; leave it out")
+        problems.append(f"idiomaticity classifier {classifier}: only idiom tokens select ask it; leave it out")
     if not {REPLACE_ALL, REPLACE_SELECTED}.intersection(replacements) and sentences is not None:
-        raise usage_error(f"sentences {sentences} for pre-training: they teach idiom tokens; choose all or select")
+        problems.append(f"sentences {sentences} for pre-training: they teach idiom tokens; choose all or select")
+    if problems:
+        raise usage_error("; ".join(problems))
 
 
 def checked(kind: type[SettingsKind], settings: Mapping[str, object]) -> SettingsKind:

@@ -191,8 +191,7 @@ def _sources(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
         triplets = read_chengyu_triplets(chengyu_path(TRAIN))
         return CHENGYU, {CHENGYU_SUBSET: _by_idiom(triplets, read_chengyu(chengyu_path(TEST)))}
     if Path(data).is_file():
-        if languages:
-            raise usage_error(f"--language {languages[0]}: {data} is a table of triplets, which states no language")
+        _chosen(languages, ())  # a table states no language
         first = next(read_table(Path(data), ()), None)
         columns = set(first.cells or ()) if first is not None else set()
         read = read_chengyu_triplets if columns >= _CHENGYU_COLUMNS else read_triplets

@@ -25,8 +25,6 @@ from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     TABLE,
     IdiomTable,
     IdiomToken,
-    Occurrence,
-    check_vocabulary,
     read_table_file,
     with_tokens,
 )
@@ -88,34 +86,28 @@ class IdiomTokenTransformer(Transformer):
             sentences.append(text.removeprefix(start))
         normalised = [unicodedata.normalize("NFC", sentence) for sentence in sentences]
         occurrences = [self.idiom_table.occurrences(sentence) for sentence in normalised]
-        occurrences = self._idiomatic(normalised, occurrences)
+        classifier, settings = self.sentence_classifier, self.idiom_table.classifier
+        if classifier is not None and settings is not None:
+            questions: list[list[TextRow]] = []
+            for sentence, of_sentence in zip(normalised, occurrences, strict=True):
+                questions.append([])
+                for occurrence in of_sentence:
+                    idiom = occurrence.idiom if settings.gives_idiom else ""
+                    questions[-1].append(TextRow(sentence, idiom, occurrence.language))
+            distinct = dict.fromkeys(question for asked in questions for question in asked)
+            new = [question for question in distinct if question not in self._decisions]
+            if new:
+                classifier.model.to(self.model.device)  # the encoder may have been moved since the last question
+                labels = predict_labels(classifier, new, max_length=settings.max_length)
+                self._decisions |= {question: label == IDIOMATIC for question, label in zip(new, labels, strict=True)}
+            for number, asked in enumerate(questions):
+                pairs = zip(occurrences[number], asked, strict=True)
+                occurrences[number] = [occurrence for occurrence, question in pairs if self._decisions[question]]
         rewritten = []
         for text, start, sentence, of_sentence in zip(texts, starts, normalised, occurrences, strict=True):
+            # a text without an idiom keeps its own normal form, so that its vector is that of the model without tokens
             rewritten.append(start + with_tokens(sentence, of_sentence) if of_sentence else text)
         return rewritten
-
-    def _idiomatic(self, texts: Sequence[str], occurrences: Sequence[list[Occurrence]]) -> list[list[Occurrence]]:
-        """Return the occurrences of each text that the classifier calls idiomatic."""
-        classifier, settings = self.sentence_classifier, self.idiom_table.classifier
-        if classifier is None or settings is None:
-            return list(occurrences)
-        questions: list[list[TextRow]] = []
-        for text, of_text in zip(texts, occurrences, strict=True):
-            questions.append([])
-            for occurrence in of_text:
-                idiom = occurrence.idiom if settings.gives_idiom else ""
-                questions[-1].append(TextRow(text, idiom, occurrence.language))
-        new = dict.fromkeys(question for of_text in questions for question in of_text)
-        new = {question: None for question in new if question not in self._decisions}
-        if new:
-            classifier.model.to(self.model.device)
-            labels = predict_labels(classifier, list(new), max_length=settings.max_length)
-            self._decisions |= {question: label == IDIOMATIC for question, label in zip(new, labels, strict=True)}
-        kept = []
-        for of_text, asked in zip(occurrences, questions, strict=True):
-            pairs = zip(of_text, asked, strict=True)
-            kept.append([occurrence for occurrence, question in pairs if self._decisions[question]])
-        return kept
 
     def save(self, output_path: str, *arguments: Any, **options: Any) -> None:
         """Write the stock files, the table, and the classifier in a folder of its own."""
@@ -136,7 +128,13 @@ class IdiomTokenTransformer(Transformer):
         if path is None:
             raise InputError(f"{model_name_or_path}: the table of its idiom tokens, {TABLE}, is missing; copy it again")
         table = read_table_file(Path(path))
-        check_vocabulary(table, module.tokenizer, place=str(path))
+        # One that the tokenizer would split into sub-words has no vector of its own, and nothing else would show it.
+        missing = [row.token for row in table.tokens if row.token not in module.tokenizer.added_tokens_encoder]
+        if missing:
+            raise InputError(
+                f"{path}: {len(missing)} of its {len(table.tokens)} tokens are no added tokens of the tokenizer, such "
+                f"as {display(missing[0])}; table and tokenizer are of different models. Copy the whole folder again"
+            )
         classifier = None
         if table.classifier is not None:
             inner = "/".join(part for part in (place.pop("subfolder", ""), CLASSIFIER_FOLDER) if part)
