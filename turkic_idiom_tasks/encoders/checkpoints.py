@@ -45,12 +45,8 @@ def load_checkpoint(
 ) -> SentenceTransformer:
     """Load a sentence-transformers model, or a plain encoder with the mean pooling that the library gives it.
 
-    Args:
-        name_or_path: a Hub id or a local folder.
-        revision: Hub commit; None is the newest.
-        device: None lets sentence-transformers choose.
-        dtype: dtype of the weights, also if the checkpoint was saved in another one.
-        trust_remote_code: whether code that comes with the model may be executed.
+    The revision None is the newest commit, the device None the library's choice. The dtype is that of the weights, also
+    if the checkpoint was saved in another one. Code that comes with the model is executed only if it is trusted.
     """
     check_dtype(dtype)
     is_folder = is_local(name_or_path)
@@ -92,11 +88,7 @@ def load_checkpoint(
 def load_pretrained(
     auto_class: Any, name_or_path: str, *, revision: str | None = None, trust_remote_code: bool = False, **options: Any
 ) -> Any:
-    """Return the result of ``from_pretrained`` of a class of transformers for weights, without pickles.
-
-    Raises:
-        InputError: the model cannot be found or loaded.
-    """
+    """Return the result of ``from_pretrained`` of a class of transformers for weights, without pickles."""
     path = local_path(name_or_path)
     with loading(name_or_path):
         return auto_class.from_pretrained(
@@ -149,12 +141,9 @@ def quiet_loading() -> Iterator[None]:
 
 
 def backbone_of(model: SentenceTransformer) -> Any:
-    """Return the ``Transformer`` module at the head of a sentence-transformers model.
-
-    Raises:
-        InputError: the model begins with something else (static embeddings, a router).
-    """
+    """Return the ``Transformer`` module at the head of a model; InputError if that is something else."""
     first = model[0]
+    # Static embeddings and routers are other classes; models of images and chat templates use the same class.
     if not isinstance(first, Transformer) or "message" in first.modality_config or first.tokenizer is None:
         raise usage_error(
             f"this model begins with {type(first).__name__}, not with a plain text transformer, so it cannot be pooled "
@@ -165,6 +154,7 @@ def backbone_of(model: SentenceTransformer) -> Any:
 
 def give_pad_token(tokenizer: Any) -> None:
     """Set the end token as the padding token of a decoder's tokenizer without one; the attention mask hides it."""
+    # the tokenizer of static embeddings is of another library and has no such attribute
     if tokenizer is None or not hasattr(tokenizer, "pad_token") or tokenizer.pad_token is not None:
         return
     if tokenizer.eos_token is None:

@@ -17,6 +17,7 @@ _NEVER_LOADED = (".md", ".onnx", ".h5", ".msgpack", ".ot", ".png", ".pdf")  # do
 
 def is_local(name_or_path: str) -> bool:
     """Return whether a name is that of a local folder, not of a model on the Hub: it exists, or can only be a path."""
+    # The name of a model on the Hub has at most one slash.
     return name_or_path.startswith((".", "/", "~")) or name_or_path.count("/") > 1 or Path(name_or_path).is_dir()
 
 
@@ -36,13 +37,11 @@ def existing_folder(folder: str | Path) -> Path:
 def folder_revision(folder: Path) -> str:
     """Return the revision of a checkpoint that has no Hub commit: a hash of every file that a loader may read.
 
-    Weights, configurations, tokenizer files, prompts and code count in any format. Documentation, hidden files and the
-    weights of other frameworks do not count, because they are never loaded.
-
-    Returns:
-        40 hexadecimal digits (SHA-1).
+    It has 40 hexadecimal digits. Weights, configurations, tokenizer files, prompts and code count in any format.
+    Documentation, hidden files and the weights of other frameworks do not, because they are never loaded.
     """
     existing_folder(folder)  # the hash of no file at all would be a revision too
+    # SHA-1, so that a revision is as long as a commit on the Hub
     digest = hashlib.sha1(usedforsecurity=False)
     try:
         for path in sorted(folder.rglob("*")):

@@ -39,12 +39,9 @@ class PooledEncoder:
     def __init__(
         self, model: SentenceTransformer, *, model_id: str | None = None, first_layer: int = FIRST_LAYER
     ) -> None:
-        """Share weights, dtype, device and tokenizer with a loaded model.
+        """Share weights, dtype, device and tokenizer with a loaded model, which begins with a ``Transformer`` module.
 
-        Args:
-            model: begins with a ``Transformer`` module.
-            model_id: name for messages; None takes the path of the weights.
-            first_layer: index of the hidden states that first_last takes as the first layer.
+        Its id is for messages. `first_layer` is the index of the hidden states that first_last takes as the first one.
         """
         transformer = backbone_of(model)
         give_pad_token(transformer.tokenizer)
@@ -60,6 +57,7 @@ class PooledEncoder:
         if hasattr(transformer, "rewrite"):  # it puts tokens of idioms into texts
             self._rewrite = partial(transformer.rewrite, prompts=tuple(model.prompts.values()))
         self._n_layers = count_layers(self.model)
+        # Some tokenizers give types of tokens that the model does not take; then stock code leaves them out too.
         accepted = inspect.signature(self.model.forward).parameters
         self._takes_types = "token_type_ids" in self._tokenizer.model_input_names and "token_type_ids" in accepted
 
@@ -95,16 +93,10 @@ class PooledEncoder:
         batch_size: int = BATCH_SIZE,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Vectors]:
-        """Return the vectors of the texts under each pooling; prompts must be in the texts already.
+        """Return pooling -> (N, H) float32, each row of length 1, of N texts, which hold their prompts already.
 
-        Args:
-            texts: N texts; equal ones are encoded once.
-            poolings: names from `POOLINGS`; all come from the same forward pass.
-            batch_size: texts per forward pass.
-            progress: called after each batch with the number of distinct texts that are done, and of all.
-
-        Returns:
-            pooling -> (N, H) float32, each row of length 1.
+        Equal texts are encoded once, and all poolings come from the same forward pass. The progress is the number of
+        distinct texts that are done, and of all, after each batch.
         """
         poolings = tuple(dict.fromkeys(poolings))
         for pooling in poolings:

@@ -54,6 +54,7 @@ def pool_all(
     n_layers = len(hidden_states) - 1
     real = attention_mask.bool().unsqueeze(-1)  # (B, T, 1)
     count = attention_mask.sum(1, keepdim=True).clamp(min=1).float()  # (B, 1)
+    # sums of half-precision numbers would lose digits with the length of the text
     last = hidden_states[-1].float()
     means: dict[int, Tensor] = {}
 
@@ -66,9 +67,11 @@ def pool_all(
     for pooling in poolings:
         check_layers(pooling, n_layers, first_layer=first_layer)
         if pooling == "cls":
+            # the first real token, which is not at position 0 if the padding is on the left
             first_real = attention_mask.int().argmax(1).view(-1, 1, 1).expand(-1, 1, last.shape[-1])
             vectors = last.gather(1, first_real).squeeze(1)
         elif pooling == "max":
+            # multiplied by the mask, padding would be 0 and win against negative values
             vectors = last.masked_fill(~real, float("-inf")).amax(1)
         elif pooling == "mean":
             vectors = mean(-1)

@@ -125,13 +125,8 @@ class CellKind(BaseModel, ABC):
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Do the work that the cells of a job share, and return the function that runs one of them.
 
-        Only this method imports torch, so that a grid file is checked and the state of a grid shown without it.
-
-        Args:
-            cells: the cells of the job.
-            dataset: data of training and scoring.
-            folder: folder of the grid, for checkpoints that later runs need.
-            trust_remote_code: whether code that comes with a model may be executed; every loader needs to be told.
+        Only this method imports torch, so that a grid file is checked and the state of a grid shown without it. The
+        folder is that of the grid, for checkpoints that later runs need.
         """
 
 
@@ -157,6 +152,7 @@ def cell_name(cell: Cell, *, settings: dict[str, JsonValue], model_revision: str
     # The field is younger than the others. Without it, cells keep the names under which they were finished before.
     if cell.data is None:
         del fields["data"]
+    # What does not decide the result is left out, such as the version of this package: a new one keeps all results.
     decides = {
         "cell": fields,
         "settings": settings,

@@ -65,10 +65,7 @@ def score_encoder(
         poolings: from `LoadedModel.chosen_pooling`; None stands for mteb's own evaluation.
         batch_size: texts per forward pass.
         first_layer: index of the hidden states that first_last takes as the first layer.
-        progress: called as the work goes on, with the unit ``texts`` for encoding and ``subsets`` for ranking.
-
-    Raises:
-        InputError: the data does not have a subset, the model cannot be pooled in this way, or a vector is not finite.
+        progress: called with the unit ``texts`` while texts are encoded, and ``subsets`` while they are ranked.
     """
     ours = [pooling for pooling in poolings if pooling is not None]
     # the clock stands still while the caller scores and writes a result: it starts again after each `yield`
@@ -104,13 +101,7 @@ def score_untuned(
 ) -> dict[str, Record]:
     """Return the record of all subsets by a model of a grid, of any kind and as it is, under each choice of a pooling.
 
-    Args:
-        model: its name in the grid file.
-        dataset: data of all tasks.
-        keys: (task, subset) pairs.
-        choices: as `LoadedModel.chosen_pooling` takes them.
-        prompts: returns what the records state as the prompts of the model.
-        trust_remote_code: whether code that comes with the model may be executed.
+    The choices are as `LoadedModel.chosen_pooling` takes them; `prompts` returns what the records state as the prompts.
     """
     start = time.perf_counter()
     loaded = resolve_model(model, revision=pinned_commit(model), trust_remote_code=trust_remote_code)
@@ -121,6 +112,7 @@ def score_untuned(
     for result in score_encoder(loaded, datasets, keys, list(predictions)):
         predictions[result.pooling][result.key] = result.prediction
         throughputs[result.pooling] = result.throughput
+    # the poolings share one pass, and each record states its share of the time
     seconds = (time.perf_counter() - start) / len(choices)
     records = {}
     for choice, pooling in pooling_of.items():
@@ -134,7 +126,7 @@ def score_untuned(
             settings={
                 "pooling": choice,
                 "dtype": "float32" if loaded.is_sentence_transformer else None,
-                # some kinds of models have no prompts, or others than those that mteb states
+                # Models with an encode method of their own have no prompts, or others than mteb states.
                 "prompts": prompts(loaded) if loaded.has_stock_prompts else None,
             },
             seconds=seconds,

@@ -79,6 +79,7 @@ class Job:
         """Return one of `STATES`; a process that does not write ignores failures."""
         if self.record_path(cell).is_file():
             return DONE
+        # Under torchrun all processes train the same cells, also one whose failure only the first has noted.
         return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
 
     def failure(self, cell: Cell) -> Failure:
@@ -186,11 +187,7 @@ class Grid:
         return {cell: read_header(path) for cell, path in self.record_paths().items()}
 
     def run(self, runner: Runner, *, retry_failed: bool = False) -> Iterator[Outcome]:
-        """Run the missing cells, and those that failed before if asked to; yield the outcome of each when it ends.
-
-        Raises:
-            InputError: the folder cannot be written to, another run works in it, or it holds results of other data.
-        """
+        """Run the missing cells, and those that failed before if asked to; yield the outcome of each when it ends."""
         if self.writes:
             check_writable(self.folder)
         busy = f"{self.folder}: another run works in it; wait until it has ended, or choose another folder with --out"
@@ -223,18 +220,15 @@ def open_grid(
     writes: bool = True,
     trust_remote_code: bool = False,
 ) -> Grid:
-    """Return the grid of the parts of a grid file on a data set, in a folder that need not exist; see `Job`.
-
-    Raises:
-        InputError: the data lacks what a part needs, or the folder holds results of other data.
-    """
+    """Return the grid of the parts of a grid file on a data set, in a folder that need not exist; see `Job`."""
     _check_data(folder, dataset)
     jobs: list[Job] = []
     revisions: dict[str, str | None] = {}
     for part in parts:
         shared: dict[tuple[object, ...], dict[Cell, str]] = {}
         for cell in part.cells(dataset):
-            if cell.model not in revisions:  # hashing the files of a folder takes time
+            # Hashing the files of a folder takes seconds, and hundreds of cells have the same model.
+            if cell.model not in revisions:
                 revisions[cell.model] = content_revision(cell.model)
             names = shared.setdefault(part.shared_work(cell), {})
             names[cell] = cell_name(

@@ -31,12 +31,8 @@ TRAINING = "training"  # the key of the settings of a training
 def read_grid_file(path: Path) -> list[CellKind]:
     """Return the parts of a file, at least one, in the order of `KINDS`.
 
-    Args:
-        path: the file; ``paper.yaml`` and ``community.yaml`` are the packaged grids if there is no such file.
-
-    Raises:
-        InputError: the file cannot be read, or has an unknown key or value; names it, its place, and the nearest known
-            one.
+    ``paper.yaml`` and ``community.yaml`` are the packaged grids if there is no such file. An error about a key or value
+    names it, its place, and the nearest known one.
     """
     if not path.exists() and path.parent == Path():
         path = PACKAGED.get(path.name, path)

@@ -90,6 +90,7 @@ class IdiomaticityCells(CellKind):
             model, seed=seed, revision=pinned_commit(model), trust_remote_code=trust_remote_code
         )
         first = train_stage(classifier, shared.stages[0], shared.development, config=self.training, seed=seed)
+        # Each record states the whole time of its result, as if its cell had been run alone.
         shared_seconds = time.perf_counter() - begin
 
         def finish(cell: Cell) -> Record:

@@ -123,6 +123,7 @@ class RetrievalCells(CellKind):
             config = self.training.model_copy(update={"pooling": pooling, "seed": cell.seed or 0})
             tuned = fine_tune_retrieval(trainee, data, config=config)
             trained = time.perf_counter()
+            # the same code as for untuned models, so that tuned and untuned scores differ by the weights alone
             encoder = PooledEncoder(trainee.model, model_id=trainee.name)
             keys, prompts = _subsets(dataset, cell.language), trainee.task_prompts
             predictions: dict[SubsetKey, Prediction] = {}

@@ -72,14 +72,8 @@ def run_models(
 ) -> list[ModelRun]:
     """Score models one after the other, and write each result when it is done; finished results are only read.
 
-    Args:
-        models: mteb or Hugging Face names, or local folders.
-        dataset: the data to score on.
-        options: tasks and settings.
-        reporter: is told about the progress.
-
-    Raises:
-        InputError: data, model, pooling or output folder cannot be used; results that are written already stay.
+    After an InputError about a model or the folder, results that are written already stay. Models are mteb or Hugging
+    Face names, or local folders.
     """
     reporter = reporter or Reporter()
     datasets = open_datasets(dataset, options)

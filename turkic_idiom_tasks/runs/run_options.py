@@ -65,13 +65,9 @@ def make_options(
     poolings: Sequence[str] = (),
     **others: Any,
 ) -> RunOptions:
-    """Return the options of a run, with names as a user writes them.
+    """Return the options of a run, with names as a user writes them; `others` are further fields of `RunOptions`.
 
-    Args:
-        tasks: full or short names; empty means those of the paper.
-        languages: codes.
-        poolings: names from `POOLINGS`, ``native`` or ``all``.
-        others: other fields of `RunOptions`.
+    Tasks are full or short names, none for those of the paper; poolings are those in `POOLINGS`, ``native`` or ``all``.
     """
     problems = []
     chosen_tasks: list[str] = []
@@ -93,7 +89,7 @@ def make_options(
         **others,
     )
     check_dtype(options.dtype)
-    # torch itself would fail only after the data is prepared and the model loaded, with a traceback
+    # a wrong device would otherwise fail only when the model is loaded, after the data was prepared
     if options.device is not None:
         problem = ""
         try:

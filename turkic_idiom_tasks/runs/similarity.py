@@ -150,6 +150,7 @@ class SimilarityCells(CellKind):
     def cells(self, dataset: Dataset) -> Iterator[Cell]:
         """Yield the cells model by model: without idiom tokens and with them, the untrained encoder, then each loss."""
         revision = self._triplets(dataset).revision
+        # without anything random, every seed would give the same numbers
         has_random_tokens = self.idiom_token_init == RANDOM or self.pretrain_sentences is not None
         for model in self.models:
             for regime, (loss, replacement) in self._treatments().items():
@@ -213,7 +214,7 @@ class SimilarityCells(CellKind):
         from turkic_idiom_tasks.training.trainee import load_trainee, sentence_prompt
 
         begin = time.perf_counter()
-        seed = cell.seed or 0
+        seed = cell.seed or 0  # a cell without a seed draws nothing
         loss, replacement = self._treatments()[cell.regime]
         trainee = load_trainee(
             cell.model,

@@ -33,6 +33,7 @@ LearningRate = Annotated[FiniteFloat, Field(gt=0, description="Learning rate of 
 class Settings(BaseModel):
     """Settings that a grid file or the command line states; unknown ones are refused."""
 
+    # strict: a number in quotes or a yes that YAML makes a truth value would be another setting than the one meant
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
@@ -176,6 +177,7 @@ def checked(kind: type[SettingsKind], settings: Mapping[str, object]) -> Setting
 
 def is_first_process() -> bool:
     """Return whether this process writes and reports: the only process, or the first one of torchrun."""
+    # from the environment, because torch.distributed is set up only when a trainer is made
     return int(os.environ.get("RANK", "0")) == 0
 
 

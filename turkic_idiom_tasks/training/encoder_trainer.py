@@ -121,6 +121,7 @@ def train_encoder(
             f"{len(rows)} training rows are not one batch of {config.batch_size} for each of {n_processes()} "
             "processes; use fewer processes, or a smaller --batch-size"
         )
+    # the untuned weights are scored too: they are kept if no training makes them better
     best = KeepBest(model, "eval_score", evaluations=evaluations, patience=patience)
     best.offer(evaluate() | {"epoch": 0, "step": 0})
     if not best.history[0][IS_FINITE]:

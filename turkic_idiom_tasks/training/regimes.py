@@ -83,6 +83,7 @@ def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) 
     candidates = {}
     for target in targets:
         pairs = _pairs(lexicon, source, target)
+        # a language without any pair is left out of several; alone, it is named in the error below
         if pairs or len(targets) == 1:
             candidates[target] = pairs
     test_texts = _texts_of_split(lexicon, TEST)
@@ -148,6 +149,7 @@ def labelled_pairs(pairs: Sequence[Pair], *, negatives: int, rng: np.random.Gene
         pool = pools[pair.language]
         excluded = set(right_meanings[pair.language, pair.idiom])
         for _ in range(min(negatives, len(pool) - len(excluded))):
+            # Drawn again until it fits: a list without the excluded meanings for each pair would take quadratic time.
             drawn = pool[int(rng.integers(len(pool)))]
             while drawn in excluded:
                 drawn = pool[int(rng.integers(len(pool)))]

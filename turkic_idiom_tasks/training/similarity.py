@@ -144,6 +144,7 @@ def regression_rows(triplets: Sequence[Triplet], vectors: Vectors) -> list[tuple
         if triplet.correct:
             rows.append((triplet.original, triplet.correct, 1.0))
         if triplet.correct and triplet.incorrect:
+            # what the untuned model finds, not 0: both sentences share all words but those for the idiom
             target = float(vectors[triplet.correct] @ vectors[triplet.incorrect])
             rows.append((triplet.original, triplet.incorrect, target))
     return rows

@@ -114,6 +114,7 @@ def fine_tune(
 
 def few_shot_sample(sentences: Sequence[TaggedSentence], size: int | None, *, seed: int) -> list[TaggedSentence]:
     """Return the first `size` sentences in a seeded order, or all; the samples of a seed are nested."""
+    # sorted, so that the samples do not depend on the order in the file
     ordered = sorted(sentences, key=lambda sentence: sentence.id)
     order = np.random.default_rng(seed).permutation(len(ordered))
     return [ordered[position] for position in order[:size]]

@@ -45,15 +45,10 @@ def load_trainee(
     device: str | None = None,
     trust_remote_code: bool = False,
 ) -> Trainee:
-    """Return a model by any name that `turkic-idiom run` takes, ready to be trained.
+    """Return a model by any name that `turkic-idiom run` takes, ready to be trained with the prompts of a task.
 
-    Args:
-        name: mteb name, Hub id or folder, with `` (pooling=…)`` or without.
-        task: short name of the task whose prompts are used, ``T2``.
-        pooling: one of the five; None keeps the model's own, and gives a plain encoder the mean.
-        revision: Hub commit; None is the one that mteb pins, otherwise the newest.
-        device: None lets sentence-transformers choose.
-        trust_remote_code: whether code that comes with the model may be executed.
+    The pooling None keeps the model's own, and gives a plain encoder the mean. The revision None is the commit that
+    mteb pins, otherwise the newest.
     """
     check_pooling(pooling or _PLAIN_POOLING)
     loaded = resolve_model(name, revision=revision, device=device, trust_remote_code=trust_remote_code)

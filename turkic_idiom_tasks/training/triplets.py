@@ -227,6 +227,7 @@ def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _S
     subset_of = {SIMILARITY_TASKS[STS].languages[subset]: subset for subset in dataset.pair_subsets(STS)}
     for language in _chosen(languages, subset_of):
         test = dataset.pairs(STS, subset_of[language])
+        # An idiom of several concepts belongs to the first of their splits, in the order test, development, training.
         taken = {text_key(row.idiom, language) for row in test.rows if row.idiom}
         kept: dict[str, list[Triplet]] = {}
         n_left_out = 0
@@ -246,6 +247,7 @@ def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _S
     return sources
 
 
+# Every pair of triplets is compared in search of a sentence of another idiom.
 @lru_cache(maxsize=4096)
 def idiom_key(idiom: str) -> str:
     """Return a key that idioms share if they differ only in case, punctuation and spaces."""

@@ -74,10 +74,9 @@ class IdiomTokenTransformer(Transformer):
     def rewrite(self, texts: Sequence[str], *, prompts: Sequence[str] = ()) -> list[str]:
         """Return the texts with tokens in place of idioms; a text without an idiom is not changed at all.
 
-        Args:
-            texts: sentences.
-            prompts: texts that may stand before a sentence; they are left as they are, and no classifier sees them.
+        A prompt that stands before a sentence is left as it is, and no classifier sees it.
         """
+        # longest first, because a prompt may be the beginning of another
         longest_first = sorted(filter(None, prompts), key=len, reverse=True)
         starts, sentences = [], []
         for text in texts:
@@ -186,9 +185,11 @@ def add_idiom_tokens(
             subwords = tokenizer(row.idiom, add_special_tokens=False)["input_ids"]
             means.append(vectors[subwords].mean(0))
         new_vectors = torch.stack(means)
-    # without the space before it, which some tokenizers would make a sub-word of its own
+    # Without lstrip, some tokenizers would make the space before a token a sub-word of its own. Without a normalizer,
+    # because one that lower-cases would look for the token in small letters.
     tokenizer.add_tokens([AddedToken(row.token, lstrip=True, normalized=False) for row in table.tokens])
     ids = tokenizer.convert_tokens_to_ids([row.token for row in table.tokens])
+    # Some models have more vectors than their tokenizer has tokens; these stay.
     size = max(len(vectors), max(ids) + 1)
     transformer.model.resize_token_embeddings(size, mean_resizing=False)
     with torch.no_grad():

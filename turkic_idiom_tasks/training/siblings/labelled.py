@@ -152,7 +152,8 @@ def _lexicon(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
             raise usage_error(f"--language {code}: no literal examples in it; known: {', '.join(literal) or 'none'}")
     splits: dict[str, list[Labelled]] = {TRAIN: [], DEVELOPMENT: [], TEST: []}
     like_test = dataset.lexicon.meaning_the_same(is_test_concept)
-    taken: set[tuple[str, str]] = set()  # idioms of an earlier split, which stand for a further concept
+    # An idiom of several concepts is in the first of these splits alone, or it would be trained on and tested.
+    taken: set[tuple[str, str]] = set()
     for split in (TEST, DEVELOPMENT, TRAIN):
         keys = set()
         for code in languages or literal:

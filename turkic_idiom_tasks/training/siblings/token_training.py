@@ -132,6 +132,7 @@ def _with_head(transformer: IdiomTokenTransformer, trainee: Trainee) -> Any:
         raise usage_error(f"{name}: {type(backbone).__name__} cannot be trained as a masked language model")
     if report["missing_keys"]:
         log.warning("%s: has no masked-LM head; a new one is trained with it", name)
+    # The head takes the place of the checkpoint's own backbone: what it trains are the weights of the encoder itself.
     masked_lm.resize_token_embeddings(len(embeddings.weight), mean_resizing=False)
     setattr(masked_lm, prefix, backbone)
     masked_lm.tie_weights()
