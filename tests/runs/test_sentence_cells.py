@@ -341,9 +341,9 @@ def test_a_plan_counts_every_choice_loss_and_seed(open_part, light_classifier):
         f"losses: [simcse, cosine], seeds: [1, 2], idiom_tokens: [none, all, select], idiomaticity_classifier: {folder}"
     )
     # for each of three choices: the untrained encoder, which depends on no seed, and two losses with two seeds
-    assert len(open_part(keys).cells()) == 3 * (1 + 2 * 2)
+    assert len(open_part(keys).job_of) == 3 * (1 + 2 * 2)
     # a random token depends on the seed: two choices have one more cell
-    assert len(open_part(f"{keys}, idiom_token_init: random").cells()) == 3 * (1 + 2 * 2) + 2
+    assert len(open_part(f"{keys}, idiom_token_init: random").job_of) == 3 * (1 + 2 * 2) + 2
 
 
 def test_what_decides_the_tokens_decides_the_names(open_part, light_classifier, tmp_path):

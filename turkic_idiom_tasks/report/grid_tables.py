@@ -50,7 +50,7 @@ def write_grid_tables(grid: Grid) -> list[Path]:
     charts: dict[str, Chart] = {}
     kinds = {cell.kind for cell in headers}
     if RETRIEVAL in kinds:
-        summary = summarise(scores, _read_queries(grid), _trained_languages(grid.cells()))
+        summary = summarise(scores, _read_queries(grid), _trained_languages(grid.job_of))
         tables += retrieval_tables(summary)
         charts |= retrieval_charts(summary)
     if SPAN in kinds:

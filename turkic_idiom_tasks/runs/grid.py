@@ -82,10 +82,6 @@ class Job:
         # Under torchrun all processes train the same cells, also one whose failure only the first has noted.
         return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
 
-    def failure(self, cell: Cell) -> Failure:
-        """Return why a failed cell failed."""
-        return _read_model(Failure, self.failure_path(cell))
-
     def rest(self) -> Job:
         """Return the job with the cells that are neither done nor failed."""
         return replace(self, names={cell: name for cell, name in self.names.items() if self.state(cell) == MISSING})
@@ -95,7 +91,7 @@ class Job:
         for cell in self.names:
             state = self.state(cell)
             if state == FAILED:
-                failure = self.failure(cell)
+                failure = _read_model(Failure, self.failure_path(cell))
                 yield Outcome(cell, failure.error, failure.details)
             elif state == DONE:
                 yield Outcome(cell)
@@ -160,26 +156,22 @@ class Grid:
     """Experiments of a grid file on one data set, and the folder of their records; see `open_grid`."""
 
     jobs: tuple[Job, ...]  # in the order in which they run
+    job_of: Mapping[Cell, Job]  # for every cell, in order
     dataset: Dataset  # of training and scoring
     folder: Path
     writes: bool = True  # see `Job`
-    trust_remote_code: bool = False
-
-    def cells(self) -> list[Cell]:
-        """Return every cell, in order."""
-        return list(self._job_of())
 
     def states(self) -> dict[Cell, str]:
         """Return cell -> one of `STATES`."""
-        return {cell: job.state(cell) for cell, job in self._job_of().items()}
+        return {cell: job.state(cell) for cell, job in self.job_of.items()}
 
     def failure(self, cell: Cell) -> Failure:
         """Return why a failed cell failed."""
-        return self._job_of()[cell].failure(cell)
+        return _read_model(Failure, self.job_of[cell].failure_path(cell))
 
     def record_paths(self) -> dict[Cell, Path]:
         """Return cell -> path of its record, for every cell that is done, in order."""
-        paths = {cell: job.record_path(cell) for cell, job in self._job_of().items()}
+        paths = {cell: job.record_path(cell) for cell, job in self.job_of.items()}
         return {cell: path for cell, path in paths.items() if path.is_file()}
 
     def headers(self) -> dict[Cell, Header]:
@@ -200,16 +192,10 @@ class Grid:
                 about = DataName(path=self.dataset.path, revision=self.dataset.revision)
                 write_json(self.folder / _ABOUT, about.model_dump())
                 if retry_failed:
-                    for cell, job in self._job_of().items():
+                    for cell, job in self.job_of.items():
                         job.failure_path(cell).unlink(missing_ok=True)
             jobs = [job.rest() for job in self.jobs]
             yield from runner([job for job in jobs if job.names], self.dataset)
-
-    def _job_of(self) -> dict[Cell, Job]:
-        jobs: dict[Cell, Job] = {}
-        for job in self.jobs:
-            jobs |= dict.fromkeys(job.names, job)
-        return jobs
 
 
 def open_grid(
@@ -238,7 +224,10 @@ def open_grid(
                 data_revision=dataset.revision,
             )
         jobs += [Job(part, names, folder, writes, trust_remote_code) for names in shared.values()]
-    return Grid(tuple(jobs), dataset, folder, writes, trust_remote_code)
+    job_of: dict[Cell, Job] = {}
+    for job in jobs:
+        job_of |= dict.fromkeys(job.names, job)
+    return Grid(tuple(jobs), job_of, dataset, folder, writes)
 
 
 def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:

@@ -54,7 +54,18 @@ def read_grid_file(path: Path) -> list[CellKind]:
             # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
             parts.append(kind.model_validate_json(json.dumps(part, default=str)))
         except ValidationError as error:
-            raise InputError(f"{place}: {_first_problem(error)}") from error
+            first = error.errors(include_url=False)[0]
+            field = ": ".join(key for key in first["loc"] if isinstance(key, str))
+            cause = first.get("ctx", {}).get("error")
+            if first["type"] == "missing":
+                problem = f"{field} is missing"
+            elif first["type"] == "tuple_type":  # pydantic would ask for a tuple, which YAML does not have
+                problem = f"{field}: must be a list, not {display(first['input'])}"
+            elif cause is not None:  # a message of our own, which is complete
+                problem = f"{field}: {cause}" if field else str(cause)
+            else:
+                problem = f"{field}: {first['msg'][0].lower()}{first['msg'][1:]}, not {display(first['input'])}"
+            raise InputError(f"{place}: {problem}") from error
     if not parts:
         raise InputError(
             f"{path}: declares nothing; it needs a part {' or '.join(KINDS)}, see {PACKAGED['paper.yaml']}"
@@ -76,17 +87,3 @@ def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
             problems.append(f"known: {', '.join(names)}")
     if problems:
         raise InputError(f"{place}: {'; '.join(problems)}")
-
-
-def _first_problem(error: ValidationError) -> str:
-    """Return the place of the first mistake, what is wrong, and the value."""
-    first = error.errors(include_url=False)[0]
-    place = ": ".join(part for part in first["loc"] if isinstance(part, str))
-    if first["type"] == "missing":
-        return f"{place} is missing"
-    if first["type"] == "tuple_type":
-        return f"{place}: must be a list, not {display(first['input'])}"
-    cause = first.get("ctx", {}).get("error")
-    if cause is not None:  # a message of our own, which is complete
-        return f"{place}: {cause}" if place else str(cause)
-    return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, not {display(first['input'])}"

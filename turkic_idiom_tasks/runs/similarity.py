@@ -110,11 +110,6 @@ class SimilarityCells(CellKind):
         return [] if self.pretrain_sentences is None else read_sentences(Path(self.pretrain_sentences))
 
     @cached_property
-    def sentences_revision(self) -> str | None:
-        """Return a hash of the sentences of the masked-LM training; None if there is none."""
-        return content_digest([self.sentences]) if self.sentences else None
-
-    @cached_property
     def classifier_revision(self) -> str | None:
         """Return a hash of the files of the classifier; None if there is none."""
         folder = self.idiomaticity_classifier
@@ -174,7 +169,10 @@ class SimilarityCells(CellKind):
                 settings |= self._token_config(replacement).model_dump(
                     include={"pretrain_epochs", "pretrain_learning_rate", "masked"}
                 )
-                settings |= {"pretrain_sentences": self.sentences_revision, "batch_size": self.training.batch_size}
+                settings |= {
+                    "pretrain_sentences": content_digest([self.sentences]),
+                    "batch_size": self.training.batch_size,
+                }
         return settings
 
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:

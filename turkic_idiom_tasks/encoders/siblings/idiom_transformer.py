@@ -48,15 +48,8 @@ class IdiomTokenTransformer(Transformer):
     sentence_classifier: SentenceClassifier | None  # decides which occurrences are replaced; None replaces all
     _decisions: dict[TextRow, bool]  # answers of the classifier, which is asked about each sentence in every epoch
 
-    @classmethod
-    def of(cls, transformer: Transformer, table: IdiomTable, classifier: SentenceClassifier | None) -> Self:
-        """Return a module that shares everything with a loaded one, whose vocabulary has the tokens."""
-        module = cls.__new__(cls)
-        module.__dict__.update(transformer.__dict__)  # loading it anew would need the grown weights on the disk
-        module._use(table, classifier)
-        return module
-
-    def _use(self, table: IdiomTable, classifier: SentenceClassifier | None) -> None:
+    def use(self, table: IdiomTable, classifier: SentenceClassifier | None) -> None:
+        """Replace the idioms of a table from now on, everywhere or where a classifier calls them idiomatic."""
         self.idiom_table = table
         self.sentence_classifier = classifier
         self._decisions = {}
@@ -143,7 +136,7 @@ class IdiomTokenTransformer(Transformer):
                     f"{model_name_or_path}: the classifier, {CLASSIFIER_FOLDER}/, is missing; copy it again"
                 )
             classifier = load_sentence_classifier(Path(folder))
-        module._use(table, classifier)
+        module.use(table, classifier)
         return module
 
 
@@ -195,6 +188,9 @@ def add_idiom_tokens(
     with torch.no_grad():
         embeddings = transformer.model.get_input_embeddings().weight
         embeddings[ids] = new_vectors.to(embeddings)
-    module = IdiomTokenTransformer.of(transformer, table, classifier)
+    # It shares everything with the loaded one: loading it anew would need the grown weights on the disk.
+    module = IdiomTokenTransformer.__new__(IdiomTokenTransformer)
+    module.__dict__.update(transformer.__dict__)
+    module.use(table, classifier)
     model[0] = module
     return module

@@ -207,12 +207,11 @@ def _set_shots_aside(
         for row in splits[split]:
             groups.setdefault((row.idiom, row.label), []).append(row)
         for rows in groups.values():
-            ordered = sorted(rows, key=_rank)
+            # by a hash, so that the shots are the same in whatever order a copy of the corpus has its rows
+            ordered = sorted(
+                rows, key=lambda row: hashlib.sha256(f"shots\n{row.first}".encode("utf-8", "surrogatepass")).digest()
+            )
             held = ordered[:most] if len(ordered) > most else []
             shots += held[:n_shots]
             kept += ordered[len(held) :]
     return shots, rest[DEVELOPMENT], rest[TEST]
-
-
-def _rank(row: Labelled) -> str:
-    return hashlib.sha256(f"shots\n{row.first}".encode("utf-8", "surrogatepass")).hexdigest()
