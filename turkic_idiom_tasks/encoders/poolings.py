@@ -93,6 +93,7 @@ def pooling_modules(transformer: Any, pooling: str, *, first_layer: int = FIRST_
     dimension = transformer.get_embedding_dimension()
     modules = [transformer]
     if pooling in LAYER_POOLINGS:
+        # the stock module for mixtures finds the layers only if the transformer returns all of them
         transformer.model.config.output_hidden_states = True
         start = first_layer if pooling == "first_last" else n_layers + 1 - LAST_LAYERS
         weights = torch.zeros(n_layers + 1 - start)
@@ -140,9 +141,10 @@ def build_sentence_transformer(
 def native_pooling(model: SentenceTransformer) -> str | None:
     """Return which of cls, mean and max the model's own modules compute; None if they compute something else."""
     modules = list(model)[1:]
+    # the length of a vector does not matter where similarity is the cosine
     if modules and isinstance(modules[-1], Normalize):
         modules.pop()
-    elif model.similarity_fn_name != "cosine":  # the length of a vector would count
+    elif model.similarity_fn_name != "cosine":
         return None
     # what the five poolings would not do: cut the vector, or process texts in a way of its own
     if model.truncate_dim is not None or getattr(model[0], "processing_kwargs", None):

@@ -72,6 +72,7 @@ def score_encoder(
     start = time.perf_counter()
     if ours:
         encoder = PooledEncoder(loaded.encoder, model_id=str(loaded.meta.name), first_layer=first_layer)
+        # of all tasks: T1 and T3 ask the same queries, and all of them retrieve idioms or meanings of the same concepts
         vectors = TextVectors(encoder, ours, batch_size=batch_size)
         prompts = {task: loaded.prompts(task) for task, _ in keys}
         for key, by_pooling in predict(vectors, datasets, keys, prompts=prompts, progress=progress):

@@ -48,6 +48,8 @@ class RayRunner:
             return
         self._connect()
         try:
+            # Ray itself tries no job again: deaths are counted here, by cell. And a worker serves any number of jobs,
+            # because its imports take several seconds.
             settings = {"num_cpus": self.cpus, "num_gpus": self.gpus, "max_retries": 0, "max_calls": 0}
             remote = ray.remote(**settings)(run_in_worker)
             data = ray.put(dataset)

@@ -81,6 +81,7 @@ class RetrievalCells(CellKind):
 
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
         """Return the settings of the training; none for a pretrained model."""
+        # what the cells set is in their own fields, and so in their names
         return {} if cell.regime == PRETRAINED else self.training.model_dump(exclude=set(self.set_by_cells))
 
     def shared_work(self, cell: Cell) -> tuple[object, ...]:

@@ -43,6 +43,7 @@ def load_untuned(
 ) -> TokenClassifier:
     """Return a pretrained encoder with an untrained head for the three tags, whose initial weights the seed decides."""
     tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
+    # before loading, because the new head gets random weights
     set_seed(seed)
     model = load_pretrained(
         AutoModelForTokenClassification,

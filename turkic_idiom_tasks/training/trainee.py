@@ -69,6 +69,7 @@ def load_trainee(
     for module in model:
         if isinstance(module, WeightedLayerPooling):  # loading a saved model makes its weights trainable again
             module.layer_weights.requires_grad_(False)
+    # mteb may know prompts that the checkpoint does not have; the saved model is to bring them along
     model.prompts = {**model.prompts, **prompts[task]}
     for short, by_role in prompts.items():
         for role, text in by_role.items():

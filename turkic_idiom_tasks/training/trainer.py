@@ -100,6 +100,7 @@ class KeepBest(TrainerCallback):
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **context: Any) -> None:
         """Spread the evaluations evenly over the steps; the last one is at the last step."""
+        # rounded up, so that the last one is after the last step and none before the first
         for part in range(1, (self._n_evaluations or 0) + 1):
             self._steps.add(math.ceil(state.max_steps * part / (self._n_evaluations or 1)))
 
@@ -120,6 +121,7 @@ class KeepBest(TrainerCallback):
         if not metrics.get(IS_FINITE, True):
             self.diverged_at = state.global_step
             control.should_training_stop = True
+        # at the last step the training ends in any case, and patience has stopped nothing
         elif state.global_step < state.max_steps:
             scores = [past[main] for past in self.history if past["epoch"]]  # without those from before the training
             scores = [-math.inf if math.isnan(score) else score for score in scores]

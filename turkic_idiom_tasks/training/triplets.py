@@ -128,6 +128,7 @@ def build_triplets(
             f"{path}: too few triplets: {len(training)} to train on and {sum(map(len, development.values()))} of "
             f"development idioms; needed are {MIN_TRIPLETS}, and a complete one to choose by. Add sentences"
         )
+    # general pairs have gold scores: with one of the test pairs among them, its answer would be trained on
     general_pairs = []
     if general is not None:
         tested_pairs = {frozenset((row.sentence1, row.sentence2)) for pairs in test.values() for row in pairs.rows}

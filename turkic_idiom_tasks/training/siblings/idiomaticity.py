@@ -61,6 +61,7 @@ def load_classifier(
 ) -> SentenceClassifier:
     """Return a pretrained encoder with an untrained head for two labels, in float32."""
     tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
+    # before loading, because the new head gets random weights
     set_seed(seed)
     model = load_pretrained(
         AutoModelForSequenceClassification,

@@ -94,6 +94,7 @@ def pretrain_masked_lm(
             f"none of the {len(sentences)} sentences has an idiom that is replaced, so no token would learn; give "
             "sentences with the idioms of the data"
         )
+    # decides which sub-words are masked, and the head where the checkpoint has none
     set_seed(seed)
     encoded = tokenizer(rewritten, truncation=True, max_length=transformer.max_seq_length, verbose=False)
     settings = TrainerSettings(
