@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.runs.grid_data import retrieval_part, small_lexicon, span_part, write_grid_file
+from tests.runs.grid_data import retrieval_part, span_part, write_grid_file
+from tests.training.conftest import grid_data, small_files_only  # noqa: F401
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
@@ -33,22 +34,18 @@ def ray_address(tmp_path_factory):
     process = subprocess.Popen(
         start, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
-    _wait_for(port, process)
+    deadline = time.monotonic() + 60
+    while True:
+        assert process.poll() is None, "ray start ended"
+        assert time.monotonic() < deadline, "no Ray cluster within a minute"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.2)
     yield f"127.0.0.1:{port}"
     process.terminate()
     process.wait(30)
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _wait_for(port, process):
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "ray start ended"
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.2)
-    raise AssertionError("no Ray cluster within a minute")
 
 
 @pytest.fixture(scope="session")
@@ -60,13 +57,7 @@ def toy_data(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def grid_data(tmp_path_factory):
-    """Folder of a lexicon with 60 concepts in Turkish, Azerbaijani and Uzbek."""
-    return small_lexicon(tmp_path_factory.mktemp("grid") / "lexicon")
-
-
-@pytest.fixture(scope="session")
-def finished(untrained_bert, grid_data, tmp_path_factory):
+def finished(untrained_bert, grid_data, tmp_path_factory):  # noqa: F811
     """Folder of a finished grid of one untrained model with both kinds of cells, and its grid file."""
     folder = tmp_path_factory.mktemp("finished")
     file = write_grid_file(folder, retrieval=retrieval_part([untrained_bert]), span=span_part([untrained_bert]))

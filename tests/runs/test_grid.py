@@ -2,7 +2,6 @@
 
 import csv
 import json
-import resource
 import shlex
 import shutil
 import subprocess
@@ -97,13 +96,6 @@ def test_native_cells_have_the_scores_of_the_run_command_for_models_of_any_kind(
     capsys.readouterr()
     assert grid("tables", file, data=grid_data, out=tmp_path / "out") == 0
     assert "native" in capsys.readouterr().out
-    (record,) = (tmp_path / "out" / "records").glob("*static-*")
-    submit = ["submit", str(record), "--data", str(grid_data), "--out", str(tmp_path / "sent"), "--name", "me/static"]
-    submit += ["--contact", "@me", "--training-data", "none"]
-    assert main(submit) == 2
-    assert "--regime" in capsys.readouterr().err  # a model in a folder may have been tuned
-    assert main([*submit, "--regime", "pretrained"]) == 0
-    assert "sentence-encoder, pretrained, 128 parameters" in capsys.readouterr().out  # 16 words, 8 numbers each
 
 
 def scores_of(header):
@@ -166,7 +158,6 @@ def test_records_give_their_scores_again_also_by_seqeval(finished, grid_data):
 
 
 def test_an_adaptation_goes_on_from_the_saved_checkpoint(finished, grid_data, tmp_path, capsys):
-    """A cell of a run in one go equals the same cell in a run that had only this one left to do."""
     out = shutil.copytree(finished[0], tmp_path / "out")
     (path,) = out.glob("records/*-from-tr-az-all-1-*")
     before = read_record(path, open_dataset(str(grid_data)))
@@ -210,7 +201,6 @@ def test_the_state_of_a_grid_is_shown_without_torch(finished, grid_data):
 
 
 def test_another_pooling_or_seed_computes_only_what_is_new(finished, untrained_bert, grid_data, tmp_path):
-    """And neither the order of what a file lists nor this package's version matters."""
     more = retrieval_part([untrained_bert], poolings=["first_last", "max", "mean"], seeds=[2, 1])
     file = write_grid_file(tmp_path, retrieval=more, span=span_part([untrained_bert], seeds=[1, 2], sizes=[7, 5]))
     wider = open_grid(read_grid_file(file), open_dataset(str(grid_data)), finished[0])
@@ -339,16 +329,13 @@ def test_a_training_that_diverges_is_said_and_keeps_the_untuned_weights(untraine
         assert scores == pytest.approx(scores_of(untuned)[key])
 
 
-def test_a_disk_that_is_full_leaves_a_failure_and_no_half_record(untrained_bert, grid_data, tmp_path, capsys):
-    """A limit on the size of files stands for the full disk: the record does not fit, the failure does."""
+def test_a_disk_that_is_full_leaves_a_failure_and_no_half_record(
+    untrained_bert, grid_data, tmp_path, small_files_only, capsys
+):
     part = retrieval_part([untrained_bert], regimes=["pretrained"], poolings=["mean"])
     file, out = write_grid_file(tmp_path, retrieval=part), tmp_path / "out"
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
-    try:
+    with small_files_only(4096):  # the record does not fit, the failure does
         assert grid("run", file, data=grid_data, out=out) == 1
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert "cannot be written (File too large)" in capsys.readouterr().out
     assert not stamps(out)
     assert not list(out.rglob(".tmp-*"))
@@ -356,7 +343,6 @@ def test_a_disk_that_is_full_leaves_a_failure_and_no_half_record(untrained_bert,
 
 
 def test_a_second_run_in_the_same_folder_is_refused_and_leaves_nothing_there(finished, grid_data, tmp_path, capsys):
-    """Nor the note of its own data, which need not be that of the first run."""
     out = tmp_path / "out"
     with locked(out / LOCK):
         assert grid("run", finished[1], data=grid_data, out=out) == 2

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.similarity.conftest import write_csv
+from tests.training.toy_task import dodiom_rows
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS
@@ -45,12 +46,8 @@ similarity: {{models: [toy/encoder], losses: [cosine], seeds: [7], training: {TR
 idiomaticity: {{models: [toy/encoder], seeds: [7]}}
 """
 DODIOM_GRID = """
-idiomaticity:
-  models: [{model}]
-  source: dodiom
-  setups: [zero-shot, one-shot, few-shot]
-  seeds: [1]
-  training: {{epochs: 1, learning_rate: 1e-3}}
+idiomaticity: {{models: [{model}], source: dodiom, setups: [zero-shot, one-shot, few-shot], seeds: [1],
+                training: {{epochs: 1, learning_rate: 1e-3}}}}
 """
 PLAIN = [("similarity", "pretrained", None), ("similarity", "simcse", 1), ("similarity", "cosine", 1),
          ("idiomaticity", "zero-shot", 1), ("idiomaticity", "zero-shot", 2)]  # fmt: skip
@@ -99,13 +96,22 @@ def grid(finished):
 
 
 @pytest.fixture
-def open_part(dataset, untrained_bert, tmp_path):
-    """Opens the grid of a similarity part, whose keys are text in YAML."""
+def open_text(dataset, tmp_path):
+    """Opens the grid of a text in YAML."""
+
+    def opened(text, folder=tmp_path / "out"):
+        (tmp_path / "grid.yaml").write_text(text)
+        return open_grid(read_grid_file(tmp_path / "grid.yaml"), dataset, folder)
+
+    return opened
+
+
+@pytest.fixture
+def open_part(open_text, untrained_bert):
+    """Opens the grid of a similarity part with some further keys."""
 
     def opened(keys="", *, model=untrained_bert):
-        file = tmp_path / "grid.yaml"
-        file.write_text(f"similarity: {{models: [{model}], training: {TRAINING}, {keys}}}")
-        return open_grid(read_grid_file(file), dataset, tmp_path / "out")
+        return open_text(f"similarity: {{models: [{model}], training: {TRAINING}, {keys}}}")
 
     return opened
 
@@ -164,22 +170,16 @@ def test_tokens_add_cells_and_leave_finished_ones_as_they_are(finished):
     assert list(grid.run(run_here)) == []
 
 
-def test_a_finished_cell_is_that_of_its_data_and_settings(grid, dataset, untrained_bert, tmp_path):
-    """Another batch size, or another seed, misses only what is new."""
+def test_another_batch_size_or_seed_misses_only_what_is_new(grid, open_text, untrained_bert):
+    text = GRID.format(model=untrained_bert, tokens="[none]", training=TRAINING)
     for old, new, n_missing in (("batch_size: 8", "batch_size: 16", 2 + 2), ("seeds: [1, 2]", "seeds: [1, 3]", 1)):
-        file = tmp_path / "again.yaml"
-        text = GRID.format(model=untrained_bert, tokens="[none]", training=TRAINING)
-        file.write_text(text.replace(old, new))
-        again = open_grid(read_grid_file(file), dataset, grid.folder)
+        again = open_text(text.replace(old, new), grid.folder)
         assert sum(state == "missing" for state in again.states().values()) == n_missing
 
 
-def test_cells_of_every_kind_keep_their_names(dataset, tmp_path):
+def test_cells_of_every_kind_keep_their_names(open_text):
     """A name that changed would lose finished results; of a model on the Hub no folder is in the hash."""
-    file = tmp_path / "named.yaml"
-    file.write_text(NAMED_GRID)
-    grid = open_grid(read_grid_file(file), dataset, tmp_path / "out")
-    assert [name for job in grid.jobs for name in job.names.values()] == [
+    assert [name for job in open_text(NAMED_GRID).jobs for name in job.names.values()] == [
         "toy__encoder-pretrained-mean-dd1d8011ea815a38",
         "toy__encoder-tr-only-mean-7-7583ab2e395f30fe",
         "toy__encoder-from-tr-tr-all-7-178a5041f17fdbef",
@@ -215,11 +215,9 @@ def test_similarity_is_submitted_and_a_tuned_encoder_as_another_model_than_the_o
     assert regimes.count(None) == 1  # a folder, which may have been tuned: `submit` asks for its regime
 
 
-def test_similarity_joins_the_retrieval_of_the_same_model_in_a_submission(dataset, minilm, tmp_path):
-    file = tmp_path / "joined.yaml"
-    retrieval = f"retrieval:\n  models: [{minilm}]\n  regimes: [pretrained]\n  poolings: [native]\n"
-    file.write_text(f"{retrieval}similarity:\n  models: [{minilm}]\n  losses: []\n")
-    grid = open_grid(read_grid_file(file), dataset, tmp_path / "out")
+def test_similarity_joins_the_retrieval_of_the_same_model_in_a_submission(dataset, minilm, open_text):
+    retrieval = f"retrieval: {{models: [{minilm}], regimes: [pretrained], poolings: [native]}}\n"
+    grid = open_text(f"{retrieval}similarity: {{models: [{minilm}], losses: []}}")
     assert [outcome.error for outcome in grid.run(run_here)] == [None, None]
     found = find_predictions([grid.folder / "records"], dataset)
     assert {key for item in found for key in item.predictions} == {("T2", "tur"), ("STS", "tur")}
@@ -248,16 +246,10 @@ def test_idiomaticity_records_hold_the_labels_that_give_their_score(grid, datase
 
 
 def test_the_setups_of_a_seed_share_their_first_training_and_score_as_if_trained_alone(
-    dataset, untrained_bert, tmp_path, monkeypatch
+    open_text, untrained_bert, tmp_path, monkeypatch
 ):
-    rows = [("idiom", "submission", "category")]
-    for idiom in range(30):
-        for number in range(12):
-            rows.append((f"deyim {idiom}", f"cümle {idiom} {number}", ("idiom", "nonidiom")[number % 2]))
-    monkeypatch.setenv("DODIOM_DATA", str(write_csv(tmp_path / "dodiom.csv", rows)))
-    file = tmp_path / "dodiom.yaml"
-    file.write_text(DODIOM_GRID.format(model=untrained_bert))
-    grid = open_grid(read_grid_file(file), dataset, tmp_path / "out")
+    monkeypatch.setenv("DODIOM_DATA", str(write_csv(tmp_path / "dodiom.csv", dodiom_rows())))
+    grid = open_text(DODIOM_GRID.format(model=untrained_bert))
     assert len(grid.jobs) == 1
     assert [outcome.error for outcome in grid.run(run_here)] == [None] * len(SETUPS)
     for cell, header in grid.headers().items():
@@ -349,9 +341,9 @@ def test_a_plan_counts_every_choice_loss_and_seed(open_part, light_classifier):
         f"losses: [simcse, cosine], seeds: [1, 2], idiom_tokens: [none, all, select], idiomaticity_classifier: {folder}"
     )
     # for each of three choices: the untrained encoder, which depends on no seed, and two losses with two seeds
-    assert len(open_part(keys).cells()) == 3 * (1 + 2 * 2)
+    assert len(open_part(keys).job_of) == 3 * (1 + 2 * 2)
     # a random token depends on the seed: two choices have one more cell
-    assert len(open_part(f"{keys}, idiom_token_init: random").cells()) == 3 * (1 + 2 * 2) + 2
+    assert len(open_part(f"{keys}, idiom_token_init: random").job_of) == 3 * (1 + 2 * 2) + 2
 
 
 def test_what_decides_the_tokens_decides_the_names(open_part, light_classifier, tmp_path):
@@ -385,31 +377,27 @@ def test_what_decides_the_tokens_decides_the_names(open_part, light_classifier, 
 
 
 @pytest.mark.parametrize(
-    ("keys", "message"),
+    ("part", "message"),
     [
-        ("idiom_tokens: [select]", "similarity: idiom tokens select need an idiomaticity classifier"),
-        ("idiom_tokens: [none, all], idiomaticity_classifier: x", "idiomaticity classifier x: only .* select ask it"),
-        ("pretrain_sentences: x", "sentences x for pre-training: they teach idiom tokens"),
-        ("idiom_tokens: [al]", r"idiom_tokens: unknown 'al' \(nearest: all\)"),
-        ("idiom_tokens: []", "idiom_tokens: .* at least 1 item"),
-        ("idiom_tokens: all", "idiom_tokens: must be a list, not 'all'"),
-        ("idiom_tokens: [all], idiom_token_init: zero", "idiom_token_init: unknown 'zero'; known: random, mean"),
-        ("idiom_tokens: [all], pretrain_epochs: 0", "pretrain_epochs: input should be greater than 0, not 0"),
-        ("idiom_token: [all]", r"unknown key 'idiom_token' \(nearest: idiom_tokens\)"),
-        ("idiom_tokens: [select], idiomaticity_classifier: absent", "absent: no idiomaticity_finetuning.json"),
-        ("idiom_tokens: [all], pretrain_sentences: absent.txt", "absent.txt: cannot be read"),
-        ("source: astitch", "ASTITCH_DATA"),
-        ("source: astich", "nearest: astitch"),
+        ("similarity: {idiom_tokens: [select], ", "similarity: idiom tokens select need an idiomaticity classifier"),
+        ("similarity: {idiomaticity_classifier: x, ", "idiomaticity classifier x: only .* select ask it"),
+        ("similarity: {pretrain_sentences: x, ", "sentences x for pre-training: they teach idiom tokens"),
+        ("similarity: {idiom_tokens: [al], ", r"idiom_tokens: unknown 'al' \(nearest: all\)"),
+        (
+            "similarity: {idiom_tokens: [all], idiom_token_init: zero, ",
+            "idiom_token_init: unknown 'zero'",
+        ),
+        (
+            "similarity: {idiom_tokens: [select], idiomaticity_classifier: absent, ",
+            "absent: no idiomaticity_finetuning.json",
+        ),
+        ("similarity: {idiom_tokens: [all], pretrain_sentences: absent.txt, ", "absent.txt: cannot be read"),
+        ("similarity: {source: astitch, ", "ASTITCH_DATA"),
+        ("similarity: {source: astich, ", "nearest: astitch"),
+        ("idiomaticity: {source: astitch, ", "ASTITCH_DATA"),
     ],
 )
-def test_keys_that_cannot_be_used_are_named_when_the_grid_is_opened(open_part, keys, message, monkeypatch):
+def test_keys_that_cannot_be_used_are_named_when_the_grid_is_opened(open_text, part, message, monkeypatch):
     monkeypatch.delenv("ASTITCH_DATA", raising=False)
     with pytest.raises(InputError, match=message):
-        open_part(keys)
-
-
-def test_a_source_without_its_folder_is_named_for_idiomaticity_too(dataset, tmp_path, monkeypatch):
-    monkeypatch.delenv("ASTITCH_DATA", raising=False)
-    (tmp_path / "astitch.yaml").write_text("idiomaticity: {models: [m], source: astitch}")
-    with pytest.raises(InputError, match="ASTITCH_DATA"):
-        open_grid(read_grid_file(tmp_path / "astitch.yaml"), dataset, tmp_path / "out")
+        open_text(f"{part}models: [m]}}")

@@ -9,6 +9,7 @@ from sklearn.metrics import f1_score
 
 from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv
+from tests.training.toy_task import dodiom_rows
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD
@@ -102,13 +103,8 @@ def test_a_lexicon_is_divided_by_idiom():
 
 
 def test_every_setup_of_dodiom_has_the_same_test(tmp_path, monkeypatch):
-    rows = [("idiom", "submission", "category")]
-    for idiom in range(30):
-        for number in range(12):
-            rows.append((f"deyim {idiom}", f"cümle {idiom} {number}", ("idiom", "nonidiom")[number % 2]))
-        rows.append((f"deyim {idiom}", f"cümle {idiom} 0", "idiom"))  # stands twice
-        rows.append((f"deyim {idiom}", "?", "unknown"))
-    monkeypatch.setenv("DODIOM_DATA", str(write_csv(tmp_path / "dodiom.csv", rows)))
+    unused = [("deyim 0", "cümle 0 0", "idiom"), ("deyim 0", "?", "unknown")]  # the first stands twice
+    monkeypatch.setenv("DODIOM_DATA", str(write_csv(tmp_path / "dodiom.csv", [*dodiom_rows(), *unused])))
     zero, one, few = (build_labelled("dodiom", setup=setup) for setup in ("zero-shot", "one-shot", "few-shot"))
     assert zero.test == one.test == few.test
     tested = {row.idiom for row in zero.test}

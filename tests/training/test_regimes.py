@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
-from turkic_idiom_tasks.dataset.retrieval import build_retrieval
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
@@ -44,15 +43,6 @@ def turkish(*special):
     """Two test, one development and 22 training concepts, some of them replaced."""
     rows = {key: entry(key) for key in (*TEST[:2], DEVELOPMENT[0], *TRAIN[:22])}
     return list((rows | {one.concept: one for one in special}).values())
-
-
-def test_concepts_that_mean_the_same_as_a_test_concept_are_not_trained_on():
-    rows = {row.concept: row for row in turkish()}
-    judged = {tuple(sorted((TEST[0], TRAIN[0]))): "same", tuple(sorted((TEST[1], TRAIN[1]))): "near"}
-    lexicon = Lexicon({}, {"tr": rows}, "0" * 40, equivalents=judged)
-    concepts = {pair.concept for pair in build_regime(LexiconDataset(lexicon, "lexicon"), "tr-only").pairs}
-    assert TRAIN[0] not in concepts
-    assert TRAIN[1] in concepts
 
 
 def plain(text):
@@ -101,7 +91,7 @@ def test_no_test_concept_and_none_of_its_texts_is_ever_trained_on(seed, n_texts,
 
 
 def test_counts_by_hand():
-    """25 Turkish concepts: 2 test, 1 development, 22 training, of which 4 repeat a text that they must not."""
+    # 25 Turkish concepts: 2 test, 1 development, 22 training, of which 4 repeat a text that they must not
     special = [
         entry(TRAIN[0], idiom=f"X {name(IDS.index(TEST[0]))}!"),  # a test idiom, written otherwise
         entry(TRAIN[1], meaning=f"y {name(IDS.index(TEST[1]))}"),  # a test meaning
@@ -152,29 +142,6 @@ def test_each_regime_pairs_the_right_languages():
     assert languages("cross-lingual") == ({("tr", "az"), ("tr", "tk"), ("tr", "gag"), ("tr", "uz")}, "T3")
 
 
-def test_the_development_pool_and_judgements_are_made_like_the_task():
-    """A lexicon whose test concepts are the development concepts of another gives the same data but for the ids."""
-    words = [(n % 7, n % 5) for n in range(60)]  # idioms and meanings repeat
-    train = [(TRAIN[n], *words[n]) for n in range(40)]
-    held = sorted(DEVELOPMENT[:10])
-    hidden = dict(zip(held, sorted(TEST)[:10], strict=True))
-    rows = [*train, *((key, 50 + n % 3, 60 + n % 4) for n, key in enumerate(held))]
-    rows += [(TRAIN[40 + n], 70 + n, 80 + n) for n in range(20)]
-    made = dataset(tr=[Entry(key, f"x {name(a)}", f"y {name(b)}") for key, a, b in rows])
-    renamed = dataset(tr=[Entry(hidden.get(key, key), f"x {name(a)}", f"y {name(b)}") for key, a, b in rows])
-    found = build_regime(made, "tr-only").development["tr"]
-    expected = build_retrieval(renamed.lexicon, "T2", "tur")
-    judged = [
-        {
-            (data.queries[query], frozenset(data.documents[d] for d in documents))
-            for query, documents in data.qrels.items()
-        }
-        for data in (found, expected)
-    ]
-    assert judged[0] == judged[1]
-    assert sorted(found.documents.values()) == sorted(expected.documents.values())
-
-
 def test_the_development_pool_of_a_pair_of_languages_is_the_pool_of_the_task_without_its_test_concepts():
     """A meaning is a document although Turkish lacks its concept, as in T3."""
     azerbaijani = [entry(key, idiom=f"az x {name(n)}", meaning=f"az y {name(n)}") for n, key in enumerate(IDS[:200])]
@@ -189,8 +156,7 @@ def test_the_development_pool_of_a_pair_of_languages_is_the_pool_of_the_task_wit
 
 @pytest.mark.parametrize(
     ("regime", "language", "languages"),
-    [("tr-only", None, ["tr"]), ("monolingual", "gag", ["gag"]), ("monolingual", "tk", ["tk"]),
-     ("cross-lingual", None, ["az", "tk", "gag", "uz"]), ("cross-lingual", "uz", ["uz"])],
+    [("tr-only", None, ["tr"]), ("monolingual", "gag", ["gag"]), ("cross-lingual", None, ["az", "tk", "gag", "uz"])],
 )  # fmt: skip
 def test_the_bundled_lexicon_by_regime(regime, language, languages):
     """No text of the bundled lexicon repeats, so the splits and the judged pairs decide: of its 1,052 Turkish concepts

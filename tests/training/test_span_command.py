@@ -10,9 +10,8 @@ import threading
 
 import pytest
 
+from tests.runs.grid_data import span_part, stamps, write_grid_file
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.report.compare import compare_results
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.record import find_records, read_header
 
@@ -22,10 +21,6 @@ REPO = "org/idiom-spans"
 
 def span_command(model, data, out, *options):
     return ["finetune", "span", "-m", str(model), "--data", str(data), "--out", str(out), *QUICK, *map(str, options)]
-
-
-def stamps(out):
-    return {path.name: path.stat().st_mtime_ns for path in find_records(out / "records")}
 
 
 @pytest.fixture(scope="module")
@@ -88,24 +83,9 @@ def test_results_of_earlier_weights_are_in_no_table(copied, untrained_bert, grid
 
 
 def test_the_grid_adapts_what_finetune_span_has_trained(copied, untrained_bert, grid_data, tmp_path, capsys):
-    """The same cells under both commands: only the adaptations are left to do."""
-    part = {"models": [str(untrained_bert)], "sizes": [5], "seeds": [1],
-            "training": {"epochs": 1, "learning_rate": 5e-3}}  # fmt: skip
-    file = tmp_path / "grid.yaml"
-    file.write_text(json.dumps({"span": part}))
+    file = write_grid_file(tmp_path, span=span_part([untrained_bert]))
     assert main(["grid", "status", str(file), "--out", str(copied)]) == 0
     assert "4 cells: 2 done, 2 missing" in capsys.readouterr().out
-
-
-def test_its_records_can_be_compared(copied, untrained_bert, grid_data):
-    dataset = open_dataset(str(grid_data))
-    (turkish,) = copied.glob("records/*-from-tr-tr-*")
-    (row,) = compare_results(turkish, turkish, dataset).rows
-    assert (row.task, row.subset, row.result.difference) == (SPANS, "tr", 0.0)
-    assert {(row.task, row.subset) for row in compare_results(copied, copied, dataset).rows} == {
-        ("spans-all", "tr"),
-        ("spans-0", "az"),
-    }
 
 
 def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, untrained_bert, grid_data, capsys):
@@ -124,8 +104,6 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, untraine
         (("-m", "m (pooling=mean)"), "models.1: 'm (pooling=mean)' names a pooling; give the model without", 2),
         (("--target", "gag"), "--target gag: no language of the data besides the source language; known: az", 2),
         (("--target", "tr"), "tr is the language that is trained on", 2),
-        (("--epochs", "0"), "epochs is 0", 2),
-        (("--set", "labelling=some"), "labelling is 'some'", 2),
         (("--seed", "-1"), "seeds", 2),
         (("--data", "./nothing"), "./nothing: no such directory", 1),
     ],

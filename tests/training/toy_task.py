@@ -48,6 +48,15 @@ def record_of(trainee, tuned, *, config=QUICK):
                          prompts=dict(trainee.prompts))  # fmt: skip
 
 
+def dodiom_rows():
+    """A table in the form of Dodiom: 30 idioms with six sentences of each label."""
+    rows = [("idiom", "submission", "category")]
+    for idiom in range(30):
+        for number in range(12):
+            rows.append((f"deyim {idiom}", f"cümle {idiom} {number}", ("idiom", "nonidiom")[number % 2]))
+    return rows
+
+
 def sentences(n, language="tr"):
     """Sentences whose idiom is always `göz kalp`, between other words in turn."""
     others = ["ev", "yol", "gün", "gece", "su"]

@@ -45,12 +45,8 @@ def load_checkpoint(
 ) -> SentenceTransformer:
     """Load a sentence-transformers model, or a plain encoder with the mean pooling that the library gives it.
 
-    Args:
-        name_or_path: a Hub id or a local folder.
-        revision: Hub commit; None is the newest.
-        device: None lets sentence-transformers choose.
-        dtype: dtype of the weights, also if the checkpoint was saved in another one.
-        trust_remote_code: whether code that comes with the model may be executed.
+    The revision None is the newest commit, the device None the library's choice. The dtype is that of the weights, also
+    if the checkpoint was saved in another one. Code that comes with the model is executed only if it is trusted.
     """
     check_dtype(dtype)
     is_folder = is_local(name_or_path)
@@ -58,20 +54,33 @@ def load_checkpoint(
         name_or_path = str(Path(name_or_path).expanduser())
         check_model_folder(Path(name_or_path))
     place = {"revision": revision, "local_files_only": is_folder or not hub_client.is_reachable()}
-    try:
-        with quiet_loading():
-            path = load_file_path(name_or_path, MODULES_FILE, **place)
-            modules = read_json(Path(path)) if path else []  # a plain encoder has no such file
-            _refuse_pickled_modules(name_or_path, modules, place)
-            options: dict[str, Any] = {"model_kwargs": {"dtype": getattr(torch, dtype), "use_safetensors": True}}
-            options["trust_remote_code"] = trust_remote_code
-            if _has_our_module(modules) and not trust_remote_code:
-                options["trust_remote_code"] = True  # for our class; what it loads is not trusted
-                for kind in ("model_kwargs", "processor_kwargs", "config_kwargs"):
-                    options[kind] = options.get(kind, {}) | {"trust_remote_code": False}
-            model = SentenceTransformer(name_or_path, device=device, **place, **options)
-    except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
-        raise load_error(name_or_path, error) from error
+    with loading(name_or_path):
+        path = load_file_path(name_or_path, MODULES_FILE, **place)
+        modules = read_json(Path(path)) if path else []  # a plain encoder has no such file
+        kinds = [str(module["type"]) for module in modules]
+        # sentence-transformers imports a class of ours only if it is told to trust the model. The class is that of the
+        # installed package: a file of the model is looked for only where a class has one point in its name.
+        others = [kind for kind in kinds if kind not in OUR_MODULES]
+        are_codeless = all(kind.startswith("sentence_transformers.") and kind.endswith(_CODELESS) for kind in others)
+        options: dict[str, Any] = {"model_kwargs": {"dtype": getattr(torch, dtype), "use_safetensors": True}}
+        options["trust_remote_code"] = trust_remote_code
+        if len(others) < len(kinds) and are_codeless and not trust_remote_code:
+            options["trust_remote_code"] = True  # for our class; what it loads is not trusted
+            for name in ("model_kwargs", "processor_kwargs", "config_kwargs"):
+                options[name] = options.get(name, {}) | {"trust_remote_code": False}
+        for module, kind in zip(modules, kinds, strict=True):
+            folder = str(module["path"])
+            if kind.endswith(_WITHOUT_OWN_WEIGHTS):
+                continue
+            # a module after the transformer, such as a Dense layer, may have pickled weights, which would be loaded
+            if not load_file_path(name_or_path, "model.safetensors", folder, **place) and load_file_path(
+                name_or_path, "pytorch_model.bin", folder, **place
+            ):
+                raise usage_error(
+                    f"{name_or_path}: the weights of {folder} are a pickle (pytorch_model.bin), which can execute code "
+                    f"and is never loaded; {_SAVE_AGAIN}"
+                )
+        model = SentenceTransformer(name_or_path, device=device, **place, **options)
     give_pad_token(getattr(model[0], "tokenizer", None))
     return model
 
@@ -79,24 +88,17 @@ def load_checkpoint(
 def load_pretrained(
     auto_class: Any, name_or_path: str, *, revision: str | None = None, trust_remote_code: bool = False, **options: Any
 ) -> Any:
-    """Return the result of ``from_pretrained`` of a class of transformers for weights, without pickles.
-
-    Raises:
-        InputError: the model cannot be found or loaded.
-    """
+    """Return the result of ``from_pretrained`` of a class of transformers for weights, without pickles."""
     path = local_path(name_or_path)
-    try:
-        with quiet_loading():
-            return auto_class.from_pretrained(
-                path,
-                revision=revision or "main",
-                use_safetensors=True,
-                trust_remote_code=trust_remote_code,
-                local_files_only=is_local(name_or_path),
-                **options,
-            )
-    except Exception as error:  # as in `load_checkpoint`
-        raise load_error(name_or_path, error) from error
+    with loading(name_or_path):
+        return auto_class.from_pretrained(
+            path,
+            revision=revision or "main",
+            use_safetensors=True,
+            trust_remote_code=trust_remote_code,
+            local_files_only=is_local(name_or_path),
+            **options,
+        )
 
 
 def hub_commit(name: str, revision: str | None = None) -> str | None:
@@ -105,13 +107,21 @@ def hub_commit(name: str, revision: str | None = None) -> str | None:
         return revision
     local_files_only = not hub_client.is_reachable()
     for filename in (MODULES_FILE, "config.json"):
-        try:
+        with loading(name):
             path = load_file_path(name, filename, revision=revision, local_files_only=local_files_only)
-        except Exception as error:  # as in `load_checkpoint`
-            raise load_error(name, error) from error
         if path and _COMMIT.fullmatch(Path(path).parent.name):  # the client's cache has a folder for each commit
             return Path(path).parent.name
     return None
+
+
+@contextmanager
+def loading(name_or_path: str) -> Iterator[None]:
+    """Silence transformers, and turn whatever a library raises about a model into an InputError of one line."""
+    try:
+        with quiet_loading():
+            yield
+    except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
+        raise load_error(name_or_path, error) from error
 
 
 @contextmanager
@@ -131,12 +141,9 @@ def quiet_loading() -> Iterator[None]:
 
 
 def backbone_of(model: SentenceTransformer) -> Any:
-    """Return the ``Transformer`` module at the head of a sentence-transformers model.
-
-    Raises:
-        InputError: the model begins with something else (static embeddings, a router).
-    """
+    """Return the ``Transformer`` module at the head of a model; InputError if that is something else."""
     first = model[0]
+    # Static embeddings and routers are other classes; models of images and chat templates use the same class.
     if not isinstance(first, Transformer) or "message" in first.modality_config or first.tokenizer is None:
         raise usage_error(
             f"this model begins with {type(first).__name__}, not with a plain text transformer, so it cannot be pooled "
@@ -147,6 +154,7 @@ def backbone_of(model: SentenceTransformer) -> Any:
 
 def give_pad_token(tokenizer: Any) -> None:
     """Set the end token as the padding token of a decoder's tokenizer without one; the attention mask hides it."""
+    # the tokenizer of static embeddings is of another library and has no such attribute
     if tokenizer is None or not hasattr(tokenizer, "pad_token") or tokenizer.pad_token is not None:
         return
     if tokenizer.eos_token is None:
@@ -169,6 +177,7 @@ def load_error(name_or_path: str, error: BaseException) -> InputError:
             f"{name_or_path}: has no weights in safetensors format, the only format that is loaded, because a pickle "
             f"can execute code; {_SAVE_AGAIN}"
         )
+    # The libraries explain over many lines what a developer could try; the first line says what is wrong.
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
     if is_local(name_or_path):
@@ -177,30 +186,3 @@ def load_error(name_or_path: str, error: BaseException) -> InputError:
         f"{name_or_path}: "
         + (hub_client.reason(error) or f"cannot be loaded from the Hugging Face Hub or its local cache ({reason})")
     )
-
-
-def _has_our_module(modules: list[dict[str, Any]]) -> bool:
-    """Return whether a model needs a module of ours besides those of sentence-transformers, and no other code.
-
-    sentence-transformers imports such a class only if it is told to trust the model. The class is that of the installed
-    package: sentence-transformers looks for a file of the model only where a class has one point in its name.
-    """
-    kinds = [str(module["type"]) for module in modules]
-    others = [kind for kind in kinds if kind not in OUR_MODULES]
-    are_codeless = all(kind.startswith("sentence_transformers.") and kind.endswith(_CODELESS) for kind in others)
-    return len(others) < len(kinds) and are_codeless
-
-
-def _refuse_pickled_modules(name_or_path: str, modules: list[dict[str, Any]], place: dict[str, Any]) -> None:
-    """Raise InputError if a module after the transformer, such as a Dense layer, has only pickled weights."""
-    for module in modules:
-        folder = str(module["path"])
-        if str(module["type"]).endswith(_WITHOUT_OWN_WEIGHTS) or load_file_path(
-            name_or_path, "model.safetensors", folder, **place
-        ):
-            continue
-        if load_file_path(name_or_path, "pytorch_model.bin", folder, **place):
-            raise usage_error(
-                f"{name_or_path}: the weights of {folder} are a pickle (pytorch_model.bin), which can execute code and "
-                f"is never loaded; {_SAVE_AGAIN}"
-            )

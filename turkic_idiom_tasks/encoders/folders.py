@@ -17,30 +17,31 @@ _NEVER_LOADED = (".md", ".onnx", ".h5", ".msgpack", ".ot", ".png", ".pdf")  # do
 
 def is_local(name_or_path: str) -> bool:
     """Return whether a name is that of a local folder, not of a model on the Hub: it exists, or can only be a path."""
+    # The name of a model on the Hub has at most one slash.
     return name_or_path.startswith((".", "/", "~")) or name_or_path.count("/") > 1 or Path(name_or_path).is_dir()
 
 
 def local_path(name_or_path: str) -> str:
     """Return the name of a folder with ~ expanded, or a Hub id unchanged; InputError if there is no such folder."""
-    if not is_local(name_or_path):
-        return name_or_path
-    path = Path(name_or_path).expanduser()
-    if not path.is_dir():
-        raise _no_folder(name_or_path)
-    return str(path)
+    return str(existing_folder(name_or_path)) if is_local(name_or_path) else name_or_path
+
+
+def existing_folder(folder: str | Path) -> Path:
+    """Return a folder with ~ expanded; InputError if it does not exist."""
+    expanded = Path(folder).expanduser()
+    if not expanded.is_dir():
+        raise usage_error(f"{folder}: no such folder; give the folder of a model, or its name on the Hub")
+    return expanded
 
 
 def folder_revision(folder: Path) -> str:
     """Return the revision of a checkpoint that has no Hub commit: a hash of every file that a loader may read.
 
-    Weights, configurations, tokenizer files, prompts and code count in any format. Documentation, hidden files and the
-    weights of other frameworks do not count, because they are never loaded.
-
-    Returns:
-        40 hexadecimal digits (SHA-1).
+    It has 40 hexadecimal digits. Weights, configurations, tokenizer files, prompts and code count in any format.
+    Documentation, hidden files and the weights of other frameworks do not, because they are never loaded.
     """
-    if not folder.is_dir():
-        raise _no_folder(folder)
+    existing_folder(folder)  # the hash of no file at all would be a revision too
+    # SHA-1, so that a revision is as long as a commit on the Hub
     digest = hashlib.sha1(usedforsecurity=False)
     try:
         for path in sorted(folder.rglob("*")):
@@ -58,18 +59,15 @@ def folder_revision(folder: Path) -> str:
 
 def check_model_folder(folder: Path) -> None:
     """Raise InputError if a folder does not exist, has no configuration, or has a model that makes no vectors."""
-    if not folder.is_dir():
-        raise _no_folder(folder)
-    if not any((folder / name).is_file() for name in CONFIG_FILES):
-        raise usage_error(
-            f"{folder}: not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
-        )
+    existing_folder(folder)
     config: Any = None
     with suppress(MalformedError):  # most folders do not have the file
         config = parse_json(read_file(folder / "config_sentence_transformers.json"))
-    if isinstance(config, dict) and config.get("model_type") == "CrossEncoder":  # which would quietly be mean-pooled
-        raise usage_error(f"{folder}: a CrossEncoder scores pairs and makes no vectors; give an encoder")
-
-
-def _no_folder(folder: str | Path) -> InputError:
-    return usage_error(f"{folder}: no such folder; give the folder of a model, or its name on the Hub")
+    problem = ""
+    if not any((folder / name).is_file() for name in CONFIG_FILES):
+        problem = "not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
+    # sentence-transformers would load it as a plain encoder and take the mean of its token vectors
+    elif isinstance(config, dict) and config.get("model_type") == "CrossEncoder":
+        problem = "a CrossEncoder scores pairs and makes no vectors; give an encoder"
+    if problem:
+        raise usage_error(f"{folder}: {problem}")

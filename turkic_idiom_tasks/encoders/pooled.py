@@ -7,7 +7,7 @@ import platform
 import re
 import time
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,9 @@ class PooledEncoder:
     def __init__(
         self, model: SentenceTransformer, *, model_id: str | None = None, first_layer: int = FIRST_LAYER
     ) -> None:
-        """Share weights, dtype, device and tokenizer with a loaded model.
+        """Share weights, dtype, device and tokenizer with a loaded model, which begins with a ``Transformer`` module.
 
-        Args:
-            model: begins with a ``Transformer`` module.
-            model_id: name for messages; None takes the path of the weights.
-            first_layer: index of the hidden states that first_last takes as the first layer.
+        Its id is for messages. `first_layer` is the index of the hidden states that first_last takes as the first one.
         """
         transformer = backbone_of(model)
         give_pad_token(transformer.tokenizer)
@@ -60,6 +57,7 @@ class PooledEncoder:
         if hasattr(transformer, "rewrite"):  # it puts tokens of idioms into texts
             self._rewrite = partial(transformer.rewrite, prompts=tuple(model.prompts.values()))
         self._n_layers = count_layers(self.model)
+        # Some tokenizers give types of tokens that the model does not take; then stock code leaves them out too.
         accepted = inspect.signature(self.model.forward).parameters
         self._takes_types = "token_type_ids" in self._tokenizer.model_input_names and "token_type_ids" in accepted
 
@@ -80,7 +78,11 @@ class PooledEncoder:
         if device.type == "cuda":
             return str(torch.cuda.get_device_name(device))
         if device.type == "cpu":
-            return f"{_processor_name()}, {torch.get_num_threads()} threads"
+            match = None
+            if _CPUINFO.is_file():
+                match = re.search(r"^model name\s*:(.+)$", _CPUINFO.read_text("utf-8", "replace"), re.MULTILINE)
+            name = match[1] if match else platform.processor() or platform.machine()
+            return f"{' '.join(name.split())}, {torch.get_num_threads()} threads"
         return str(device.type)
 
     def encode(
@@ -91,16 +93,10 @@ class PooledEncoder:
         batch_size: int = BATCH_SIZE,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Vectors]:
-        """Return the vectors of the texts under each pooling; prompts must be in the texts already.
+        """Return pooling -> (N, H) float32, each row of length 1, of N texts, which hold their prompts already.
 
-        Args:
-            texts: N texts; equal ones are encoded once.
-            poolings: names from `POOLINGS`; all come from the same forward pass.
-            batch_size: texts per forward pass.
-            progress: called after each batch with the number of distinct texts that are done, and of all.
-
-        Returns:
-            pooling -> (N, H) float32, each row of length 1.
+        Equal texts are encoded once, and all poolings come from the same forward pass. The progress is the number of
+        distinct texts that are done, and of all, after each batch.
         """
         poolings = tuple(dict.fromkeys(poolings))
         for pooling in poolings:
@@ -138,6 +134,7 @@ class PooledEncoder:
             verbose=False,
         )
         lengths = np.array([len(ids) for ids in tokens["input_ids"]])
+        # so that a batch has little padding, and one that does not fit into the memory fails at the beginning
         longest_first = np.argsort(-lengths, kind="stable")
         needs_layers = any(pooling in LAYER_POOLINGS for pooling in poolings)
         has_types = self._takes_types and "token_type_ids" in tokens
@@ -152,6 +149,7 @@ class PooledEncoder:
             with torch.inference_mode():
                 tensors = {name: torch.from_numpy(array).to(self.model.device) for name, array in inputs.items()}
                 output = self.model(**tensors, output_hidden_states=needs_layers, return_dict=True)
+                # the last of the hidden states may lack a final layer norm, which the last hidden state always has
                 last = output.last_hidden_state
                 hidden_states = (*output.hidden_states[:-1], last) if needs_layers else (last,)
                 mask = tensors["attention_mask"]
@@ -162,15 +160,6 @@ class PooledEncoder:
             if progress is not None:
                 progress(start + len(batch), len(texts))
         return vectors
-
-
-@cache
-def _processor_name() -> str:
-    match = None
-    if _CPUINFO.is_file():
-        match = re.search(r"^model name\s*:(.+)$", _CPUINFO.read_text("utf-8", "replace"), re.MULTILINE)
-    name = match[1] if match else platform.processor() or platform.machine()
-    return " ".join(name.split())
 
 
 def _padded(rows: list[list[int]], batch: npt.NDArray[np.int64], *, fill: int) -> npt.NDArray[np.int64]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from transformers import AutoTokenizer
 
-from turkic_idiom_tasks.encoders.checkpoints import load_error
+from turkic_idiom_tasks.encoders.checkpoints import loading
 from turkic_idiom_tasks.encoders.folders import is_local, local_path
 from turkic_idiom_tasks.errors import InputError, usage_error
 
@@ -23,12 +23,11 @@ def load_tokenizer(name_or_path: str, *, revision: str | None = None, trust_remo
         "trust_remote_code": trust_remote_code,
         "local_files_only": is_local(name_or_path),
     }
-    try:
+    with loading(name_or_path):
         tokenizer = AutoTokenizer.from_pretrained(path, **options)
-        if getattr(tokenizer, "add_prefix_space", True) is False:  # byte-level BPE: a word begins with a space
+        # Byte-level BPE: a word begins with a space. Without it a tokenizer refuses sentences that are lists of words.
+        if getattr(tokenizer, "add_prefix_space", True) is False:
             tokenizer = AutoTokenizer.from_pretrained(path, add_prefix_space=True, **options)
-    except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
-        raise load_error(name_or_path, error) from error
     if not tokenizer.is_fast:
         raise InputError(
             f"{name_or_path}: its tokenizer ({type(tokenizer).__name__}) does not say which word a sub-word belongs "

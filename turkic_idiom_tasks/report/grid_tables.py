@@ -54,7 +54,7 @@ def write_grid_tables(grid: Grid) -> list[Path]:
         queries = query_frame(read_record(path, grid.dataset) for path in shown)
         # Means are over the languages that the grid trains on, or over all if it trains no model
         languages = set()
-        for cell in grid.cells():
+        for cell in grid.job_of:
             if cell.kind == RETRIEVAL and cell.language is not None:
                 languages.add(cell.language)
             elif cell.kind == RETRIEVAL and cell.regime == TR_ONLY:

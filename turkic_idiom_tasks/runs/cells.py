@@ -1,4 +1,4 @@
-"""Cells, the units of work of a grid, and the interface of the kinds of cells.
+"""Cells, the units of work of a grid, the interface of their kinds, and the types of fields in a grid file.
 
 A kind is one module with a subclass of `CellKind`, whose fields are its part of the grid file, and one entry in
 `grid_file.KINDS`. The grid does the rest: names, states, jobs, records, failures.
@@ -10,17 +10,21 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
+from turkic_idiom_tasks.encoders.names import POOLED_NAME
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.record import RESULT_FORMAT, Record
+from turkic_idiom_tasks.training.config import Seed
 
 CHECKPOINTS = "checkpoints"  # folder of a grid with the models that several runs need
 
@@ -29,6 +33,45 @@ _HASH_LENGTH = 16  # hexadecimal digits
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 Size = int | Literal["all"]
+T = TypeVar("T")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a remark that names the known name most similar to another one; an empty text if none is similar."""
+    close = get_close_matches(name, list(known), n=1)
+    return f" (nearest: {close[0]})" if close else ""
+
+
+def one_of(*known: str) -> AfterValidator:
+    """Return a validator that accepts only the known names; its error names the nearest one."""
+
+    # not a Literal, whose error of pydantic would list all names but not say which was meant
+    def check(name: str) -> str:
+        if name not in known:
+            raise ValueError(f"unknown {display(name)}{nearest(name, known)}; known: {', '.join(known)}")
+        return name
+
+    return AfterValidator(check)
+
+
+def without_pooling(advice: str = "") -> AfterValidator:
+    """Return a validator that rejects the name of a model with a pooling; its error ends with the advice."""
+
+    def check(name: str) -> str:
+        if POOLED_NAME.fullmatch(name):
+            raise ValueError(f"{display(name)} names a pooling; give the model without its pooling{advice}")
+        return name
+
+    return AfterValidator(check)
+
+
+# Inputs and languages are part of the names of cells: with a repeated one, finished cells would be computed again.
+_DISTINCT = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
+Distinct = Annotated[tuple[T, ...], _DISTINCT]
+AtLeastOne = Annotated[tuple[T, ...], Field(min_length=1), _DISTINCT]
+NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Names = AtLeastOne[Annotated[NonEmpty, without_pooling()]]
+Seeds = AtLeastOne[Seed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +125,8 @@ class CellKind(BaseModel, ABC):
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Do the work that the cells of a job share, and return the function that runs one of them.
 
-        Only this method imports torch, so that a grid file is checked and the state of a grid shown without it.
-
-        Args:
-            cells: the cells of the job.
-            dataset: data of training and scoring.
-            folder: folder of the grid, for checkpoints that later runs need.
-            trust_remote_code: whether code that comes with a model may be executed; every loader needs to be told.
+        Only this method imports torch, so that a grid file is checked and the state of a grid shown without it. The
+        folder is that of the grid, for checkpoints that later runs need.
         """
 
 
@@ -111,8 +149,10 @@ def content_revision(model: str) -> str | None:
 def cell_name(cell: Cell, *, settings: dict[str, JsonValue], model_revision: str | None, data_revision: str) -> str:
     """Return the name of a cell's files, which ends in a hash of everything that decides its result."""
     fields = asdict(cell)
-    if cell.data is None:  # the field is younger than the others: cells without it keep their names
+    # The field is younger than the others. Without it, cells keep the names under which they were finished before.
+    if cell.data is None:
         del fields["data"]
+    # What does not decide the result is left out, such as the version of this package: a new one keeps all results.
     decides = {
         "cell": fields,
         "settings": settings,
@@ -121,14 +161,13 @@ def cell_name(cell: Cell, *, settings: dict[str, JsonValue], model_revision: str
         "format": RESULT_FORMAT,
     }
     digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:_HASH_LENGTH]
-    parts = (cell.regime, cell.language, cell.pooling, cell.target, cell.size, cell.seed)
-    return "-".join([_slug(cell.model), *(str(part) for part in parts if part is not None), digest])
-
-
-def _slug(model: str) -> str:
-    """Return a name for files: the last two parts of a model's name or path, with safe characters only, cut short."""
-    parts = []
-    for part in model.replace("\\", "/").split("/"):
-        if part not in ("", ".", "..", "~"):
-            parts.append(_UNSAFE.sub("-", part))
-    return "__".join(parts[-2:])[-_SLUG_LENGTH:]
+    # The readable parts are for people alone. Two models whose last two parts are the same differ in the digest.
+    places = []
+    for place in cell.model.replace("\\", "/").split("/"):
+        if place not in ("", ".", "..", "~"):
+            places.append(_UNSAFE.sub("-", place))
+    parts = ["__".join(places[-2:])[-_SLUG_LENGTH:]]
+    for part in (cell.regime, cell.language, cell.pooling, cell.target, cell.size, cell.seed):
+        if part is not None:
+            parts.append(str(part))
+    return "-".join([*parts, digest])

@@ -65,15 +65,14 @@ def score_encoder(
         poolings: from `LoadedModel.chosen_pooling`; None stands for mteb's own evaluation.
         batch_size: texts per forward pass.
         first_layer: index of the hidden states that first_last takes as the first layer.
-        progress: called as the work goes on, with the unit ``texts`` for encoding and ``subsets`` for ranking.
-
-    Raises:
-        InputError: the data does not have a subset, the model cannot be pooled in this way, or a vector is not finite.
+        progress: called with the unit ``texts`` while texts are encoded, and ``subsets`` while they are ranked.
     """
     ours = [pooling for pooling in poolings if pooling is not None]
+    # the clock stands still while the caller scores and writes a result: it starts again after each `yield`
     start = time.perf_counter()
     if ours:
         encoder = PooledEncoder(loaded.encoder, model_id=str(loaded.meta.name), first_layer=first_layer)
+        # of all tasks: T1 and T3 ask the same queries, and all of them retrieve idioms or meanings of the same concepts
         vectors = TextVectors(encoder, ours, batch_size=batch_size)
         prompts = {task: loaded.prompts(task) for task, _ in keys}
         for key, by_pooling in predict(vectors, datasets, keys, prompts=prompts, progress=progress):
@@ -103,13 +102,7 @@ def score_untuned(
 ) -> dict[str, Record]:
     """Return the record of all subsets by a model of a grid, of any kind and as it is, under each choice of a pooling.
 
-    Args:
-        model: its name in the grid file.
-        dataset: data of all tasks.
-        keys: (task, subset) pairs.
-        choices: as `LoadedModel.chosen_pooling` takes them.
-        prompts: returns what the records state as the prompts of the model.
-        trust_remote_code: whether code that comes with the model may be executed.
+    The choices are as `LoadedModel.chosen_pooling` takes them; `prompts` returns what the records state as the prompts.
     """
     start = time.perf_counter()
     loaded = resolve_model(model, revision=pinned_commit(model), trust_remote_code=trust_remote_code)
@@ -120,6 +113,7 @@ def score_untuned(
     for result in score_encoder(loaded, datasets, keys, list(predictions)):
         predictions[result.pooling][result.key] = result.prediction
         throughputs[result.pooling] = result.throughput
+    # the poolings share one pass, and each record states its share of the time
     seconds = (time.perf_counter() - start) / len(choices)
     records = {}
     for choice, pooling in pooling_of.items():
@@ -133,7 +127,7 @@ def score_untuned(
             settings={
                 "pooling": choice,
                 "dtype": "float32" if loaded.is_sentence_transformer else None,
-                # some kinds of models have no prompts, or others than those that mteb states
+                # Models with an encode method of their own have no prompts, or others than mteb states.
                 "prompts": prompts(loaded) if loaded.has_stock_prompts else None,
             },
             seconds=seconds,
@@ -186,8 +180,9 @@ def predict(
             encode(task, [prompt + text for text in pairs.texts])
             first = [prompt + row.sentence1 for row in pairs.rows]
             second = [prompt + row.sentence2 for row in pairs.rows]
-            found: dict[str, Prediction] = {}
+            similarities_by_pooling: dict[str, Prediction] = {}
             for pooling in vectors.poolings:
+                # in float64 and clipped: sums of float32 products exceed 1 by rounding
                 products = vectors.of(pooling, first).astype(np.float64) * vectors.of(pooling, second)
-                found[pooling] = Similarities(task, pairs, np.clip(products.sum(axis=1), -1.0, 1.0))
-            yield (task, subset), found
+                similarities_by_pooling[pooling] = Similarities(task, pairs, np.clip(products.sum(axis=1), -1.0, 1.0))
+            yield (task, subset), similarities_by_pooling

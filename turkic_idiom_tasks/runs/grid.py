@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -25,7 +26,7 @@ from turkic_idiom_tasks.io.files import LOCK, check_writable, locked, write_json
 from turkic_idiom_tasks.io.reading import first_fault, read_json
 from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, read_header, write_record
-from turkic_idiom_tasks.runs.cells import CHECKPOINTS, Cell, CellKind, cell_name, content_revision
+from turkic_idiom_tasks.runs.cells import CHECKPOINTS, Cell, CellKind, Finish, cell_name, content_revision
 
 DONE, FAILED, MISSING = STATES = ("done", "failed", "missing")
 RECORDS = "records"  # folder of the finished cells
@@ -84,26 +85,19 @@ class Job:
         """Return one of `STATES`; a process that does not write ignores failures."""
         if self.record_path(cell).is_file():
             return DONE
+        # Under torchrun all processes train the same cells, also one whose failure only the first has noted.
         return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
-
-    def failure(self, cell: Cell) -> Failure:
-        """Return why a failed cell failed."""
-        return _read_model(Failure, self.failure_path(cell))
-
-    def only(self, cells: Iterable[Cell]) -> Job:
-        """Return the job with some of its cells."""
-        return replace(self, names={cell: self.names[cell] for cell in cells})
 
     def rest(self) -> Job:
         """Return the job with the cells that are neither done nor failed."""
-        return self.only(cell for cell in self.names if self.state(cell) == MISSING)
+        return replace(self, names={cell: name for cell, name in self.names.items() if self.state(cell) == MISSING})
 
     def ended(self) -> Iterator[Outcome]:
         """Yield the outcomes of the cells that are done or failed."""
         for cell in self.names:
             state = self.state(cell)
             if state == FAILED:
-                failure = self.failure(cell)
+                failure = _read_model(Failure, self.failure_path(cell))
                 yield Outcome(cell, failure.error, failure.details)
             elif state == DONE:
                 yield Outcome(cell)
@@ -114,34 +108,40 @@ class Job:
         If a cell fails, this is recorded, and the other cells still run.
         """
         start = time.perf_counter()
-        try:
-            yield from self._run(dataset)
-        finally:  # not in `_run`, whose variables hold the model until it ends
-            _free_memory(time.perf_counter() - start)
-
-    def _run(self, dataset: Dataset) -> Iterator[Outcome]:
+        finish: Finish | None = None
         cells = list(self.rest().names)
-        if not cells:
-            return
         try:
-            finish = self.part.start(cells, dataset, folder=self.folder, trust_remote_code=self.trust_remote_code)
+            if cells:
+                finish = self.part.start(cells, dataset, folder=self.folder, trust_remote_code=self.trust_remote_code)
         except Exception as error:  # any library may raise any error
             for cell in cells:
                 yield self._fail(cell, error)
-            return
-        for cell in cells:
-            path = self.record_path(cell)
-            try:
-                if not path.is_file():  # a worker of another run may have written it meanwhile
-                    record = finish(cell)
-                    if self.writes:
-                        settings = record.header.settings | trust_setting(self.trust_remote_code)
-                        header = record.header.model_copy(update={"settings": settings})
-                        write_record(path, header, record.predictions, top_k=TOP_K)
-            except Exception as error:  # the other cells still run
-                yield self._fail(cell, error)
-            else:
-                yield Outcome(cell)
+            cells = []
+        try:
+            for cell in cells:
+                path = self.record_path(cell)
+                try:
+                    # a worker of another run may have written it meanwhile
+                    if finish is not None and not path.is_file():
+                        record = finish(cell)
+                        if self.writes:
+                            settings = record.header.settings | trust_setting(self.trust_remote_code)
+                            header = record.header.model_copy(update={"settings": settings})
+                            write_record(path, header, record.predictions, top_k=TOP_K)
+                except Exception as error:  # the other cells still run
+                    yield self._fail(cell, error)
+                else:
+                    yield Outcome(cell)
+        finally:
+            finish = None  # it holds the model, which must not stay in memory beside that of the next job
+            torch = sys.modules.get("torch")
+            has_accelerator = torch is not None and torch.cuda.is_available()
+            # Models have circular references, so garbage is collected. That takes half a second, too long for a job
+            # of a few seconds on the processor.
+            if has_accelerator or time.perf_counter() - start > _WORTH_COLLECTING:
+                gc.collect()
+            if torch is not None and has_accelerator:
+                torch.cuda.empty_cache()
 
     def _fail(self, cell: Cell, error: Exception) -> Outcome:
         message, details = str(error), ""
@@ -162,26 +162,23 @@ class Grid:
     """Experiments of a grid file on one data set, and the folder of their records; see `open_grid`."""
 
     jobs: tuple[Job, ...]  # in the order in which they run
+    job_of: Mapping[Cell, Job]  # for every cell, in order
     dataset: Dataset  # of training and scoring
     folder: Path
     writes: bool = True  # see `Job`
     trust_remote_code: bool = False
 
-    def cells(self) -> list[Cell]:
-        """Return every cell, in order."""
-        return list(self._job_of())
-
     def states(self) -> dict[Cell, str]:
         """Return cell -> one of `STATES`."""
-        return {cell: job.state(cell) for cell, job in self._job_of().items()}
+        return {cell: job.state(cell) for cell, job in self.job_of.items()}
 
     def failure(self, cell: Cell) -> Failure:
         """Return why a failed cell failed."""
-        return self._job_of()[cell].failure(cell)
+        return _read_model(Failure, self.job_of[cell].failure_path(cell))
 
     def record_paths(self) -> dict[Cell, Path]:
         """Return cell -> path of its record, for every cell that is done, in order."""
-        paths = {cell: job.record_path(cell) for cell, job in self._job_of().items()}
+        paths = {cell: job.record_path(cell) for cell, job in self.job_of.items()}
         return {cell: path for cell, path in paths.items() if path.is_file()}
 
     def headers(self) -> dict[Cell, Header]:
@@ -189,38 +186,24 @@ class Grid:
         return {cell: read_header(path) for cell, path in self.record_paths().items()}
 
     def run(self, runner: Runner, *, retry_failed: bool = False) -> Iterator[Outcome]:
-        """Run the missing cells, and those that failed before if asked to; yield the outcome of each when it ends.
-
-        Raises:
-            InputError: the folder cannot be written to, another run works in it, or it holds results of other data.
-        """
-        if not self.writes:
-            yield from runner(self._jobs_to_run(), self.dataset)
-            return
-        check_writable(self.folder)
+        """Run the missing cells, and those that failed before if asked to; yield the outcome of each when it ends."""
+        if self.writes:
+            check_writable(self.folder)
         busy = f"{self.folder}: another run works in it; wait until it has ended, or choose another folder with --out"
-        with locked(self.folder / LOCK, busy=busy):
-            _check_data(self.folder, self.dataset)
-            for folder in (RECORDS, CHECKPOINTS, _FAILURES):  # this also removes unfinished files of killed runs
-                check_writable(self.folder / folder)
-            about = _LastRun(path=self.dataset.path, revision=self.dataset.revision)
-            stated = about.model_dump(exclude={"trust_remote_code"}) | trust_setting(self.trust_remote_code)
-            write_json(self.folder / _ABOUT, stated)
-            if retry_failed:
-                for cell, job in self._job_of().items():
-                    job.failure_path(cell).unlink(missing_ok=True)
-            yield from runner(self._jobs_to_run(), self.dataset)
-
-    def _jobs_to_run(self) -> list[Job]:
-        """Return the jobs with missing cells, without their other cells."""
-        jobs = [job.rest() for job in self.jobs]
-        return [job for job in jobs if job.names]
-
-    def _job_of(self) -> dict[Cell, Job]:
-        jobs: dict[Cell, Job] = {}
-        for job in self.jobs:
-            jobs |= dict.fromkeys(job.names, job)
-        return jobs
+        with locked(self.folder / LOCK, busy=busy) if self.writes else nullcontext():
+            if self.writes:
+                # again, now that no other run can change the folder: `open_grid` looked before it was locked
+                _check_data(self.folder, self.dataset)
+                for folder in (RECORDS, CHECKPOINTS, _FAILURES):  # this also removes unfinished files of killed runs
+                    check_writable(self.folder / folder)
+                about = _LastRun(path=self.dataset.path, revision=self.dataset.revision)
+                stated = about.model_dump(exclude={"trust_remote_code"}) | trust_setting(self.trust_remote_code)
+                write_json(self.folder / _ABOUT, stated)
+                if retry_failed:
+                    for cell, job in self.job_of.items():
+                        job.failure_path(cell).unlink(missing_ok=True)
+            jobs = [job.rest() for job in self.jobs]
+            yield from runner([job for job in jobs if job.names], self.dataset)
 
 
 def open_grid(
@@ -231,18 +214,15 @@ def open_grid(
     writes: bool = True,
     trust_remote_code: bool = False,
 ) -> Grid:
-    """Return the grid of the parts of a grid file on a data set, in a folder that need not exist; see `Job`.
-
-    Raises:
-        InputError: the data lacks what a part needs, or the folder holds results of other data.
-    """
+    """Return the grid of the parts of a grid file on a data set, in a folder that need not exist; see `Job`."""
     _check_data(folder, dataset)
     jobs: list[Job] = []
     revisions: dict[str, str | None] = {}
     for part in parts:
         shared: dict[tuple[object, ...], dict[Cell, str]] = {}
         for cell in part.cells(dataset):
-            if cell.model not in revisions:  # hashing the files of a folder takes time
+            # Hashing the files of a folder takes seconds, and hundreds of cells have the same model.
+            if cell.model not in revisions:
                 revisions[cell.model] = content_revision(cell.model)
             names = shared.setdefault(part.shared_work(cell), {})
             names[cell] = cell_name(
@@ -252,7 +232,10 @@ def open_grid(
                 data_revision=dataset.revision,
             )
         jobs += [Job(part, names, folder, writes, trust_remote_code) for names in shared.values()]
-    return Grid(tuple(jobs), dataset, folder, writes, trust_remote_code)
+    job_of: dict[Cell, Job] = {}
+    for job in jobs:
+        job_of |= dict.fromkeys(job.names, job)
+    return Grid(tuple(jobs), job_of, dataset, folder, writes, trust_remote_code)
 
 
 def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
@@ -288,16 +271,3 @@ def _read_model(model: type[M], path: Path) -> M:
         return model.model_validate(read_json(path))
     except ValidationError as error:
         raise InputError(f"{path}: damaged ({first_fault(error)}); delete it and run the grid again") from error
-
-
-def _free_memory(seconds: float) -> None:
-    """Free the memory of a job, also on the accelerator; models have circular references, so garbage is collected.
-
-    A collection takes about half a second, so there is none after a job of a few seconds on the processor.
-    """
-    torch = sys.modules.get("torch")
-    has_accelerator = torch is not None and torch.cuda.is_available()
-    if has_accelerator or seconds > _WORTH_COLLECTING:
-        gc.collect()
-    if torch is not None and has_accelerator:
-        torch.cuda.empty_cache()

@@ -15,8 +15,7 @@ from pydantic import ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display, read_yaml
-from turkic_idiom_tasks.runs.cells import CellKind
-from turkic_idiom_tasks.runs.grid_fields import nearest
+from turkic_idiom_tasks.runs.cells import CellKind, nearest
 from turkic_idiom_tasks.runs.idiomaticity import IdiomaticityCells
 from turkic_idiom_tasks.runs.retrieval import RetrievalCells
 from turkic_idiom_tasks.runs.similarity import SimilarityCells
@@ -32,12 +31,8 @@ TRAINING = "training"  # the key of the settings of a training
 def read_grid_file(path: Path) -> list[CellKind]:
     """Return the parts of a file, at least one, in the order of `KINDS`.
 
-    Args:
-        path: the file; ``paper.yaml`` and ``community.yaml`` are the packaged grids if there is no such file.
-
-    Raises:
-        InputError: the file cannot be read, or has an unknown key or value; names it, its place, and the nearest known
-            one.
+    ``paper.yaml`` and ``community.yaml`` are the packaged grids if there is no such file. An error about a key or value
+    names it, its place, and the nearest known one.
     """
     if not path.exists() and path.parent == Path():
         path = PACKAGED.get(path.name, path)
@@ -45,9 +40,32 @@ def read_grid_file(path: Path) -> list[CellKind]:
         raise usage_error(f"{path}: no such file; give a grid file, or one of ours: {', '.join(PACKAGED)}")
     content = read_yaml(path)
     _check_keys(content, KINDS, place=str(path))
-    parts = [
-        _read_part(kind, content[name], place=f"{path}: {name}") for name, kind in KINDS.items() if name in content
-    ]
+    parts = []
+    for name, kind in KINDS.items():
+        if name not in content:
+            continue
+        place, part = f"{path}: {name}", content[name]
+        _check_keys(part, kind.model_fields, place=place)
+        if TRAINING in part:
+            config: Any = kind.model_fields[TRAINING].annotation
+            settings = [setting for setting in config.model_fields if setting not in kind.set_by_cells]
+            _check_keys(part[TRAINING], settings, place=f"{place}: {TRAINING}")
+        try:
+            # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
+            parts.append(kind.model_validate_json(json.dumps(part, default=str)))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            field = ": ".join(key for key in first["loc"] if isinstance(key, str))
+            cause = first.get("ctx", {}).get("error")
+            if first["type"] == "missing":
+                problem = f"{field} is missing"
+            elif first["type"] == "tuple_type":  # pydantic would ask for a tuple, which YAML does not have
+                problem = f"{field}: must be a list, not {display(first['input'])}"
+            elif cause is not None:  # a message of our own, which is complete
+                problem = f"{field}: {cause}" if field else str(cause)
+            else:
+                problem = f"{field}: {first['msg'][0].lower()}{first['msg'][1:]}, not {display(first['input'])}"
+            raise InputError(f"{place}: {problem}") from error
     if not parts:
         raise InputError(
             f"{path}: declares nothing; it needs a part {' or '.join(KINDS)}, see {PACKAGED['paper.yaml']}"
@@ -55,40 +73,17 @@ def read_grid_file(path: Path) -> list[CellKind]:
     return parts
 
 
-def _read_part(kind: type[CellKind], content: Any, *, place: str) -> CellKind:
-    _check_keys(content, kind.model_fields, place=place)
-    if TRAINING in content:
-        config: Any = kind.model_fields[TRAINING].annotation
-        settings = [name for name in config.model_fields if name not in kind.set_by_cells]
-        _check_keys(content[TRAINING], settings, place=f"{place}: {TRAINING}")
-    try:
-        # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
-        return kind.model_validate_json(json.dumps(content, default=str))
-    except ValidationError as error:
-        raise InputError(f"{place}: {_first_problem(error)}") from error
-
-
 def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
-    """Raise InputError if a value is no mapping, or has an unknown key; pydantic would not name the nearest one."""
+    """Raise InputError if a value is no mapping, or has unknown keys; pydantic would not name the nearest one."""
     names = list(known)
+    problems = []
     if not isinstance(content, Mapping):
-        raise InputError(f"{place}: must be a mapping with the keys {', '.join(names)}, not {display(content)}")
-    for key in content:
-        if key not in names:
-            raise InputError(
-                f"{place}: unknown key {display(key)}{nearest(str(key), names)}; known: {', '.join(names)}"
-            )
-
-
-def _first_problem(error: ValidationError) -> str:
-    """Return the place of the first mistake, what is wrong, and the value."""
-    first = error.errors(include_url=False)[0]
-    place = ": ".join(part for part in first["loc"] if isinstance(part, str))
-    if first["type"] == "missing":
-        return f"{place} is missing"
-    if first["type"] == "tuple_type":
-        return f"{place}: must be a list, not {display(first['input'])}"
-    cause = first.get("ctx", {}).get("error")
-    if cause is not None:  # a message of our own, which is complete
-        return f"{place}: {cause}" if place else str(cause)
-    return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, not {display(first['input'])}"
+        problems.append(f"must be a mapping with the keys {', '.join(names)}, not {display(content)}")
+    else:
+        for key in content:
+            if key not in names:
+                problems.append(f"unknown key {display(key)}{nearest(str(key), names)}")
+        if problems:
+            problems.append(f"known: {', '.join(names)}")
+    if problems:
+        raise InputError(f"{place}: {'; '.join(problems)}")

@@ -18,8 +18,18 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.predictions import IDIOMATICITY
 from turkic_idiom_tasks.results.record import DataName, Record, Training, build_record, count_parameters
-from turkic_idiom_tasks.runs.cells import Cell, CellKind, Finish, content_revision, pinned_commit
-from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, Distinct, Names, Seeds, one_of
+from turkic_idiom_tasks.runs.cells import (
+    AtLeastOne,
+    Cell,
+    CellKind,
+    Distinct,
+    Finish,
+    Names,
+    Seeds,
+    content_revision,
+    one_of,
+    pinned_commit,
+)
 from turkic_idiom_tasks.training.config import SEEDS, IdiomaticityConfig
 from turkic_idiom_tasks.training.siblings.labelled import (
     ASTITCH,
@@ -80,6 +90,7 @@ class IdiomaticityCells(CellKind):
             model, seed=seed, revision=pinned_commit(model), trust_remote_code=trust_remote_code
         )
         first = train_stage(classifier, shared.stages[0], shared.development, config=self.training, seed=seed)
+        # Each record states the whole time of its result, as if its cell had been run alone.
         shared_seconds = time.perf_counter() - begin
 
         def finish(cell: Cell) -> Record:

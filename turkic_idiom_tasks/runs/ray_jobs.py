@@ -12,7 +12,7 @@ import os
 import socket
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,40 +48,41 @@ class RayRunner:
             return
         self._connect()
         try:
-            self._check_room()
-            yield from self._run(jobs, dataset)
+            # Ray itself tries no job again: deaths are counted here, by cell. And a worker serves any number of jobs,
+            # because its imports take several seconds.
+            settings = {"num_cpus": self.cpus, "num_gpus": self.gpus, "max_retries": 0, "max_calls": 0}
+            remote = ray.remote(**settings)(run_in_worker)
+            data = ray.put(dataset)
+            # jobs, each with the number of workers that died one after the other while no cell of it ended
+            waiting = deque((job, 0) for job in jobs)
+            running: dict[Any, tuple[Job, int]] = {}
+            while waiting or running:
+                while waiting and (self.n_jobs is None or len(running) < self.n_jobs):
+                    job, deaths = waiting.popleft()
+                    running[remote.remote(job, data, Path.cwd())] = (job, deaths)
+                (ended, *_), _ = ray.wait(list(running), num_returns=1)
+                job, deaths = running.pop(ended)
+                try:
+                    yield from ray.get(ended)
+                except ray.exceptions.RayError as error:
+                    # What the worker has finished is on the disk, and only there: it died before it could return it.
+                    rest = job.rest()
+                    yield from job.ended()
+                    deaths = deaths + 1 if len(rest.names) == len(job.names) else 1
+                    cells = list(rest.names)
+                    n_lost = 0
+                    if deaths >= ATTEMPTS:  # its first cell is given up; if one more worker dies, all are
+                        n_lost = 1 if deaths == ATTEMPTS else len(cells)
+                    for cell in cells[:n_lost]:
+                        yield Outcome(cell, f"its worker died ({_first_line(error)})")
+                    if cells[n_lost:]:
+                        names = {cell: rest.names[cell] for cell in cells[n_lost:]}
+                        waiting.append((replace(rest, names=names), deaths))
         finally:
             ray.shutdown()
 
-    def _run(self, jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
-        settings = {"num_cpus": self.cpus, "num_gpus": self.gpus, "max_retries": 0, "max_calls": 0}
-        remote = ray.remote(**settings)(run_in_worker)
-        data = ray.put(dataset)
-        # jobs, each with the number of workers that died one after the other while no cell of it ended
-        waiting = deque((job, 0) for job in jobs)
-        running: dict[Any, tuple[Job, int]] = {}
-        while waiting or running:
-            while waiting and (self.n_jobs is None or len(running) < self.n_jobs):
-                job, deaths = waiting.popleft()
-                running[remote.remote(job, data, Path.cwd())] = (job, deaths)
-            (ended, *_), _ = ray.wait(list(running), num_returns=1)
-            job, deaths = running.pop(ended)
-            try:
-                yield from ray.get(ended)
-            except ray.exceptions.RayError as error:
-                rest = job.rest()
-                yield from job.ended()
-                deaths = deaths + 1 if len(rest.names) == len(job.names) else 1
-                cells = list(rest.names)
-                n_lost = 0
-                if deaths >= ATTEMPTS:  # its first cell is given up; if one more worker dies, all are
-                    n_lost = 1 if deaths == ATTEMPTS else len(cells)
-                for cell in cells[:n_lost]:
-                    yield Outcome(cell, f"its worker died ({_first_line(error)})")
-                if cells[n_lost:]:
-                    waiting.append((rest.only(cells[n_lost:]), deaths))
-
     def _connect(self) -> None:
+        """Start Ray or find the cluster; raise InputError if that fails, or if no node can ever run a job."""
         options: dict[str, Any] = {}
         if self.address is None:
             cpus = None if self.n_jobs is None else self.n_jobs * self.cpus
@@ -90,25 +91,21 @@ class RayRunner:
         os.environ.update({name: _SETTINGS[name] for name in added})  # Ray reads them when it starts
         try:
             host, _, port = (self.address or "").rpartition(":")
-            if port.isdigit() and "/" not in host:  # Ray would try for minutes to reach a program that is not there
+            # Ray would try for minutes to reach a program that is not there.
+            if port.isdigit() and "/" not in host:
                 socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
             ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **options)
         except Exception as error:  # ValueError, ConnectionError or RuntimeError, depending on version and address
-            if self.address is None:
-                raise InputError(
-                    f"Ray does not start on this machine ({_first_line(error)}); correct that, leave out --jobs and "
-                    "the other options of Ray to run one cell at a time, or name a running cluster with --address"
-                ) from error
-            raise InputError(
-                f"no Ray cluster at {self.address} ({_first_line(error)}); start one with `ray start --head`, or "
-                "correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
-            ) from error
+            message = f"Ray does not start on this machine ({_first_line(error)}); correct that, leave out --jobs and "
+            message += "the other options of Ray to run one cell at a time, or name a running cluster with --address"
+            if self.address is not None:
+                message = f"no Ray cluster at {self.address} ({_first_line(error)}); start one with `ray start --head`,"
+                message += " or correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
+            raise InputError(message) from error
         finally:
             for name in added:
                 del os.environ[name]
-
-    def _check_room(self) -> None:
-        """Raise InputError if no node can run a job and none will join; Ray itself would wait without a message."""
+        # Without a node that has room for a job, Ray itself would wait without a message.
         for node in ray.nodes():
             resources = node["Resources"]
             has_room = resources.get("CPU", 0) >= self.cpus and resources.get("GPU", 0) >= self.gpus
@@ -117,7 +114,9 @@ class RayRunner:
         lack = f"no node of the Ray cluster has the {self.cpus} CPUs and {self.gpus:g} GPUs that a job needs"
         advice = "lower --cpus-per-cell or --gpus-per-cell"
         if self.address is None:
+            ray.shutdown()
             raise usage_error(f"{lack}; {advice}")
+        # Nodes may join somebody else's cluster; our own one does not grow.
         log.warning("%s: jobs wait until one joins; otherwise press Ctrl-C and %s", lack, advice)
 
 

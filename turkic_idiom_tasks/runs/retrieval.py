@@ -20,8 +20,17 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import TARGETS
 from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Throughput, Training, build_record, count_parameters
-from turkic_idiom_tasks.runs.cells import Cell, CellKind, Finish, pinned_commit
-from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, NonEmpty, Seeds, one_of, without_pooling
+from turkic_idiom_tasks.runs.cells import (
+    AtLeastOne,
+    Cell,
+    CellKind,
+    Finish,
+    NonEmpty,
+    Seeds,
+    one_of,
+    pinned_commit,
+    without_pooling,
+)
 from turkic_idiom_tasks.training.config import RetrievalConfig
 from turkic_idiom_tasks.training.regimes import build_regime
 
@@ -72,6 +81,7 @@ class RetrievalCells(CellKind):
 
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
         """Return the settings of the training; none for a pretrained model."""
+        # what the cells set is in their own fields, and so in their names
         return {} if cell.regime == PRETRAINED else self.training.model_dump(exclude=set(self.set_by_cells))
 
     def shared_work(self, cell: Cell) -> tuple[object, ...]:
@@ -114,6 +124,7 @@ class RetrievalCells(CellKind):
             config = self.training.model_copy(update={"pooling": pooling, "seed": cell.seed or 0})
             tuned = fine_tune_retrieval(trainee, data, config=config)
             trained = time.perf_counter()
+            # the same code as for untuned models, so that tuned and untuned scores differ by the weights alone
             encoder = PooledEncoder(trainee.model, model_id=trainee.name)
             keys, prompts = _subsets(dataset, cell.language), trainee.task_prompts
             predictions: dict[SubsetKey, Prediction] = {}

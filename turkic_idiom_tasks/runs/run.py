@@ -5,7 +5,7 @@ Finished results are read, the others are computed, and each is written when it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from turkic_idiom_tasks.results.record import (
     read_record,
 )
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_subset
-from turkic_idiom_tasks.runs.engine import EncoderResult, score_encoder
+from turkic_idiom_tasks.runs.engine import score_encoder
 from turkic_idiom_tasks.runs.run_options import FULL_NAMES, Reporter, RunOptions, choose_subsets, open_datasets
 
 _NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # keys of mteb's rows that are no scores
@@ -72,14 +72,8 @@ def run_models(
 ) -> list[ModelRun]:
     """Score models one after the other, and write each result when it is done; finished results are only read.
 
-    Args:
-        models: mteb or Hugging Face names, or local folders.
-        dataset: the data to score on.
-        options: tasks and settings.
-        reporter: is told about the progress.
-
-    Raises:
-        InputError: data, model, pooling or output folder cannot be used; results that are written already stay.
+    After an InputError about a model or the folder, results that are written already stay. Models are mteb or Hugging
+    Face names, or local folders.
     """
     reporter = reporter or Reporter()
     datasets = open_datasets(dataset, options)
@@ -89,11 +83,45 @@ def run_models(
     for task, subset in keys:
         if task in TASKS:
             shared_stem[task, subset] = queries_with_shared_stem(dataset.retrieval(task, subset), task, subset)
+    noted: set[str] = set()
+
+    def note(line: str) -> None:
+        if line not in noted:  # many notes hold for several subsets
+            noted.add(line)
+            reporter.note(line)
+
     names = list(dict.fromkeys(models))
     runs: list[ModelRun] = []
     for number, name in enumerate(names, start=1):
-        scorer = _ModelScorer(datasets, keys, options, reporter, f"model {number}/{len(names)}")
-        for unit in scorer.score(name):
+        place = f"model {number}/{len(names)}"
+        reporter.progress(f"{place}, loading {name}")
+        with quiet_libraries():
+            loaded = resolve_model(
+                name,
+                revision=options.revision,
+                device=options.device,
+                dtype=options.dtype,
+                trust_remote_code=options.trust_remote_code,
+            )
+        if not loaded.is_sentence_transformer and (options.dtype != "float32" or options.first_layer != FIRST_LAYER):
+            note(f"{name}: no transformer encoder, so dtype and first_layer have no effect")
+        units = list(_units(loaded, datasets, keys, options))
+        for unit in units:
+            if not options.overwrite:
+                unit.folder.check_data()
+                for line in _read_finished(unit, options):
+                    note(line)
+        for unit in units:
+            check_writable(unit.folder.path)
+        # what mteb evaluates comes last, and apart: it must not compute what only a pooling lacks
+        for is_pooled in (True, False):
+            chosen = [unit for unit in units if bool(unit.settings["pooling"]) is is_pooled and unit.missing]
+            if chosen:
+                _compute(loaded, chosen, datasets, keys, options, reporter=reporter, place=place, note=note)
+        for unit in units:
+            # also of units that were complete: an earlier run may have been killed before it wrote mteb's file
+            for line in unit.folder.complete_view(unit.headers):
+                note(line)
             short, data = unit.short, datasets[unit.short]
             present = data.subsets(short) if short in TASKS else data.pair_subsets(short)
             runs.append(
@@ -106,165 +134,123 @@ def run_models(
                     folder=unit.folder.path,
                 )
             )
+        del loaded  # otherwise it would be in memory while the next one is loaded
     return runs
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ModelScorer:
-    """Scores one model of a run."""
-
-    datasets: Mapping[str, Dataset]  # task -> its data
-    keys: Sequence[SubsetKey]
-    options: RunOptions
-    reporter: Reporter
-    place: str  # for messages
-    notes: set[str] = field(default_factory=set)  # those that were reported
-
-    def score(self, name: str) -> list[_Unit]:
-        """Load a model, read its finished results, and compute and write the others."""
-        self.reporter.progress(f"{self.place}, loading {name}")
-        options = self.options
-        with quiet_libraries():
-            loaded = resolve_model(
-                name,
-                revision=options.revision,
-                device=options.device,
-                dtype=options.dtype,
-                trust_remote_code=options.trust_remote_code,
+def _units(
+    loaded: LoadedModel, datasets: Mapping[str, Dataset], keys: Sequence[SubsetKey], options: RunOptions
+) -> Iterator[_Unit]:
+    """Yield the units, those of one pooling after the other."""
+    for choice in options.poolings or (loaded.pooling or NATIVE,):
+        pooling = loaded.chosen_pooling(choice)
+        meta = loaded.meta if choice == NATIVE else loaded.meta_for(choice)
+        settings: dict[str, Any] = {
+            "pooling": pooling,
+            "dtype": options.dtype if loaded.is_sentence_transformer else None,
+            "first_layer": options.first_layer if pooling == "first_last" else None,
+            "max_length": PooledEncoder(loaded.encoder).max_length if pooling else None,
+        }
+        settings |= trust_setting(options.trust_remote_code)
+        not_default = trust_setting(options.trust_remote_code)
+        for name, default in (("dtype", "float32"), ("first_layer", FIRST_LAYER)):
+            if settings[name] not in (None, default):
+                not_default[name] = settings[name]
+        # mteb's folder for experiments keeps results under other settings apart from those of a submission
+        if not_default:
+            meta = meta.model_copy(update={"experiment_kwargs": not_default})
+        for short in dict.fromkeys(task for task, _ in keys):
+            task = task_class(short)(dataset=datasets[short])
+            yield _Unit(
+                short=short,
+                folder=TaskFolder(options.output, task, datasets[short], meta, options.overwrite),
+                subsets=tuple(subset for name, subset in keys if name == short),
+                settings=settings | {"prompts": loaded.prompts(short) if pooling else None},
             )
-        if not loaded.is_sentence_transformer and (options.dtype != "float32" or options.first_layer != FIRST_LAYER):
-            self._note(f"{name}: no transformer encoder, so dtype and first_layer have no effect")
-        units = list(self._units(loaded))
-        for unit in units:
-            if not options.overwrite:
-                unit.folder.check_data()
-                self._read_finished(unit)
-        for unit in units:
-            check_writable(unit.folder.path)
-        # what mteb evaluates comes last, and apart: it must not compute what only a pooling lacks
-        for is_pooled in (True, False):
-            chosen = [unit for unit in units if bool(unit.settings["pooling"]) is is_pooled and unit.missing]
-            if chosen:
-                self._compute(loaded, chosen)
-        for unit in units:
-            self._complete_view(unit)  # an earlier run may have been killed before it wrote mteb's file
-        return units
 
-    def _units(self, loaded: LoadedModel) -> Iterator[_Unit]:
-        """Yield the units, those of one pooling after the other."""
-        options = self.options
-        for choice in options.poolings or (loaded.pooling or NATIVE,):
-            pooling = loaded.chosen_pooling(choice)
-            meta = loaded.meta if choice == NATIVE else loaded.meta_for(choice)
-            settings: dict[str, Any] = {
-                "pooling": pooling,
-                "dtype": options.dtype if loaded.is_sentence_transformer else None,
-                "first_layer": options.first_layer if pooling == "first_last" else None,
-                "max_length": PooledEncoder(loaded.encoder).max_length if pooling else None,
-            }
-            settings |= trust_setting(options.trust_remote_code)
-            not_default = trust_setting(options.trust_remote_code)
-            for name, default in (("dtype", "float32"), ("first_layer", FIRST_LAYER)):
-                if settings[name] not in (None, default):
-                    not_default[name] = settings[name]
-            if not_default:  # these results go to mteb's folder for experiments
-                meta = meta.model_copy(update={"experiment_kwargs": not_default})
-            for short in dict.fromkeys(task for task, _ in self.keys):
-                dataset = self.datasets[short]
-                yield _Unit(
-                    short=short,
-                    folder=TaskFolder(
-                        options.output, task_class(short)(dataset=dataset), dataset, meta, options.overwrite
-                    ),
-                    subsets=tuple(subset for name, subset in self.keys if name == short),
-                    settings=settings | {"prompts": loaded.prompts(short) if pooling else None},
-                )
 
-    def _read_finished(self, unit: _Unit) -> None:
-        """Read the results that an earlier run finished with the same settings; note why others are computed again."""
-        place = f"{unit.name}, {unit.short}: finished results"
-        for subset in unit.subsets:
-            try:
-                header = unit.folder.read_header(subset)
-            except OtherFormatError:
-                self._note(f"{place} have another format; computed again")
-                continue
-            if header is None:
-                continue
-            differences = []
-            for name in sorted({*header.settings, *unit.settings}):
-                old, new = header.settings.get(name), unit.settings.get(name)
-                if old != new:
-                    differences.append(f"{name} {display(old)} instead of {display(new)}")
-            if differences:
-                self._note(f"{place} have {', '.join(differences)}; computed again")
-                continue
-            (scored,) = score_record(read_record(unit.folder.record_path(subset), unit.folder.dataset))
-            if scored.cut is not None and (self.options.top_k is None or scored.cut < self.options.top_k):
-                self._note(f"{place} list only {scored.cut} documents per query; computed again")
-                continue
-            unit.scored[subset] = scored
-            unit.headers[subset] = header
-            for package in differing_majors(header.versions):
-                self._note(
-                    f"{unit.name}: finished results of {package} are used; pass --overwrite to compute them again"
-                )
-
-    def _compute(self, loaded: LoadedModel, units: Sequence[_Unit]) -> None:
-        """Compute and write the missing results of units that come from the same passes."""
-        for unit in {unit.short: unit for unit in units}.values():
-            if any((unit.settings["prompts"] or {}).values()):
-                self._note(f"{loaded.meta.name}, {FULL_NAMES[unit.short]}: prompts {unit.settings['prompts']}")
-        missing = {key for unit in units for key in unit.missing}
-        results = score_encoder(
-            loaded,
-            self.datasets,
-            [key for key in self.keys if key in missing],
-            list(dict.fromkeys(unit.settings["pooling"] for unit in units)),
-            batch_size=self.options.batch_size,
-            first_layer=self.options.first_layer,
-            progress=self._progress,
-        )
-        for result in results:
-            for unit in units:
-                if result.key in unit.missing and unit.settings["pooling"] == result.pooling:
-                    self._write(unit, result, loaded)
-
-    def _write(self, unit: _Unit, result: EncoderResult, loaded: LoadedModel) -> None:
-        """Score a prediction and write its record, and mteb's file after the last record."""
-        subset = result.key[1]
-        scored = score_subset(result.prediction)
-        scores: dict[str, float] = {}
-        for name, value in result.mteb_row.items():  # mteb has many scores besides ours
-            if name not in _NOT_SCORES and isinstance(value, int | float):
-                scores[name] = float(value)
-        record = build_record(
-            unit.name,
-            {result.key: result.prediction},
-            {result.key: scores | dict(scored.scores)},
-            data=DataName.of(unit.folder.dataset),
-            revision=loaded.revision,
-            n_parameters=loaded.n_parameters,
-            settings=unit.settings,
-            seconds=result.seconds,
-            throughput=result.throughput,
-        )
-        unit.folder.write(subset, record, top_k=self.options.top_k)
+def _read_finished(unit: _Unit, options: RunOptions) -> Iterator[str]:
+    """Read the results that an earlier run finished with the same settings; yield why others are computed again."""
+    place = f"{unit.name}, {unit.short}: finished results"
+    for subset in unit.subsets:
+        try:
+            header = unit.folder.read_header(subset)
+        except OtherFormatError:
+            yield f"{place} have another format; computed again"
+            continue
+        if header is None:
+            continue
+        differences = []
+        for name in sorted({*header.settings, *unit.settings}):
+            old, new = header.settings.get(name), unit.settings.get(name)
+            if old != new:
+                differences.append(f"{name} {display(old)} instead of {display(new)}")
+        if differences:
+            yield f"{place} have {', '.join(differences)}; computed again"
+            continue
+        (scored,) = score_record(read_record(unit.folder.record_path(subset), unit.folder.dataset))
+        if scored.cut is not None and (options.top_k is None or scored.cut < options.top_k):
+            yield f"{place} list only {scored.cut} documents per query; computed again"
+            continue
         unit.scored[subset] = scored
-        unit.headers[subset] = record.header
-        if not unit.missing:
-            self._complete_view(unit)
+        unit.headers[subset] = header
+        for package in differing_majors(header.versions):
+            yield f"{unit.name}: finished results of {package} are used; pass --overwrite to compute them again"
 
-    def _complete_view(self, unit: _Unit) -> None:
-        for line in unit.folder.complete_view(unit.headers):
-            self._note(line)
 
-    def _progress(self, task: str, n_done: int, n_all: int, unit: str) -> None:
-        suffix = f" {unit}" if unit == "texts" else ""
-        self.reporter.progress(f"{self.place}, {task}, {n_done:,}/{n_all:,}{suffix}")
+def _compute(
+    loaded: LoadedModel,
+    units: Sequence[_Unit],
+    datasets: Mapping[str, Dataset],
+    keys: Sequence[SubsetKey],
+    options: RunOptions,
+    *,
+    reporter: Reporter,
+    place: str,
+    note: Callable[[str], None],
+) -> None:
+    """Compute the missing results of units from the same passes; write each, and mteb's file after the last one."""
 
-    def _note(self, line: str) -> None:
-        """Report a note only once, although it holds for several subsets."""
-        if line not in self.notes:
-            self.notes.add(line)
-            self.reporter.note(line)
+    def progress(task: str, n_done: int, n_all: int, counted: str) -> None:
+        reporter.progress(f"{place}, {task}, {n_done:,}/{n_all:,}{' texts' if counted == 'texts' else ''}")
+
+    for unit in {unit.short: unit for unit in units}.values():
+        if any((unit.settings["prompts"] or {}).values()):
+            note(f"{loaded.meta.name}, {FULL_NAMES[unit.short]}: prompts {unit.settings['prompts']}")
+    missing = {key for unit in units for key in unit.missing}
+    results = score_encoder(
+        loaded,
+        datasets,
+        [key for key in keys if key in missing],
+        list(dict.fromkeys(unit.settings["pooling"] for unit in units)),
+        batch_size=options.batch_size,
+        first_layer=options.first_layer,
+        progress=progress,
+    )
+    for result in results:
+        for unit in units:
+            if result.key not in unit.missing or unit.settings["pooling"] != result.pooling:
+                continue
+            subset = result.key[1]
+            scored = score_subset(result.prediction)
+            scores: dict[str, float] = {}
+            for name, value in result.mteb_row.items():  # mteb has many scores besides ours
+                if name not in _NOT_SCORES and isinstance(value, int | float):
+                    scores[name] = float(value)
+            record = build_record(
+                unit.name,
+                {result.key: result.prediction},
+                {result.key: scores | dict(scored.scores)},
+                data=DataName.of(unit.folder.dataset),
+                revision=loaded.revision,
+                n_parameters=loaded.n_parameters,
+                settings=unit.settings,
+                seconds=result.seconds,
+                throughput=result.throughput,
+            )
+            unit.folder.write(subset, record, top_k=options.top_k)
+            unit.scored[subset] = scored
+            unit.headers[subset] = record.header
+            if not unit.missing:
+                for line in unit.folder.complete_view(unit.headers):
+                    note(line)

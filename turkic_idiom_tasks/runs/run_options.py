@@ -88,25 +88,22 @@ def make_options(
     poolings: Sequence[str] = (),
     **others: Any,
 ) -> RunOptions:
-    """Return the options of a run, with names as a user writes them.
+    """Return the options of a run, with names as a user writes them; `others` are further fields of `RunOptions`.
 
-    Args:
-        tasks: full or short names; empty means those of the paper.
-        languages: codes.
-        poolings: names from `POOLINGS`, ``native`` or ``all``.
-        others: other fields of `RunOptions`.
+    Tasks are full or short names, none for those of the paper; poolings are those in `POOLINGS`, ``native`` or ``all``.
     """
+    problems = []
     chosen_tasks: list[str] = []
     for name in tasks or PAPER_TASKS:
-        found = [short for short, full in FULL_NAMES.items() if name.lower() in (short.lower(), full.lower())]
-        if not found:
+        matching = [short for short, full in FULL_NAMES.items() if name.lower() in (short.lower(), full.lower())]
+        if not matching:
             known = ", ".join(f"{full} ({short})" for short, full in FULL_NAMES.items())
-            raise usage_error(f"unknown task {name!r}; known: {known}")
-        chosen_tasks += found
+            problems.append(f"unknown task {name!r}; known: {known}")
+        chosen_tasks += matching
     chosen: list[str] = []
     for name in poolings:
         if name not in (*POOLINGS, NATIVE, ALL):
-            raise usage_error(f"unknown pooling {name!r}; known: {', '.join(POOLINGS)}, all (or leave it out)")
+            problems.append(f"unknown pooling {name!r}; known: {', '.join(POOLINGS)}, all (or leave it out)")
         chosen += POOLINGS if name == ALL else [name]
     options = RunOptions(
         tasks=tuple(dict.fromkeys(chosen_tasks)),
@@ -115,13 +112,18 @@ def make_options(
         **others,
     )
     check_dtype(options.dtype)
+    # a wrong device would otherwise fail only when the model is loaded, after the data was prepared
     if options.device is not None:
+        problem = ""
         try:
-            kind = torch.device(options.device).type
-        except RuntimeError as error:
-            raise usage_error(f"--device {options.device}: unknown; such as cpu, cuda, cuda:1 or mps") from error
-        if kind == "cuda" and not torch.cuda.is_available():
-            raise usage_error(f"--device {options.device}: torch finds no CUDA device here; leave it out, or give cpu")
+            if torch.device(options.device).type == "cuda" and not torch.cuda.is_available():
+                problem = "torch finds no CUDA device here; leave it out, or give cpu"
+        except RuntimeError:
+            problem = "unknown; such as cpu, cuda, cuda:1 or mps"
+        if problem:
+            problems.append(f"--device {options.device}: {problem}")
+    if problems:
+        raise usage_error("; ".join(problems))
     return options
 
 
@@ -152,10 +154,11 @@ def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporte
         for task in empty:
             reporter.note(f"{FULL_NAMES[task]}: {datasets[task].path} has no data for it; left out")
         return keys
+    # Both raise an error that says what the data lacks for a task, which is more than can be said here.
     for task in empty:
         if task in SIMILARITY_TASKS:
-            datasets[task].pairs(task, next(iter(SIMILARITY_TASKS[task].languages)))  # raises
-        datasets[task].check_task(task)  # raises
+            datasets[task].pairs(task, next(iter(SIMILARITY_TASKS[task].languages)))
+        datasets[task].check_task(task)
     raise usage_error(
         f"no subset of {', '.join(options.tasks)} has the language {', '.join(options.languages)}; "
         "`turkic-idiom list` shows what the data holds"

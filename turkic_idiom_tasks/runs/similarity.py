@@ -19,6 +19,7 @@ from pydantic import JsonValue, PositiveInt, model_validator
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, STS, content_digest
+from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.names import (
     INITIAL_VECTORS,
     MEAN,
@@ -32,8 +33,18 @@ from turkic_idiom_tasks.encoders.names import (
 from turkic_idiom_tasks.encoders.siblings.classifier_folders import best_classifier
 from turkic_idiom_tasks.results.predictions import Prediction, Similarities, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Training, build_record, count_parameters
-from turkic_idiom_tasks.runs.cells import Cell, CellKind, Finish, pinned_commit
-from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, Distinct, NonEmpty, Seeds, one_of, without_pooling
+from turkic_idiom_tasks.runs.cells import (
+    AtLeastOne,
+    Cell,
+    CellKind,
+    Distinct,
+    Finish,
+    NonEmpty,
+    Seeds,
+    one_of,
+    pinned_commit,
+    without_pooling,
+)
 from turkic_idiom_tasks.training.config import (
     COSINE,
     PRETRAIN_EPOCHS,
@@ -99,15 +110,10 @@ class SimilarityCells(CellKind):
         return [] if self.pretrain_sentences is None else read_sentences(Path(self.pretrain_sentences))
 
     @cached_property
-    def sentences_revision(self) -> str | None:
-        """Return a hash of the sentences of the masked-LM training; None if there is none."""
-        return content_digest([self.sentences]) if self.sentences else None
-
-    @cached_property
     def classifier_revision(self) -> str | None:
         """Return a hash of the files of the classifier; None if there is none."""
         folder = self.idiomaticity_classifier
-        return None if folder is None else best_classifier(Path(folder)).revision
+        return None if folder is None else folder_revision(best_classifier(Path(folder))[0])
 
     def _triplets(self, dataset: Dataset) -> TripletData:
         return build_triplets(
@@ -139,6 +145,7 @@ class SimilarityCells(CellKind):
     def cells(self, dataset: Dataset) -> Iterator[Cell]:
         """Yield the cells model by model: without idiom tokens and with them, the untrained encoder, then each loss."""
         revision = self._triplets(dataset).revision
+        # without anything random, every seed would give the same numbers
         has_random_tokens = self.idiom_token_init == RANDOM or self.pretrain_sentences is not None
         for model in self.models:
             for regime, (loss, replacement) in self._treatments().items():
@@ -162,7 +169,10 @@ class SimilarityCells(CellKind):
                 settings |= self._token_config(replacement).model_dump(
                     include={"pretrain_epochs", "pretrain_learning_rate", "masked"}
                 )
-                settings |= {"pretrain_sentences": self.sentences_revision, "batch_size": self.training.batch_size}
+                settings |= {
+                    "pretrain_sentences": content_digest([self.sentences]),
+                    "batch_size": self.training.batch_size,
+                }
         return settings
 
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
@@ -202,7 +212,7 @@ class SimilarityCells(CellKind):
         from turkic_idiom_tasks.training.trainee import load_trainee, sentence_prompt
 
         begin = time.perf_counter()
-        seed = cell.seed or 0
+        seed = cell.seed or 0  # a cell without a seed draws nothing
         loss, replacement = self._treatments()[cell.regime]
         trainee = load_trainee(
             cell.model,

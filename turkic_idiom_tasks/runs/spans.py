@@ -35,15 +35,18 @@ from turkic_idiom_tasks.results.record import (
 )
 from turkic_idiom_tasks.runs.cells import (
     CHECKPOINTS,
+    AtLeastOne,
     Cell,
     CellKind,
     Finish,
+    Names,
+    Seeds,
     Size,
     cell_name,
     content_revision,
+    one_of,
     pinned_commit,
 )
-from turkic_idiom_tasks.runs.grid_fields import AtLeastOne, Names, Seeds, one_of
 from turkic_idiom_tasks.splits import TRAIN, VALIDATION
 from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, is_first_process
 
@@ -115,6 +118,7 @@ class SpanCells(CellKind):
             if target != self.language and (self.targets is None or target in self.targets):
                 n_train = len(dataset.sentences(target)[TRAIN])
                 sizes[target] = [0]
+                # a sample of as many sentences as there are would be the cell ``all`` once more
                 if self.adapt and n_train:
                     sizes[target] += [*(size for size in self.sizes if size < n_train), ALL]
         for model in self.models:
@@ -173,7 +177,8 @@ class SpanCells(CellKind):
                 model, seed, dataset, checkpoint=checkpoint, trust_remote_code=trust_remote_code
             )
         revision = content_revision(model)
-        # every cell begins with these weights; they wait on the CPU, whatever the cells do to the classifier
+        # Each cell changes the classifier, and the next one must not notice: all begin with these weights. They wait on
+        # the CPU, which leaves the accelerator's memory to the training.
         weights: dict[str, Any] = {}
         for name, tensor in classifier.model.state_dict().items():
             weights[name] = tensor.detach().to("cpu", copy=True)
@@ -243,10 +248,11 @@ class SpanCells(CellKind):
                 **trust_setting(trust_remote_code),
                 **outcome.model_dump(),
             }
+            # a worker of Ray whose driver was killed may have saved the same one just now
             try:
                 save_checkpoint(classifier, checkpoint, record)
             except InputError:
-                if not checkpoint.is_dir():  # a worker whose driver was killed may have saved the same one just now
+                if not checkpoint.is_dir():
                     raise
         return classifier, outcome
 

@@ -103,6 +103,7 @@ def model_card(kind: str, record: Mapping[str, Any]) -> str:
         languages = list(dict.fromkeys([PIVOT, *languages]))  # the idioms are Turkish
     library = [] if kind == "span" else ["sentence-transformers"]
     header = ModelCardData(
+        # the Hub links the base model; a path on this machine is none, and tells nobody anything
         base_model=None if is_local(record["model"]) else record["model"],
         language=record["language"] if kind == "span" else languages or None,
         tags=[*library, "idioms", "turkic-idiom-tasks"],
@@ -127,7 +128,8 @@ def new_model(folder: Path) -> Iterator[Path]:
     with new_folder(folder) as unfinished, quiet_loading():
         try:
             yield unfinished
-        except Exception as error:  # safetensors and tokenizers, written in Rust, have their own types of errors
+        # safetensors and tokenizers, written in Rust, raise plain errors of their own for a full disk
+        except Exception as error:
             if _OS_ERROR not in str(error) or isinstance(error, InputError | OSError):
                 raise
             reason = str(error).splitlines()[0]

@@ -32,6 +32,7 @@ LearningRate = Annotated[FiniteFloat, Field(gt=0, description="Learning rate of 
 class Settings(BaseModel):
     """Settings that a grid file or the command line states; unknown ones are refused."""
 
+    # strict: a number in quotes or a yes that YAML makes a truth value would be another setting than the one meant
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
@@ -134,15 +135,19 @@ def check_token_inputs(
     replacements: Collection[str], *, classifier: str | Path | None, sentences: str | Path | None
 ) -> None:
     """Raise InputError if what was given for idiom tokens does not fit to the replacements (`names.REPLACEMENTS`)."""
+    problems = []
     if REPLACE_SELECTED in replacements and classifier is None:
-        raise usage_error(
+        problems.append(
             "idiom tokens select need an idiomaticity classifier: give --set idiomaticity_classifier=DIR, in a "
             "grid idiomaticity_classifier, a folder that turkic-idiom finetune idiomaticity has made"
         )
+    # What would have no effect is refused: whoever gave it believes that it decided the result.
     if REPLACE_SELECTED not in replacements and classifier is not None:
-        raise usage_error(f"idiomaticity classifier {classifier}: only idiom tokens select ask it; leave it out")
+        problems.append(f"idiomaticity classifier {classifier}: only idiom tokens select ask it; leave it out")
     if not {REPLACE_ALL, REPLACE_SELECTED}.intersection(replacements) and sentences is not None:
-        raise usage_error(f"sentences {sentences} for pre-training: they teach idiom tokens; choose all or select")
+        problems.append(f"sentences {sentences} for pre-training: they teach idiom tokens; choose all or select")
+    if problems:
+        raise usage_error("; ".join(problems))
 
 
 def checked(kind: type[SettingsKind], settings: Mapping[str, object]) -> SettingsKind:
@@ -162,6 +167,7 @@ def checked(kind: type[SettingsKind], settings: Mapping[str, object]) -> Setting
 
 def is_first_process() -> bool:
     """Return whether this process writes and reports: the only process, or the first one of torchrun."""
+    # from the environment, because torch.distributed is set up only when a trainer is made
     return int(os.environ.get("RANK", "0")) == 0
 
 

@@ -116,11 +116,13 @@ def train_encoder(
     epoch. See `KeepBest` for the patience. `arguments` are further ones of the trainer.
     """
     check_packages("accelerate")
-    if n_processes() > 1 and len(rows) < n_processes() * config.batch_size:  # rows that fill no batch are dropped
+    # With several processes, the trainer drops rows that fill no batch, and would train on nothing without a word.
+    if n_processes() > 1 and len(rows) < n_processes() * config.batch_size:
         raise InputError(
             f"{len(rows)} training rows are not one batch of {config.batch_size} for each of {n_processes()} "
             "processes; use fewer processes, or a smaller --batch-size"
         )
+    # the untuned weights are scored too: they are kept if no training makes them better
     best = KeepBest(model, "eval_score", evaluations=evaluations, patience=patience)
     best.offer(evaluate() | {"epoch": 0, "step": 0})
     if not best.history[0][IS_FINITE]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +29,7 @@ MIN_TRAINING_PAIRS = 16  # one batch of the paper
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """An idiom and a meaning that it has."""
 
     concept: str
@@ -83,6 +83,7 @@ def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) 
     candidates = {}
     for target in targets:
         pairs = _pairs(lexicon, source, target)
+        # a language without any pair is left out of several; alone, it is named in the error below
         if pairs or len(targets) == 1:
             candidates[target] = pairs
     test_texts = _texts_of_split(lexicon, TEST)
@@ -148,6 +149,7 @@ def labelled_pairs(pairs: Sequence[Pair], *, negatives: int, rng: np.random.Gene
         pool = pools[pair.language]
         excluded = set(right_meanings[pair.language, pair.idiom])
         for _ in range(min(negatives, len(pool) - len(excluded))):
+            # Drawn again until it fits: a list without the excluded meanings for each pair would take quadratic time.
             drawn = pool[int(rng.integers(len(pool)))]
             while drawn in excluded:
                 drawn = pool[int(rng.integers(len(pool)))]
@@ -163,18 +165,19 @@ def text_key(text: str, language: str) -> str:
 
 def _checked_language(regime: str, language: str | None) -> str | None:
     """Return the code of the language, if it and the regime go together."""
-    if regime not in TUNED_REGIMES:
-        raise usage_error(f"unknown regime {regime!r}; known: {', '.join(TUNED_REGIMES)}")
     code = None if language is None else get_language(language).code
-    if regime == TR_ONLY and code not in (None, PIVOT):
-        raise usage_error(f"regime {TR_ONLY} trains on Turkish alone, not on {code}; use --regime {MONOLINGUAL}")
-    if regime == MONOLINGUAL and code is None:
-        raise usage_error(f"regime {MONOLINGUAL} needs a language: --language {'|'.join(LANGUAGES)}")
-    if regime == CROSS_LINGUAL and code == PIVOT:
-        raise usage_error(
-            f"regime {CROSS_LINGUAL} goes from Turkish to another language: --language {'|'.join(TARGETS)}, "
-            "or none for all of them"
-        )
+    problem = ""
+    if regime not in TUNED_REGIMES:
+        problem = f"unknown regime {regime!r}; known: {', '.join(TUNED_REGIMES)}"
+    elif regime == TR_ONLY and code not in (None, PIVOT):
+        problem = f"regime {TR_ONLY} trains on Turkish alone, not on {code}; use --regime {MONOLINGUAL}"
+    elif regime == MONOLINGUAL and code is None:
+        problem = f"regime {MONOLINGUAL} needs a language: --language {'|'.join(LANGUAGES)}"
+    elif regime == CROSS_LINGUAL and code == PIVOT:
+        problem = f"regime {CROSS_LINGUAL} goes from Turkish to another language: --language {'|'.join(TARGETS)}, "
+        problem += "or none for all of them"
+    if problem:
+        raise usage_error(problem)
     return code
 
 

@@ -50,9 +50,15 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
         set_seed(config.seed)  # adapters begin with random weights
         adapters = LoraConfig(r=config.lora, lora_alpha=2 * config.lora, lora_dropout=0.05, target_modules="all-linear")
         model[0].model = get_peft_model(model[0].model, adapters)
+    if loss == MNRL:  # the other meanings of a batch are the wrong ones
+        columns: dict[str, Any] = {"anchor": [pair.idiom for pair in data.pairs]}
+        columns["positive"] = [pair.meaning for pair in data.pairs]
+    else:
+        rows = labelled_pairs(data.pairs, negatives=config.negatives, rng=np.random.default_rng(config.seed))
+        columns = dict(zip(("anchor", "positive", "label"), zip(*rows, strict=True), strict=True))
     tuned = train_encoder(
         model,
-        _training_rows(data, loss=loss, config=config),
+        Dataset.from_dict(columns),
         partial(development_ndcg, model, data.development, prompts=prompts),
         config=config,
         loss=loss,
@@ -60,11 +66,12 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
         make_loss=partial(_make_loss, name=loss, config=config),
         evaluations=config.evaluations * config.epochs,
         patience=config.patience,
+        # without duplicates, because a meaning twice in a batch would be a wrong meaning of its own idiom
         batch_sampler=BatchSamplers.NO_DUPLICATES if loss == MNRL else BatchSamplers.BATCH_SAMPLER,
         prompts={"anchor": prompts["query"], "positive": prompts["document"]} if any(prompts.values()) else None,
         **(_CHECKPOINTING if config.gradient_checkpointing else {}),
     )
-    if config.lora:
+    if config.lora:  # so that the saved model needs no peft
         model[0].model = model[0].model.merge_and_unload()
     return tuned
 
@@ -118,15 +125,6 @@ class _CosineEmbeddingLoss(torch.nn.Module):
         anchors, others = (self.model(features)["sentence_embedding"] for features in sentence_features)
         loss: torch.Tensor = self._loss(anchors, others, labels.to(anchors.dtype))
         return loss
-
-
-def _training_rows(data: RegimeData, *, loss: str, config: RetrievalConfig) -> Dataset:
-    if loss == MNRL:
-        anchors = [pair.idiom for pair in data.pairs]
-        return Dataset.from_dict({"anchor": anchors, "positive": [pair.meaning for pair in data.pairs]})
-    rows = labelled_pairs(data.pairs, negatives=config.negatives, rng=np.random.default_rng(config.seed))
-    idioms, meanings, labels = zip(*rows, strict=True)
-    return Dataset.from_dict({"anchor": idioms, "positive": meanings, "label": labels})
 
 
 def _make_loss(model: SentenceTransformer, *, name: str, config: RetrievalConfig) -> torch.nn.Module:

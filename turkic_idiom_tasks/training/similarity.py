@@ -43,9 +43,26 @@ Vectors = Mapping[str, Any]  # distinct text -> its vector, (H,) float32 of leng
 def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: SimilarityConfig) -> Tuned:
     """Train an encoder's own weights on triplets; nothing is written. It must have been loaded with this pooling."""
     model = trainee.model
+    if config.loss == SIMCSE:
+        rows: list[Any] = list(simcse_rows(data.training, rng=np.random.default_rng(config.seed)))
+        names = ("anchor", "positive", "negative")
+    else:
+        texts: dict[str, None] = {}
+        for triplet in data.training:
+            if triplet.correct and triplet.incorrect:
+                texts |= {triplet.correct: None, triplet.incorrect: None}
+        rows = list(regression_rows(data.training, _vectors(model, tuple(texts))))
+        names = ("sentence1", "sentence2", "score")
+        if not rows:
+            raise InputError("no triplet has a correct sentence, which the cosine loss needs; use --set loss=simcse")
+        if not data.general:
+            log.warning(
+                "no general pairs: nothing pushes sentences apart, so the regression may collapse; give --general"
+            )
+        rows += [(row.sentence1, row.sentence2, row.gold or 0.0) for row in data.general]
     return train_encoder(
         model,
-        _training_rows(model, data, config=config),
+        Dataset.from_dict(dict(zip(names, zip(*rows, strict=True), strict=True))),
         partial(development_spearman, model, data.development),
         config=config,
         loss=config.loss,
@@ -127,28 +144,10 @@ def regression_rows(triplets: Sequence[Triplet], vectors: Vectors) -> list[tuple
         if triplet.correct:
             rows.append((triplet.original, triplet.correct, 1.0))
         if triplet.correct and triplet.incorrect:
+            # what the untuned model finds, not 0: both sentences share all words but those for the idiom
             target = float(vectors[triplet.correct] @ vectors[triplet.incorrect])
             rows.append((triplet.original, triplet.incorrect, target))
     return rows
-
-
-def _training_rows(model: SentenceTransformer, data: TripletData, *, config: SimilarityConfig) -> Dataset:
-    if config.loss == SIMCSE:
-        rows = simcse_rows(data.training, rng=np.random.default_rng(config.seed))
-        sentences, positives, negatives = zip(*rows, strict=True)
-        return Dataset.from_dict({"anchor": sentences, "positive": positives, "negative": negatives})
-    texts: dict[str, None] = {}
-    for triplet in data.training:
-        if triplet.correct and triplet.incorrect:
-            texts |= {triplet.correct: None, triplet.incorrect: None}
-    pairs = regression_rows(data.training, _vectors(model, tuple(texts)))
-    if not pairs:
-        raise InputError("no triplet has a correct sentence, which the cosine loss needs; use --set loss=simcse")
-    pairs += [(row.sentence1, row.sentence2, row.gold or 0.0) for row in data.general]
-    if not data.general:
-        log.warning("no general pairs: nothing pushes sentences apart, so the regression may collapse; give --general")
-    firsts, seconds, similarities = zip(*pairs, strict=True)
-    return Dataset.from_dict({"sentence1": firsts, "sentence2": seconds, "score": similarities})
 
 
 def _vectors(model: SentenceTransformer, texts: Sequence[str]) -> Vectors:

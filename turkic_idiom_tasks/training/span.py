@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import DataCollatorForTokenClassification, EvalPrediction, set_seed
+from transformers import AutoModelForTokenClassification, DataCollatorForTokenClassification, EvalPrediction, set_seed
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
+from turkic_idiom_tasks.encoders.checkpoints import load_pretrained
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.spans import span_scores
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE
-from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier, encode_words, load_weights
+from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier, encode_words
 from turkic_idiom_tasks.tasks.spans.subwords import subword_labels, word_tags
 from turkic_idiom_tasks.training.config import SpanConfig
 from turkic_idiom_tasks.training.trainer import KeepBest, train_model
@@ -42,8 +43,10 @@ def load_untuned(
 ) -> TokenClassifier:
     """Return a pretrained encoder with an untrained head for the three tags, whose initial weights the seed decides."""
     tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
+    # before loading, because the new head gets random weights
     set_seed(seed)
-    model = load_weights(
+    model = load_pretrained(
+        AutoModelForTokenClassification,
         name_or_path,
         revision=revision,
         trust_remote_code=trust_remote_code,
@@ -100,7 +103,8 @@ def fine_tune(
         processing_class=tokenizer,
         data_collator=DataCollatorForTokenClassification(tokenizer),
         compute_metrics=validation_scores if validation else None,
-        preprocess_logits_for_metrics=_most_likely_labels,
+        # the trainer would otherwise keep the logits of all validation sentences in memory
+        preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(-1),
     )
     history = []
     for metrics in best.history:
@@ -111,6 +115,7 @@ def fine_tune(
 
 def few_shot_sample(sentences: Sequence[TaggedSentence], size: int | None, *, seed: int) -> list[TaggedSentence]:
     """Return the first `size` sentences in a seeded order, or all; the samples of a seed are nested."""
+    # sorted, so that the samples do not depend on the order in the file
     ordered = sorted(sentences, key=lambda sentence: sentence.id)
     order = np.random.default_rng(seed).permutation(len(ordered))
     return [ordered[position] for position in order[:size]]
@@ -131,7 +136,3 @@ def _features(
         features["labels"] = subword_labels(sentence.tags, word_ids[row], labelling=config.labelling)
         rows.append(features)
     return rows, word_ids
-
-
-def _most_likely_labels(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    return logits.argmax(-1)

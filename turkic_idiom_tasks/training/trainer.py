@@ -43,6 +43,7 @@ def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: i
         "logging_strategy": "no",
         "report_to": "none",
         "disable_tqdm": not sys.stderr.isatty(),
+        # True warns on every machine without an accelerator
         "dataloader_pin_memory": False,
     }
     arguments: Arguments = kind(**settings | options)
@@ -50,7 +51,7 @@ def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: i
 
 
 class KeepBest(TrainerCallback):
-    """Keeps a copy in memory of the weights of the best evaluation, says when to evaluate, and stops in vain trainings.
+    """Keeps the weights of the best evaluation in memory, says when to evaluate, and stops trainings without progress.
 
     The stock ``load_best_model_at_end`` does not know the weights from before the training, which are the best ones if
     every evaluation is worse; of equal scores it takes the first, not the one with the smaller loss; and it writes the
@@ -91,6 +92,7 @@ class KeepBest(TrainerCallback):
         if tuple(rank) > self._best_rank:
             self.best, self._best_rank = metrics, tuple(rank)
             weights = {}
+            # those that are frozen, such as an encoder behind LoRA, cannot have changed and may be gigabytes
             for name, parameter in self._model.named_parameters():
                 if parameter.requires_grad:
                     weights[name] = parameter.detach().to("cpu", copy=True)
@@ -98,6 +100,7 @@ class KeepBest(TrainerCallback):
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **context: Any) -> None:
         """Spread the evaluations evenly over the steps; the last one is at the last step."""
+        # rounded up, so that the last one is after the last step and none before the first
         for part in range(1, (self._n_evaluations or 0) + 1):
             self._steps.add(math.ceil(state.max_steps * part / (self._n_evaluations or 1)))
 
@@ -118,6 +121,7 @@ class KeepBest(TrainerCallback):
         if not metrics.get(IS_FINITE, True):
             self.diverged_at = state.global_step
             control.should_training_stop = True
+        # at the last step the training ends in any case, and patience has stopped nothing
         elif state.global_step < state.max_steps:
             scores = [past[main] for past in self.history if past["epoch"]]  # without those from before the training
             scores = [-math.inf if math.isnan(score) else score for score in scores]
@@ -146,6 +150,7 @@ class _SilentProgress(ProgressCallback):
 
 def keep_to_bars(trainer: Trainer) -> None:
     """Remove the output of a trainer, except its progress bars."""
+    # the stock callbacks print every evaluation to stdout, among the results
     trainer.remove_callback(PrinterCallback)
     if trainer.pop_callback(ProgressCallback) is not None:
         trainer.add_callback(_SilentProgress)
@@ -172,6 +177,7 @@ def train_model(
     keep_to_bars(trainer)
     loss = float(trainer.train().training_loss)
     history = [] if best is None else best.history
+    # without those offered from before the training (epoch 0), whose loss is infinite on purpose
     losses = [loss, *(metrics["eval_loss"] for metrics in history if metrics["epoch"])]
     if not all(map(math.isfinite, losses)):
         raise InputError(

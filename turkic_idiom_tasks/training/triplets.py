@@ -128,6 +128,7 @@ def build_triplets(
             f"{path}: too few triplets: {len(training)} to train on and {sum(map(len, development.values()))} of "
             f"development idioms; needed are {MIN_TRIPLETS}, and a complete one to choose by. Add sentences"
         )
+    # general pairs have gold scores: with one of the test pairs among them, its answer would be trained on
     general_pairs = []
     if general is not None:
         tested_pairs = {frozenset((row.sentence1, row.sentence2)) for pairs in test.values() for row in pairs.rows}
@@ -191,8 +192,7 @@ def _sources(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
         triplets = read_chengyu_triplets(chengyu_path(TRAIN))
         return CHENGYU, {CHENGYU_SUBSET: _by_idiom(triplets, read_chengyu(chengyu_path(TEST)))}
     if Path(data).is_file():
-        if languages:
-            raise usage_error(f"--language {languages[0]}: {data} is a table of triplets, which states no language")
+        _chosen(languages, ())  # a table states no language
         first = next(read_table(Path(data), ()), None)
         columns = set(first.cells or ()) if first is not None else set()
         read = read_chengyu_triplets if columns >= _CHENGYU_COLUMNS else read_triplets
@@ -228,6 +228,7 @@ def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _S
     subset_of = {SIMILARITY_TASKS[STS].languages[subset]: subset for subset in dataset.pair_subsets(STS)}
     for language in _chosen(languages, subset_of):
         test = dataset.pairs(STS, subset_of[language])
+        # An idiom of several concepts belongs to the first of their splits, in the order test, development, training.
         taken = {text_key(row.idiom, language) for row in test.rows if row.idiom}
         kept: dict[str, list[Triplet]] = {}
         n_left_out = 0
@@ -247,6 +248,7 @@ def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _S
     return sources
 
 
+# Every pair of triplets is compared in search of a sentence of another idiom.
 @lru_cache(maxsize=4096)
 def idiom_key(idiom: str) -> str:
     """Return a key that idioms share if they differ only in case, punctuation and spaces."""

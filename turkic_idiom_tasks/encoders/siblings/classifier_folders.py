@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 
-from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import first_fault, read_json
 
@@ -24,19 +22,6 @@ class ClassifierSettings(BaseModel):
     max_length: PositiveInt  # sub-words of both that are used
 
 
-@dataclass(frozen=True, slots=True)
-class ClassifierFolder:
-    """Folder of such a classifier, trained with one seed."""
-
-    folder: Path
-    settings: ClassifierSettings
-
-    @property
-    def revision(self) -> str:
-        """Return a hash of the files, which is the same for the same classifier; see `folders.folder_revision`."""
-        return folder_revision(self.folder)
-
-
 class _Record(BaseModel):
     """What is needed of the record that stands beside a classifier."""
 
@@ -46,12 +31,8 @@ class _Record(BaseModel):
     development_f1: Annotated[float, Field(validation_alias=AliasPath("scores", "development_f1"))]
 
 
-def best_classifier(folder: Path) -> ClassifierFolder:
-    """Return the folder of the classifier with the best development score.
-
-    Args:
-        folder: folder of one seed, or of several.
-    """
+def best_classifier(folder: Path) -> tuple[Path, ClassifierSettings]:
+    """Return the folder of the classifier with the best development score, of one seed or several, and its settings."""
     records: dict[Path, _Record] = {}
     for place in (folder, *sorted(folder.glob("seed-*"))):
         path = place / IDIOMATICITY_RECORD
@@ -73,5 +54,4 @@ def best_classifier(folder: Path) -> ClassifierFolder:
             f"idiomaticity classifier {best}: it was trained on subtask B or with the sentences around; it must take a "
             "sentence and, at most, the idiom (--inputs idiom, --subtask A)"
         )
-    settings = ClassifierSettings(gives_idiom="idiom" in record.inputs, max_length=record.max_length)
-    return ClassifierFolder(best, settings)
+    return best, ClassifierSettings(gives_idiom="idiom" in record.inputs, max_length=record.max_length)

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
@@ -62,8 +62,7 @@ class IdiomToken:
     forms: tuple[IdiomForm, ...]  # that the token replaces
 
 
-@dataclass(frozen=True, slots=True)
-class KnownIdiom:
+class KnownIdiom(NamedTuple):
     """An idiom that is to have a token."""
 
     idiom: str  # citation form
@@ -71,8 +70,7 @@ class KnownIdiom:
     language: str = ""  # code of a language of the benchmark; empty for others
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """A form of an idiom in a text."""
 
     token: str
@@ -113,13 +111,15 @@ class IdiomTable:
         occurrences = []
         position = 0
         while position < len(text):
-            longest = None
+            longest, longest_length = None, 0
             if not _is_inside_word(text, position):
                 for dotless, index in self._index.items():
                     for parts, language, row in index.get(lowered[dotless][position], ()):
                         spans = _match(parts, lowered[dotless], position)
-                        if spans and (longest is None or _length(spans) > _length(longest.spans)):
+                        length = sum(span.end - span.start for span in spans)
+                        if length > longest_length:  # of equal ones the first, which is that of the first idiom
                             longest = Occurrence(row.token, row.idiom, language, spans)
+                            longest_length = length
             if longest is None:
                 position += 1
             else:
@@ -185,27 +185,19 @@ def with_tokens(text: str, occurrences: Iterable[Occurrence]) -> str:
     return "".join([*rewritten, text[end:]])
 
 
-def check_vocabulary(table: IdiomTable, tokenizer: Any, *, place: str) -> None:
-    """Raise InputError if a tokenizer does not have the tokens of a table as added tokens; `place` is the table's."""
-    missing = [row.token for row in table.tokens if row.token not in tokenizer.added_tokens_encoder]
-    if missing:
-        raise InputError(
-            f"{place}: {len(missing)} of its {len(table.tokens)} tokens are no added tokens of the tokenizer, such as "
-            f"{display(missing[0])}; table and tokenizer are of different models. Copy the whole folder again"
-        )
-
-
 def _check_distinct(tokens: Sequence[IdiomToken]) -> None:
-    if not tokens:
-        raise InputError("no idiom that could have a token; give data with idioms")
+    """Raise InputError if there is no token, or if idioms share one: it would stand for both in every text."""
+    problems = [] if tokens else ["no idiom that could have a token; give data with idioms"]
     idiom_of: dict[str, str] = {}
     for row in tokens:
         if row.token in idiom_of:
-            raise InputError(
+            problems.append(
                 f"the idioms {display(idiom_of[row.token])} and {display(row.idiom)} would have the same token, "
                 f"{row.token}; write them in the same way, or leave one out"
             )
         idiom_of[row.token] = row.idiom
+    if problems:
+        raise InputError("; ".join(problems))
 
 
 def _match(parts: tuple[str, ...], text: str, start: int) -> tuple[Span, ...]:
@@ -245,10 +237,6 @@ def _is_inside_word(text: str, position: int) -> bool:
         return False
     before, after = text[position - 1], text[position]
     return before.isalnum() and after.isalnum() and not (_HAN.fullmatch(before) or _HAN.fullmatch(after))
-
-
-def _length(spans: Iterable[Span]) -> int:
-    return sum(span.end - span.start for span in spans)
 
 
 def _has_dotless_i(language: str) -> bool:

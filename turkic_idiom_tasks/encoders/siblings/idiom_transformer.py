@@ -25,8 +25,6 @@ from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     TABLE,
     IdiomTable,
     IdiomToken,
-    Occurrence,
-    check_vocabulary,
     read_table_file,
     with_tokens,
 )
@@ -50,15 +48,8 @@ class IdiomTokenTransformer(Transformer):
     sentence_classifier: SentenceClassifier | None  # decides which occurrences are replaced; None replaces all
     _decisions: dict[TextRow, bool]  # answers of the classifier, which is asked about each sentence in every epoch
 
-    @classmethod
-    def of(cls, transformer: Transformer, table: IdiomTable, classifier: SentenceClassifier | None) -> Self:
-        """Return a module that shares everything with a loaded one, whose vocabulary has the tokens."""
-        module = cls.__new__(cls)
-        module.__dict__.update(transformer.__dict__)  # loading it anew would need the grown weights on the disk
-        module._use(table, classifier)
-        return module
-
-    def _use(self, table: IdiomTable, classifier: SentenceClassifier | None) -> None:
+    def use(self, table: IdiomTable, classifier: SentenceClassifier | None) -> None:
+        """Replace the idioms of a table from now on, everywhere or where a classifier calls them idiomatic."""
         self.idiom_table = table
         self.sentence_classifier = classifier
         self._decisions = {}
@@ -76,10 +67,9 @@ class IdiomTokenTransformer(Transformer):
     def rewrite(self, texts: Sequence[str], *, prompts: Sequence[str] = ()) -> list[str]:
         """Return the texts with tokens in place of idioms; a text without an idiom is not changed at all.
 
-        Args:
-            texts: sentences.
-            prompts: texts that may stand before a sentence; they are left as they are, and no classifier sees them.
+        A prompt that stands before a sentence is left as it is, and no classifier sees it.
         """
+        # longest first, because a prompt may be the beginning of another
         longest_first = sorted(filter(None, prompts), key=len, reverse=True)
         starts, sentences = [], []
         for text in texts:
@@ -88,34 +78,28 @@ class IdiomTokenTransformer(Transformer):
             sentences.append(text.removeprefix(start))
         normalised = [unicodedata.normalize("NFC", sentence) for sentence in sentences]
         occurrences = [self.idiom_table.occurrences(sentence) for sentence in normalised]
-        occurrences = self._idiomatic(normalised, occurrences)
+        classifier, settings = self.sentence_classifier, self.idiom_table.classifier
+        if classifier is not None and settings is not None:
+            questions: list[list[TextRow]] = []
+            for sentence, of_sentence in zip(normalised, occurrences, strict=True):
+                questions.append([])
+                for occurrence in of_sentence:
+                    idiom = occurrence.idiom if settings.gives_idiom else ""
+                    questions[-1].append(TextRow(sentence, idiom, occurrence.language))
+            distinct = dict.fromkeys(question for asked in questions for question in asked)
+            new = [question for question in distinct if question not in self._decisions]
+            if new:
+                classifier.model.to(self.model.device)  # the encoder may have been moved since the last question
+                labels = predict_labels(classifier, new, max_length=settings.max_length)
+                self._decisions |= {question: label == IDIOMATIC for question, label in zip(new, labels, strict=True)}
+            for number, asked in enumerate(questions):
+                pairs = zip(occurrences[number], asked, strict=True)
+                occurrences[number] = [occurrence for occurrence, question in pairs if self._decisions[question]]
         rewritten = []
         for text, start, sentence, of_sentence in zip(texts, starts, normalised, occurrences, strict=True):
+            # a text without an idiom keeps its own normal form, so that its vector is that of the model without tokens
             rewritten.append(start + with_tokens(sentence, of_sentence) if of_sentence else text)
         return rewritten
-
-    def _idiomatic(self, texts: Sequence[str], occurrences: Sequence[list[Occurrence]]) -> list[list[Occurrence]]:
-        """Return the occurrences of each text that the classifier calls idiomatic."""
-        classifier, settings = self.sentence_classifier, self.idiom_table.classifier
-        if classifier is None or settings is None:
-            return list(occurrences)
-        questions: list[list[TextRow]] = []
-        for text, of_text in zip(texts, occurrences, strict=True):
-            questions.append([])
-            for occurrence in of_text:
-                idiom = occurrence.idiom if settings.gives_idiom else ""
-                questions[-1].append(TextRow(text, idiom, occurrence.language))
-        new = dict.fromkeys(question for of_text in questions for question in of_text)
-        new = {question: None for question in new if question not in self._decisions}
-        if new:
-            classifier.model.to(self.model.device)
-            labels = predict_labels(classifier, list(new), max_length=settings.max_length)
-            self._decisions |= {question: label == IDIOMATIC for question, label in zip(new, labels, strict=True)}
-        kept = []
-        for of_text, asked in zip(occurrences, questions, strict=True):
-            pairs = zip(of_text, asked, strict=True)
-            kept.append([occurrence for occurrence, question in pairs if self._decisions[question]])
-        return kept
 
     def save(self, output_path: str, *arguments: Any, **options: Any) -> None:
         """Write the stock files, the table, and the classifier in a folder of its own."""
@@ -136,7 +120,13 @@ class IdiomTokenTransformer(Transformer):
         if path is None:
             raise InputError(f"{model_name_or_path}: the table of its idiom tokens, {TABLE}, is missing; copy it again")
         table = read_table_file(Path(path))
-        check_vocabulary(table, module.tokenizer, place=str(path))
+        # One that the tokenizer would split into sub-words has no vector of its own, and nothing else would show it.
+        missing = [row.token for row in table.tokens if row.token not in module.tokenizer.added_tokens_encoder]
+        if missing:
+            raise InputError(
+                f"{path}: {len(missing)} of its {len(table.tokens)} tokens are no added tokens of the tokenizer, such "
+                f"as {display(missing[0])}; table and tokenizer are of different models. Copy the whole folder again"
+            )
         classifier = None
         if table.classifier is not None:
             inner = "/".join(part for part in (place.pop("subfolder", ""), CLASSIFIER_FOLDER) if part)
@@ -146,7 +136,7 @@ class IdiomTokenTransformer(Transformer):
                     f"{model_name_or_path}: the classifier, {CLASSIFIER_FOLDER}/, is missing; copy it again"
                 )
             classifier = load_sentence_classifier(Path(folder))
-        module._use(table, classifier)
+        module.use(table, classifier)
         return module
 
 
@@ -188,14 +178,19 @@ def add_idiom_tokens(
             subwords = tokenizer(row.idiom, add_special_tokens=False)["input_ids"]
             means.append(vectors[subwords].mean(0))
         new_vectors = torch.stack(means)
-    # without the space before it, which some tokenizers would make a sub-word of its own
+    # Without lstrip, some tokenizers would make the space before a token a sub-word of its own. Without a normalizer,
+    # because one that lower-cases would look for the token in small letters.
     tokenizer.add_tokens([AddedToken(row.token, lstrip=True, normalized=False) for row in table.tokens])
     ids = tokenizer.convert_tokens_to_ids([row.token for row in table.tokens])
+    # Some models have more vectors than their tokenizer has tokens; these stay.
     size = max(len(vectors), max(ids) + 1)
     transformer.model.resize_token_embeddings(size, mean_resizing=False)
     with torch.no_grad():
         embeddings = transformer.model.get_input_embeddings().weight
         embeddings[ids] = new_vectors.to(embeddings)
-    module = IdiomTokenTransformer.of(transformer, table, classifier)
+    # It shares everything with the loaded one: loading it anew would need the grown weights on the disk.
+    module = IdiomTokenTransformer.__new__(IdiomTokenTransformer)
+    module.__dict__.update(transformer.__dict__)
+    module.use(table, classifier)
     model[0] = module
     return module

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding, EvalPrediction, set_seed
@@ -47,8 +47,7 @@ class SeedScores:
     high: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stage:
+class Stage(NamedTuple):
     """A finished stage of a training."""
 
     weights: Weights  # of its best epoch
@@ -62,6 +61,7 @@ def load_classifier(
 ) -> SentenceClassifier:
     """Return a pretrained encoder with an untrained head for two labels, in float32."""
     tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
+    # before loading, because the new head gets random weights
     set_seed(seed)
     model = load_pretrained(
         AutoModelForSequenceClassification,
@@ -88,6 +88,10 @@ def train_stage(
 
     It begins with the weights of the earlier stage, which are kept if every epoch is worse on the development rows.
     """
+
+    def evaluate(evaluated: EvalPrediction) -> dict[str, float]:
+        return {"macro_f1": macro_f1(evaluated.label_ids.tolist(), evaluated.predictions.argmax(-1).tolist())}
+
     model = classifier.model
     best = KeepBest(model, "eval_macro_f1", "eval_loss")
     if earlier is not None:
@@ -104,7 +108,7 @@ def train_stage(
         eval_dataset=_features(classifier, development, config=config),
         processing_class=classifier.tokenizer,
         data_collator=DataCollatorWithPadding(classifier.tokenizer),
-        compute_metrics=_macro_f1,
+        compute_metrics=evaluate,
     )
     n_earlier = earlier.n_epochs if earlier is not None else 0
     best_epoch = n_earlier + round(best.best["epoch"])
@@ -162,10 +166,6 @@ def finished_scores(folder: Path, settings: Mapping[str, Any]) -> SeedScores | N
         raise InputError(f"{folder}: holds another training; choose another folder with --out, or remove it")
     scores: dict[str, Any] = {name: math.nan if value is None else value for name, value in record["scores"].items()}
     return SeedScores(**scores)
-
-
-def _macro_f1(evaluated: EvalPrediction) -> dict[str, float]:
-    return {"macro_f1": macro_f1(evaluated.label_ids.tolist(), evaluated.predictions.argmax(-1).tolist())}
 
 
 def _features(

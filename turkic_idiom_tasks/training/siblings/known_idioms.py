@@ -12,8 +12,7 @@ from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, complete
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomForm, KnownIdiom
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError, decode_text, read_file
-from turkic_idiom_tasks.languages import LANGUAGES, Language
-from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN
 from turkic_idiom_tasks.training.triplets import ASTITCH, CHENGYU, LEXICON, TripletData
 
@@ -36,7 +35,17 @@ def known_idioms(data: str | Dataset, triplets: TripletData, *, languages: Seque
     for code in languages or SIMILARITY_LANGUAGES:
         for split in (TRAIN, DEVELOPMENT, TEST):
             for _, entry in sorted(complete_entries(dataset.lexicon, code, split=split).items()):
-                known.append(KnownIdiom(entry.idiom, _forms(entry, LANGUAGES[code]), code))
+                forms = [IdiomForm((entry.idiom,), code)]
+                tagged = [(entry.example, entry.spans)]
+                # the paraphrased example has no tagged spans, so the idiom is looked for in it
+                if entry.paraphrased_example is not None:
+                    example = entry.paraphrased_example
+                    annotation = annotate(entry.idiom, example, LANGUAGES[code], variants=entry.variants)
+                    tagged.append((example, annotation.spans))
+                for sentence, spans in tagged:
+                    if sentence is not None and spans:
+                        forms.append(IdiomForm(tuple(span.of(sentence) for span in spans), code))
+                known.append(KnownIdiom(entry.idiom, tuple(forms), code))
     return known
 
 
@@ -50,16 +59,3 @@ def read_sentences(path: Path) -> list[str]:
     if not sentences:
         raise InputError(f"{path}: no sentence; write one in each line")
     return sentences
-
-
-def _forms(entry: Entry, language: Language) -> tuple[IdiomForm, ...]:
-    """Return the forms of an idiom; the paraphrased example has no tagged spans, so the idiom is looked for in it."""
-    forms = [IdiomForm((entry.idiom,), language.code)]
-    tagged = [(entry.example, entry.spans)]
-    if entry.paraphrased_example is not None:
-        annotation = annotate(entry.idiom, entry.paraphrased_example, language, variants=entry.variants)
-        tagged.append((entry.paraphrased_example, annotation.spans))
-    for sentence, spans in tagged:
-        if sentence is not None and spans:
-            forms.append(IdiomForm(tuple(span.of(sentence) for span in spans), language.code))
-    return tuple(forms)

@@ -15,8 +15,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.similarity import content_digest
@@ -40,8 +41,7 @@ _DODIOM_COLUMNS = ("idiom", "submission", "category")
 _DODIOM_LABELS = {"idiom": IDIOMATIC, "nonidiom": NOT_IDIOMATIC}
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
+class Labelled(NamedTuple):
     """A sentence, or a pair of texts, with its label."""
 
     label: int  # 0 if the idiom is meant, 1 if not; in subtask B 1 if the second text is what the expression means
@@ -81,17 +81,28 @@ def build_labelled(
         subtask: ``A``, or ``B`` of AStitch.
         languages: ``eng`` (the default) or ``por`` of AStitch, or codes of a lexicon's languages.
     """
+    problems = []
     chosen = {"setup": ([setup], SETUPS), "subtask": ([subtask], SUBTASKS), "inputs": (inputs, INPUTS)}
     for option, (names, known) in chosen.items():
         for name in names:
             if name not in known:
-                raise usage_error(f"--{option} {name}: choose one of {', '.join(known)}")
+                problems.append(f"--{option} {name}: choose one of {', '.join(known)}")
     if subtask == "B" and tuple(inputs) != (IDIOM,):
-        raise usage_error("--subtask B: a sentence and a meaning are given, nothing else; leave out --inputs")
+        problems.append("--subtask B: a sentence and a meaning are given, nothing else; leave out --inputs")
     if data == ASTITCH:
-        (subset, *others) = languages or ("eng",)
-        if others or subset not in ASTITCH_LANGUAGES:
-            raise usage_error(f"--language {' '.join(languages)}: choose one of {', '.join(ASTITCH_LANGUAGES)}")
+        if len(languages) > 1 or not set(languages) <= set(ASTITCH_LANGUAGES):
+            problems.append(f"--language {' '.join(languages)}: choose one of {', '.join(ASTITCH_LANGUAGES)}")
+    elif subtask == "B" or CONTEXT in inputs:
+        place = data.path if isinstance(data, Dataset) else data
+        problems.append(f"--data {place}: has neither subtask B nor the sentences around; only {ASTITCH} has them")
+    elif data == DODIOM and tuple(languages) not in ((), (PIVOT,)):
+        problems.append(f"--language {' '.join(languages)}: the table of Dodiom that is read is Turkish")
+    elif data != DODIOM and setup != ZERO_SHOT:
+        problems.append(f"--setup {setup}: a lexicon has one sentence of each use of an idiom; use {ZERO_SHOT}")
+    if problems:
+        raise usage_error("; ".join(problems))
+    if data == ASTITCH:
+        subset = languages[0] if languages else "eng"
         parts = dict.fromkeys(["train_zero_shot", f"train_{setup.replace('-', '_')}"])
         copy = AStitchData()
         rows = {}
@@ -101,20 +112,12 @@ def build_labelled(
             )
             rows[part] = [Labelled(row.label, row.sentence1, row.sentence2, row.idiom) for row in labelled]
         return _checked(f"{ASTITCH}, {subset}", [rows[part] for part in parts], rows["dev"], rows["test"])
-    if subtask == "B" or CONTEXT in inputs:
-        place = data.path if isinstance(data, Dataset) else data
-        raise usage_error(f"--data {place}: has neither subtask B nor the sentences around; only {ASTITCH} has them")
-    if data == DODIOM:
-        name, splits = _dodiom(languages)
-    else:
-        if setup != ZERO_SHOT:
-            raise usage_error(f"--setup {setup}: a lexicon has one sentence of each use of an idiom; use {ZERO_SHOT}")
-        name, splits = _lexicon(data, languages)
+    path, splits = _dodiom() if data == DODIOM else _lexicon(data, languages)
     if IDIOM not in inputs:
         for split, of_split in splits.items():
-            splits[split] = [replace(row, second="") for row in of_split]
+            splits[split] = [row._replace(second="") for row in of_split]
     shots, development, test = _set_shots_aside(splits, _SHOTS[setup])
-    return _checked(name, [splits[TRAIN], shots], development, test)
+    return _checked(path, [splits[TRAIN], shots], development, test)
 
 
 def _checked(
@@ -149,7 +152,8 @@ def _lexicon(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
             raise usage_error(f"--language {code}: no literal examples in it; known: {', '.join(literal) or 'none'}")
     splits: dict[str, list[Labelled]] = {TRAIN: [], DEVELOPMENT: [], TEST: []}
     like_test = dataset.lexicon.meaning_the_same(is_test_concept)
-    taken: set[tuple[str, str]] = set()  # idioms of an earlier split, which stand for a further concept
+    # An idiom of several concepts is in the first of these splits alone, or it would be trained on and tested.
+    taken: set[tuple[str, str]] = set()
     for split in (TEST, DEVELOPMENT, TRAIN):
         keys = set()
         for code in languages or literal:
@@ -164,7 +168,7 @@ def _lexicon(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
     return dataset.path, splits
 
 
-def _dodiom(languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:
+def _dodiom() -> tuple[str, dict[str, list[Labelled]]]:
     """Return the sentences of Dodiom's Turkish table by the split of their idiom; repeated ones are left out."""
     name = os.environ.get(DODIOM_VARIABLE, "")
     if not name:
@@ -172,8 +176,6 @@ def _dodiom(languages: Sequence[str]) -> tuple[str, dict[str, list[Labelled]]]:
             f"Dodiom is not part of this package; download its Turkish table from {DODIOM_SOURCE} and set "
             f"{DODIOM_VARIABLE} to the file"
         )
-    if languages not in ((), [], (PIVOT,), [PIVOT]):
-        raise usage_error(f"--language {' '.join(languages)}: the table of Dodiom that is read is Turkish")
     splits: dict[str, list[Labelled]] = {TRAIN: [], DEVELOPMENT: [], TEST: []}
     seen = set()
     for record in read_table(Path(name), _DODIOM_COLUMNS):
@@ -205,12 +207,11 @@ def _set_shots_aside(
         for row in splits[split]:
             groups.setdefault((row.idiom, row.label), []).append(row)
         for rows in groups.values():
-            ordered = sorted(rows, key=_rank)
+            # by a hash, so that the shots are the same in whatever order a copy of the corpus has its rows
+            ordered = sorted(
+                rows, key=lambda row: hashlib.sha256(f"shots\n{row.first}".encode("utf-8", "surrogatepass")).digest()
+            )
             held = ordered[:most] if len(ordered) > most else []
             shots += held[:n_shots]
             kept += ordered[len(held) :]
     return shots, rest[DEVELOPMENT], rest[TEST]
-
-
-def _rank(row: Labelled) -> str:
-    return hashlib.sha256(f"shots\n{row.first}".encode("utf-8", "surrogatepass")).hexdigest()

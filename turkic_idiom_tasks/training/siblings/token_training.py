@@ -15,7 +15,7 @@ import torch
 from transformers import AutoModelForMaskedLM, DataCollatorForLanguageModeling, set_seed
 
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of, load_pretrained
-from turkic_idiom_tasks.encoders.folders import is_local
+from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
 from turkic_idiom_tasks.encoders.siblings.classifier_folders import best_classifier
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomToken
 from turkic_idiom_tasks.encoders.siblings.idiom_transformer import IdiomTokenTransformer, add_idiom_tokens
@@ -45,14 +45,14 @@ def grow_encoder(
     `data` is that of the training for similarity, in which the sentences with a replaced idiom are counted. The folder
     of a classifier is for ``select``; without sentences there is no masked-LM training.
     """
-    trained = None if classifier is None else best_classifier(classifier)
+    folder, settings = (None, None) if classifier is None else best_classifier(classifier)
     module = add_idiom_tokens(
         trainee.model,
         tokens,
         initial=config.idiom_token_init,
         seed=seed,
-        classifier=None if trained is None else load_sentence_classifier(trained.folder),
-        settings=None if trained is None else trained.settings,
+        classifier=None if folder is None else load_sentence_classifier(folder),
+        settings=settings,
     )
     pretraining = None
     if sentences:
@@ -65,8 +65,8 @@ def grow_encoder(
     return {
         "config": config.model_dump(),
         "n_tokens": len(tokens),
-        "classifier": None if trained is None else str(trained.folder),
-        "classifier_revision": None if trained is None else trained.revision,
+        "classifier": None if folder is None else str(folder),
+        "classifier_revision": None if folder is None else folder_revision(folder),
         **counts,
         "pretraining": pretraining,
     }
@@ -81,8 +81,7 @@ def pretrain_masked_lm(
     (those in which an idiom was replaced) and ``loss``, the mean over all steps.
     """
     transformer = backbone_of(trainee.model)
-    if not isinstance(transformer, IdiomTokenTransformer):
-        raise usage_error("masked-LM training is for models with idiom tokens; give --idiom-tokens")
+    assert isinstance(transformer, IdiomTokenTransformer)  # `grow_encoder` has just put it there
     tokenizer = transformer.tokenizer
     if tokenizer.mask_token_id is None:
         raise usage_error(
@@ -95,6 +94,7 @@ def pretrain_masked_lm(
             f"none of the {len(sentences)} sentences has an idiom that is replaced, so no token would learn; give "
             "sentences with the idioms of the data"
         )
+    # decides which sub-words are masked, and the head where the checkpoint has none
     set_seed(seed)
     encoded = tokenizer(rewritten, truncation=True, max_length=transformer.max_seq_length, verbose=False)
     settings = TrainerSettings(
@@ -133,6 +133,7 @@ def _with_head(transformer: IdiomTokenTransformer, trainee: Trainee) -> Any:
         raise usage_error(f"{name}: {type(backbone).__name__} cannot be trained as a masked language model")
     if report["missing_keys"]:
         log.warning("%s: has no masked-LM head; a new one is trained with it", name)
+    # The head takes the place of the checkpoint's own backbone: what it trains are the weights of the encoder itself.
     masked_lm.resize_token_embeddings(len(embeddings.weight), mean_resizing=False)
     setattr(masked_lm, prefix, backbone)
     masked_lm.tie_weights()
