@@ -27,11 +27,12 @@ _OUTCOME = ("tokens", "ner_tags", "spans", "dropped")  # keys that are written; 
 
 
 def _nfc(text: str) -> str:
-    if not text.strip():
-        raise ValueError("is empty; fill it in, or take the row out")
-    if not unicodedata.is_normalized("NFC", text):
+    # Spans count code points, and a text that is composed later has fewer of them.
+    if not text.strip() or not unicodedata.is_normalized("NFC", text):
         raise ValueError(
             "is not in NFC; spans count NFC code points: pass texts through unicodedata.normalize('NFC', text) first"
+            if text.strip()
+            else "is empty; fill it in, or take the row out"
         )
     return text
 
@@ -58,12 +59,10 @@ class _Row(BaseModel):
 
 def check_out(path: Path, *, overwrite: bool | None = None) -> None:
     """Check before any work is done that a file may be written; `overwrite` is None if a command cannot replace it."""
-    if path.is_dir():
-        raise InputError(f"{path}: is a directory; --out takes the name of a file")
-    if path.exists() and not overwrite:
-        raise InputError(
-            f"{path}: exists; choose another --out, or {'remove it' if overwrite is None else 'add --overwrite'}"
-        )
+    if path.is_dir() or (path.exists() and not overwrite):
+        advice = "remove it" if overwrite is None else "add --overwrite"
+        problem = "is a directory; --out takes the name of a file" if path.is_dir() else "exists; choose another --out"
+        raise InputError(f"{path}: {problem}, or {advice}")
 
 
 def annotate_rows(
@@ -90,22 +89,22 @@ def annotate_rows(
     rows: list[dict[str, Any]] = []
     lines_by_id: dict[str, int] = {}
     for line in read_json_lines(source):
-        place = f"{source}:{line.number}"
-        if line.problem or not isinstance(line.value, dict):
-            raise InputError(f"{place}: {line.problem or 'no object'}; put one JSON object on each line")
-        try:
-            _Row.model_validate(line.value)
-        except ValidationError as error:
-            raise InputError(f"{place}: {faults(error)[0]}; correct the row") from error
-        key = json.dumps(line.value["id"])
-        if key in lines_by_id:
-            raise InputError(
-                f"{place}: id {display(line.value['id'])} is also that of line {lines_by_id[key]}; give it its own"
-            )
-        lines_by_id[key] = line.number
+        problem = line.problem
+        if problem is None:
+            try:
+                _Row.model_validate(line.value)
+                # As JSON, because 1 and "1" are two ids.
+                first = lines_by_id.setdefault(json.dumps(line.value["id"]), line.number)
+                if first != line.number:
+                    problem = f"id {display(line.value['id'])} is also that of line {first}; give it its own"
+            except ValidationError as error:
+                problem = faults(error)[0]
+        if problem is not None:
+            raise InputError(f"{source}:{line.number}: {problem}; each line is one JSON object, correct the row")
         rows.append(line.value)
     if not rows:
         raise InputError(f"{source}: is empty; nothing to annotate")
+    # All rows are checked before the first is annotated, which takes minutes for a large file.
     outcomes: Counter[str] = Counter()
     texts = []
     for row in progress(rows):

@@ -80,14 +80,30 @@ def enrichment_tasks(draft: Lexicon, prompt: Prompt, *, languages: Sequence[str]
                 gaps.setdefault(entry.concept, {})[code] = entry
     tasks = []
     for concept in sorted(gaps):
-        if prompt.version == PAPER:
-            tasks.append(_row_task(prompt, gaps[concept]))
+        entries = gaps[concept]
+        if prompt.version != PAPER:
+            for code, entry in entries.items():
+                language = LANGUAGES[code]
+                plain = {"language": language.name, "alphabet": " ".join(language.alphabet)}
+                messages = prompt.messages({"idiom": entry.idiom}, plain=plain)
+                tasks.append(Task(Question(prompt.label, messages, EntryAnswer), {code: entry}))
             continue
-        for code, entry in gaps[concept].items():
-            language = LANGUAGES[code]
-            plain = {"language": language.name, "alphabet": " ".join(language.alphabet)}
-            messages = prompt.messages({"idiom": entry.idiom}, plain=plain)
-            tasks.append(Task(Question(prompt.label, messages, EntryAnswer), {code: entry}))
+        # The paper asks about all languages of a row at once; a language without an idiom has a hyphen there.
+        cells, formats = {}, []
+        keys: dict[str, Any] = {}
+        for code, (prefix, name) in _PAPER_WORDS.items():
+            if code not in _PAPER_LANGUAGES and code not in entries:
+                continue
+            cells[f"{prefix}-Deyim"] = entries[code].idiom if code in entries else "-"
+            formats.append(
+                f'"{prefix}-Deyim": "Input", "{prefix}-Anlam": "Meaning in {name}", '
+                f'"{prefix}-Ornek": "Example Sentence"'
+            )
+            for key in ("Deyim", "Anlam", "Ornek"):
+                keys[f"{code}_{key.lower()}"] = (str, Field(default="", alias=f"{prefix}-{key}"))
+        plain = {"format": ",\n".join(formats), "row": json.dumps([cells], ensure_ascii=False)}
+        answer = create_model("RowAnswer", __base__=AnswerFields, **keys)
+        tasks.append(Task(Question(prompt.label, prompt.messages({}, plain=plain), answer), entries))
     return tasks
 
 
@@ -101,47 +117,25 @@ def apply_enrichment(
     entries = {code: dict(rows) for code, rows in draft.entries.items()}
     outcomes: dict[str, Counter[str]] = {}
     for task, reply in zip(tasks, replies, strict=True):
-        readings = _readings(task, reply)
+        readings: Mapping[str, Reading] = {}
+        if reply.value is not None:
+            cells = reply.value.model_dump(by_alias=True)
+            if isinstance(reply.value, EntryAnswer):
+                (code,) = task.entries
+                prefix, _ = _PAPER_WORDS[code]
+                cells = {f"{prefix}-Deyim": reply.value.citation_form, f"{prefix}-Anlam": reply.value.meaning}
+                cells[f"{prefix}-Ornek"] = reply.value.example
+            # The reader of the paper's rows takes empty texts and dashes for what they are.
+            readings = paper.source_row(1, cells).readings
         for code, entry in task.entries.items():
             counts = outcomes.setdefault(code, Counter())
-            if readings is None:
+            if reply.value is None:
                 counts[UNREADABLE] += 1
                 continue
             reading = readings.get(code, Reading(""))
             new = _filled(entry, reading, code, is_list=is_list, note=note, counts=counts)
             entries[code][entry.concept] = new
     return replace(draft, entries=entries), outcomes
-
-
-def _row_task(prompt: Prompt, entries: Mapping[str, Entry]) -> Task:
-    """Return the paper's question about all languages of a row; a language without an idiom has a hyphen."""
-    cells, formats = {}, []
-    keys: dict[str, Any] = {}
-    for code, (prefix, name) in _PAPER_WORDS.items():
-        if code not in _PAPER_LANGUAGES and code not in entries:
-            continue
-        cells[f"{prefix}-Deyim"] = entries[code].idiom if code in entries else "-"
-        formats.append(
-            f'"{prefix}-Deyim": "Input", "{prefix}-Anlam": "Meaning in {name}", "{prefix}-Ornek": "Example Sentence"'
-        )
-        for key in ("Deyim", "Anlam", "Ornek"):
-            keys[f"{code}_{key.lower()}"] = (str, Field(default="", alias=f"{prefix}-{key}"))
-    row = json.dumps([cells], ensure_ascii=False)
-    messages = prompt.messages({}, plain={"format": ",\n".join(formats), "row": row})
-    return Task(Question(prompt.label, messages, create_model("RowAnswer", __base__=AnswerFields, **keys)), entries)
-
-
-def _readings(task: Task, reply: Reply) -> Mapping[str, Reading] | None:
-    """Return language code -> what the model wrote; None if that could not be read."""
-    if reply.value is None:
-        return None
-    if not isinstance(reply.value, EntryAnswer):
-        return paper.source_row(1, reply.value.model_dump(by_alias=True)).readings
-    (code,) = task.entries
-    prefix, _ = _PAPER_WORDS[code]
-    texts = {"Deyim": reply.value.citation_form, "Anlam": reply.value.meaning, "Ornek": reply.value.example}
-    # The reader of the paper's rows takes empty texts and dashes for what they are.
-    return paper.source_row(1, {f"{prefix}-{key}": text for key, text in texts.items()}).readings
 
 
 def _filled(entry: Entry, reading: Reading, code: str, *, is_list: bool, note: str, counts: Counter[str]) -> Entry:
@@ -156,6 +150,7 @@ def _filled(entry: Entry, reading: Reading, code: str, *, is_list: bool, note: s
         return entry
     counts.update(removed.what for removed in cleaned.notes)
     new, result = cleaned.reading, entry
+    # A model asked for a citation form sometimes answers with another idiom, which would replace the author's own.
     if is_list and compared(new.idiom, language) != compared(entry.idiom, language):
         if share_stem(new.idiom, language, entry.idiom, language):
             result = replace(result, idiom=new.idiom, variants=tuple(dict.fromkeys((*entry.variants, entry.idiom))))
@@ -164,6 +159,7 @@ def _filled(entry: Entry, reading: Reading, code: str, *, is_list: bool, note: s
     if entry.meaning is None:
         result = replace(result, meaning=new.meaning)
     if entry.example is None and new.example is not None:
+        # An example without its idiom is no example, and could not be tagged either.
         annotation = annotate(result.idiom, new.example, language, variants=result.variants)
         if annotation.dropped is None:
             result = replace(result, example=new.example, spans=annotation.spans)

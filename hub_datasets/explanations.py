@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hub_datasets.judge import Case, explanation_case
 from turkic_idiom_tasks.errors import InputError
@@ -28,7 +28,7 @@ class _Asked(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
     id: str
-    language: str
+    language: Annotated[str, Field(pattern=f"^({'|'.join(LANGUAGES)})$")]
     idiom: str
     reference: str
     concept: str | None = None
@@ -52,18 +52,33 @@ class _LmEvalSample(BaseModel):
 
 def read_explanations(places: Sequence[Path]) -> list[Case]:
     """Return what is to be judged in some files, and in the sample files and logs of some folders."""
+    files: dict[Path, None] = {}
+    for place in places:
+        names = [*place.rglob(LM_EVAL_SAMPLES), *place.rglob(INSPECT_LOGS)] if place.is_dir() else [place]
+        files |= dict.fromkeys(sorted(names))
     cases: dict[str, Case] = {}
     origins: dict[str, Path] = {}
-    for path in _files(places):
-        for place, value in _rows(path):
-            case = _case(place, value)
-            if case.id in cases:
+    for path in files:
+        for where, value, problem in _rows(path):
+            try:
+                if isinstance(value, dict) and "doc" in value:
+                    sample = _LmEvalSample.model_validate(value)
+                    asked, answer = sample.doc, "\n".join(sample.filtered_resps)
+                else:
+                    asked = _Line.model_validate(value)
+                    answer = asked.answer
+            except ValidationError as error:
+                raise InputError(f"{where}: {problem or first_fault(error)}") from error
+            # Two answers to one question would count twice, and the intervals resample concepts as if they were one.
+            if asked.id in cases:
                 raise InputError(
-                    f"{place}: the question {display(case.id)} was answered in {origins[case.id]} too; judge one run "
-                    "at a time"
+                    f"{where}: the question {display(asked.id)} was answered in {origins[asked.id]} too; judge one "
+                    "run at a time"
                 )
-            cases[case.id] = case
-            origins[case.id] = path
+            texts = {"idiom": asked.idiom, "reference": asked.reference, "answer": answer[:_MOST_CHARACTERS]}
+            concept = asked.concept or asked.id
+            cases[asked.id] = explanation_case(asked.id, concept, asked.language, mode=asked.mode, texts=texts)
+            origins[asked.id] = path
     if not cases:
         raise InputError(
             f"{', '.join(map(str, places))}: no explanations to judge; expected {LM_EVAL_SAMPLES} of lm-eval run "
@@ -72,41 +87,13 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
     return list(cases.values())
 
 
-def _files(places: Sequence[Path]) -> list[Path]:
-    files: dict[Path, None] = {}
-    for place in places:
-        if not place.exists():
-            raise InputError(f"{place}: no such file or folder; give what a run of the task explain has written")
-        names = [place] if place.is_file() else [*place.rglob(LM_EVAL_SAMPLES), *place.rglob(INSPECT_LOGS)]
-        files |= dict.fromkeys(sorted(names))
-    return list(files)
-
-
-def _rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the place and the value of each explanation in a file."""
+def _rows(path: Path) -> Iterator[tuple[str, Any, str | None]]:
+    """Yield the place and the value of each explanation in a file, and why it has none."""
     if path.suffix == ".eval":
         from hub_datasets.inspect_explain import read_log  # which needs the extra inspect
 
         for number, row in enumerate(read_log(path), start=1):
-            yield f"{path}, sample {number}", row
-        return
-    for line in read_json_lines(path):
-        if line.problem:
-            raise InputError(f"{path}:{line.number}: {line.problem}")
-        yield f"{path}:{line.number}", line.value
-
-
-def _case(place: str, value: Any) -> Case:
-    try:
-        if isinstance(value, dict) and "doc" in value:
-            sample = _LmEvalSample.model_validate(value)
-            asked, answer = sample.doc, "\n".join(sample.filtered_resps)
-        else:
-            asked = _Line.model_validate(value)
-            answer = asked.answer
-    except ValidationError as error:
-        raise InputError(f"{place}: {first_fault(error)}") from error
-    if asked.language not in LANGUAGES:
-        raise InputError(f"{place}: unknown language {display(asked.language)}; known: {', '.join(LANGUAGES)}")
-    texts = {"idiom": asked.idiom, "reference": asked.reference, "answer": answer[:_MOST_CHARACTERS]}
-    return explanation_case(asked.id, asked.concept or asked.id, asked.language, mode=asked.mode, texts=texts)
+            yield f"{path}, sample {number}", row, None
+    else:
+        for line in read_json_lines(path):
+            yield f"{path}:{line.number}", line.value, line.problem

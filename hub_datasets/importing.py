@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from hub_datasets.cleaning import IdiomKey, clean_gloss, clean_reading, compared, concept_stems, sense_id
@@ -35,15 +35,6 @@ FORMATS = (*READERS, dodiom.FORMAT)
 _ALIGNED = ("paper", "columns")  # whose rows align languages, so that an idiom without meaning and example is an entry
 
 
-@dataclass(slots=True)
-class _Sense:
-    """A concept while its rows are read."""
-
-    line: int
-    gloss: str
-    readings: dict[str, Reading]
-
-
 def import_source(source_format: str, path: Path) -> Imported:
     """Return the lexicon that a source file in one of the `FORMATS` holds.
 
@@ -53,26 +44,51 @@ def import_source(source_format: str, path: Path) -> Imported:
     if source_format == dodiom.FORMAT:
         return dodiom.import_dodiom(path)
     report = ImportReport(source_format, path)
-    senses: dict[IdiomKey, list[_Sense]] = {}
+    senses_by_idiom: dict[IdiomKey, list[SourceRow]] = {}  # the first row of each sense, with what later ones add
     for row in READERS[source_format](path):
         readings = _usable_readings(row, report, keeps_bare_idioms=source_format in _ALIGNED)
         if not readings:
             continue
-        # The first language names the concept; `LANGUAGES` begins with Turkish.
-        code, first = next(iter(readings.items()))
-        own_senses = senses.setdefault((code, compared(first.idiom, LANGUAGES[code])), [])
-        sense = _same_sense(own_senses, code, readings)
-        if sense is None:
-            own_senses.append(_Sense(row.line, row.gloss, readings))
+        naming, first = next(iter(readings.items()))
+        language = LANGUAGES[naming]
+        senses = senses_by_idiom.setdefault((naming, compared(first.idiom, language)), [])
+        meaning = compared(first.meaning, language)
+        place = None  # of the sense that the row belongs to
+        for number, sense in enumerate(senses):
+            if place is None and compared(sense.readings[naming].meaning, language) == meaning:
+                place = number
+        if place is None and senses:
+            # A row without a meaning is no sense of its own, whether it comes first or later.
+            is_bare = not meaning and len(readings) == 1
+            is_only_bare = len(senses) == 1 and len(senses[0].readings) == 1
+            if is_bare or (is_only_bare and senses[0].readings[naming].meaning is None):
+                place = 0
+        if place is None:
+            senses.append(replace(row, readings=readings))
             continue
-        sense.gloss = sense.gloss or row.gloss
+        sense = senses[place]
+        merged = dict(sense.readings)
         for code, reading in readings.items():
-            _merge(sense.readings, code, reading, row.line, report)
-    imported = _as_lexicon(senses, report)
-    if not imported.entries:
+            merged[code] = _merged(merged[code], reading, code, row.line, report) if code in merged else reading
+        senses[place] = replace(sense, gloss=sense.gloss or row.gloss, readings=merged)
+    stems = concept_stems(senses_by_idiom)
+    concepts: list[Concept] = []
+    entries: dict[str, list[Entry]] = {code: [] for code in LANGUAGES}
+    for key, senses in senses_by_idiom.items():
+        for number, sense in enumerate(senses, start=1):
+            concept = sense_id(stems[key], number)
+            concepts.append(Concept(concept, clean_gloss(sense.gloss)))
+            for code, reading in sense.readings.items():
+                texts = (reading.idiom, reading.meaning, reading.example)
+                source = f"{source_format}:{sense.line}"
+                entries[code].append(Entry(concept, *texts, variants=reading.variants, source=source))
+    entries = {code: rows for code, rows in entries.items() if rows}
+    if not entries:
         reason, count = next(iter(report.counts(DROPPED).items()), ("no rows", 0))
         raise InputError(f"{path}: not one entry could be imported; most frequent reason: {reason} ({count} times)")
-    return imported
+    report.concepts = len(concepts)
+    report.entries = {code: len(rows) for code, rows in entries.items()}
+    return Imported(concepts, entries, report)
 
 
 def write_import(imported: Imported, directory: Path, *, overwrite: bool = False) -> None:
@@ -94,6 +110,7 @@ def _usable_readings(row: SourceRow, report: ImportReport, *, keeps_bare_idioms:
         return {}
     report.readings += len(row.readings)
     readings: dict[str, Reading] = {}
+    # In this order, and not that of the file's columns, because the first language names the concept.
     for code in LANGUAGES:
         if code not in row.readings:
             continue
@@ -109,31 +126,14 @@ def _usable_readings(row: SourceRow, report: ImportReport, *, keeps_bare_idioms:
     return readings
 
 
-def _same_sense(senses: Sequence[_Sense], code: str, readings: Mapping[str, Reading]) -> _Sense | None:
-    """Return the sense that a row belongs to, or None if it is a new one; `code` is the naming language."""
-    meaning = compared(readings[code].meaning, LANGUAGES[code])
-    for sense in senses:
-        if compared(sense.readings[code].meaning, LANGUAGES[code]) == meaning:
-            return sense
-    if not meaning and len(readings) == 1:
-        return senses[0] if senses else None
-    if len(senses) == 1 and senses[0].readings[code].meaning is None and len(senses[0].readings) == 1:
-        return senses[0]  # the row without a meaning came first, this one has the meaning
-    return None
-
-
-def _merge(readings: dict[str, Reading], code: str, reading: Reading, line: int, report: ImportReport) -> None:
-    """Join a reading with the earlier reading of the same concept and language."""
-    if code not in readings:
-        readings[code] = reading
-        return
+def _merged(before: Reading, reading: Reading, code: str, line: int, report: ImportReport) -> Reading:
+    """Return the earlier reading of a concept and language, with what a later one adds."""
     language = LANGUAGES[code]
-    before = readings[code]
     same_idiom = compared(before.idiom, language) == compared(reading.idiom, language)
     same_meaning = compared(before.meaning, language) == compared(reading.meaning, language)
     if same_idiom and reading.meaning and before.meaning and not same_meaning:
         report.add(DROPPED, "another meaning of the same concept", line, code, reading.idiom)
-        return
+        return before
     fills = (not before.example and reading.example) or (not before.meaning and reading.meaning)
     if same_idiom and reading.example and before.example and reading.example != before.example:
         report.add_notes([Note("example removed: the idiom already has one", reading.example)], line, code)
@@ -146,33 +146,9 @@ def _merge(readings: dict[str, Reading], code: str, reading: Reading, line: int,
     report.add(MERGED, reason, line, code, reading.idiom)
     # An example of another idiom would not show the one that the entry keeps, so it is not taken.
     forms = dict.fromkeys((*before.variants, *reading.variants, reading.idiom))
-    readings[code] = replace(
+    return replace(
         before,
         meaning=before.meaning or reading.meaning,
         example=before.example or (reading.example if same_idiom else None),
         variants=tuple(form for form in forms if form != before.idiom),
     )
-
-
-def _as_lexicon(senses_by_idiom: Mapping[IdiomKey, Sequence[_Sense]], report: ImportReport) -> Imported:
-    stems = concept_stems(senses_by_idiom)
-    concepts: list[Concept] = []
-    entries: dict[str, list[Entry]] = {code: [] for code in LANGUAGES}
-    for key, senses in senses_by_idiom.items():
-        for number, sense in enumerate(senses, start=1):
-            concept = Concept(sense_id(stems[key], number), clean_gloss(sense.gloss))
-            concepts.append(concept)
-            for code, reading in sense.readings.items():
-                entry = Entry(
-                    concept=concept.id,
-                    idiom=reading.idiom,
-                    meaning=reading.meaning,
-                    example=reading.example,
-                    variants=reading.variants,
-                    source=f"{report.format}:{sense.line}",
-                )
-                entries[code].append(entry)
-    entries = {code: rows for code, rows in entries.items() if rows}
-    report.concepts = len(concepts)
-    report.entries = {code: len(rows) for code, rows in entries.items()}
-    return Imported(concepts, entries, report)

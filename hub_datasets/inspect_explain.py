@@ -92,11 +92,13 @@ def explanation_judge(judges: str | list[str] = "", prompt: int | None = None) -
         )
         question = case.question(prompt)
         votes = []
+        # The models are looked up with each sample, because the role is known only while a task runs.
         for model in [get_model(name) for name in names] or [get_model(role=GRADER)]:
             send = partial(generate_answer, model, question.prompt, config=GenerateConfig(temperature=0.0))
             votes.append(vote_of(await reply_to(question, send), model=str(model), prompt=question.prompt))
         quality = Judged(case, votes).quality
         metadata = {"quality": quality, "votes": [asdict(vote) for vote in votes]}
+        # Unscored and not 0: an answer that no judge could rate says nothing about the model that gave it.
         if quality is None:
             return Score.unscored(reason="no readable verdict", answer=answer, metadata=metadata)
         return Score(
@@ -120,5 +122,5 @@ def read_log(path: Path) -> Iterator[dict[str, Any]]:
             f"{path}: is a log of {log.eval.task!r} with {len(log.samples or ())} samples, not of {EXPLAIN}"
         )
     for sample in log.samples:
-        if sample.epoch == 1:
+        if sample.epoch == 1:  # further epochs answer the same questions again
             yield {**sample.metadata, "answer": sample.output.completion}

@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BeforeValidator
@@ -33,18 +33,15 @@ PAPER_SHARES: Mapping[str, Mapping[str, str]] = {  # section 5 of the paper, jud
 }
 
 
-def _quality(value: Any) -> str:
-    word = str(value).strip().strip("*.").upper()
-    if word not in QUALITIES:
-        raise ValueError(f"must be one of {', '.join(QUALITIES)}")
-    return word
+def _plain_word(value: Any) -> str:
+    return str(value).strip().strip("*.").upper()  # models write **High**, too
 
 
 class Judgement(AnswerFields):
     """What a judge answers."""
 
     analysis: str
-    quality: Annotated[str, BeforeValidator(_quality, json_schema_input_type=str)]
+    quality: Annotated[Literal["HIGH", "MEDIUM", "LOW"], BeforeValidator(_plain_word, json_schema_input_type=str)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +86,7 @@ class Judged:
         """Return the quality with the most votes, the lowest of them where several have; None without votes."""
         counts = Counter(vote.quality for vote in self.votes if vote.quality is not None)
         most = max(counts.values(), default=0)
+        # `QUALITIES` begins with the best one, so the last of the tied ones is the lowest: in doubt nothing is HIGH.
         return max((name for name in counts if counts[name] == most), key=QUALITIES.index, default=None)
 
     def to_json(self) -> str:
@@ -136,17 +134,19 @@ def lexicon_cases(
         languages = {"language": LANGUAGES[target].name, "target_language": LANGUAGES[target].name}
         languages["source_language"] = LANGUAGES[source].name
         known = [concept for concept, entry in meanings.items() if entry.meaning is not None and concept in idioms]
-        chosen = sorted(known, key=lambda concept: _hash(f"{seed}/judge/{concept}"))[:n]
+        # By a hash and not by a generator, so that a larger n, and other languages, keep the concepts of a smaller one.
+        ranks = {concept: hashlib.sha256(f"{seed}/judge/{concept}".encode()).hexdigest() for concept in known}
+        chosen = sorted(known, key=ranks.__getitem__)[:n]
         for concept in sorted(chosen):
             texts = {"idiom": idioms[concept].idiom, "meaning": meanings[concept].meaning or ""}
             cases.append(Case(f"{group}/{concept}", concept, group, prompt, texts, languages))
         if planted_share is None:
             continue
-        for error in plant(lexicon, target, chosen, share=planted_share, seed=seed):
-            concept = error.entry.concept
-            texts = {"idiom": idioms[concept].idiom, "meaning": error.entry.meaning or ""}
-            name = f"{group}/{concept}/{error.kind.replace(' ', '-')}"
-            planted.append(Case(name, concept, group, prompt, texts, languages, error.kind))
+        for kind, wrong in plant(lexicon, target, chosen, share=planted_share, seed=seed):
+            concept = wrong.concept
+            texts = {"idiom": idioms[concept].idiom, "meaning": wrong.meaning or ""}
+            name = f"{group}/{concept}/{kind.replace(' ', '-')}"
+            planted.append(Case(name, concept, group, prompt, texts, languages, kind))
     return cases + planted
 
 
@@ -193,6 +193,7 @@ def quality_shares(judged: Sequence[Judged]) -> list[Share]:
         rows.append(Share(group, len(scored), n_unscored, shares, resample({group: strata[group]}).interval()))
     if len(rows) > 1:
         n_cases, n_unscored = sum(row.cases for row in rows), sum(row.unscored for row in rows)
+        # A mean over the groups that happen to have verdicts would not be comparable with that of another judge.
         if len(strata) < len(rows):
             rows.append(Share(ALL_GROUPS, n_cases, n_unscored))
         else:
@@ -214,7 +215,3 @@ def caught_errors(judged: Sequence[Judged]) -> list[tuple[str, bool]]:
     """
     planted = [verdict for verdict in judged if verdict.case.planted]
     return [(verdict.case.planted, verdict.quality in (MEDIUM, LOW)) for verdict in planted]
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()

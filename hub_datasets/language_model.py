@@ -98,7 +98,9 @@ async def reply_to(question: Question, send: Callable[[Messages], Awaitable[Answ
         try:
             return Reply(read_answer(text, question.answer), None, text, date)
         except MalformedError as error:
-            problem = f"{error} (it was cut at {answer.answer_tokens} tokens)" if answer.is_cut else str(error)
+            # The two names that providers have for the limit of tokens; who reads this knows what to raise.
+            is_cut = answer.finish in ("max_tokens", "length")
+            problem = f"{error} (it was cut at {answer.answer_tokens} tokens)" if is_cut else str(error)
         messages.append({"role": "assistant", "content": text})
         messages.append({"role": "user", "content": _REPAIR.format(problem=problem)})
     return Reply(None, problem, text, date)
@@ -111,13 +113,13 @@ async def generate(model: Model, prompt: str, messages: Messages, config: Genera
         RefusedError: the conversation is refused, or the response holds no whole answer.
     """
     output = await model.generate([_KINDS[row["role"]](content=row["content"]) for row in messages], config=config)
-    if output.empty:
-        raise CutError("the response has no choices")
-    if output.usage is None and output.stop_reason in ("model_length", "content_filter"):  # a status, not an answer
-        raise RefusedError(f"refused ({output.stop_reason}): {output.completion}")
-    if config.stream_idle_timeout and output.stop_reason == "unknown":  # Inspect takes it for a whole answer
-        raise CutError("the answer was cut off")
     usage = output.usage
+    # Inspect turns the status 400 of some servers into an answer without usage, whose text is the server's message.
+    if not output.empty and usage is None and output.stop_reason in ("model_length", "content_filter"):
+        raise RefusedError(f"refused ({output.stop_reason}): {output.completion}")
+    # A stream that breaks off has no reason for its end; Inspect takes it for a whole answer.
+    if output.empty or (config.stream_idle_timeout and output.stop_reason == "unknown"):
+        raise CutError("the response has no choices, or the answer was cut off")
     answer_tokens = estimated_tokens(output.completion) if usage is None else usage.output_tokens
     # Inspect's input tokens leave out those that the server had in its own cache, the total does not.
     asked = [row["content"] for row in messages]
@@ -177,6 +179,7 @@ class LanguageModel:
 
         async def work(waiting: Iterator[tuple[str, Question]]) -> None:
             for key, question in waiting:
+                # Two workers never get the same question, because they share one iterator.
                 try:
                     replies[key] = await reply_to(question, partial(self._answer, question))
                 except InputError as error:
@@ -191,6 +194,7 @@ class LanguageModel:
         try:
             await asyncio.gather(*(work(shared) for _ in range(self.concurrency)))
         finally:
+            # The client belongs to this round's loop, and a later round in another loop could not use it.
             if self._model is not None:
                 await self._model.api.aclose()
                 self._model = None
@@ -199,31 +203,20 @@ class LanguageModel:
         return replies
 
     async def _answer(self, question: Question, messages: Messages) -> Answer:
-        """Return the answer to a conversation, from the file or from the server."""
-        key = answer_key(self.name, question.prompt, messages, self.settings)
-        known = self.answers.get(key)
-        if known is not None:
-            return known
-        if len(messages) > len(question.messages):
-            self.n_repaired += 1
-        answer = await self._sent(question, messages)
-        text = self._without_keys(answer.text)
-        answer = answer.model_copy(update={"key": key, "model": name_on_server(self.name), "text": text})
-        self.answers.add(answer)
-        self.budget.tokens += answer.prompt_tokens + answer.answer_tokens
-        return answer
-
-    async def _sent(self, question: Question, messages: Messages) -> Answer:
-        """Return the answer of the server, which is asked again if it is busy or out of order.
-
-        Inspect would do that too, but waits three seconds to half an hour whatever the server asks for, and requests
-        that it repeats could not be counted in the budget.
+        """Return the answer to a conversation from the file, or from the server, which is asked again while it is busy.
 
         Raises:
             RefusedError: the server does not answer this question.
             InputError: it would not answer any other question either.
         """
+        key = answer_key(self.name, question.prompt, messages, self.settings)
+        known = self.answers.get(key)
+        if known is not None:
+            return known
+        self.n_repaired += len(messages) > len(question.messages)
         attempt = 0
+        # Inspect would repeat requests too, but waits three seconds to half an hour whatever the server asks for, and
+        # its requests could not be counted in the budget.
         while True:
             if self._failure is not None:
                 raise self._failure
@@ -233,6 +226,7 @@ class LanguageModel:
             config = self._config(question)
             try:
                 answer = await generate(self._model, question.prompt, messages, config)
+                break
             except Exception as error:  # whatever the client of a provider raises, or a malformed response makes
                 problem = self._problem(error)
                 if config.response_schema is not None and _SCHEMA.search(problem):
@@ -240,21 +234,25 @@ class LanguageModel:
                     continue
                 may_pass = isinstance(error, CutError) or self._model.should_retry(_cause(error))
                 if attempt == self.settings.retries or not may_pass:
-                    raise self._unanswered(problem) from error
-                await self._pause(error, 2.0**attempt)
+                    self._n_unanswered += 1
+                    if self._n_unanswered < MOST_UNANSWERED:
+                        raise RefusedError(problem) from error
+                    n_lost = f"{MOST_UNANSWERED} questions in a row without an answer, the last time"
+                    raise self._error(f"{n_lost}: {problem}; {GO_ON}") from error
+                stated = getattr(self._model.api.should_retry(_cause(error)), "retry_after", None)
+                if stated is not None and stated > LONGEST_WAIT:
+                    raise self._error(f"asks to wait {stated:.0f} seconds; run the same command again then") from error
+                # Not a plain sleep, because an error that ends the run ends the wait too.
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._has_failed.wait(), 2.0**attempt if stated is None else stated)
                 attempt += 1
-            else:
-                self._n_unanswered = 0
-                return answer
-
-    async def _pause(self, error: Exception, seconds: float) -> None:
-        """Wait as long as the server asks for, or else some seconds; an error that ends the run ends the wait."""
-        assert self._model is not None
-        stated = getattr(self._model.api.should_retry(_cause(error)), "retry_after", None)
-        if stated is not None and stated > LONGEST_WAIT:
-            raise self._error(f"asks to wait {stated:.0f} seconds; run the same command again then") from error
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._has_failed.wait(), seconds if stated is None else stated)
+        self._n_unanswered = 0
+        text = self._without_keys(answer.text)
+        answer = answer.model_copy(update={"key": key, "model": name_on_server(self.name), "text": text})
+        # Into the file before it is counted or read: whatever happens next, it is not paid for twice.
+        self.answers.add(answer)
+        self.budget.tokens += answer.prompt_tokens + answer.answer_tokens
+        return answer
 
     def _config(self, question: Question) -> GenerateConfig:
         settings = self.settings
@@ -280,6 +278,7 @@ class LanguageModel:
                 os.environ[variable] = value.strip()  # no header can hold white space around a key
                 self._keys.append(value.strip())
         try:
+            # Not memoized: Inspect would give a later call the client of a loop that has ended.
             try:
                 model = get_model(self.name, base_url=self.base_url, memoize=False)
             except ValueError as error:
@@ -311,18 +310,12 @@ class LanguageModel:
             raise self._error("answers with an HTML page; check base_url, which mostly ends in /v1") from error
         if status in _ADVICE:
             variable = next(iter(self._model.api.api_key_vars), "the environment")
-            raise self._error(f"{status}, {_ADVICE[status].format(variable=variable)}: {problem}") from error
-        if status == 400 and "temperature" in problem:
-            raise self._error(f"{problem}; pass --set temperature=default") from error
-        if getattr(cause, "code", None) == "insufficient_quota":
-            raise self._error(problem) from error
-        return problem
-
-    def _unanswered(self, problem: str) -> Exception:
-        self._n_unanswered += 1
-        if self._n_unanswered < MOST_UNANSWERED:
-            return RefusedError(problem)
-        return self._error(f"{MOST_UNANSWERED} questions in a row without an answer, the last time: {problem}; {GO_ON}")
+            problem = f"{status}, {_ADVICE[status].format(variable=variable)}: {problem}"
+        elif status == 400 and "temperature" in problem:
+            problem = f"{problem}; pass --set temperature=default"
+        elif getattr(cause, "code", None) != "insufficient_quota":
+            return problem
+        raise self._error(problem) from error
 
     def _error(self, message: str) -> InputError:
         place = f"{self.name} at {self.base_url}" if self.base_url else self.name

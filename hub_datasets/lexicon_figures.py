@@ -47,8 +47,10 @@ def _figures(lexicon: Lexicon, code: str) -> dict[str, Any]:
         if concept in pivot:
             counts["paired"] += 1
             counts["unlike"] += not share_stem(pivot[concept].idiom, LANGUAGES[PIVOT], row.idiom, LANGUAGES[code])
+    # The pools of the task itself, so that the figures cannot differ from what is scored.
     subset = LANGUAGES[code].subset
-    data, all_data = (build_retrieval(lexicon, "T2", subset, with_unsupported=every) for every in (False, True))
+    data = build_retrieval(lexicon, "T2", subset)
+    all_data = build_retrieval(lexicon, "T2", subset, with_unsupported=True)
     pool = Pool("T2", subset, data) if data else None
     is_doubtful = needs_support(lexicon, code)
     with_interchangeable = 0
@@ -139,25 +141,19 @@ def attest(lexicon: Lexicon, dictionary: Mapping[str, Sequence[Entry]], language
     concepts: dict[str, list[str]] = {"listed": [], "inflected": [], "absent": []}
     for concept, entry in sorted(lexicon.of(language).items()):
         forms = _folded_forms(entry, record)
-        if forms & headwords:
-            concepts["listed"].append(concept)
-        elif any(_is_inflected(form, last_words, record) for form in forms):
-            concepts["inflected"].append(concept)
-        else:
-            concepts["absent"].append(concept)
+        is_inflected = False
+        for form in forms:
+            rest, _, last = form.rpartition(" ")
+            for ending in record.infinitives:
+                if rest and last.endswith(ending) and len(last) > len(ending) + 1:
+                    stem = last.removesuffix(ending)
+                    is_inflected |= any(word.startswith(stem) for word in last_words.get(rest, ()))
+                    break
+        outcome = "listed" if forms & headwords else "inflected" if is_inflected else "absent"
+        concepts[outcome].append(concept)
     return concepts
 
 
 def _folded_forms(entry: Entry, language: Language) -> set[str]:
     """Return the citation forms of an entry, folded, with blanks in place of hyphens."""
     return {" ".join(fold(form, language).replace("-", " ").split()) for form in (entry.idiom, *entry.variants)}
-
-
-def _is_inflected(form: str, last_words: Mapping[str, Sequence[str]], language: Language) -> bool:
-    """Return whether a form in the infinitive is listed with another ending of its last word and the same rest."""
-    rest, _, last = form.rpartition(" ")
-    for ending in language.infinitives:
-        if rest and last.endswith(ending) and len(last) > len(ending) + 1:
-            stem = last.removesuffix(ending)
-            return any(word.startswith(stem) for word in last_words.get(rest, ()))
-    return False

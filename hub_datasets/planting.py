@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.languages import LANGUAGES, Language
@@ -28,14 +28,6 @@ OTHER_EXAMPLE, LITERAL_EXAMPLE = EXAMPLE_KINDS = ("other example", "literal exam
 SEED = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Planted:
-    """An entry with a wrong text in it; `kind` says which."""
-
-    kind: str
-    entry: Entry
-
-
 def plant(
     lexicon: Lexicon,
     language: str,
@@ -44,8 +36,8 @@ def plant(
     share: float,
     kinds: Sequence[str] = MEANING_KINDS,
     seed: int = SEED,
-) -> list[Planted]:
-    """Return copies of a share of the entries, each with one error; the kinds take turns.
+) -> list[tuple[str, Entry]]:
+    """Return kind of error and copy with it, of a share of the entries; the kinds take turns.
 
     Args:
         lexicon: gives the entries and the texts that are planted in them.
@@ -55,88 +47,77 @@ def plant(
         kinds: errors to plant; where one cannot be made of an entry, the next one is.
         seed: of the choice of entries and texts.
     """
-    maker = _Maker(lexicon, language, seed)
-    makers: dict[str, Callable[[Entry], Entry | None]] = {
-        OTHER: maker.with_other_meaning,
-        SHIFTED: maker.with_shifted_meaning,
-        LITERAL: maker.with_literal_meaning,
-        OTHER_EXAMPLE: maker.with_other_example,
-        LITERAL_EXAMPLE: maker.with_literal_example,
+    entries = lexicon.of(language)
+    equivalents = lexicon.judged(SAME, NEAR)
+    stems = {
+        name: frozenset(content_stems(entry.meaning or "", LANGUAGES[language])) for name, entry in entries.items()
     }
+    # Hashes instead of a generator: what is planted in an entry does not depend on which others there are.
     order = sorted(concepts, key=lambda concept: _hash(f"{seed}/plant/{language}/{concept}"))
-    planted: list[Planted] = []
+    planted: list[tuple[str, Entry]] = []
     for concept in order[: math.ceil(share * len(order))]:
-        entry = lexicon.of(language)[concept]
+        similar = equivalents.get(concept, set()) | {concept}
         for turn in range(len(kinds)):
             kind = kinds[(len(planted) + turn) % len(kinds)]
-            wrong = makers[kind](entry)
-            if wrong is not None:
-                planted.append(Planted(kind, wrong))
+            entry = entries[concept]
+            text = _wrong_text(kind, entry, entries, LANGUAGES[language], similar=similar, stems=stems, seed=seed)
+            if text is not None:
+                is_meaning = kind in MEANING_KINDS
+                wrong = replace(entry, meaning=text) if is_meaning else replace(entry, example=text, spans=None)
+                planted.append((kind, wrong))
                 break
     return planted
 
 
-class _Maker:
-    """Makes wrong entries of a language, mostly with texts of its other entries."""
+def _wrong_text(
+    kind: str,
+    entry: Entry,
+    entries: Mapping[str, Entry],
+    language: Language,
+    *,
+    similar: Collection[str],
+    stems: Mapping[str, frozenset[str]],
+    seed: int,
+) -> str | None:
+    """Return the wrong meaning or example of a kind for an entry; None if there is none.
 
-    def __init__(self, lexicon: Lexicon, language: str, seed: int) -> None:
-        self._entries: Mapping[str, Entry] = lexicon.of(language)
-        self._equivalents = lexicon.judged(SAME, NEAR)
-        self._language: Language = LANGUAGES[language]
-        self._seed = seed
-        self._stems: dict[str, frozenset[str]] = {}
-        for concept, entry in self._entries.items():
-            self._stems[concept] = frozenset(content_stems(entry.meaning or "", self._language))
-
-    def with_other_meaning(self, entry: Entry) -> Entry | None:
-        meanings = {other.concept: other.meaning for other in self._others(entry, "meaning")}
-        return replace(entry, meaning=meanings[self._chosen(entry, meanings)]) if meanings else None
-
-    def with_shifted_meaning(self, entry: Entry) -> Entry | None:
-        """Return the entry with the closest meaning that is another one; None if none shares a word."""
-        own = self._stems[entry.concept]
-        closest, best = None, 0.0
-        for other in sorted(self._others(entry, "meaning"), key=lambda other: other.concept):
-            shared = len(own & self._stems[other.concept])
-            closeness = shared / len(own | self._stems[other.concept]) if shared else 0.0
-            if best < closeness < 1:
-                closest, best = other, closeness
-        return replace(entry, meaning=closest.meaning) if closest else None
-
-    def with_literal_meaning(self, entry: Entry) -> Entry | None:
-        """Return the entry with the part of the literal paraphrase that stands in place of the idiom."""
+    `similar` are the concepts whose texts would be no error: its own, and those judged the same or near; `stems` are
+    those of the meanings.
+    """
+    if kind == LITERAL_EXAMPLE:
+        return entry.literal_example or None
+    if kind == LITERAL:
         if entry.original is None or entry.literal_paraphrase is None:
             return None
-        spans = annotate(entry.idiom, entry.original, self._language, variants=entry.variants).spans
+        spans = annotate(entry.idiom, entry.original, language, variants=entry.variants).spans
         if not spans:
             return None
+        # What stands in place of the idiom, if the paraphrase left the rest of the sentence as it is.
         before, after = entry.original[: spans[0].start], entry.original[spans[-1].end :]
         paraphrase = entry.literal_paraphrase
         if not paraphrase.startswith(before) or not paraphrase.endswith(after):
             return None
         literal = paraphrase[len(before) : len(paraphrase) - len(after)].strip()
-        return replace(entry, meaning=literal) if literal and literal != entry.meaning else None
-
-    def with_other_example(self, entry: Entry) -> Entry | None:
-        examples = {other.concept: other.example for other in self._others(entry, "example")}
-        return replace(entry, example=examples[self._chosen(entry, examples)], spans=None) if examples else None
-
-    def with_literal_example(self, entry: Entry) -> Entry | None:
-        return replace(entry, example=entry.literal_example, spans=None) if entry.literal_example else None
-
-    def _chosen(self, entry: Entry, concepts: Mapping[str, object]) -> str:
-        return min(concepts, key=lambda concept: _hash(f"{self._seed}/{entry.concept}/{concept}"))
-
-    def _others(self, entry: Entry, field: str) -> Iterator[Entry]:
-        """Yield the entries whose meaning or example would be wrong in this one."""
-        equivalents = self._equivalents.get(entry.concept, set()) | {entry.concept}
-        idiom = fold(entry.idiom, self._language)
-        for concept, other in self._entries.items():
-            text = getattr(other, field)
-            if text is None or text in (entry.meaning, entry.example) or concept in equivalents:
-                continue
-            if fold(other.idiom, self._language) != idiom:
-                yield other
+        return literal if literal and literal != entry.meaning else None
+    idiom = fold(entry.idiom, language)
+    texts: dict[str, str] = {}  # concept -> its text, which would be wrong in this entry
+    for concept, other in sorted(entries.items()):
+        text = other.meaning if kind in MEANING_KINDS else other.example
+        if text is None or text in (entry.meaning, entry.example) or concept in similar:
+            continue
+        if fold(other.idiom, language) != idiom:  # another sense of the same idiom may be right, too
+            texts[concept] = text
+    if kind != SHIFTED:
+        chosen = min(texts, key=lambda concept: _hash(f"{seed}/{entry.concept}/{concept}"), default=None)
+        return texts[chosen] if chosen is not None else None
+    own = stems[entry.concept]
+    closest, best = None, 0.0
+    for concept, text in texts.items():
+        shared = len(own & stems[concept])
+        closeness = shared / len(own | stems[concept]) if shared else 0.0
+        if best < closeness < 1:  # at 1 the same words say the same thing
+            closest, best = text, closeness
+    return closest
 
 
 def _hash(text: str) -> str:

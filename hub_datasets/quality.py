@@ -67,6 +67,7 @@ def idiom_in_example(entries: Sequence[Entry], language: Language) -> Breaches:
             continue
         marked = " ".join(span.of(entry.example) for span in entry.spans)
         missing = [_missing_words(form, marked, language) for form in (entry.idiom, *entry.variants)]
+        # One form that is there as a whole is enough.
         if all(missing):
             yield entry.concept, f"spans {marked!r} lack {', '.join(missing[0])} of the idiom {entry.idiom!r}"
 
@@ -86,8 +87,8 @@ def whole_words(entries: Sequence[Entry], language: Language) -> Breaches:
 def circular_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
     """Yield meanings that use every content word of their own idiom; a single one may be the right word."""
     for entry in entries:
-        meaning_words = _content_words(entry.meaning or "", language)
-        idiom_words = _content_words(entry.idiom, language)
+        meaning_words = _words_of(entry.meaning or "", language, content_only=True)
+        idiom_words = _words_of(entry.idiom, language, content_only=True)
         shared_words = [own for own in idiom_words if any(_same_word(word, own) for word in meaning_words)]
         if idiom_words and shared_words == idiom_words:
             message = f"meaning {entry.meaning!r} says the idiom {entry.idiom!r} again: {' '.join(idiom_words)}"
@@ -101,11 +102,11 @@ def idiom_in_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
     """
     idioms: dict[str, list[tuple[list[str], Entry]]] = defaultdict(list)  # by the first word
     for entry in entries:
-        idiom_words = _all_words(entry.idiom, language)
+        idiom_words = _words_of(entry.idiom, language, content_only=False)
         if len(idiom_words) > 1 and not entry.collocation:
             idioms[idiom_words[0]].append((idiom_words, entry))
     for entry in entries:
-        meaning_words = _all_words(entry.meaning or "", language)
+        meaning_words = _words_of(entry.meaning or "", language, content_only=False)
         for start, word in enumerate(meaning_words):
             for idiom_words, other in idioms[word]:
                 window = meaning_words[start : start + len(idiom_words)]
@@ -146,6 +147,7 @@ def names(entries: Sequence[Entry], language: Language) -> Breaches:
     capitals: set[str] = set()
     uses: Counter[str] = Counter()
     for tokens in words_by_concept.values():
+        # Not the first word, because every sentence begins with a capital.
         capitals.update(word for word in tokens[1:] if word[0].isupper() and len(word) > 1)
         uses.update(set(tokens))
     n_examples = len(words_by_concept)
@@ -198,8 +200,10 @@ def copied_examples(lexicon: Lexicon) -> Breaches:
             for span in reversed(entry.spans or ()):
                 text = text[: span.start] + text[span.end :]
             stems = Counter(word[:_EXAMPLE_LETTERS] for word in skeleton(text, LANGUAGES[code]).split())
+            # Beginnings of words, because the languages differ mostly in their suffixes.
             for other in examples.values():
                 shorter, longer = sorted((stems.total(), other.total()))
+                # Two words may be alike by chance.
                 if shorter > 2 and (stems & other).total() >= COPIED_WORDS * longer:
                     copies.append(code)
                     break
@@ -221,23 +225,23 @@ def _missing_words(idiom: str, text: str, language: Language) -> list[str]:
     return missing
 
 
-def _all_words(text: str, language: Language) -> list[str]:
-    """Return the words of a text as they are spelt, the last one without an infinitive ending."""
+def _words_of(text: str, language: Language, *, content_only: bool) -> list[str]:
+    """Return the words of a text as they are spelt: all, or those that are no function words.
+
+    Infinitives are without their endings: of content words each, otherwise the last word alone.
+    """
+    found: list[str] = []
     spelt = _WORD.findall(fold(text, language))
-    return [*spelt[:-1], *(_without_infinitive(word, language) for word in spelt[-1:])]
-
-
-def _without_infinitive(word: str, language: Language) -> str:
-    for ending in language.infinitives:
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            return word.removesuffix(ending)
-    return word
-
-
-def _content_words(text: str, language: Language) -> list[str]:
-    """Return the words of a text without function words; infinitives are without their endings."""
-    folded = _WORD.findall(fold(text, language))
-    return [_without_infinitive(word, language) for word in folded if word not in language.function_words]
+    for number, word in enumerate(spelt, start=1):
+        if content_only and word in language.function_words:
+            continue
+        if content_only or number == len(spelt):
+            for ending in language.infinitives:
+                if word.endswith(ending) and len(word) > len(ending) + 1:
+                    word = word.removesuffix(ending)
+                    break
+        found.append(word)
+    return found
 
 
 def _same_word(first: str, second: str) -> bool:
@@ -247,5 +251,6 @@ def _same_word(first: str, second: str) -> bool:
     """
     n_letters = min(len(first), len(second), _CIRCULAR_LETTERS)
     n_more = abs(len(first) - len(second))
+    # After three letters (göz) only a short suffix may follow, or göz would be a form of gözlemci.
     longest_suffix = 3 if n_letters == 3 else _CIRCULAR_LETTERS
     return n_letters > 2 and first[:n_letters] == second[:n_letters] and n_more <= longest_suffix

@@ -104,11 +104,6 @@ class Answer(BaseModel):
     answer_tokens: int
     date: str
 
-    @property
-    def is_cut(self) -> bool:
-        """Return whether the model had more to say; ``length`` is what OpenAI's protocol says."""
-        return self.finish in ("max_tokens", "length")
-
 
 @dataclass(slots=True)
 class Budget:
@@ -142,6 +137,7 @@ class AnswerFile:
                 self.n_damaged += 1
                 continue
             self._answers[answer.key] = answer
+        # After half a line the next answer must begin on a line of its own, or both would be lost.
         self._is_cut = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
 
     def get(self, key: str) -> Answer | None:
@@ -152,6 +148,7 @@ class AnswerFile:
         """Append an answer to the file; it is there when this returns, whatever happens to the process next."""
         start = "\n" if self._is_cut else ""
         data = f"{start}{json.dumps(answer.model_dump(), ensure_ascii=False)}\n".encode()
+        # One write of a whole line with O_APPEND, because a buffered file could be cut in the middle by a kill.
         try:
             handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
             try:
@@ -167,13 +164,10 @@ class AnswerFile:
             raise InputError(f"{self.path}: the disk is full; make room, and run the same command again")
         self._answers[answer.key] = answer
 
-    def typical_tokens(self, model: str, prompt: str) -> float:
-        """Return the mean length of a model's answers to a prompt, or `TYPICAL_ANSWER`."""
-        lengths = []
-        for answer in self._answers.values():
-            if (answer.model, answer.prompt) == (model, prompt):
-                lengths.append(answer.answer_tokens)
-        return sum(lengths) / len(lengths) if lengths else TYPICAL_ANSWER
+    def lengths(self, model: str, prompt: str) -> list[int]:
+        """Return the tokens of the answers that a model, by its name on the server, gave to a prompt."""
+        rows = self._answers.values()
+        return [row.answer_tokens for row in rows if (row.model, row.prompt) == (model, prompt)]
 
 
 @contextmanager
@@ -235,7 +229,8 @@ def estimate(model: str, questions: Sequence[Question], settings: Settings, answ
             key = answer_key(model, prompt, question.messages, settings)
             if answers.get(key) is None:
                 missing[key] = estimated_tokens(*(message["content"] for message in question.messages))
-        answer_tokens = len(missing) * round(answers.typical_tokens(name_on_server(model), prompt))
+        lengths = answers.lengths(name_on_server(model), prompt) or [TYPICAL_ANSWER]
+        answer_tokens = len(missing) * round(sum(lengths) / len(lengths))
         estimates.append(Estimate(prompt, len(own), len(missing), sum(missing.values()), answer_tokens))
     return estimates
 
@@ -249,9 +244,23 @@ def read_answer(text: str, answer: type[Value]) -> Value:
     Raises:
         MalformedError: there is no such object, or there are several that differ.
     """
+    spoken = without_reasoning(text[:_LONGEST])
     values: list[Value] = []
     problem = "no JSON object in the answer" if text.strip() else "the answer is empty"
-    for candidate in _objects(without_reasoning(text[:_LONGEST])):
+    decoder = json.JSONDecoder()
+    start = spoken.find("{")
+    # A limit, because each of 100,000 braces could be decoded to the end of the text.
+    for _ in range(_MOST_OBJECTS):
+        if start < 0:
+            break
+        try:
+            _, end = decoder.raw_decode(spoken, start)
+        except (ValueError, RecursionError):
+            start = spoken.find("{", start + 1)
+            continue
+        candidate = spoken[start:end]
+        start = spoken.find("{", end)
+        # Read again by the strict reader, which refuses what the decoder lets pass, such as repeated keys and NaN.
         try:
             value = answer.model_validate(parse_json(candidate.encode("utf-8", "surrogatepass")))
         except ValidationError as error:
@@ -261,25 +270,6 @@ def read_answer(text: str, answer: type[Value]) -> Value:
         else:
             if value not in values:
                 values.append(value)
-    if len(values) > 1:
-        raise MalformedError(f"the answer has {len(values)} JSON objects that differ")
-    if not values:
-        raise MalformedError(problem)
+    if len(values) != 1:
+        raise MalformedError(f"the answer has {len(values)} JSON objects that differ" if values else problem)
     return values[0]
-
-
-def _objects(text: str) -> Iterator[str]:
-    """Yield the texts of the outermost JSON objects, valid as far as brackets and quotes go."""
-    decoder = json.JSONDecoder()
-    start = text.find("{")
-    for _ in range(_MOST_OBJECTS):
-        if start < 0:
-            return
-        try:
-            value, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            end = start + 1
-        else:
-            if isinstance(value, dict):
-                yield text[start:end]
-        start = text.find("{", end)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -31,38 +31,31 @@ CRITERIA = ("semantic-fidelity", "definition-example-consistency", "idiomatic-us
 CONTRADICTION, UNSURE, UNREADABLE = "the verdict contradicts itself", "low confidence", "the answer is not readable"
 
 
-def _word(meanings: Mapping[str, bool]) -> BeforeValidator:
-    """Return the reader of a field that must be one of two words."""
-
-    def read(value: Any) -> bool:
-        word = str(value).strip().rstrip(".").lower()
-        if word not in meanings:
-            raise ValueError(f"must be one of {', '.join(meanings)}")
-        return meanings[word]
-
-    return BeforeValidator(read, json_schema_input_type=str)
+def _plain_word(value: Any) -> str:
+    return str(value).strip().rstrip(".").lower()
 
 
 def _confidence(value: Any) -> float:
     """Return a confidence as a share; models also write percentages."""
-    if isinstance(value, bool):
-        raise ValueError("must be a number from 0 to 1")
     number = float(str(value).strip().removesuffix("%"))
     return number / 100 if 1 < number <= 100 else number
 
 
-_Answer = Annotated[bool, _word({"yes": True, "no": False, "true": True, "false": False})]
-_Decision = Annotated[bool, _word({"accept": True, "reject": False, "accepted": True, "rejected": False})]
+# The schema that servers get asks for a text and not for these words, because "Yes." and "TRUE" are read as well.
+_Answer = Annotated[Literal["yes", "no", "true", "false"], BeforeValidator(_plain_word, json_schema_input_type=str)]
+_Decision = Annotated[
+    Literal["accept", "reject", "accepted", "rejected"], BeforeValidator(_plain_word, json_schema_input_type=str)
+]
 _Confidence = Annotated[float, Field(ge=0, le=1), BeforeValidator(_confidence, json_schema_input_type=float)]
 
 
 class PaperVerification(AnswerFields):
     """Answer to the paper's prompt."""
 
-    is_faithful: Annotated[_Answer, Field(alias="semantic-fidelity")]
-    is_consistent: Annotated[_Answer, Field(alias="definition-example-consistency")]
-    is_idiomatic: Annotated[_Answer, Field(alias="idiomatic-usage")]
-    is_accepted: Annotated[_Decision, Field(alias="final-decision")]
+    fidelity: Annotated[_Answer, Field(alias="semantic-fidelity")]
+    consistency: Annotated[_Answer, Field(alias="definition-example-consistency")]
+    usage: Annotated[_Answer, Field(alias="idiomatic-usage")]
+    decision: Annotated[_Decision, Field(alias="final-decision")]
 
 
 class Verification(PaperVerification):
@@ -72,20 +65,16 @@ class Verification(PaperVerification):
     confidence: _Confidence
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """An entry that is verified; `planted` is the kind of the error in it, empty for the entries themselves."""
-
-    language: str
-    entry: Entry
-    planted: str = ""
+Checked = tuple[str, Entry, str]  # language code, entry, and kind of the error planted in it; empty if there is none
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What became of an entry."""
 
-    checked: Checked
+    language: str
+    entry: Entry
+    planted: str  # kind of the error in it; empty if there is none
     reason: str  # why it is rejected; empty if it is accepted
     failed: tuple[str, ...]  # the criteria that the model answered with no
     confidence: float | None  # in [0, 1]; None if the prompt does not ask for it, or the answer could not be read
@@ -93,9 +82,9 @@ class Verdict:
 
     def to_json(self, *, model: str, prompt: str) -> str:
         """Return the verdict as one line of a file."""
-        entry = self.checked.entry
-        row: dict[str, Any] = {"language": self.checked.language, "concept": entry.concept, "idiom": entry.idiom}
-        row |= {"meaning": entry.meaning, "example": entry.example, "planted": self.checked.planted or None}
+        entry = self.entry
+        row: dict[str, Any] = {"language": self.language, "concept": entry.concept, "idiom": entry.idiom}
+        row |= {"meaning": entry.meaning, "example": entry.example, "planted": self.planted or None}
         row |= {"decision": REJECT if self.reason else ACCEPT, "reason": self.reason or None}
         row |= {"failed": self.failed, "confidence": self.confidence, "answer": self.reply.text}
         return json.dumps(row | {"model": model, "prompt": prompt, "date": self.reply.date}, ensure_ascii=False)
@@ -111,20 +100,21 @@ def entries_to_check(
         complete = []
         for concept, entry in sorted(lexicon.of(code).items()):
             if entry.meaning is not None and entry.example is not None:
-                checked.append(Checked(code, entry))
+                checked.append((code, entry, ""))
                 complete.append(concept)
         if planted_share is not None:
             kinds = (*MEANING_KINDS, *EXAMPLE_KINDS)
-            for error in plant(lexicon, code, complete, share=planted_share, kinds=kinds, seed=seed):
-                planted.append(Checked(code, error.entry, error.kind))
+            for kind, entry in plant(lexicon, code, complete, share=planted_share, kinds=kinds, seed=seed):
+                planted.append((code, entry, kind))
+    # The planted ones come last, so that a run that is cut off by its budget has asked about the entries themselves.
     return checked + planted
 
 
 def verification_question(prompt: Prompt, checked: Checked) -> Question:
     """Return the question about one complete entry."""
-    entry = checked.entry
+    code, entry, _ = checked
     texts = {"idiom": entry.idiom, "meaning": entry.meaning or "", "example": entry.example or ""}
-    messages = prompt.messages(texts, plain={"language": LANGUAGES[checked.language].name})
+    messages = prompt.messages(texts, plain={"language": LANGUAGES[code].name})
     return Question(prompt.label, messages, PaperVerification if prompt.version == PAPER else Verification)
 
 
@@ -132,28 +122,30 @@ def verdict_of(checked: Checked, reply: Reply, *, min_confidence: float = MIN_CO
     """Return what a reply means: only an answer that accepts without contradiction, and is sure enough, accepts."""
     answer = reply.value
     if not isinstance(answer, PaperVerification):
-        return Verdict(checked, f"{UNREADABLE} ({reply.problem})", (), None, reply)
-    passed = (answer.is_faithful, answer.is_consistent, answer.is_idiomatic)
-    failed = tuple(name for name, is_passed in zip(CRITERIA, passed, strict=True) if not is_passed)
+        return Verdict(*checked, f"{UNREADABLE} ({reply.problem})", (), None, reply)
+    words = zip(CRITERIA, (answer.fidelity, answer.consistency, answer.usage), strict=True)
+    failed = tuple(name for name, word in words if word in ("no", "false"))
+    is_accepted = answer.decision.startswith(ACCEPT)
     confidence = answer.confidence if isinstance(answer, Verification) else None
     reason = ""
-    if answer.is_accepted and failed:
+    # A verdict that contradicts itself counts as a rejection, as in the paper: nobody can tell which half is meant.
+    if is_accepted and failed:
         reason = f"{CONTRADICTION} ({ACCEPT}, but no to {', '.join(failed)})"
     elif failed:
         reason = f"rejected ({', '.join(failed)})"
-    elif not answer.is_accepted:
+    elif not is_accepted:
         reason = f"{CONTRADICTION} ({REJECT}, but every criterion is met)"
     elif confidence is not None and confidence < min_confidence:
         reason = f"{UNSURE} ({confidence:g})"
-    return Verdict(checked, reason, failed, confidence, reply)
+    return Verdict(*checked, reason, failed, confidence, reply)
 
 
 def count_decisions(verdicts: Sequence[Verdict]) -> dict[str, Counter[str]]:
     """Return language code -> `ACCEPT` or the reason for rejecting -> number of entries; without planted errors."""
     counts: dict[str, Counter[str]] = {}
     for verdict in verdicts:
-        if not verdict.checked.planted:
-            counts.setdefault(verdict.checked.language, Counter())[verdict.reason.partition(" (")[0] or ACCEPT] += 1
+        if not verdict.planted:
+            counts.setdefault(verdict.language, Counter())[verdict.reason.partition(" (")[0] or ACCEPT] += 1
     return counts
 
 
@@ -162,19 +154,35 @@ def apply_verdicts(lexicon: Lexicon, verdicts: Sequence[Verdict], *, note: str) 
 
     Languages without a verdict stay as they are. `note`, in the status, is model, prompt and date.
     """
-    reasons: dict[str, dict[str, str]] = {}  # language code -> concept -> reason, empty for an accepted entry
+    reasons_by_language: dict[str, dict[str, str]] = {}  # code -> concept -> reason, empty for an accepted entry
     for verdict in verdicts:
-        if not verdict.checked.planted:
-            reasons.setdefault(verdict.checked.language, {})[verdict.checked.entry.concept] = verdict.reason
+        if not verdict.planted:
+            reasons_by_language.setdefault(verdict.language, {})[verdict.entry.concept] = verdict.reason
     entries = {code: dict(rows) for code, rows in lexicon.entries.items()}
     rejected: list[dict[str, Any]] = []
-    for code, own in reasons.items():
+    for code, reasons in reasons_by_language.items():
+        language = LANGUAGES[code]
         rows = sorted(lexicon.of(code).items())
-        accepted = [entry for concept, entry in rows if own.get(concept) == ""]
-        own = own | _broken_rules(accepted, code)
+        accepted = [entry for concept, entry in rows if reasons.get(concept) == ""]
+        malformed: dict[str, str] = {}
+        for rule in (lengths, idiom_in_example):
+            for concept, message in rule(accepted, language):
+                malformed.setdefault(concept, message)
+        first: dict[str, str] = {}  # idiom -> concept of the first entry that has it
+        for entry in accepted:
+            example = entry.example or ""
+            if entry.spans is None and annotate(entry.idiom, example, language, variants=entry.variants).dropped:
+                malformed.setdefault(entry.concept, "the idiom is not found in the example")
+            if entry.concept in malformed:
+                reasons[entry.concept] = f"malformed: {malformed[entry.concept]}"
+                continue
+            # Senses of one concept may share their idiom, entries of different concepts may not.
+            earlier = first.setdefault(fold(entry.idiom, language), entry.concept)
+            if earlier.split(SENSE_SEPARATOR)[0] != entry.concept.split(SENSE_SEPARATOR)[0]:
+                reasons[entry.concept] = f"duplicate: the same idiom as {earlier}"
         entries[code] = {}
         for concept, entry in rows:
-            reason = own.get(concept, "incomplete: no meaning or no example")
+            reason = reasons.get(concept, "incomplete: no meaning or no example")
             if reason:
                 rejected.append({"language": code, "reason": reason, "entry": json.loads(entry.to_json())})
             else:
@@ -183,23 +191,3 @@ def apply_verdicts(lexicon: Lexicon, verdicts: Sequence[Verdict], *, note: str) 
     concepts = {name: concept for name, concept in lexicon.concepts.items() if name in used}
     equivalents = {pair: judgement for pair, judgement in lexicon.equivalents.items() if used.issuperset(pair)}
     return replace(lexicon, concepts=concepts, entries=entries, equivalents=equivalents, revision=""), rejected
-
-
-def _broken_rules(entries: Sequence[Entry], code: str) -> dict[str, str]:
-    """Return concept -> reason of the malformed entries and the duplicates."""
-    language = LANGUAGES[code]
-    reasons: dict[str, str] = {}
-    for rule in (lengths, idiom_in_example):
-        for concept, message in rule(entries, language):
-            reasons.setdefault(concept, f"malformed: {message}")
-    first: dict[str, str] = {}  # idiom -> concept of the first entry that has it
-    for entry in entries:
-        example = entry.example or ""
-        if entry.spans is None and annotate(entry.idiom, example, language, variants=entry.variants).dropped:
-            reasons.setdefault(entry.concept, "malformed: the idiom is not found in the example")
-        if entry.concept in reasons:
-            continue
-        earlier = first.setdefault(fold(entry.idiom, language), entry.concept)
-        if earlier.split(SENSE_SEPARATOR)[0] != entry.concept.split(SENSE_SEPARATOR)[0]:
-            reasons[entry.concept] = f"duplicate: the same idiom as {earlier}"
-    return reasons

@@ -245,7 +245,7 @@ def test_what_is_planted_is_wrong_and_of_the_kind_that_is_said():
     lexicon = Lexicon(concepts, {"tr": entries}, "0" * 40, equivalents={("a", "b"): "near"})
     kinds = {}
     for kind in (*MEANING_KINDS, *EXAMPLE_KINDS):
-        kinds |= {planted.kind: planted.entry for planted in plant(lexicon, "tr", ["a"], share=1, kinds=[kind])}
+        kinds |= dict(plant(lexicon, "tr", ["a"], share=1, kinds=[kind]))
     assert kinds["other"].meaning in (entries["c"].meaning, entries["d"].meaning)
     assert kinds["shifted"].meaning == entries["c"].meaning  # b is closer, but judged near: it would be no error
     assert kinds["literal"].meaning == "kaya parçası fırlattı"

@@ -140,7 +140,7 @@ def verify(
     note = f"{model}, {prompt.label}, {_dates(asked[model])}"
     _print_counts(count_decisions(results), head=["decision", "entries"])
     sys.stdout.write(printable(f"{verdicts}: {len(results)} verdicts by {note}\n"))
-    caught = [(row.checked.planted, bool(row.reason)) for row in results if row.checked.planted]
+    caught = [(row.planted, bool(row.reason)) for row in results if row.planted]
     report_caught(caught, min_caught=min_caught)
     if out is None:
         return
