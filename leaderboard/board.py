@@ -10,14 +10,12 @@ submissions too (`ranking`).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from leaderboard.data import BoardData
 from leaderboard.ranking import NO_SCORE, Score, Standings, rank
-from leaderboard.submission import LeftOut, Metadata, Submission, read_submission, submission_folders
-from turkic_idiom_tasks.dataset import Dataset
+from leaderboard.submission import LeftOut, Metadata, Submission
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
@@ -66,18 +64,9 @@ class Board:
     reproduced: frozenset[str]  # ids that the maintainers ran again
     other_editions: tuple[LeftOut, ...] = ()  # listed without scores; sorted by edition and id
 
-    @property
-    def submissions(self) -> tuple[ScoredSubmission, ...]:
-        """Return the submissions, sorted by id."""
-        return tuple(self.by_id.values())
-
-    def interval(self, submission: ScoredSubmission, score: ScoredSubset) -> Interval:
-        """Return the 95% interval of the main score of one subset of a submission."""
-        return self.intervals[submission.id][score.task, score.subset]
-
     def main(self, submission: ScoredSubmission, score: ScoredSubset) -> Score:
         """Return the main score of one subset of a submission with its interval; it is not chance-corrected."""
-        return Score(score.main, self.interval(submission, score))
+        return Score(score.main, self.intervals[submission.id][score.task, score.subset])
 
 
 def score_submission(submission: Submission) -> ScoredSubmission:
@@ -85,13 +74,6 @@ def score_submission(submission: Submission) -> ScoredSubmission:
     keys = sorted(submission.predictions, key=usual_order)
     scores = tuple(score_subset(submission.predictions[key]) for key in keys)
     return ScoredSubmission(submission.id, submission.metadata, scores)
-
-
-def load_submissions(place: Path, dataset: Dataset) -> Iterator[ScoredSubmission | LeftOut]:
-    """Yield the submissions in a folder with their scores, sorted by name; one with a fault never stops the others."""
-    for folder in submission_folders(place):
-        submission = read_submission(folder, dataset)
-        yield submission if isinstance(submission, LeftOut) else score_submission(submission)
 
 
 def extra_tasks(submissions: Iterable[ScoredSubmission]) -> list[str]:
@@ -131,16 +113,15 @@ def make_board(
     Of the ids of submissions that were `reproduced`, those of other boards are ignored.
 
     Raises:
-        InputError: two submissions have the same id, or one was scored on other data and cannot be compared.
+        InputError: a submission was scored on other data and cannot be compared.
     """
-    by_id: dict[str, ScoredSubmission] = {}
-    for submission in sorted(submissions, key=lambda submission: submission.id):
-        if submission.id in by_id:
-            raise InputError(f"two submissions have the id {submission.id!r}; rename the folder of one")
-        by_id[submission.id] = submission
+    by_id = {submission.id: submission for submission in sorted(submissions, key=lambda submission: submission.id)}
+    assert len(by_id) == len(submissions)  # ids are the names of folders
+    for submission in by_id.values():
         revision = submission.metadata.dataset_revision
         for score in submission.subsets:
             subset = data.find(score.task, score.subset)
+            # A revision says nothing of the subsets that were asked for, and other items have other floors
             if revision != data.revision or subset is None or tuple(subset.texts) != score.items:
                 raise InputError(
                     f"{submission.id}: the items of {score.task} {score.subset}, scored on revision {revision[:12]}, "
@@ -163,10 +144,11 @@ def language_boards(board: Board) -> dict[str, Board]:
     It answers which model is the best one for the language: its ranks and groups of ties are of that language alone.
     """
     submitted: set[SubsetKey] = set()
-    for submission in board.submissions:
+    for submission in board.by_id.values():
         submitted.update((score.task, score.subset) for score in submission.subsets if not math.isnan(score.main))
     boards = {}
     for code in board.data.languages:
+        # A subset that nobody has would leave every model without a rank over all tasks of the language
         subsets = []
         for subset in board.data.subsets:
             if subset.language == code and (subset.task, subset.name) in submitted:
@@ -219,7 +201,17 @@ def task_means(
             for subset in subsets:
                 score = resampled[task, subset.name].get(submission.id)
                 if score and subset.floor < 1:  # with one candidate nothing is above chance
-                    scores.append(_correct(score, subset.floor))
+                    # A linear change, so nothing is drawn again: draws, influences and reach change by one factor
+                    scale = 1 / (1 - subset.floor)
+                    above_chance = replace(
+                        score,
+                        score=(score.score - subset.floor) * scale,
+                        draws=(score.draws - subset.floor) * scale,
+                        influence=score.influence * scale,
+                        reach=score.reach * scale,
+                    )
+                    scores.append(above_chance)
+            # A mean over other languages is the score of another task
             if len(scores) == len(subsets):
                 means[submission.id] = mean(scores)
         by_task[task] = means
@@ -244,16 +236,4 @@ def _rank(
         retrieval=rank([scores for task, scores in means.items() if task in RETRIEVAL_TASKS]),
         by_task={task: rank([scores]) for task, scores in means.items()},
         reproduced=reproduced & by_id.keys(),
-    )
-
-
-def _correct(resampled: Resampled, floor: float) -> Resampled:
-    """Return the chance-corrected score, (score - floor) / (1 - floor), under the same draws."""
-    scale = 1 / (1 - floor)
-    return replace(
-        resampled,
-        score=(resampled.score - floor) * scale,
-        draws=(resampled.draws - floor) * scale,
-        influence=resampled.influence * scale,
-        reach=resampled.reach * scale,
     )

@@ -17,7 +17,7 @@ from turkic_idiom_tasks.dataset.similarity import NOWHERE, STS
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample_models
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
-from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer, ItemAnswers
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS, Item
@@ -123,49 +123,43 @@ def hardest(scores: Sequence[ScoredSubset], data: BoardData) -> list[Values]:
 def _worst(score: ScoredSubset, subset: SubsetItems) -> Iterator[tuple[str, str]]:
     """Yield the id of each of the hardest items of a subset, and what the model did with it."""
     if score.answers is not None:
-        yield from _first_wrong(score.answers)
+        answers = score.answers
+        n_shown = 0
+        for item, answer, is_right in zip(answers.items.rows, answers.answers, answers.are_right(), strict=True):
+            if is_right or n_shown == N_HARDEST:
+                continue
+            n_shown += 1
+            text, trap = _chosen(item, answer)
+            result = f"chose {text}" if isinstance(answer, int) else f"wrote {text}"
+            yield item.id, "could not be read" if answer is None else result + (f" ({trap})" if trap else "")
     elif score.similarities is not None:
-        yield from _nearest_rewordings(score)
+        # No pair has a share in a correlation, so these are the sentences whose literal rewording is nearer than their
+        # paraphrase by the largest difference
+        pairs, values = score.similarities.pairs, score.similarities.values
+        incorrect = np.flatnonzero(pairs.correct != NOWHERE)
+        gains = values[pairs.correct[incorrect]] - values[incorrect]
+        for place in np.argsort(gains, kind="stable")[:N_HARDEST].tolist():
+            rewording = int(incorrect[place])
+            paraphrase = int(pairs.correct[rewording])
+            yield pairs.rows[paraphrase].id, f"{values[paraphrase]:.3f}; literal rewording {values[rewording]:.3f}"
     elif score.task == SPANS:
         rows = []
-        for item, (numerator, denominator) in zip(score.items, score.sums.tolist(), strict=True):
-            f1 = numerator / denominator if denominator else 1.0
-            rows.append((f1, -denominator, item, numerator / 2))  # among equal ones those with the most mistakes first
-        for _, negative_denominator, item, n_correct in sorted(rows)[:N_HARDEST]:
-            n_gold = subset.n_right[item]
+        for sentence, (numerator, denominator) in zip(score.items, score.sums.tolist(), strict=True):
+            f1 = numerator / denominator if denominator else 1.0  # nothing to find, and nothing found
+            # Among equal ones those with the most mistakes first
+            rows.append((f1, -denominator, sentence, numerator / 2))
+        for _, negative_denominator, sentence, n_correct in sorted(rows)[:N_HARDEST]:
+            n_gold = subset.n_right[sentence]
             n_wrong = -negative_denominator - n_gold - n_correct
             wrong = f", {n_wrong:g} wrong" if n_wrong > 0 else ""
-            yield item, f"{n_correct:g} of {n_gold:g} found{wrong}"
+            yield sentence, f"{n_correct:g} of {n_gold:g} found{wrong}"
     else:
-        for ndcg, item in sorted(zip(score.sums[:, 0].tolist(), score.items, strict=True))[:N_HARDEST]:
-            if subset.n_right[item] > 1:
-                yield item, f"nDCG {ndcg:.3f}"
+        for ndcg, query in sorted(zip(score.sums[:, 0].tolist(), score.items, strict=True))[:N_HARDEST]:
+            if subset.n_right[query] > 1:
+                yield query, f"nDCG {ndcg:.3f}"
             else:
                 rank = 2 ** (1 / ndcg) - 1  # nDCG = 1 / log2(1 + rank) of one relevant document; in a tie their mean
-                yield item, f"rank {rank:.0f} of {subset.pool}"
-
-
-def _nearest_rewordings(score: ScoredSubset) -> Iterator[tuple[str, str]]:
-    """Yield the sentences whose literal rewording is nearer than their paraphrase by the largest difference."""
-    assert score.similarities is not None
-    pairs, values = score.similarities.pairs, score.similarities.values
-    incorrect = np.flatnonzero(pairs.correct != NOWHERE)
-    gains = values[pairs.correct[incorrect]] - values[incorrect]
-    for place in np.argsort(gains, kind="stable")[:N_HARDEST].tolist():
-        rewording = int(incorrect[place])
-        paraphrase = int(pairs.correct[rewording])
-        yield pairs.rows[paraphrase].id, f"{values[paraphrase]:.3f}; literal rewording {values[rewording]:.3f}"
-
-
-def _first_wrong(answers: ItemAnswers) -> Iterator[tuple[str, str]]:
-    n_shown = 0
-    for item, answer, is_right in zip(answers.items.rows, answers.answers, answers.are_right(), strict=True):
-        if is_right or n_shown == N_HARDEST:
-            continue
-        n_shown += 1
-        text, trap = _chosen(item, answer)
-        result = f"chose {text}" if isinstance(answer, int) else f"wrote {text}"
-        yield item.id, "could not be read" if answer is None else result + (f" ({trap})" if trap else "")
+                yield query, f"rank {rank:.0f} of {subset.pool}"
 
 
 def _chosen(item: Item, answer: Answer) -> tuple[str, str]:
@@ -246,7 +240,7 @@ def missed_items(board: Board) -> list[Values]:
         items: dict[str, Item] = {}
         n_models: Counter[str] = Counter()
         wrong_answers: dict[str, list[Answer]] = {}
-        for submission in board.submissions:
+        for submission in board.by_id.values():
             for score in submission.of_task(task):
                 if score.answers is None:
                     continue

@@ -28,7 +28,7 @@ from leaderboard.formats import SubmissionJson, SubsetScoresJson, schema_path
 from leaderboard.ranking import Standing
 from leaderboard.scripts import short_number
 from leaderboard.submission import NAME
-from leaderboard.tables import badges, by_rank
+from leaderboard.tables import badges
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -55,11 +55,14 @@ _RELIABLE = "reliable"  # end of the title of the columns that say, as 1 or 0, w
 def records_of(board: Board) -> Records:
     """Return the figures of every submission of a board."""
     records = {}
-    for submission in by_rank(board):
-        name = submission.id
+    names: dict[str, None] = {}  # those with all tasks first, best first
+    for order in (board.overall, board.retrieval, *board.by_task.values(), board.by_id):
+        names |= dict.fromkeys(order)
+    for name in names:
+        submission = board.by_id[name]
         subsets = []
         for score in submission.subsets:
-            interval = board.interval(submission, score)
+            interval = board.main(submission, score).interval
             row = SubsetScoresJson(
                 task=score.task,
                 subset=score.subset,
@@ -116,31 +119,13 @@ def leaderboard_file(board: Board, records: Records) -> formats.LeaderboardFile:
 
 def scores_file(submission: ScoredSubmission, record: SubmissionJson) -> formats.ScoresFile:
     """Return the figures of one submission, with its score of every query and sentence."""
-    return formats.ScoresFile(
-        schema_file=f"../{schema_path('scores')}",
-        submission=record,
-        items="../items.json",
-        values=item_values(submission),
-    )
-
-
-def item_values(submission: ScoredSubmission) -> dict[str, list[int | float]]:
-    """Return ``T1/tur-azj`` -> nDCG of each query, or for each sentence numerator and denominator of its span F1.
-
-    Spearman's correlation has no parts that belong to one pair, so similarity tasks are left out.
-    """
     values: dict[str, list[int | float]] = {}
     for score in submission.subsets:
-        if score.similarities is None:
+        if score.similarities is None:  # Spearman's correlation has no parts that belong to one pair
             columns = score.sums if score.task == SPANS else score.sums[:, 0]
             values[f"{score.task}/{score.subset}"] = [short_number(value) for value in columns.ravel().tolist()]
-    return values
-
-
-def items_file(data: BoardData) -> formats.ItemsFile:
-    """Return the ids of all queries and sentences, in the order of the values in the files of the submissions."""
-    items = {subset.key: list(subset.texts) for subset in data.with_parts}
-    return formats.ItemsFile(schema_file=schema_path("items"), items=items)
+    schema = f"../{schema_path('scores')}"
+    return formats.ScoresFile(schema_file=schema, submission=record, items="../items.json", values=values)
 
 
 def to_csv(data: BoardData, records: Records) -> str:
@@ -232,8 +217,13 @@ def every_eval_ever_files(
                     if row.main is not None:
                         results.append(_result(score, row, board.data, repository))
         name = metadata["name"]
+        # The name becomes a path of the site: only ORG/NAME may, whoever made the metadata
         if not results or "/" not in name or not re.fullmatch(NAME, name):
             continue
+        fields = ("revision", "n_parameters", "type", "regime", "pooling", "few_shot", "training_data")
+        details = {"deployment_type": "unknown", "model_availability": "unknown"}
+        details |= {"model_type" if field == "type" else field: metadata[field] for field in fields}
+        details["submission"] = submission
         evaluation_id = f"{COLLECTION}/{submission}/{revision}"
         record = {
             "schema_version": "0.3.0",
@@ -241,7 +231,12 @@ def every_eval_ever_files(
             "retrieved_timestamp": str(made),
             "source_metadata": source,
             "eval_library": {"name": _PACKAGE, "version": version(_PACKAGE)},
-            "model_info": _model_info(metadata, submission),
+            "model_info": {
+                "name": name,
+                "id": name,
+                "additional_details": _texts(details),
+                "developer": name.partition("/")[0],
+            },
             "evaluation_results": results,
         }
         # The schema asks for a UUID of version 4; this one depends on the evaluation alone, so builds are repeatable
@@ -249,19 +244,6 @@ def every_eval_ever_files(
         file_name = uuid.UUID(bytes=digest[:16], version=4)
         content = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
         yield f"every_eval_ever/data/{COLLECTION}/{name}/{file_name}.json", content.encode()
-
-
-def _model_info(metadata: dict[str, Any], submission: str) -> dict[str, Any]:
-    fields = ("revision", "n_parameters", "type", "regime", "pooling", "few_shot", "training_data")
-    details = {"deployment_type": "unknown", "model_availability": "unknown"}
-    details |= {"model_type" if field == "type" else field: metadata[field] for field in fields}
-    name = metadata["name"]
-    return {
-        "name": name,
-        "id": name,
-        "additional_details": _texts(details | {"submission": submission}),
-        "developer": name.partition("/")[0],
-    }
 
 
 def _result(score: ScoredSubset, row: SubsetScoresJson, data: BoardData, repository: str | None) -> dict[str, Any]:

@@ -32,8 +32,9 @@ _PUBLISHED = ("retrieval_t1", "retrieval_t2", "retrieval_t3", "span_turkish", "s
 def forest_by_task(board: Board) -> Values | None:
     """Return the best models with their score on each task; None if no model is ranked.
 
-    A forest plot is a dot and an interval for each score, all on one axis. Models that have all tasks come before those
-    that have the retrieval tasks only.
+    A forest plot is a dot and an interval for each score, all on one axis. Its groups are title, rows, and the
+    submission that the title leads to or "". Models that have all tasks come before those that have the retrieval tasks
+    only.
     """
     groups = []
     for name, label in _labels(board, list(dict.fromkeys([*board.overall, *board.retrieval]))[:N_BEST]).items():
@@ -43,7 +44,8 @@ def forest_by_task(board: Board) -> Values | None:
                 rows.append((TASK_LABELS[task], board.by_task[task][name], 0.0))
         groups.append((label, rows, name))
     description = "Chance-corrected score of each task with its 95% interval; 0 is a random ranking."
-    return _forest("The best models by task", description, groups)
+    title = "The best models by task"
+    return {"title": title, "description": description, "groups": groups} if groups else None
 
 
 def forest_by_language(board: Board, task: str) -> Values | None:
@@ -53,7 +55,8 @@ def forest_by_language(board: Board, task: str) -> Values | None:
         groups.append((label, _language_rows(board, board.by_id[name], task), name))
     measure = _MEASURES.get(task, "nDCG")
     description = f"{measure} of each language with its 95% interval. The tick is the floor."
-    return _forest(f"The best models on {TASK_LABELS[task]} by language", description, groups)
+    title = f"The best models on {TASK_LABELS[task]} by language"
+    return {"title": title, "description": description, "groups": groups} if groups else None
 
 
 def forest_of_model(board: Board, submission: ScoredSubmission) -> Values | None:
@@ -64,7 +67,7 @@ def forest_of_model(board: Board, submission: ScoredSubmission) -> Values | None
         if rows:
             groups.append((f"{TASK_LABELS[task]}, {_MEASURES.get(task, 'nDCG')}", rows, ""))
     description = "Scores with their 95% intervals, not chance-corrected. The tick is the floor."
-    return _forest("By language", description, groups)
+    return {"title": "By language", "description": description, "groups": groups} if groups else None
 
 
 def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> list[_ForestRow]:
@@ -76,81 +79,63 @@ def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> lis
     return rows
 
 
-def _forest(title: str, description: str, groups: list[tuple[str, list[_ForestRow], str]]) -> Values | None:
-    """Return a plot of groups: title, rows, and the submission that the title leads to or ""."""
-    return {"title": title, "description": description, "groups": groups} if groups else None
+def scatters(board: Board) -> list[Values]:
+    """Return charts of the mean of the retrieval tasks over sizes and over speeds, on logarithmic axes.
 
-
-def score_by_size(board: Board) -> Values | None:
-    """Return the mean of the retrieval tasks by number of parameters; None if the models have fewer than five sizes."""
-    sizes: dict[str, float] = {}
-    for name in board.retrieval:
-        n_parameters = board.by_id[name].metadata.n_parameters
-        if n_parameters:
-            sizes[name] = n_parameters
-    return _scatter(
-        board,
-        sizes,
-        title="Score against model size",
-        description="Chance-corrected mean of T1, T2 and T3 by number of parameters, of the best models that state it. "
-        "A model has its name beside it if no smaller one reaches its score; point at the others to read theirs.",
-        show=lambda size: shown_parameters(int(size)),
-    )
-
-
-def score_by_throughput(board: Board) -> Values | None:
-    """Return the mean of the retrieval tasks by texts per second; None if the models have fewer than five speeds.
-
-    Speeds of different devices cannot be compared, so the models that were measured on one device are in the chart: the
-    device on which most were.
+    Places in a chart are from 0 to 1. A chart of fewer than five different values is left out.
     """
-    by_device: dict[str, dict[str, float]] = {}
-    for name in board.retrieval:
+    sizes: dict[str, float] = {}
+    speeds_by_device: dict[str, dict[str, float]] = {}
+    for name in board.retrieval:  # the best first
         metadata = board.by_id[name].metadata
+        if metadata.n_parameters:
+            sizes[name] = metadata.n_parameters
         if metadata.texts_per_second and metadata.device:
-            by_device.setdefault(metadata.device, {})[name] = metadata.texts_per_second
-    # Sorted, so that a tie between devices does not depend on the order of submissions
-    device = max(sorted(by_device), key=lambda device: len(by_device[device]), default="")
-    return _scatter(
-        board,
-        by_device.get(device, {}),
-        title="Score against throughput",
-        description="Chance-corrected mean of T1, T2 and T3 by texts encoded per second, of the best models that were "
-        f"measured on the same device: {device}. Measurements on other devices stand on the pages of the models alone. "
-        "A model has its name beside it if no faster one reaches its score; point at the others to read theirs.",
-        show=shown_rate,
-        unit=" texts per second",
-        is_more_better=True,
-    )
+            speeds_by_device.setdefault(metadata.device, {})[name] = metadata.texts_per_second
+    # Speeds of different devices cannot be compared, so those of the device are shown on which most were measured.
+    # Sorted, so that a tie between devices does not depend on the order of submissions.
+    device = max(sorted(speeds_by_device), key=lambda device: len(speeds_by_device[device]), default="")
+    by_size = {
+        "title": "Score against model size",
+        "description": "Chance-corrected mean of T1, T2 and T3 by number of parameters, of the best models that state "
+        "it. A model has its name beside it if no smaller one reaches its score; point at the others to read theirs.",
+        "unit": "",
+    }
+    by_speed = {
+        "title": "Score against throughput",
+        "description": "Chance-corrected mean of T1, T2 and T3 by texts encoded per second, of the best models that "
+        f"were measured on the same device: {device}. Measurements on other devices stand on the pages of the models "
+        "alone. A model has its name beside it if no faster one reaches its score; point at the others to read theirs.",
+        "unit": " texts per second",
+    }
+    charts = [
+        by_size | _scatter(board, sizes, show=lambda size: shown_parameters(int(size))),
+        by_speed | _scatter(board, speeds_by_device.get(device, {}), show=shown_rate, is_more_better=True),
+    ]
+    return [chart for chart in charts if "points" in chart]
 
 
 def _scatter(
-    board: Board,
-    values: Mapping[str, float],
-    *,
-    title: str,
-    description: str,
-    show: Callable[[float], str],
-    unit: str = "",
-    is_more_better: bool = False,
-) -> Values | None:
-    """Return a chart of the mean of the retrieval tasks over sizes or speeds, on a logarithmic axis.
+    board: Board, values: Mapping[str, float], *, show: Callable[[float], str], is_more_better: bool = False
+) -> Values:
+    """Return points, ticks and scores of a chart; empty if there are fewer than five different values.
 
-    `values` are above 0, the best model first; `show` writes one of them, and `unit` follows it in a tooltip. Places
-    in the chart are from 0 to 1. It is None if there are fewer than five different values.
+    `values` are above 0, the best model first, and `show` writes one of them.
     """
     best = list(values)[:N_POINTS]
     drawn = [values[name] for name in best]
     if len(set(drawn)) < MIN_VALUES:
-        return None
+        return {}
     labels = _labels(board, best)
     least, most = math.floor(math.log10(min(drawn))), math.ceil(math.log10(max(drawn)))
+    # The axis ends at the next fifth above the best score, so the points use the height that there is
     top = max(1, math.ceil(5 * max(board.retrieval[name].score for name in best)))  # in fifths
     sign = -1 if is_more_better else 1
     points = []
     highest = -math.inf  # place of the highest label
     for name in sorted(best, key=lambda name: (sign * values[name], -board.retrieval[name].score)):
         up = max(0.0, board.retrieval[name].score) / (top / 5)
+        # A name for every point would cover others; those of the frontier rise from left to right and stay apart
         is_on_frontier = up > highest + LABEL_HEIGHT  # no smaller or faster model reaches its score
         highest = up if is_on_frontier else highest
         point = {
@@ -164,64 +149,67 @@ def _scatter(
         }
         points.append(point)
     return {
-        "title": title,
-        "description": description,
-        "unit": unit,
         "points": points,
         "ticks": [((power - least) / (most - least), show(10.0**power)) for power in range(least, most + 1)],
         "scores": [(fifth / top, fifth / 5) for fifth in range(top + 1)],
     }
 
 
-def few_shot_curves(board: Board) -> Chart | None:
-    """Return a chart of span F1 over the number of examples, with a panel for each language.
+def few_shot_charts(board: Board) -> dict[str, Chart]:
+    """Return name -> chart of span F1 by number of examples: curves by language, and the gain of the most over none.
 
-    Only models that were submitted with at least two numbers of examples are in it; None if there is no such model.
+    Only models that were submitted with at least two numbers of examples are in them. A chart without anything to show
+    is left out.
     """
-    families = _few_shot_families(board)
-    sizes: set[int] = set()
-    for family in families.values():
-        sizes.update(family)
-    points = []
+    by_name: dict[str, dict[int, ScoredSubmission]] = {}
+    for submission in board.by_id.values():
+        metadata = submission.metadata
+        if metadata.few_shot is not None and submission.of_task(SPANS):
+            by_name.setdefault(metadata.name, {}).setdefault(metadata.few_shot, submission)
+    several = [(name, family) for name, family in sorted(by_name.items()) if len(family) > 1]
+    families = {_shortened(name): family for name, family in several[:N_CURVES]}
+    f1s: dict[tuple[str, int, str], float] = {}  # name, number of examples and language -> span F1, where defined
+    for name, family in families.items():
+        for size, submission in family.items():
+            for score in submission.of_task(SPANS):
+                if not math.isnan(score.main):
+                    f1s[name, size, score.language] = score.main
+    sizes = sorted({size for family in families.values() for size in family})
+    points, gains = [], []
     for code in board.data.languages:
-        for size in sorted(sizes):
-            for name, family in families.items():
-                value = _span_f1(family[size], code) if size in family else None
-                if value is not None:
-                    points.append(CurvePoint(LANGUAGES[code].name, name, f"{size}", value))
-    if not points:
-        return None
-    return curves(
-        points,
-        title="Few-shot learning curves",
-        description="Span F1 by the number of examples of the target language that the model saw.",
-        x_axis="examples of the target language",
-        y_axis="span F1",
-        panels_in_row=1,
-    )
-
-
-def few_shot_delta(board: Board) -> Chart | None:
-    """Return a chart of the gain of the most examples over none, by model and language; None if no model has both."""
-    gains = []
-    for name, family in _few_shot_families(board).items():
-        if 0 not in family:
-            continue
-        for code in board.data.languages:
-            before, after = _span_f1(family[0], code), _span_f1(family[max(family)], code)
+        for size in sizes:
+            for name in families:
+                if (name, size, code) in f1s:
+                    points.append(CurvePoint(LANGUAGES[code].name, name, f"{size}", f1s[name, size, code]))
+    for name, family in families.items():
+        for code in board.data.languages if 0 in family else ():
+            before, after = f1s.get((name, 0, code)), f1s.get((name, max(family), code))
             gain = None if before is None or after is None else after - before
             gains.append(Tile(name, LANGUAGES[code].name, gain))
-    if all(gain.value is None for gain in gains):
-        return None
-    return heat_map(
-        gains,
-        title="What examples of the language add",
-        description="Span F1 with the most examples of the target language minus span F1 with none.",
-    )
+    charts = {}
+    if points:
+        charts["few-shot"] = curves(
+            points,
+            title="Few-shot learning curves",
+            description="Span F1 by the number of examples of the target language that the model saw.",
+            x_axis="examples of the target language",
+            y_axis="span F1",
+            panels_in_row=1,
+        )
+    if any(gain.value is not None for gain in gains):
+        charts["few-shot-delta"] = heat_map(
+            gains,
+            title="What examples of the language add",
+            description="Span F1 with the most examples of the target language minus span F1 with none.",
+        )
+    return charts
 
 
-def reported() -> Values:
-    """Return the results that the paper reports: its name, and its tables without the columns that name a pooling."""
+def reported() -> tuple[Values, Chart]:
+    """Return the results that the paper reports, without the columns that name a pooling, and a chart of gains.
+
+    The chart shows what examples of the target language add: Table 4 minus Table 3.
+    """
     published, tables = published_tables(), []
     for name in _PUBLISHED:
         table = published[name]
@@ -234,13 +222,7 @@ def reported() -> Values:
             "rows": [(model, [figures[at] for at in kept]) for model, figures in table.models.items()],
         }
         tables.append(shown)
-    return {"source": paper(), "tables": tables}
-
-
-def reported_few_shot_delta() -> Chart:
-    """Return a chart of the gain from examples of the target language that the paper reports: Table 4 minus Table 3."""
-    tables = published_tables()
-    zero_shot, few_shot = tables["span_zero_shot"], tables["span_few_shot"]
+    zero_shot, few_shot = published["span_zero_shot"], published["span_few_shot"]
     gains = []
     for model in zero_shot.models:
         before, after = zero_shot.of(model), few_shot.of(model)
@@ -248,12 +230,13 @@ def reported_few_shot_delta() -> Chart:
             low, high = before[code], after[code]
             gain = None if low is None or high is None else float(high) - float(low)
             gains.append(Tile(model, LANGUAGES[code].name, gain))
-    return heat_map(
+    gain_map = heat_map(
         gains,
         title="Reported: what examples of the language add",
         description="F1 over tokens after the best adaptation (Table 4) minus without any (Table 3), as the paper "
         "reports them.",
     )
+    return {"source": paper(), "tables": tables}, gain_map
 
 
 def _labels(board: Board, names: Sequence[str]) -> dict[str, str]:
@@ -264,7 +247,7 @@ def _labels(board: Board, names: Sequence[str]) -> dict[str, str]:
         short = _shortened(metadata.name.rsplit("/", 1)[-1])
         choices[name] = (f"{short} ({metadata.regime})", f"{short} ({variant(metadata)})", name)
         labels[name] = short
-    for step in range(3):
+    for step in range(3):  # longer labels for those alone that are still the same
         uses = Counter(labels.values())
         for name, label in labels.items():
             if uses[label] > 1:
@@ -274,20 +257,3 @@ def _labels(board: Board, names: Sequence[str]) -> dict[str, str]:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 1]}…"
-
-
-def _few_shot_families(board: Board) -> dict[str, Mapping[int, ScoredSubmission]]:
-    """Return name -> number of examples -> submission, of models that were submitted with at least two such numbers."""
-    families: dict[str, dict[int, ScoredSubmission]] = {}
-    for submission in board.submissions:
-        metadata = submission.metadata
-        if metadata.few_shot is not None and submission.of_task(SPANS):
-            families.setdefault(metadata.name, {}).setdefault(metadata.few_shot, submission)
-    several = [(name, family) for name, family in sorted(families.items()) if len(family) > 1]
-    return {_shortened(name): family for name, family in several[:N_CURVES]}
-
-
-def _span_f1(submission: ScoredSubmission, language: str) -> float | None:
-    """Return the span F1 of a language; None if it was not submitted or is undefined."""
-    score = submission.find(SPANS, language)
-    return None if score is None or math.isnan(score.main) else score.main

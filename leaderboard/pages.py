@@ -16,8 +16,7 @@ from leaderboard import exports, figures, scripts, tables
 from leaderboard.board import RETRIEVAL_TASKS, Board, language_boards
 from leaderboard.data import BoardData
 from leaderboard.details import Values, missed_items, spelling_splits, task_part, trap_profiles
-from leaderboard.formats import json_schemas
-from leaderboard.ranking import Standing
+from leaderboard.formats import ItemsFile, json_schemas, schema_path
 from leaderboard.tables import TASK_LABELS, TASK_LEADS, TASK_TITLES, Tab
 from turkic_idiom_tasks.concept_browser.parts import markup, script, style
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
@@ -58,7 +57,7 @@ class Pages:
         self._tabs_by_language = {code: tables.tabs_of(part) for code, part in language_boards(board).items()}
         self._distinctions: dict[str, str] = {}
         for of_kind in self._boards:
-            self._distinctions |= tables.distinctions(of_kind.submissions)
+            self._distinctions |= tables.distinctions(of_kind.by_id.values())
         self._splits = {task: spelling_splits(board, task) for task in self._data.tasks}
         links = [("index.html", "Overview")]
         links += [(f"{code}.html", LANGUAGES[code].name) for code in self._data.languages]
@@ -85,7 +84,17 @@ class Pages:
         board, data = self._board, self._data
         yield from self._overview_files()
         for task in data.tasks:
-            yield _task_file(task), self._task(task)
+            page = self._page(
+                "task.html",
+                TASK_TITLES[task] if task == SPANS else f"{TASK_LABELS[task]}: {TASK_TITLES[task]}",
+                file=_task_file(task),
+                lead=TASK_LEADS[task],
+                task=task,
+                table=tables.task_table(board, task),
+                splits=self._splits[task],
+                forest=figures.forest_by_language(board, task),
+            )
+            yield _task_file(task), page
         for code, tabs in self._tabs_by_language.items():
             splits = [split for of_task in self._splits.values() for split in of_task if split["language"] == code]
             yield from self._tab_pages("language.html", LANGUAGES[code].name, code, tabs, splits=splits)
@@ -96,31 +105,34 @@ class Pages:
         if self._models:
             records_of_models = exports.records_of(self._models)
             boards.append((self._models, records_of_models))
-            yield _LANGUAGE_MODELS, self._language_models(self._models)
+            by_task = {task: tables.task_table(self._models, task) for task in self._models.data.tasks}
+            page = self._page(
+                _LANGUAGE_MODELS,
+                "Language models",
+                table=tables.item_table(self._models),
+                by_task={task: table for task, table in by_task.items() if table.rows},
+                profiles=trap_profiles(self._models),
+                missed=missed_items(self._models),
+                traps=TRAPS,
+            )
+            yield _LANGUAGE_MODELS, page
             yield "language-models.csv", exports.to_csv(self._models.data, records_of_models).encode()
             yield "language-models.json", _json(exports.leaderboard_file(self._models, records_of_models))
         for name, submission in board.by_id.items():
             yield f"scores/{name}.json", _json(exports.scores_file(submission, records[name]))
-        labels, items = scripts.choice_labels(board.submissions), scripts.comparison_json(board)
-        yield "compare.html", self._page("compare.html", "Compare models", labels=labels, items=items)
+        yield from self._other_pages()
         yield from scripts.comparison_files(board)
-        yield (
-            "items.html",
-            self._page("items.html", "Items", browser=markup(), concepts_file=scripts.CONCEPTS_FILE),
-        )
         yield scripts.CONCEPTS_FILE, scripts.concepts_script(board)
         yield "static/browser.css", style().encode()
         yield "static/browser.js", script().encode()
-        yield "submit.html", self._submit()
-        yield "data.html", self._data_page()
-        yield "how-to-read.html", self._page("how-to-read.html", "How to read this")
         yield "leaderboard.csv", exports.to_csv(data, records).encode()
         yield "leaderboard.json", _json(exports.leaderboard_file(board, records))
-        yield "items.json", _json(exports.items_file(data))
+        ids = {subset.key: list(subset.texts) for subset in data.with_parts}  # in the order of the values in scores/
+        yield "items.json", _json(ItemsFile(schema_file=schema_path("items"), items=ids))
         for schema_file, schema in json_schemas().items():
             yield schema_file, _json(schema)
         yield from exports.every_eval_ever_files(boards, self._repository, self._built)
-        for name, chart in self._charts.items():
+        for name, chart in self._charts.items():  # those of the pages above
             yield f"figures/{name}.vl.json", _json(dict(chart.spec))
         for path in sorted(files("leaderboard").joinpath("static").iterdir(), key=lambda path: path.name):
             yield f"static/{path.name}", path.read_bytes()
@@ -141,6 +153,7 @@ class Pages:
             links.append((tab.name, f"{name}-{tab.name}.html", tab.name.capitalize(), f"{len(tab.standings)} ranked"))
         if older:
             links.append((_OLDER, f"{name}-{_OLDER}.html", "Older editions", f"{len(older)} listed"))
+        # The default tab has an address of its own too: a link to it stays right when another tab becomes the default
         pages: list[tuple[str, Tab | None]] = [(f"{name}.html", tables.default_tab(tabs))]
         if len(links) > 1:
             pages += [(f"{name}-{tab.name}.html", tab) for tab in tabs]
@@ -153,8 +166,7 @@ class Pages:
 
     def _overview_files(self) -> Iterator[tuple[str, bytes]]:
         board, data = self._board, self._data
-        few_shot = {"few-shot": figures.few_shot_curves(board), "few-shot-delta": figures.few_shot_delta(board)}
-        scatters = (figures.score_by_size(board), figures.score_by_throughput(board))
+        published, published_gain = figures.reported()
         yield from self._tab_pages(
             "index.html",
             "Overview",
@@ -163,23 +175,11 @@ class Pages:
             n_items=sum(subset.n for subset in data.subsets),
             n_submissions=len(board.by_id),
             forest=figures.forest_by_task(board),
-            scatters=[plot for plot in scatters if plot],
-            charts=self._figures(few_shot),
-            published=figures.reported(),
-            published_charts=self._figures({"published-few-shot-delta": figures.reported_few_shot_delta()}),
+            scatters=figures.scatters(board),
+            charts=self._figures(figures.few_shot_charts(board)),
+            published=published,
+            published_charts=self._figures({"published-few-shot-delta": published_gain}),
             edition=edition_of(data.revision),
-        )
-
-    def _task(self, task: str) -> bytes:
-        return self._page(
-            "task.html",
-            TASK_TITLES[task] if task == SPANS else f"{TASK_LABELS[task]}: {TASK_TITLES[task]}",
-            file=_task_file(task),
-            lead=TASK_LEADS[task],
-            task=task,
-            table=tables.task_table(self._board, task),
-            splits=self._splits[task],
-            forest=figures.forest_by_language(self._board, task),
         )
 
     def _model(self, name: str) -> bytes:
@@ -190,7 +190,18 @@ class Pages:
         for board in boards:
             submission = board.by_id[name]
             parts += [task_part(submission, board, task) for task in ALL_TASK_NAMES if submission.of_task(task)]
-            places += self._places(name, board)
+            # Title, page, standing and number of ranked models of each ranking, the most general first
+            is_encoders = board is self._board
+            file = "index.html" if is_encoders else _LANGUAGE_MODELS
+            rankings = [("all tasks" if is_encoders else "all items", file, board.overall)]
+            if is_encoders and name in board.retrieval:
+                rankings.append(("T1–T3", file, board.retrieval))
+            for task in board.data.tasks:
+                if name in board.by_task[task]:
+                    file = _task_file(task) if is_encoders else _LANGUAGE_MODELS
+                    rankings.append((TASK_LABELS[task], file, board.by_task[task]))
+            for title, file, standings in rankings:
+                places.append((title, file, standings.get(name), len(standings)))
         submission, is_compared = boards[0].by_id[name], boards[0] is self._board
         metadata = submission.metadata
         # Built-in baselines have a name of that form, but no commit
@@ -210,59 +221,38 @@ class Pages:
             forest=figures.forest_of_model(self._board, submission) if is_compared else None,
         )
 
-    def _places(self, name: str, board: Board) -> list[tuple[str, str, Standing | None, int]]:
-        """Return title, page, standing and number of ranked models of the rankings of one board, most general first."""
-        is_encoders = board is self._board
-        file = "index.html" if is_encoders else _LANGUAGE_MODELS
-        rankings = [("all tasks" if is_encoders else "all items", file, board.overall)]
-        if is_encoders and name in board.retrieval:
-            rankings.append(("T1–T3", file, board.retrieval))
-        for task in board.data.tasks:
-            if name in board.by_task[task]:
-                file = _task_file(task) if is_encoders else _LANGUAGE_MODELS
-                rankings.append((TASK_LABELS[task], file, board.by_task[task]))
-        return [(title, file, standings.get(name), len(standings)) for title, file, standings in rankings]
-
-    def _language_models(self, board: Board) -> bytes:
-        by_task = {task: tables.task_table(board, task) for task in board.data.tasks}
-        return self._page(
-            _LANGUAGE_MODELS,
-            "Language models",
-            table=tables.item_table(board),
-            by_task={task: table for task, table in by_task.items() if table.rows},
-            profiles=trap_profiles(board),
-            missed=missed_items(board),
-            traps=TRAPS,
-        )
-
-    def _data_page(self) -> bytes:
-        n_entries = n_reviewed = 0
-        is_bundled = self._data.path == BUNDLED_PATH  # of other data the page says nothing about the texts
-        if self._data.lexicon and is_bundled:
-            for language, entries in self._data.lexicon.entries.items():
-                n_entries += len(entries)
-                n_reviewed += len(self._data.lexicon.reviewed(language))
-        return self._page("data.html", "The data", bundled=is_bundled, n_entries=n_entries, n_reviewed=n_reviewed)
-
-    def _submit(self) -> bytes:
+    def _other_pages(self) -> Iterator[tuple[str, bytes]]:
+        labels, items = scripts.choice_labels(self._board.by_id.values()), scripts.comparison_json(self._board)
+        yield "compare.html", self._page("compare.html", "Compare models", labels=labels, items=items)
+        browser = self._page("items.html", "Items", browser=markup(), concepts_file=scripts.CONCEPTS_FILE)
+        yield "items.html", browser
         bibtex = files("leaderboard").joinpath("templates", "citation.bib").read_text("utf-8")
-        return self._page(
+        page = self._page(
             "submit.html",
             "Submit a model",
             n_texts=count_texts(self._data),
             bibtex=bibtex.replace("VERSION", version("turkic-idiom-tasks")).rstrip("\n"),
             rules=scripts.check_rules(self._data),
         )
+        yield "submit.html", page
+        n_entries = n_reviewed = 0
+        is_bundled = self._data.path == BUNDLED_PATH  # of other data the page says nothing about the texts
+        if self._data.lexicon and is_bundled:
+            for language, entries in self._data.lexicon.entries.items():
+                n_entries += len(entries)
+                n_reviewed += len(self._data.lexicon.reviewed(language))
+        page = self._page("data.html", "The data", bundled=is_bundled, n_entries=n_entries, n_reviewed=n_reviewed)
+        yield "data.html", page
+        yield "how-to-read.html", self._page("how-to-read.html", "How to read this")
 
-    def _figures(self, charts: Mapping[str, Chart | None]) -> list[Values]:
+    def _figures(self, charts: Mapping[str, Chart]) -> list[Values]:
         """Return charts as a page shows them, and keep their specifications, which become files of the site."""
-        figures: list[Values] = []
+        self._charts |= charts
+        shown: list[Values] = []
         for name, chart in charts.items():
-            if chart is not None:
-                self._charts[name] = chart
-                figure = {"title": chart.title, "description": chart.description, "svg": chart.svg()}
-                figures.append(figure | {"spec_file": f"figures/{name}.vl.json"})
-        return figures
+            figure = {"title": chart.title, "description": chart.description, "svg": chart.svg()}
+            shown.append(figure | {"spec_file": f"figures/{name}.vl.json"})
+        return shown
 
 
 def count_texts(data: BoardData) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
 from huggingface_hub import EvalResultEntry, errors, eval_result_entries_to_yaml, hf_hub_download
-from pydantic import BaseModel, ValidationError
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.errors import InputError
@@ -42,22 +42,12 @@ turkic-idiom-tasks. The pages are static files, written by `turkic-idiom leaderb
 """
 
 
-class _RegisteredTask(BaseModel):
-    id: str
-
-
-class _EvalFile(BaseModel):
-    """Part of the eval.yaml of a dataset that this module needs."""
-
-    tasks: list[_RegisteredTask]
-
-
 def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callable[[str], object]) -> Published | None:
     """Publish the folder of a site as a static Space in one commit; `write` takes the plan and the outcome.
 
     Returns None after a dry run, which it is unless it is `confirmed`.
     """
-    restore_folder(site)
+    restore_folder(site)  # a build that was killed may have left it aside
     if not (site / "index.html").is_file():
         raise InputError(f"{site}: no index.html in it; build the site first: turkic-idiom leaderboard build")
     files = {**folder_files(site), "README.md": SPACE_README.encode()}
@@ -78,16 +68,19 @@ def propose_scores(
     """
     target, source = Target(model, MODEL), Target(dataset, DATASET)
     scores = find_scores(results)
+    models = sorted({score.model for score in scores if score.model is not None})
+    revisions = sorted({score.data_revision for score in scores})
+    problems = []
     if not scores:
         names = ", ".join(task.name for task in TASKS.values())
-        raise InputError(f"{results}: no result of {names}; run the model with turkic-idiom run or mteb run first")
-    models = sorted({score.model for score in scores if score.model is not None})
+        problems.append(f"no result of {names}; run the model with turkic-idiom run or mteb run first")
     if len(models) > 1:
-        raise InputError(f"{results}: scores of several models ({', '.join(models)}); name the folder of one model")
-    revision, *others = sorted({score.data_revision for score in scores})
-    if others:
-        names = ", ".join([revision, *others])
-        raise InputError(f"{results}: scores of different data (revisions {names}); score all on one")
+        problems.append(f"scores of several models ({', '.join(models)}); name the folder of one model")
+    if len(revisions) > 1:
+        problems.append(f"scores of different data (revisions {', '.join(revisions)}); score all on one")
+    if problems:
+        raise InputError(f"{results}: {'; '.join(problems)}")
+    (revision,) = revisions
     registered = _registered_tasks(results, source, revision)
     scores_by_id = _scores_by_task_id(scores, registered)
     entries = []
@@ -100,8 +93,8 @@ def propose_scores(
             entries.append(entry)
     if not entries:
         raise InputError(
-            f"{dataset}: its eval.yaml at {revision} registers none of {', '.join(sorted(scores_by_id))}; publish it "
-            "with turkic-idiom dataset export --repo"
+            f"{dataset}: no eval.yaml at {revision} that registers one of {', '.join(sorted(scores_by_id))}; publish "
+            "the data with turkic-idiom dataset export --repo"
         )
     content = str(yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True))
     files = {f".eval_results/{dataset.partition('/')[2]}.yaml": content.encode()}
@@ -120,8 +113,10 @@ def propose_scores(
 
 
 def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]:
-    """Return the ids of the tasks that the dataset's eval.yaml registers at the commit that was scored."""
-    again = "publish it with turkic-idiom dataset export --repo"
+    """Return the ids of the tasks that the dataset's eval.yaml registers at the commit that was scored, perhaps none.
+
+    It is read at that commit, and not at the newest one, because the proposed scores name the commit as their source.
+    """
     with hub_errors(str(source)):
         try:
             path = hf_hub_download(source.name, "eval.yaml", repo_type=source.kind, revision=revision)
@@ -130,14 +125,12 @@ def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]
                 f"{results}: the scores are of data with the revision {revision}, which is no commit of {source.name}; "
                 f"score again with --data {source.name}@COMMIT"
             ) from error
-        except errors.EntryNotFoundError as error:
-            raise InputError(
-                f"{source}: has no eval.yaml at {revision}, so it is not a registered benchmark; {again}"
-            ) from error
-    try:
-        return [task.id for task in _EvalFile.model_validate(read_yaml(Path(path))).tasks]
-    except ValidationError as error:
-        raise InputError(f"{source}: its eval.yaml at {revision} names no tasks; {again}") from error
+        except errors.EntryNotFoundError:
+            return []
+    content = read_yaml(Path(path))
+    with suppress(KeyError, TypeError):  # an eval.yaml of another form registers none of our tasks
+        return [str(task["id"]) for task in content["tasks"]]
+    return []
 
 
 def _scores_by_task_id(scores: Sequence[StatedScores], registered: Sequence[str]) -> dict[str, tuple[float, str]]:
@@ -155,6 +148,7 @@ def _scores_by_task_id(scores: Sequence[StatedScores], registered: Sequence[str]
             floor = "" if score.floor is None else f"; a random ranking has {score.floor:.4f}"
             by_id[f"{task.name}-{score.subset}"] = (score.main, f"nDCG without a cut-off{floor}")
         prefix = f"{task.name}-"
+        # The mean is that of the subsets which the dataset registers; over fewer it would be another score
         subsets = [name.removeprefix(prefix) for name in registered if name.startswith(prefix)]
         if subsets and set(subsets) <= set(by_subset):
             mean = sum(by_subset[subset].main for subset in subsets) / len(subsets)

@@ -19,23 +19,17 @@ import numpy.typing as npt
 from turkic_idiom_tasks.metrics.bootstrap import (
     FEW,
     RESAMPLES,
-    Floats,
     Interval,
     Resampled,
-    degrees_of_freedom,
     difference,
     mean,
     tail_probabilities,
-    tails_of_freedom,
 )
 
 Bools = npt.NDArray[np.bool_]
 
 _SAME = 1e-12  # a smaller difference is rounding
-_OUTLIERS = 75  # draws of a model
-_FREEDOM = 20.0  # degrees of freedom with which more than twice as many lie below the interval, and some to spare
-_EXACT = 1e-4  # influences that differ less are not compared by sums of powers
-_DECIMALS = 9  # to which scores are rounded before they are put in order
+_DECIMALS = 9  # to which scores are rounded before they are put in order, so that equal ones stand by their names
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +85,8 @@ def rank(parts: Sequence[Mapping[str, Resampled]]) -> Standings:
     names = sorted(complete, key=lambda name: (-round(complete[name].score, _DECIMALS), name))
     is_better = better_pairs([complete[name] for name in names])
     standings: dict[str, Standing] = {}
+    # Compared is the best model of the group, not the neighbour: by small steps the last of a group could otherwise be
+    # far from the first
     best, group = 0, 1  # the place of the best model of the group, and its number
     for place, name in enumerate(names):
         if is_better[best, place]:
@@ -104,9 +100,8 @@ def better_pairs(models: Sequence[Resampled]) -> Bools:
     """Return (M, M) whether the model of the row is significantly better than that of the column.
 
     It is if the 95% interval of their difference lies above 0 and a few concepts alone cannot explain the difference.
-    The lower end of the interval is above 0 if fewer draws than lie below it are not, so draws are counted, and sorted
-    only for a pair at the edge. Nothing is counted for pairs that are far apart. The models are resampled with the same
-    draws over the same concepts, and the best stands first; each is compared with those after it.
+    The models are resampled with the same draws over the same concepts, and the best stands first; each is compared
+    with those after it.
     """
     is_better = np.zeros((len(models), len(models)), dtype=bool)
     if len(models) < 2:
@@ -115,54 +110,22 @@ def better_pairs(models: Sequence[Resampled]) -> Bools:
     reach = np.array([model.reach for model in models])
     influences = np.stack([model.influence for model in models])
     has_undefined = np.array([np.isnan(model.draws).any() for model in models])
-    far_apart = _far_apart(models, influences, has_undefined)
     for upper in range(len(models) - 1):
         gaps = scores[upper] - scores[upper + 1 :]
         is_large = (gaps > FEW * np.maximum(reach[upper], reach[upper + 1 :])) & (gaps > _SAME)
         lower = upper + 1 + np.flatnonzero(is_large)
-        is_better[upper, lower] = far_apart[upper, lower]
-        near = lower[~far_apart[upper, lower]]
-        if not len(near):
+        if not len(lower):
             continue
-        tails = tail_probabilities(influences[upper] - influences[near])
+        tails = tail_probabilities(influences[upper] - influences[lower])
+        is_undefined = np.isnan(tails) | has_undefined[upper] | has_undefined[lower]
+        # To sort the draws of every pair would be slow for hundreds of models. The lower end of the interval is above 0
+        # if fewer draws than lie below it are not, so they are counted, and sorted only for a pair at the edge.
         n_below_end = np.floor(tails * (RESAMPLES - 1))
-        is_undefined = np.isnan(tails) | has_undefined[upper] | has_undefined[near]
         threshold = models[upper].draws - _SAME
-        for pair, place in enumerate(near):
+        for pair, place in enumerate(lower.tolist()):
             n_not_above = int(np.count_nonzero(models[place].draws >= threshold))
             if is_undefined[pair] or n_not_above == n_below_end[pair] + 1:
                 is_better[upper, place] = difference(models[upper], models[place]).interval().low > _SAME
             else:
                 is_better[upper, place] = n_not_above <= n_below_end[pair]
     return is_better
-
-
-def _far_apart(models: Sequence[Resampled], influences: Floats, has_undefined: Bools) -> Bools:
-    """Return (M, M) whether the interval of the difference of row and column is sure to lie above 0.
-
-    All draws but `_OUTLIERS` of the row's model lie above all but as many of the column's, so at most twice as many
-    draws of the difference do not lie above 0. More lie below the end of the interval, if its degrees of freedom are
-    `_FREEDOM` or more. They follow from sums of powers of the differences between two models' influences, which are
-    computed for all pairs at once from matrix products: `influences` is (M, C). Pairs of models with an undefined draw
-    are left to the count.
-    """
-    n_concepts = influences.shape[1]
-    if tails_of_freedom(np.array([_FREEDOM]), n_concepts)[0] * (RESAMPLES - 1) < 2 * _OUTLIERS + 1:
-        return np.zeros((len(models), len(models)), dtype=bool)
-    lowest, highest = np.empty(len(models)), np.empty(len(models))  # without the outliers
-    for place, model in enumerate(models):
-        ordered = np.partition(model.draws, (_OUTLIERS, RESAMPLES - 1 - _OUTLIERS))
-        lowest[place], highest[place] = ordered[_OUTLIERS], ordered[RESAMPLES - 1 - _OUTLIERS]
-    lowest[has_undefined] = highest[has_undefined] = np.nan
-    squares = influences**2
-    cubes = squares * influences
-    second, fourth = squares.sum(axis=1), (squares**2).sum(axis=1)
-    seconds = second[:, None] + second
-    seconds_apart = seconds - 2 * influences @ influences.T
-    fourths_apart = (
-        fourth[:, None] + fourth - 4 * (influences @ cubes.T + cubes @ influences.T) + 6 * squares @ squares.T
-    )
-    freedom = degrees_of_freedom(seconds_apart, fourths_apart, n_concepts)
-    is_exact = seconds_apart > _EXACT * seconds  # else little is left of the digits
-    far_apart: Bools = (lowest[:, None] - highest > _SAME) & is_exact & (freedom >= _FREEDOM)
-    return far_apart

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,7 @@ def comparison_json(board: Board) -> dict[str, Any]:
 
 def comparison_files(board: Board) -> Iterator[tuple[str, bytes]]:
     """Yield (path within the site, content) of the scripts that the page loads: sums of submissions, and the draws."""
+    # Scripts and no JSON, because a page that is opened from a file:// address may load scripts and nothing else
     for name, submission in board.by_id.items():
         yield (
             f"scores/{name}.js",
@@ -115,7 +116,7 @@ def comparison_files(board: Board) -> Iterator[tuple[str, bytes]]:
     yield SIGNS_FILE, f"turkicIdiomSigns({_compact(exchanges)});\n".encode()
 
 
-def choice_labels(submissions: Sequence[ScoredSubmission]) -> dict[str, str]:
+def choice_labels(submissions: Collection[ScoredSubmission]) -> dict[str, str]:
     """Return id -> a label by which the page offers a submission: name, variant and revision; no two are the same."""
     notes = distinctions(submissions)
     labels: dict[str, str] = {}
@@ -172,7 +173,7 @@ def concepts_data(board: Board) -> dict[str, Any]:
     for subset in board.data.with_parts:
         counts = np.zeros(subset.n, dtype=np.int64)  # models that solve each item
         n_models = 0
-        for submission in board.submissions:
+        for submission in board.by_id.values():
             score = submission.find(subset.task, subset.name)
             if score is not None:
                 counts += score.solved
@@ -184,6 +185,7 @@ def concepts_data(board: Board) -> dict[str, Any]:
             "to": subset.language,
             "models": n_models,
         }
+        # The item browser shows whole concepts, so an item of a concept that is not in the lexicon gets a bare row
         for (item, text), n_solved in zip(subset.texts.items(), counts.tolist(), strict=True):
             concept = concept_of(item)
             row = rows.setdefault(concept, bare_row(concept))
@@ -197,11 +199,25 @@ def check_rules(data: BoardData) -> dict[str, Any]:
     The page checks the form of a submission: files, sizes, metadata, and every line of the predictions. It does not
     know the ids of queries and documents, and computes no score; the command does.
     """
+    files = {}
+    for task, name in rules.PREDICTION_FILES.items():
+        subsets: dict[str, Any] = {subset.name: {"n": subset.n, "pool": subset.pool} for subset in data.of_task(task)}
+        kind, head = "answers", ["subset", "prompt", "method"]
+        if task == SPANS:
+            kind, head = "tags", ["language"]
+        elif task == STS:
+            kind, head = "similarities", ["subset"]
+            subsets = {name: {} for name in subsets}  # a submission also has pairs that are not scored themselves
+        elif task in SUBSETS:
+            kind, head = "ranking", ["subset", "documents"]
+        # The board of encoders knows no subsets of items: null stands for any
+        of_file = {"task": task, "kind": kind, "head": head, "subsets": subsets or None}
+        files[name] = of_file | {"is_open": task == CLOZE_OPEN}
     return {
         "format": rules.FORMAT,
         "metadata_file": rules.METADATA_FILE,
         "metadata": rules.metadata_schema(),
-        "files": {name: _file_rules(task, data) for task, name in rules.PREDICTION_FILES.items()},
+        "files": files,
         "limits": {
             "metadata": rules.MAX_METADATA,
             "packed": rules.MAX_PACKED,
@@ -217,20 +233,6 @@ def check_rules(data: BoardData) -> dict[str, Any]:
         "methods": list(METHODS),
         "blanks": BLANKS.pattern,
     }
-
-
-def _file_rules(task: str, data: BoardData) -> dict[str, Any]:
-    """Return the rules of one file; `subsets` is null where the board does not know which there are."""
-    subsets = {subset.name: {"n": subset.n, "pool": subset.pool} for subset in data.of_task(task)}
-    kind, head = "answers", ["subset", "prompt", "method"]
-    if task == SPANS:
-        kind, head = "tags", ["language"]
-    elif task == STS:
-        kind, head = "similarities", ["subset"]
-        subsets = {name: {} for name in subsets}  # a submission also has pairs that are not scored themselves
-    elif task in SUBSETS:
-        kind, head = "ranking", ["subset", "documents"]
-    return {"task": task, "kind": kind, "head": head, "subsets": subsets or None, "is_open": task == CLOZE_OPEN}
 
 
 def _packed(counts: npt.NDArray[np.uint8]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -12,10 +13,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from leaderboard.board import Board, ScoredSubmission, extra_tasks, load_submissions, make_board, of_tasks
+from leaderboard.board import Board, ScoredSubmission, extra_tasks, make_board, of_tasks, score_submission
 from leaderboard.data import board_data, item_board_data
 from leaderboard.pages import Pages, environment
-from leaderboard.submission import LeftOut, submission_folders
+from leaderboard.submission import LeftOut, Submission, read_submission, submission_folders
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import commit_folder, foreign_names, our_files, write_text
@@ -70,28 +71,23 @@ def build(
             cannot be written to, or a package is missing.
     """
     repository, day = _site_facts(repository, built)
-    _check_out(out, submissions, overwrite=overwrite)
-    if report:
-        _check_report(report, out, submissions)
+    _check_places(out, submissions, report, overwrite=overwrite)
     dataset = open_dataset(data) if isinstance(data, str) else data
     scored: list[ScoredSubmission] = []
     left_out: list[LeftOut] = []
     other_editions: list[LeftOut] = []
     console = Console(stderr=True)
-    for submission in track(
-        load_submissions(submissions, dataset),
-        "scoring submissions",
-        total=len(submission_folders(submissions)),
-        console=console,
-        disable=not console.is_terminal,
-    ):
-        if isinstance(submission, ScoredSubmission):
-            scored.append(submission)
+    folders = submission_folders(submissions)
+    for folder in track(folders, "scoring submissions", console=console, disable=not console.is_terminal):
+        submission = read_submission(folder, dataset)
+        if isinstance(submission, Submission):
+            # Scores alone are kept: the predictions of hundreds of submissions need not fit in memory
+            scored.append(score_submission(submission))
         elif submission.edition:
             other_editions.append(submission)
         else:
             left_out.append(submission)
-    if report:
+    if report:  # before anything is refused, because it names every fault
         _write_report(report, Built(scored, left_out, other_editions, []), dataset, day)
     if left_out and not scored and not other_editions:
         raise InputError(f"every submission has a fault, so no site is written; the first: {left_out[0].reason}")
@@ -124,6 +120,7 @@ def write_site(
     overwrite: bool = False,
 ) -> list[Path]:
     """Write all files of a site at once, and return their paths; see `build`."""
+    # All at once: of a build that is killed either the old site or the new one is left, and no mixture
     contents = dict(Pages(board, models, repository=repository, built=built).files())
     commit_folder(out, contents, kind=KIND, overwrite=overwrite)
     return [out / name for name in contents]
@@ -147,14 +144,15 @@ def _site_facts(repository: str | None, built: str | None) -> tuple[str | None, 
         ) from error
 
 
-def _check_out(out: Path, submissions: Path, *, overwrite: bool) -> None:
-    """Check that the site can be written, before the scores are computed."""
-    inner, outer = out.resolve(), submissions.resolve()
-    if inner == outer or outer in inner.parents:
-        raise usage_error(
-            f"--out {out}: lies in the folder of the submissions, {submissions}, where it would be read as a "
-            "submission; choose another folder"
-        )
+def _check_places(out: Path, submissions: Path, report: Path | None, *, overwrite: bool) -> None:
+    """Check that the site can be written, before the scores are computed, and that the page for maintainers may be."""
+    # What lies among the submissions would be read as one, and what lies in the site would be published
+    places = [("--out", out, submissions, "submissions")]
+    if report:
+        places += [("--report", report, out, "site"), ("--report", report, submissions, "submissions")]
+    for option, path, folder, what in places:
+        if folder.resolve() in (path.resolve(), *path.resolve().parents):
+            raise usage_error(f"{option} {path}: lies in the folder of the {what}, {folder}; choose a place elsewhere")
     # To score hundreds of submissions takes minutes, so what `commit_folder` would refuse at the end is refused now
     if out.is_dir() and not overwrite and our_files(out) is None:
         others = foreign_names(out)
@@ -163,18 +161,10 @@ def _check_out(out: Path, submissions: Path, *, overwrite: bool) -> None:
                 f"{out}: holds {display(others[0])} and is no site; choose an empty or new folder, or pass "
                 "--overwrite, which leaves files with other names alone"
             )
-
-
-def _check_report(report: Path, site: Path, submissions: Path) -> None:
-    """Check that the page for maintainers would not be published, lie among submissions, or replace another file."""
-    for folder, what in ((site, "site, which is published"), (submissions, "submissions")):
-        if folder.resolve() in report.resolve().parents:
-            raise usage_error(f"--report {report}: lies in the folder of the {what}; choose a file elsewhere")
-    if report.exists():
-        try:
+    if report and report.exists():
+        is_ours = False
+        with suppress(MalformedError):  # a folder, or a file without the right to read it
             is_ours = _REPORT_MARK in read_file(report)
-        except MalformedError as error:
-            raise InputError(f"{report}: {error}; choose another file with --report") from error
         if not is_ours:
             raise InputError(f"{report}: was not written by this command; choose another file with --report")
 

@@ -34,6 +34,7 @@ from turkic_idiom_tasks.results.reader import MAX_DEPTH, read_lines
 FORMAT = 1
 METADATA_FILE = "submission.json"
 PREDICTION_FILES = {task: f"{task}.jsonl.gz" for task in ALL_TASK_NAMES}
+# Limits of what strangers may send: a build reads hundreds of submissions, and none may fill the memory or the site
 MAX_METADATA = 32 * 1024  # bytes
 MAX_PACKED = 16 * 1024 * 1024  # bytes of a prediction file; a full set of rankings takes 1.3 million
 MAX_UNPACKED = 64 * 1024 * 1024  # bytes
@@ -44,19 +45,18 @@ SLUG_LENGTH = 80  # of the part before the hash
 
 def _plain_text(text: str) -> str:
     """Return a text of one line; raise ValueError if it has characters that are invisible or change the direction."""
-    for character in text:
-        if is_unseen(character) or not character.isprintable():
-            raise ValueError(f"has the character {display(character)}, which cannot be seen; leave it out")
-    if not text or text != text.strip():
-        raise ValueError("is empty, or begins or ends with white space")
-    if text != unicodedata.normalize("NFC", text):
-        raise ValueError("is not in Unicode's normal form NFC")
+    unseen = next((character for character in text if is_unseen(character) or not character.isprintable()), None)
+    if unseen is not None:
+        raise ValueError(f"has the character {display(unseen)}, which cannot be seen; leave it out")
+    if not text or text != text.strip() or text != unicodedata.normalize("NFC", text):
+        raise ValueError("is empty, begins or ends with white space, or is not in Unicode's normal form NFC")
     return text
 
 
 _PLAIN: dict[str, Any] = {"format": "plain-text"}  # in the JSON Schema, what `_plain_text` checks
 _Text = Annotated[str, Field(max_length=200, json_schema_extra=_PLAIN), AfterValidator(_plain_text)]
 _Rate = Annotated[float, Field(ge=0.001, le=10**7, allow_inf_nan=False)]
+# Patterns end with \Z, because Python's $ also matches before a line break at the end
 _Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+!_-]{0,63}\Z")]
 
 
@@ -200,6 +200,7 @@ def submission_folders(place: Path) -> list[Path]:
 
 def read_submission(folder: Path, dataset: Dataset) -> Submission | LeftOut:
     """Return the submission in a folder, whose content is untrusted, or everything that is wrong with it."""
+    # Nothing in a folder is opened before its names are known to be those of a submission
     faults = _folder_faults(folder)
     if faults:
         return LeftOut(folder, faults)

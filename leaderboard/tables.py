@@ -123,7 +123,7 @@ def tabs_of(board: Board) -> list[Tab]:
     If no submission is ranked at all, there is the last tab, which lists the most of them. A task that is in no
     ranking has a column beside those of retrieval.
     """
-    submitted = {score.task for submission in board.submissions for score in submission.subsets}
+    submitted = {score.task for submission in board.by_id.values() for score in submission.subsets}
     retrieval = tuple(task for task in board.data.tasks if task in RETRIEVAL_TASKS)
     ranked_elsewhere = (*RETRIEVAL_TASKS, SPANS, STS)
     others = tuple(task for task in board.data.tasks if task not in ranked_elsewhere and task in submitted)
@@ -140,6 +140,7 @@ def tabs_of(board: Board) -> list[Tab]:
     if retrieval and has_spans:
         tabs.append(Tab(ALL_TAB, board, (*retrieval, SPANS), (*retrieval, *others, SPANS), board.overall))
     kept = [tab for tab in tabs if len(tab.standings)] or tabs[-1:]
+    # A tab that ranks nobody stays if it alone lists a submission: nobody's scores may be nowhere
     listed: set[str] = set()
     for tab in kept:
         listed.update(_listed(tab))
@@ -188,6 +189,7 @@ def tab_table(tab: Tab, tabs_by_language: Mapping[str, Sequence[Tab]] | None = N
         if not of_code:
             continue
         name, tasks = LANGUAGES[code].name, tuple(dict.fromkeys(subset.task for subset in of_code))
+        # Of the language's own board, so that a model has one score of a language on the whole site
         standings: Mapping[str, Score] = {}
         for of_language in (tabs_by_language or {}).get(code, ()):
             if of_language.tasks == tasks:
@@ -247,7 +249,7 @@ def item_table(board: Board) -> Table:
 
 def _table(board: Board, columns: list[Column], standings: Standings, names: Iterable[str]) -> Table:
     """Return a table with a row for each of these submissions."""
-    notes = distinctions(board.submissions)
+    notes = distinctions(board.by_id.values())
     by_group: dict[int, list[str]] = {}
     for name, standing in standings.items():
         by_group.setdefault(standing.group, []).append(name)
@@ -279,18 +281,10 @@ def _listed(tab: Tab) -> list[str]:
         names |= dict.fromkeys(board.retrieval)
     for task in tab.shown:
         names |= dict.fromkeys(board.by_task[task])
-    for submission in board.submissions:
+    for submission in board.by_id.values():
         if any(score.task in tab.shown and not math.isnan(corrected(score)) for score in submission.subsets):
             names[submission.id] = None
     return list(names)
-
-
-def by_rank(board: Board) -> list[ScoredSubmission]:
-    """Return all submissions, those with all tasks first, best first."""
-    names: dict[str, None] = {}
-    for order in (board.overall, board.retrieval, *board.by_task.values(), board.by_id):
-        names |= dict.fromkeys(order)
-    return [board.by_id[name] for name in names]
 
 
 def badges(name: str, board: Board) -> tuple[str, ...]:
@@ -320,7 +314,7 @@ def subset_title(subset: str) -> str:
     return " → ".join(get_language(code).name for code in subset.split("-"))
 
 
-def distinctions(submissions: Sequence[ScoredSubmission]) -> dict[str, str]:
+def distinctions(submissions: Iterable[ScoredSubmission]) -> dict[str, str]:
     """Return id -> a note that tells a submission from others that look the same on a page, where it needs one.
 
     Names are similar if they differ only in case, separators or letters that look alike. Submissions with the same name
@@ -332,37 +326,33 @@ def distinctions(submissions: Sequence[ScoredSubmission]) -> dict[str, str]:
         for letter, alike in _LOOK_ALIKES:
             look = look.replace(letter, alike)
         by_look.setdefault(look, []).append(submission)
-    notes = {}
-    for group in by_look.values():
-        for submission in group:
-            note = _distinction(submission, group)
-            if note:
-                notes[submission.id] = note
-    return notes
-
-
-def _distinction(submission: ScoredSubmission, alike: Sequence[ScoredSubmission]) -> str:
-    metadata = submission.metadata
-    similar_names: dict[str, None] = {}
-    other_revisions = []  # of submissions with the same name, type and variant
-    for other in alike:
-        is_same_kind = other.metadata.type == metadata.type and variant(other.metadata) == variant(metadata)
-        if other.metadata.name != metadata.name:
-            similar_names[other.metadata.name] = None
-        elif is_same_kind and other.id != submission.id:
-            other_revisions.append(other.metadata.revision or "")
-    notes = []
-    if other_revisions and metadata.revision:
-        prefix = metadata.revision[:REVISION_LENGTH]
-        is_unique = not any(revision.startswith(prefix) for revision in other_revisions)
-        notes.append(f"revision {prefix if is_unique else metadata.revision}")
-    elif other_revisions:
-        notes.append("no revision stated")
-    if similar_names:
-        n_more = len(similar_names) - _N_SIMILAR
-        more = f" and {n_more} more" if n_more > 0 else ""
-        notes.append(f"similar name: {', '.join(list(similar_names)[:_N_SIMILAR])}{more}")
-    return ", ".join(notes)
+    notes_by_id = {}
+    for same_look in by_look.values():
+        for submission in same_look:
+            metadata = submission.metadata
+            similar_names: dict[str, None] = {}
+            other_revisions = []  # of submissions with the same name, type and variant
+            for other in same_look:
+                is_same_kind = other.metadata.type == metadata.type and variant(other.metadata) == variant(metadata)
+                if other.metadata.name != metadata.name:
+                    similar_names[other.metadata.name] = None
+                elif is_same_kind and other.id != submission.id:
+                    other_revisions.append(other.metadata.revision or "")
+            notes = []
+            if other_revisions and metadata.revision:
+                prefix = metadata.revision[:REVISION_LENGTH]
+                is_unique = not any(revision.startswith(prefix) for revision in other_revisions)
+                notes.append(f"revision {prefix if is_unique else metadata.revision}")
+            elif other_revisions:
+                notes.append("no revision stated")
+            if similar_names:
+                # However many names somebody registers, the row of another model stays one line
+                n_more = len(similar_names) - _N_SIMILAR
+                more = f" and {n_more} more" if n_more > 0 else ""
+                notes.append(f"similar name: {', '.join(list(similar_names)[:_N_SIMILAR])}{more}")
+            if notes:
+                notes_by_id[submission.id] = ", ".join(notes)
+    return notes_by_id
 
 
 def shown_score(value: float) -> str:

@@ -9,15 +9,13 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.data import board_data
 from leaderboard.details import hardest, spelling_splits
-from leaderboard.exports import item_values, leaderboard_file, records_of, to_csv
+from leaderboard.exports import leaderboard_file, records_of, scores_file, to_csv
 from leaderboard.figures import (
-    few_shot_curves,
-    few_shot_delta,
+    few_shot_charts,
     forest_by_language,
     forest_by_task,
     forest_of_model,
-    score_by_size,
-    score_by_throughput,
+    scatters,
 )
 from leaderboard.scripts import comparison_json, concept_sums
 from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored, scored_of
@@ -102,10 +100,11 @@ def test_the_hardest_sentences_say_what_was_found():
 def test_values_per_item_are_in_the_order_of_the_items():
     data = make_data(3, languages=("tr", "az"))
     submission = make_scored("one", data, seed=9)
-    values = item_values(submission)
+    board = board_of(submission, data=data)
+    values = scores_file(submission, records_of(board)["one"]).values
     assert values["T2/azj"] == submission.find("T2", "azj").sums[:, 0].tolist()
     assert len(values["spans/tr"]) == 6  # numerator and denominator of three sentences
-    setup = comparison_json(board_of(submission, data=data))
+    setup = comparison_json(board)
     assert setup["concepts"] == 3
     assert [subset["key"] for subset in setup["subsets"]] == list(values) == list(concept_sums(submission))
     assert all(subset["concepts"] == [0, 1, 2] for subset in setup["subsets"])
@@ -147,17 +146,18 @@ def test_figures_of_few_shot_submissions():
         for n, skill in ((0, 0.2), (10, 0.5), (50, 0.9))
     ]
     board = board_of(*submissions, data=data)
-    points = spec_values(few_shot_curves(board))
+    charts = few_shot_charts(board)
+    points = spec_values(charts["few-shot"])
     expected = [(panel, x) for panel in ("Turkish", "Azerbaijani") for x in ("0", "10", "50")]
     assert [(one["panel"], one["x"]) for one in points] == expected
     gain = submissions[2].of_task(SPANS)[0].main - submissions[0].of_task(SPANS)[0].main
-    assert spec_values(few_shot_delta(board))[0]["value"] == pytest.approx(gain)
+    assert spec_values(charts["few-shot-delta"])[0]["value"] == pytest.approx(gain)
 
 
 def test_figures_without_anything_to_show_are_left_out():
     data = make_data(30)
     board = board_of(make_scored("part", data, tasks=("T1",)), data=data)
-    assert [make(board) for make in (forest_by_task, score_by_size, few_shot_curves, few_shot_delta)] == [None] * 4
+    assert (forest_by_task(board), scatters(board), few_shot_charts(board)) == (None, [], {})
 
 
 def test_forests_show_models_without_spans_after_those_with_all_tasks():
@@ -190,9 +190,9 @@ def test_the_scatter_labels_the_frontier_and_needs_five_sizes():
     submissions = [
         make_scored(name, data, skill=skill, seed=4, n_parameters=sizes[name]) for name, skill in skills.items()
     ]
-    assert score_by_size(board_of(*submissions, data=data)) is None  # four different sizes
+    assert scatters(board_of(*submissions, data=data)) == []  # four different sizes
     more = make_scored("more", data, skill=0.1, seed=5, n_parameters=10**9)
-    chart = score_by_size(board_of(*submissions, more, data=data))
+    (chart,) = scatters(board_of(*submissions, more, data=data))
     points = {point["submission"]: point for point in chart["points"]}
     assert [name for name, point in points.items() if point["is_labelled"]] == ["tiny", "better", "huge"]
     assert chart["ticks"] == [(0, "10M"), (1 / 3, "100M"), (2 / 3, "1B"), (1, "10B")]
@@ -214,9 +214,9 @@ def test_the_throughput_chart_labels_the_frontier_and_keeps_to_one_device():
         submissions.append(make_scored(name, data, skill=skill, seed=4, texts_per_second=rate, device="H100"))
     for number in range(4):  # fewer than on the other device
         submissions.append(make_scored(f"a{number}", data, texts_per_second=10.0 + number, device="A100"))
-    assert score_by_throughput(board_of(*submissions, data=data)) is None  # four different speeds
+    assert scatters(board_of(*submissions, data=data)) == []  # four different speeds, and one size
     submissions.append(make_scored("more", data, skill=0.1, seed=5, texts_per_second=50.0, device="H100"))
-    chart = score_by_throughput(board_of(*submissions, data=data))
+    (chart,) = scatters(board_of(*submissions, data=data))
     points = {point["submission"]: point for point in chart["points"]}
     assert set(points) == {*measured, "more"}
     assert [name for name, point in points.items() if point["is_labelled"]] == ["fast", "better", "slow"]

@@ -4,8 +4,8 @@ import pytest
 import pytrec_eval
 from seqeval.metrics import f1_score, precision_score, recall_score
 
-from leaderboard.board import RETRIEVAL_TASKS, load_submissions
-from leaderboard.submission import LeftOut
+from leaderboard.board import RETRIEVAL_TASKS
+from leaderboard.submission import LeftOut, read_submission, submission_folders
 from tests.leaderboard import conftest
 from tests.leaderboard.conftest import make_submission, read_lines
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, concept_of
@@ -65,12 +65,12 @@ def test_submissions_come_by_name_and_a_faulty_one_is_left_out(
     for name in ("Org/Second", "Org/First"):
         make_submission(place, submission_metadata.model_copy(update={"name": name}), submission_content)
     (place / ".ipynb_checkpoints").mkdir()
-    first, second = load_submissions(place, submission_dataset)
+    first, second = (conftest.scored(folder, submission_dataset) for folder in submission_folders(place))
     assert [first.metadata.name, second.metadata.name] == ["Org/First", "Org/Second"]
     assert list(dict.fromkeys(score.task for score in first.subsets)) == [*PAPER_TASKS, SPANS]
     assert [score.scores for score in first.subsets] == [score.scores for score in second.subsets]
     (place / second.id / "T1.jsonl.gz").write_bytes(b"")
-    kept, left_out = load_submissions(place, submission_dataset)
+    kept, left_out = (read_submission(folder, submission_dataset) for folder in submission_folders(place))
     assert kept.id == first.id
     assert isinstance(left_out, LeftOut)
     assert left_out.id == second.id

@@ -71,7 +71,7 @@ class Links(HTMLParser):
 def test_two_builds_in_another_order_are_byte_identical(shared_site, tmp_path):
     board = shared_site.board
     again = make_board(
-        board.submissions[::-1], board.data, reproduced=board.reproduced, other_editions=board.other_editions
+        list(board.by_id.values())[::-1], board.data, reproduced=board.reproduced, other_editions=board.other_editions
     )
     write_site(again, tmp_path / "again", repository="https://github.com/org/idioms", built=date(2026, 11, 30))
     assert content(tmp_path / "again") == content(shared_site.folder)
@@ -91,7 +91,7 @@ def test_a_second_build_deletes_what_is_gone_and_nothing_of_others(small_board, 
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("mine")
     unchanged = (tmp_path / "static/site.css").stat().st_mtime_ns
-    written = write_site(make_board(small_board.submissions[1:], small_board.data), tmp_path)
+    written = write_site(make_board(list(small_board.by_id.values())[1:], small_board.data), tmp_path)
     assert sorted(path.name for path in (tmp_path / "models").iterdir()) == ["b.html", "notes.html"]
     assert sorted(path.name for path in (tmp_path / "scores").iterdir()) == ["b.js", "b.json", "mine.json"]
     assert {(tmp_path / name).read_text() for name in others} == {"mine"}
@@ -236,7 +236,7 @@ def validator(path):
 
 def test_every_json_file_fits_the_schema_that_it_names(shared_site, site):
     files = [site / "leaderboard.json", site / "items.json", *sorted((site / "scores").glob("*.json"))]
-    assert len(files) == 2 + len(shared_site.board.submissions)
+    assert len(files) == 2 + len(shared_site.board.by_id)
     for path in files:
         value = read(path)
         assert value["format"] == 1

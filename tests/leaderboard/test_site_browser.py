@@ -138,7 +138,7 @@ def test_a_filter_ranks_again_as_a_board_of_these_submissions_alone(browser, cro
             page.select_option(f"select[name={name}]", choices.get(name, ""))
         page.fill("input[name=q]", words)
         shown = shown_ranks(page)
-        left = make_board([one for one in crowded.board.submissions if one.id in shown], crowded.board.data)
+        left = make_board([one for name, one in crowded.board.by_id.items() if name in shown], crowded.board.data)
         if words == "part":
             assert [figures[0] for figures in shown.values()] == [None]
             continue

@@ -140,7 +140,7 @@ def test_a_site_never_replaces_what_is_not_ours_and_goes_nowhere_among_the_submi
 
 def test_arguments_that_cannot_be_used(build, submission_folder, tmp_path, capsys, monkeypatch):
     for place in (tmp_path / "site/left-out.html", submission_folder.parent / "left-out.html"):
-        refused(build, capsys, "--report", place, code=2, words="choose a file elsewhere")
+        refused(build, capsys, "--report", place, code=2, words="choose a place elsewhere")
     (tmp_path / "notes.html").write_text("mine")
     refused(build, capsys, "--report", tmp_path / "notes.html", code=1, words="was not written by this command")
     assert (tmp_path / "notes.html").read_text() == "mine"

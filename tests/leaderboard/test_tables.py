@@ -113,7 +113,7 @@ def test_the_overview_opens_with_the_ranking_that_has_the_most_submissions():
     of_spans = table_of(board, SPANS_TAB).rows
     assert [len(row.scores) for row in of_spans] == [6, 6]  # spans, and its five languages
     best = of_spans[0].submission
-    intervals = [board.interval(best, score) for score in best.of_task(SPANS)]
+    intervals = [board.main(best, score).interval for score in best.of_task(SPANS)]
     assert [score.interval for score in of_spans[0].scores[1:]] == intervals
 
 

@@ -100,7 +100,7 @@ def _score_table(submission: ScoredSubmission, board: Board, *, is_wide: bool, b
                 cells.append("")
                 continue
             score = scores[code]
-            raw, scale = board.interval(submission, score), 1 - score.floor
+            raw, scale = board.main(submission, score).interval, 1 - score.floor
             interval = Interval((raw.low - score.floor) / scale, (raw.high - score.floor) / scale, raw.is_reliable)
             cells.append(_shown(corrected(score), interval, between, is_small=score.n < SMALL_N))
         if is_wide:

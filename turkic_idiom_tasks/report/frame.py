@@ -51,14 +51,7 @@ MEASURES = (
 SIZES = ("n_queries", "n_documents")
 OVERLAP = ("ndcg_shared_stem", "ndcg_no_shared_stem", "n_no_shared_stem")
 SIMILARITY_NAMES = tuple(task.name for task in SIMILARITY_TASKS.values())
-SIMILARITY_MEASURES = (
-    "spearman",
-    "spearman_idiom",
-    "spearman_general",
-    "affinity",
-    "scaled_similarity",
-    "accuracy",
-)
+SIMILARITY_MEASURES = ("spearman", "spearman_idiom", "spearman_general", "affinity", "scaled_similarity", "accuracy")
 PAIR_COUNTS = ("n_pairs", "n_idioms")
 OVERLAP_BASELINE = "character overlap (baseline)"
 
