@@ -202,7 +202,7 @@ def choose_threshold(points: Sequence[CurvePoint], precision: float) -> CurvePoi
     if not enough:
         raise InputError(
             f"the alignment of only {points[-1].n_known if points else 0} pairs is known, and a threshold needs "
-            f"{FEWEST_KNOWN}; choose it on another language of the lexicon with --calibrate-on, or give --thresholds"
+            f"{FEWEST_KNOWN}; choose it on another language of the lexicon with --calibrate-on"
         )
     good = [point for point in enough if point.precision >= precision]
     if not good:

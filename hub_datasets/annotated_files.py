@@ -27,12 +27,12 @@ _OUTCOME = ("tokens", "ner_tags", "spans", "dropped")  # keys that are written; 
 
 
 def _nfc(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty; fill it in, or take the row out")
     # Spans count code points, and a text that is composed later has fewer of them.
-    if not text.strip() or not unicodedata.is_normalized("NFC", text):
+    if not unicodedata.is_normalized("NFC", text):
         raise ValueError(
             "is not in NFC; spans count NFC code points: pass texts through unicodedata.normalize('NFC', text) first"
-            if text.strip()
-            else "is empty; fill it in, or take the row out"
         )
     return text
 
@@ -59,10 +59,12 @@ class _Row(BaseModel):
 
 def check_out(path: Path, *, overwrite: bool | None = None) -> None:
     """Check before any work is done that a file may be written; `overwrite` is None if a command cannot replace it."""
-    if path.is_dir() or (path.exists() and not overwrite):
-        advice = "remove it" if overwrite is None else "add --overwrite"
-        problem = "is a directory; --out takes the name of a file" if path.is_dir() else "exists; choose another --out"
-        raise InputError(f"{path}: {problem}, or {advice}")
+    if path.is_dir():
+        raise InputError(f"{path}: is a directory; --out takes the name of a file")
+    if path.exists() and not overwrite:
+        raise InputError(
+            f"{path}: exists; choose another --out, or {'remove it' if overwrite is None else 'add --overwrite'}"
+        )
 
 
 def annotate_rows(

@@ -53,10 +53,8 @@ def import_source(source_format: str, path: Path) -> Imported:
         language = LANGUAGES[naming]
         senses = senses_by_idiom.setdefault((naming, compared(first.idiom, language)), [])
         meaning = compared(first.meaning, language)
-        place = None  # of the sense that the row belongs to
-        for number, sense in enumerate(senses):
-            if place is None and compared(sense.readings[naming].meaning, language) == meaning:
-                place = number
+        meanings = [compared(sense.readings[naming].meaning, language) for sense in senses]
+        place = meanings.index(meaning) if meaning in meanings else None  # of the sense that the row belongs to
         if place is None and senses:
             # A row without a meaning is no sense of its own, whether it comes first or later.
             is_bare = not meaning and len(readings) == 1

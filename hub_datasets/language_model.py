@@ -113,13 +113,14 @@ async def generate(model: Model, prompt: str, messages: Messages, config: Genera
         RefusedError: the conversation is refused, or the response holds no whole answer.
     """
     output = await model.generate([_KINDS[row["role"]](content=row["content"]) for row in messages], config=config)
-    usage = output.usage
+    if output.empty:
+        raise CutError("the response has no choices")
     # Inspect turns the status 400 of some servers into an answer without usage, whose text is the server's message.
-    if not output.empty and usage is None and output.stop_reason in ("model_length", "content_filter"):
+    if output.usage is None and output.stop_reason in ("model_length", "content_filter"):
         raise RefusedError(f"refused ({output.stop_reason}): {output.completion}")
-    # A stream that breaks off has no reason for its end; Inspect takes it for a whole answer.
-    if output.empty or (config.stream_idle_timeout and output.stop_reason == "unknown"):
-        raise CutError("the response has no choices, or the answer was cut off")
+    if config.stream_idle_timeout and output.stop_reason == "unknown":  # Inspect takes it for a whole answer
+        raise CutError("the answer was cut off")
+    usage = output.usage
     answer_tokens = estimated_tokens(output.completion) if usage is None else usage.output_tokens
     # Inspect's input tokens leave out those that the server had in its own cache, the total does not.
     asked = [row["content"] for row in messages]

@@ -88,54 +88,11 @@ def board_data(dataset: Dataset, *, extra: Sequence[str] = ()) -> BoardData:
     """Return the subsets of a dataset for encoders and taggers: those of the paper's tasks and of `extra` ones."""
     subsets = []
     for task in (*PAPER_TASKS, *extra):
-        for name in dataset.subsets(task) if task != STS else ():
-            data, pool = dataset.retrieval(task, name), dataset.pool(task, name)
-            texts, answers, n_right, floors = {}, {}, {}, []
-            for query in pool.queries:
-                texts[query] = data.queries[query]
-                answers[query] = " / ".join(data.documents[document] for document in data.qrels[query])
-                n_right[query] = len(data.qrels[query])
-                floors.append(random_ndcg(len(data.documents), n_right[query]))
-            finds_idioms = TASKS[task].document == "idiom"
-            subset = SubsetItems(
-                task=task,
-                name=name,
-                language=pool.language,
-                concepts=pool.concepts,
-                texts=texts,
-                answers=answers,
-                n_right=n_right,
-                floor=sum(floors) / len(floors),
-                pool=len(data.documents),
-                shared_stem=queries_with_shared_stem(data, task, name) if finds_idioms else None,
-            )
-            subsets.append(subset)
-        for name in dataset.pair_subsets(STS) if task == STS else ():
-            # Pairs that are not scored are there for their similarity alone, which is the target of others
-            pairs = dataset.pairs(STS, name)
-            scored = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
-            subset = SubsetItems(
-                task=STS,
-                name=name,
-                language=SIMILARITY_TASKS[STS].languages[name],
-                concepts=tuple(row.concept for row in scored),
-                texts={row.id: row.sentence1 for row in scored},
-                answers={row.id: row.sentence2 for row in scored},
-                n_right={row.id: 1 for row in scored},
-            )
-            subsets.append(subset)
-    for language in dataset.span_languages:
-        sentences = dataset.test_sentences(language)
-        subset = SubsetItems(
-            task=SPANS,
-            name=language,
-            language=language,
-            concepts=sentences.concepts,
-            texts={row.id: row.sentence for row in sentences.rows},
-            answers={row.id: row.idiom for row in sentences.rows},
-            n_right={row.id: len(row.spans()) for row in sentences.rows},
-        )
-        subsets.append(subset)
+        if task == STS:
+            subsets += [_pairs(dataset, name) for name in dataset.pair_subsets(STS)]
+        else:
+            subsets += [_queries(dataset, task, name) for name in dataset.subsets(task)]
+    subsets += [_sentences(dataset, language) for language in dataset.span_languages]
     lexicon = None
     with suppress(InputError):  # data with test items only
         lexicon = dataset.lexicon
@@ -166,3 +123,55 @@ def item_board_data(dataset: Dataset) -> BoardData:
 def right_answer(item: Item, task: str) -> str:
     """Return the right option of an item, or the idiom of an open cloze."""
     return item.idiom if task == CLOZE_OPEN else option_texts(item)[item.gold]
+
+
+def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:
+    data, pool = dataset.retrieval(task, name), dataset.pool(task, name)
+    texts, answers, n_right, floors = {}, {}, {}, []
+    for query in pool.queries:
+        texts[query] = data.queries[query]
+        answers[query] = " / ".join(data.documents[document] for document in data.qrels[query])
+        n_right[query] = len(data.qrels[query])
+        floors.append(random_ndcg(len(data.documents), n_right[query]))
+    finds_idioms = TASKS[task].document == "idiom"
+    return SubsetItems(
+        task=task,
+        name=name,
+        language=pool.language,
+        concepts=pool.concepts,
+        texts=texts,
+        answers=answers,
+        n_right=n_right,
+        floor=sum(floors) / len(floors),
+        pool=len(data.documents),
+        shared_stem=queries_with_shared_stem(data, task, name) if finds_idioms else None,
+    )
+
+
+def _pairs(dataset: Dataset, name: str) -> SubsetItems:
+    """Return the scored pairs of a subset; the answer is the second sentence."""
+    # Pairs that are not scored are there for their similarity alone, which is the target of others
+    pairs = dataset.pairs(STS, name)
+    rows = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
+    return SubsetItems(
+        task=STS,
+        name=name,
+        language=SIMILARITY_TASKS[STS].languages[name],
+        concepts=tuple(row.concept for row in rows),
+        texts={row.id: row.sentence1 for row in rows},
+        answers={row.id: row.sentence2 for row in rows},
+        n_right={row.id: 1 for row in rows},
+    )
+
+
+def _sentences(dataset: Dataset, language: str) -> SubsetItems:
+    sentences = dataset.test_sentences(language)
+    return SubsetItems(
+        task=SPANS,
+        name=language,
+        language=language,
+        concepts=sentences.concepts,
+        texts={row.id: row.sentence for row in sentences.rows},
+        answers={row.id: row.idiom for row in sentences.rows},
+        n_right={row.id: len(row.spans()) for row in sentences.rows},
+    )

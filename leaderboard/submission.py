@@ -45,11 +45,13 @@ SLUG_LENGTH = 80  # of the part before the hash
 
 def _plain_text(text: str) -> str:
     """Return a text of one line; raise ValueError if it has characters that are invisible or change the direction."""
-    unseen = next((character for character in text if is_unseen(character) or not character.isprintable()), None)
-    if unseen is not None:
-        raise ValueError(f"has the character {display(unseen)}, which cannot be seen; leave it out")
-    if not text or text != text.strip() or text != unicodedata.normalize("NFC", text):
-        raise ValueError("is empty, begins or ends with white space, or is not in Unicode's normal form NFC")
+    for character in text:
+        if is_unseen(character) or not character.isprintable():
+            raise ValueError(f"has the character {display(character)}, which cannot be seen; leave it out")
+    if not text or text != text.strip():
+        raise ValueError("is empty, or begins or ends with white space")
+    if text != unicodedata.normalize("NFC", text):
+        raise ValueError("is not in Unicode's normal form NFC")
     return text
 
 

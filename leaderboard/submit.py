@@ -64,18 +64,7 @@ def submit(
         folder = out / slug(metadata)
         if folder.exists():
             raise usage_error(f"{folder}: exists already; remove it or choose another --out")
-        paths: dict[SubsetKey, Path] = {}
-        predictions: dict[SubsetKey, Prediction] = {}
-        for item in group:
-            for key, value in item.predictions.items():
-                if key in paths:
-                    raise InputError(
-                        f"{item.name}: two results of {key[0]}, {key[1]}: {paths[key]} and {item.path}; name the files "
-                        "of one of them"
-                    )
-                paths[key] = item.path
-                predictions[key] = value
-        submissions[folder] = Submission(slug(metadata), metadata, predictions)
+        submissions[folder] = Submission(slug(metadata), metadata, _predictions(group))
     scored = []
     for folder, submission in submissions.items():
         # Not read again: the reader of the results and `Metadata` have checked all that the receiver checks
@@ -91,27 +80,17 @@ def _chosen(
 ) -> list[ModelPredictions]:
     """Return the predictions of the chosen poolings and of one seed, with what the submitter states about the model."""
     known_poolings = sorted({item.pooling for item in results if item.pooling})
-    known_seeds = sorted({item.seed for item in results if item.seed is not None})
-    wanted: list[tuple[str, Any, list[Any]]] = [("--pooling", pooling, known_poolings) for pooling in poolings]
-    wanted += [("--seed", seed, known_seeds)] if seed is not None else []
-    for option, value, known in wanted:
-        if value not in known:
-            known_values = ", ".join(map(str, known)) or "none"
-            raise usage_error(f"{option} {display(value)}: not in the results; they have {known_values}")
-    # An option for one model must not be applied to several. A model that ranks may have another name than the token
-    # classifier that was tuned from it, so several are those that have results of the same task.
-    models_by_task: dict[str, dict[str, None]] = {}
-    for item in results:
-        for task, _ in item.predictions:
-            models_by_task.setdefault(task, {})[item.name] = None
+    for pooling in poolings:
+        if pooling not in known_poolings:
+            known = ", ".join(known_poolings) or "none"
+            raise usage_error(f"--pooling {display(pooling)}: not in the results; they have {known}")
     for field in ("name", "n_parameters"):
-        for task, models in models_by_task.items() if field in stated else ():
-            if len(models) > 1:
-                option = f"{_OPTIONS.get(field, f'--{field}')} {display(stated[field])}"
-                names = ", ".join(map(display, models))
-                raise usage_error(
-                    f"{option}: is for one model, but {task} has results of {names}; name the files of one"
-                )
+        if field in stated:
+            _check_one_model(results, f"{_OPTIONS.get(field, f'--{field}')} {display(stated[field])}")
+    seeds = {item.seed for item in results if item.seed is not None}
+    if seed is not None and seed not in seeds:
+        known = ", ".join(map(str, sorted(seeds))) or "none"
+        raise usage_error(f"--seed {seed}: not in the results; they have {known}")
     seed_of = {}  # whether of classifiers -> the seed: they and encoders are tuned apart, with seeds of their own
     for is_classifier in (True, False):
         of_kind = {item.seed for item in results if item.seed is not None and item.is_classifier == is_classifier}
@@ -140,15 +119,6 @@ def _group(results: Sequence[ModelPredictions]) -> list[list[ModelPredictions]]:
     ranks, even if both were tuned from one model in one regime: their revisions may differ, and the submission has the
     revision of the encoder.
     """
-
-    def agree(tags: ModelPredictions, rankings: ModelPredictions) -> bool:
-        for name in _IDENTITY:
-            of_tags, of_rankings = getattr(tags, name), getattr(rankings, name)
-            is_compared = name != "revision" or not tags.is_classifier
-            if is_compared and of_tags is not None and of_rankings is not None and of_tags != of_rankings:
-                return False
-        return True
-
     groups: dict[tuple[Any, ...], list[ModelPredictions]] = {}
     for item in results:
         groups.setdefault(tuple(getattr(item, name) for name in _IDENTITY), []).append(item)
@@ -159,7 +129,7 @@ def _group(results: Sequence[ModelPredictions]) -> list[list[ModelPredictions]]:
         (tags if has_spans_alone else rankings).append(group)
     joined = list(rankings)
     for group in tags:
-        matching = [other for other in rankings if agree(group[0], other[0])]
+        matching = [other for other in rankings if _agree(group[0], other[0])]
         # With several, nobody knows with which pooling the submitter would rank
         if len(matching) == 1:
             matching[0].extend(group)
@@ -200,3 +170,44 @@ def _metadata(group: Sequence[ModelPredictions], stated: Mapping[str, Any], data
         place = _OPTIONS.get(field, f"--{field}") if field in stated else f"{known['name']}: {display(field)}"
         message = first["msg"].removeprefix("Value error, ")
         raise usage_error(f"{place}: {message}, not {display(first['input'])}") from error
+
+
+def _check_one_model(results: Sequence[ModelPredictions], option: str) -> None:
+    """Make sure that an option for one model is not applied to several: that no task has results of two models.
+
+    A model that ranks may have another name than the token classifier that was tuned from it.
+    """
+    models_by_task: dict[str, dict[str, None]] = {}
+    for item in results:
+        for task, _ in item.predictions:
+            models_by_task.setdefault(task, {})[item.name] = None
+    for task, models in models_by_task.items():
+        if len(models) > 1:
+            names = ", ".join(map(display, models))
+            raise usage_error(f"{option}: is for one model, but {task} has results of {names}; name the files of one")
+
+
+def _agree(tags: ModelPredictions, rankings: ModelPredictions) -> bool:
+    for name in _IDENTITY:
+        if name == "revision" and tags.is_classifier:
+            continue
+        of_tags, of_rankings = getattr(tags, name), getattr(rankings, name)
+        if of_tags is not None and of_rankings is not None and of_tags != of_rankings:
+            return False
+    return True
+
+
+def _predictions(group: Sequence[ModelPredictions]) -> dict[SubsetKey, Prediction]:
+    """Return all predictions of a group, none of them of the same subset or language."""
+    paths: dict[SubsetKey, Path] = {}
+    predictions: dict[SubsetKey, Prediction] = {}
+    for item in group:
+        for key, value in item.predictions.items():
+            if key in paths:
+                raise InputError(
+                    f"{item.name}: two results of {key[0]}, {key[1]}: {paths[key]} and {item.path}; name the files of "
+                    "one of them"
+                )
+            paths[key] = item.path
+            predictions[key] = value
+    return predictions

@@ -11,7 +11,7 @@ from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
-from turkic_idiom_tasks.harnesses.lm_eval_names import TASK_FOLDER
+from turkic_idiom_tasks.harnesses import TASK_FOLDER
 
 
 class Scripted(LM):

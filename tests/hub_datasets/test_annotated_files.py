@@ -155,7 +155,7 @@ def test_files_that_cannot_be_used(tmp_path, annotate):
         (("--lang", "tr", "--in", "x"), "--in or --out is missing"),
         (("--in", "x", "--out", "y"), "--lang is missing"),
         (("--lang", "fi", "--in", "x", "--out", "y"), "unknown language 'fi'; known: tr"),
-        (("--evaluate", "parseme", "x"), "known corpora: dodiom"),
+        (("--evaluate", "parseme", "x"), "unknown corpus 'parseme'; known: dodiom"),
         (("--evaluate", "dodiom", "x", "--lang", "tr"), "goes without"),
     ],
 )

@@ -10,8 +10,7 @@ import pytest
 from tests.lm_eval_runs import Scripted, evaluate, our_tasks
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses import lm_eval_items, lm_eval_yaml
-from turkic_idiom_tasks.harnesses.lm_eval_names import TASK_FOLDER
+from turkic_idiom_tasks.harnesses import TASK_FOLDER, lm_eval_items, lm_eval_yaml
 from turkic_idiom_tasks.harnesses.siblings import lm_eval_astitch_yaml
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.tasks.items.items import build_items

@@ -23,7 +23,7 @@ from tests.spans.test_stock_lm_eval import (
 from tests.warm_commands import WarmCommands
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.encoders.folders import folder_revision
-from turkic_idiom_tasks.harnesses.lm_eval_names import TASK_FOLDER
+from turkic_idiom_tasks.harnesses import TASK_FOLDER
 
 
 @pytest.fixture(scope="module")

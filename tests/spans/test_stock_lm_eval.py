@@ -15,8 +15,8 @@ from sklearn.metrics import precision_recall_fscore_support as per_tag
 from tests.lm_eval_runs import evaluate, our_tasks
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.lm_eval_model import TokenClassifierLM
-from turkic_idiom_tasks.harnesses.lm_eval_names import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.private_names import LM_EVAL
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample

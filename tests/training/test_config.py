@@ -69,8 +69,9 @@ def test_what_the_words_set(settings_of):
         (["--set", "loss=hinge"], "loss is 'hinge': .*'mnrl' or 'cosine'"),
         (["--set", "weight_decay=-0.1"], "weight_decay is -0.1"),
         (["--set", "patience=many"], "patience is 'many'"),
-        (["--set", "patience"], "patience is ''"),
-        (["--set", "patient=3"], "patient is 3: .*not permitted"),
+        (["--set", "patience"], "--set 'patience': expected NAME=VALUE"),
+        (["--set", "epochs=3"], "--set 'epochs=3': pass --epochs instead"),
+        (["--set", "patient=3"], "patient is 3: no setting of this name; known: .*patience"),
         (["--set", "cached=true", "--set", "gradient_checkpointing=true"], "choose one of them"),
     ],
 )

@@ -297,7 +297,7 @@ def test_scores_of_languages_are_averaged_with_equal_weight(sentence_model):
 
 def test_more_processes_than_batches_are_refused(sentence_model, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(InputError, match=r"41 training rows .* 64 for each of 2 processes; .* a smaller --batch-size"):
+    with pytest.raises(InputError, match=r"41 training rows .* 64 for each of 2 processes; .* a smaller batch_size"):
         tune(sentence_model, batch_size=64)
 
 

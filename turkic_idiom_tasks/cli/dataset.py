@@ -125,8 +125,10 @@ def annotate(
 
     if evaluate is not None:
         corpus, table = evaluate
-        if lang or file or out or corpus != FORMAT:
-            raise usage_error(f"--evaluate {corpus}: goes without --lang, --in and --out; known corpora: {FORMAT}")
+        if lang or file or out:
+            raise usage_error("--evaluate goes without --lang, --in and --out")
+        if corpus != FORMAT:
+            raise usage_error(f"--evaluate: unknown corpus {corpus!r}; known: {FORMAT}")
         gold = read_dodiom(table)
         n_composed = sum(row.was_composed for row in gold)
         if n_composed:
@@ -135,13 +137,15 @@ def annotate(
         return
     if file is None or out is None:
         raise usage_error("--in or --out is missing; see: turkic-idiom dataset annotate --help")
-    if file.is_dir() == (lang is not None):
-        raise usage_error("--lang is missing for rows, or given for a lexicon, which is annotated in all languages")
-    if lang is None:
+    if file.is_dir():
+        if lang:
+            raise usage_error(f"--lang {lang}: a lexicon is annotated in all its languages; leave it out")
         for code, counts in annotate_lexicon(file, out, overwrite=overwrite).items():
             parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
             sys.stdout.write(printable(f"{out}: {code}: {parts}\n"))
         return
+    if lang is None:
+        raise usage_error("--lang is missing: the language of the rows")
     progress = partial(
         track,
         description="annotate",

@@ -17,7 +17,7 @@ import typer
 from pydantic import BaseModel
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data, Models, TrustRemoteCode
+from turkic_idiom_tasks.cli.options import Data, Models, TrustRemoteCode, assigned
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.io.reading import printable
@@ -37,25 +37,27 @@ NewFolder = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-…-SEED]")
 ]
 Command = Callable[..., None]
+_OPTIONS = ("epochs", "learning_rate", "seed")  # settings that everybody uses
 
 
 def with_settings(kind: type[BaseModel]) -> Callable[[Command], Command]:
     """Return a decorator that gives a command options for the settings of a training in place of `config`.
 
-    A field with a description has an option of its own; the others are set by ``--set NAME=VALUE``.
+    The fields in `_OPTIONS` have an option of their own; the others are set by ``--set NAME=VALUE``.
     """
 
     def decorate(command: Command) -> Command:
         options: dict[str, tuple[Any, Any]] = {}  # parameter -> annotation, default
         others = []
         for name, field in kind.model_fields.items():
-            if field.description is not None:
+            if name in _OPTIONS:
                 value_type = str if field.default is None else type(field.default)
                 metavar = {int: "N", float: "X"}.get(value_type, "NAME")
                 option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=field.description)
                 options[name] = (Annotated[value_type | None, option], field.default)
             elif get_args(field.annotation) != (False,):  # those cannot be set at all
-                others.append(f"{name}={json.dumps(field.default)}")
+                remark = f" ({field.description})" if field.description else ""
+                others.append(f"{name}={json.dumps(field.default)}{remark}")
         names = list(options)
         further = typer.Option("--set", metavar="NAME=VALUE", help=f"May be repeated. Defaults: {', '.join(others)}.")
         options["further"] = (Annotated[list[str] | None, further], None)
@@ -68,13 +70,7 @@ def with_settings(kind: type[BaseModel]) -> Callable[[Command], Command]:
         @functools.wraps(command)
         def run(**arguments: Any) -> None:
             settings = {name: arguments.pop(name) for name in names}
-            for assignment in arguments.pop("further") or ():
-                name, _, value = assignment.partition("=")
-                try:
-                    # Typed as in YAML, because the strict settings take no text for a number or true.
-                    settings[name] = json.loads(value)
-                except ValueError:  # a word, such as mean
-                    settings[name] = value
+            settings |= assigned(arguments.pop("further"), options=names)
             command(config=checked(kind, settings), **arguments)
 
         # typer reads both

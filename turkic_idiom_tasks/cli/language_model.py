@@ -8,15 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from rich.progress import Progress
 
 from turkic_idiom_tasks.cli.dataset import print_rows
+from turkic_idiom_tasks.cli.options import assigned
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import display, first_fault, printable, read_yaml
+from turkic_idiom_tasks.io.reading import first_fault, printable, read_yaml
 
 if TYPE_CHECKING:
     from hub_datasets.questions import Asking, Question, Reply
@@ -76,12 +77,8 @@ def asking_settings(values: Sequence[str] | None, *, dry_run: bool, max_requests
     """Return what ``--set`` and the two options state; an InputError names the value that cannot be used."""
     from hub_datasets.questions import Asking
 
-    stated: dict[str, Any] = {"dry_run": dry_run, "max_requests": max_requests}
-    for text in values or ():
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise usage_error(f"--set {display(text)}: expected NAME=VALUE")
-        stated[name.strip()] = value.strip()
+    options = {"dry_run": dry_run, "max_requests": max_requests}
+    stated = assigned(values, options=options) | options
     if stated.get("temperature") == "default":
         stated["temperature"] = None
     try:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Iterable
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION, TRUST_VARIABLE
+from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
+from turkic_idiom_tasks.io.reading import display
 
 
 class Format(StrEnum):
@@ -17,6 +21,27 @@ class Format(StrEnum):
     table = "table"
     csv = "csv"
     json = "json"
+
+
+def assigned(values: Iterable[str] | None, *, options: Collection[str] = ()) -> dict[str, Any]:
+    """Return what ``--set NAME=VALUE`` state; a value is read as JSON, or else is the text itself.
+
+    The settings in `options` have an option of their own, and are refused: which of the two counts would be unclear.
+    """
+    stated: dict[str, Any] = {}
+    for assignment in values or ():
+        name, sign, value = assignment.partition("=")
+        if not sign:
+            raise usage_error(f"--set {display(assignment)}: expected NAME=VALUE")
+        name = name.strip()
+        if name in options:
+            raise usage_error(f"--set {display(assignment)}: pass --{name.replace('_', '-')} instead")
+        try:
+            # Typed, because strict settings take no text for a number or true.
+            stated[name] = json.loads(value)
+        except ValueError:  # a word, such as mean
+            stated[name] = value.strip()
+    return stated
 
 
 Data = Annotated[

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode
+from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode, assigned
 
 DEFAULT_OUTPUT = Path("results")
 
@@ -75,7 +75,7 @@ def run_command(
         revision=revision,
         trust_remote_code=trust_remote_code,
         device=device,
-        **model_settings(values),
+        **model_settings(assigned(values)),
     )
     dataset = open_dataset(data)
     with reporting(sys.stderr) as reporter:

@@ -1,3 +1,6 @@
 """Integration with mteb and lm-eval: registration of our tasks and models, and all use of their private names."""
 
+from pathlib import Path
+
+TASK_FOLDER = Path(__file__).parent / "lm_eval_tasks"  # what `--include_path` of lm-eval takes
 DATA_VARIABLE = "TURKIC_IDIOM_DATA"  # names the data, because the command of a harness cannot pass an argument

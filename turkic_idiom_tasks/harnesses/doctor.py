@@ -19,10 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from turkic_idiom_tasks.harnesses import DATA_VARIABLE, hook
+from turkic_idiom_tasks.harnesses import DATA_VARIABLE, TASK_FOLDER, hook
 from turkic_idiom_tasks.harnesses.private_names import LM_EVAL, MTEB, Harness, installed_version
 
-TASK_FOLDER = Path(__file__).parent / "lm_eval_tasks"  # not from lm_eval_names, whose imports may be broken
 DISTRIBUTION = "turkic-idiom-tasks"
 # Always listed with their versions, and imported in this order, so that the culprit comes first
 PACKAGES = ("pydantic", "torch", "transformers", "sentence-transformers", "mteb", "lm-eval")

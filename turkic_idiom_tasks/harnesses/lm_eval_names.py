@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, KINDS, USAGE
 from turkic_idiom_tasks.tasks.items.items import item_sets
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
-TASK_FOLDER = Path(__file__).parent / "lm_eval_tasks"
 PREFIX = "turkic_idiom_"
 ALL = "turkic_idiom_lm"
 GENERATIVE, PROMPTS = "_gen", "_prompts"  # endings of names

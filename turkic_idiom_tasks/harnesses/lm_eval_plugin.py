@@ -16,9 +16,9 @@ from types import ModuleType
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses import DATA_VARIABLE
+from turkic_idiom_tasks.harnesses import DATA_VARIABLE, TASK_FOLDER
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.harnesses.lm_eval_names import PREFIX, TASK_FOLDER, groups, tasks
+from turkic_idiom_tasks.harnesses.lm_eval_names import PREFIX, groups, tasks
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.version import __version__
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, TASK_FOLDER, groups, tasks
+from turkic_idiom_tasks.harnesses import TASK_FOLDER
+from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, groups, tasks
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.tasks.items.item_types import MEANING, USAGE
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN

@@ -80,11 +80,10 @@ def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, dict[str, A
     for sample in log.samples or []:
         sample_id = str(sample.id)  # spans_tr/SENTENCE, or the id of an item: equivalent_tr_uz/CONCEPT
         scores = list((sample.scores or {}).values())
-        if not scores or sample.epoch > 1:
-            raise InputError(
-                f"{path}: sample {display(sample_id)} has no score, or several answers; run it again with "
-                "--epochs 1, or score it"
-            )
+        if not scores:
+            raise InputError(f"{path}: sample {display(sample_id)} has no score; run inspect eval-retry, or score it")
+        if sample.epoch > 1:
+            raise InputError(f"{path}: has several answers to each item; run it again with --epochs 1")
         set_name, _, rest = sample_id.partition("/")
         subset = "-".join(set_name.split("_")[1:])
         text = scores[0].answer

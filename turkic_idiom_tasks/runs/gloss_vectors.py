@@ -20,18 +20,19 @@ def encode_glosses(
 ) -> npt.NDArray[np.float32]:
     """Return one vector for each gloss, (N, D) float32 of length 1, from one pass over the distinct texts.
 
-    The texts of a gloss, language code -> text, are read in a row, behind a prefix such as ``query: `` for E5. The
-    progress is the number of distinct texts that are done, and of all.
+    Args:
+        model: mteb or Hugging Face name, or a local folder, of a transformer; `` (pooling=mean)`` may follow.
+        texts: for each gloss language code -> text, which are read in a row.
+        prefix: text before each gloss, such as ``query: `` for E5.
+        progress: called with the number of distinct texts that are done, and of all.
     """
     with quiet_libraries():
         loaded = resolve_model(model)
-    pooling = loaded.pooling or (None if loaded.encoder is None else native_pooling(loaded.encoder))
-    if loaded.encoder is None or pooling is None:
-        lack = "no transformer" if loaded.encoder is None else "its own pooling is none of the five"
-        raise usage_error(
-            f"{model}: {lack}; alignment takes transformers under one of them, such as 'NAME (pooling=mean)', and "
-            f"{char_ngrams.NAME}"
-        )
+    if loaded.encoder is None:
+        raise usage_error(f"{model}: no transformer; alignment takes transformers and {char_ngrams.NAME}")
+    pooling = loaded.pooling or native_pooling(loaded.encoder)
+    if pooling is None:
+        raise usage_error(f"{model}: its own pooling is none of the five; choose one: '{model} (pooling=mean)'")
     encoder = PooledEncoder(loaded.encoder, model_id=model)
     joined = [prefix + "; ".join(gloss.values()) for gloss in texts]
     return encoder.encode(joined, poolings=[pooling], progress=progress)[pooling]

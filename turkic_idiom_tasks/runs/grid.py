@@ -26,7 +26,7 @@ from turkic_idiom_tasks.io.files import LOCK, check_writable, locked, write_json
 from turkic_idiom_tasks.io.reading import first_fault, read_json
 from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, read_header, write_record
-from turkic_idiom_tasks.runs.cells import CHECKPOINTS, Cell, CellKind, Finish, cell_name, content_revision
+from turkic_idiom_tasks.runs.cells import CHECKPOINTS, Cell, CellKind, cell_name, content_revision
 
 DONE, FAILED, MISSING = STATES = ("done", "failed", "missing")
 RECORDS = "records"  # folder of the finished cells
@@ -108,40 +108,10 @@ class Job:
         If a cell fails, this is recorded, and the other cells still run.
         """
         start = time.perf_counter()
-        finish: Finish | None = None
-        cells = list(self.rest().names)
         try:
-            if cells:
-                finish = self.part.start(cells, dataset, folder=self.folder, trust_remote_code=self.trust_remote_code)
-        except Exception as error:  # any library may raise any error
-            for cell in cells:
-                yield self._fail(cell, error)
-            cells = []
-        try:
-            for cell in cells:
-                path = self.record_path(cell)
-                try:
-                    # a worker of another run may have written it meanwhile
-                    if finish is not None and not path.is_file():
-                        record = finish(cell)
-                        if self.writes:
-                            settings = record.header.settings | trust_setting(self.trust_remote_code)
-                            header = record.header.model_copy(update={"settings": settings})
-                            write_record(path, header, record.predictions, top_k=TOP_K)
-                except Exception as error:  # the other cells still run
-                    yield self._fail(cell, error)
-                else:
-                    yield Outcome(cell)
-        finally:
-            finish = None  # it holds the model, which must not stay in memory beside that of the next job
-            torch = sys.modules.get("torch")
-            has_accelerator = torch is not None and torch.cuda.is_available()
-            # Models have circular references, so garbage is collected. That takes half a second, too long for a job
-            # of a few seconds on the processor.
-            if has_accelerator or time.perf_counter() - start > _WORTH_COLLECTING:
-                gc.collect()
-            if torch is not None and has_accelerator:
-                torch.cuda.empty_cache()
+            yield from self._run(dataset)
+        finally:  # not in `_run`, whose variables hold the model until it ends
+            _free_memory(time.perf_counter() - start)
 
     def _fail(self, cell: Cell, error: Exception) -> Outcome:
         message, details = str(error), ""
@@ -152,6 +122,30 @@ class Job:
             failure = Failure(cell=str(cell), error=message, details=details)
             write_json(self.failure_path(cell), failure.model_dump())
         return Outcome(cell, message, details)
+
+    def _run(self, dataset: Dataset) -> Iterator[Outcome]:
+        cells = list(self.rest().names)
+        if not cells:
+            return
+        try:
+            finish = self.part.start(cells, dataset, folder=self.folder, trust_remote_code=self.trust_remote_code)
+        except Exception as error:  # any library may raise any error
+            for cell in cells:
+                yield self._fail(cell, error)
+            return
+        for cell in cells:
+            path = self.record_path(cell)
+            try:
+                if not path.is_file():  # a worker of another run may have written it meanwhile
+                    record = finish(cell)
+                    if self.writes:
+                        settings = record.header.settings | trust_setting(self.trust_remote_code)
+                        header = record.header.model_copy(update={"settings": settings})
+                        write_record(path, header, record.predictions, top_k=TOP_K)
+            except Exception as error:  # the other cells still run
+                yield self._fail(cell, error)
+            else:
+                yield Outcome(cell)
 
 
 Runner = Callable[[Sequence[Job], Dataset], Iterator[Outcome]]
@@ -271,3 +265,16 @@ def _read_model(model: type[M], path: Path) -> M:
         return model.model_validate(read_json(path))
     except ValidationError as error:
         raise InputError(f"{path}: damaged ({first_fault(error)}); delete it and run the grid again") from error
+
+
+def _free_memory(seconds: float) -> None:
+    """Free the memory of a job, also on the accelerator; models have circular references, so garbage is collected.
+
+    A collection takes about half a second, so there is none after a job of a few seconds on the processor.
+    """
+    torch = sys.modules.get("torch")
+    has_accelerator = torch is not None and torch.cuda.is_available()
+    if has_accelerator or seconds > _WORTH_COLLECTING:
+        gc.collect()
+    if torch is not None and has_accelerator:
+        torch.cuda.empty_cache()

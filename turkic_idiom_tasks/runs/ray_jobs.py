@@ -48,6 +48,7 @@ class RayRunner:
             return
         self._connect()
         try:
+            self._check_room()
             # Ray itself tries no job again: deaths are counted here, by cell. And a worker serves any number of jobs,
             # because its imports take several seconds.
             settings = {"num_cpus": self.cpus, "num_gpus": self.gpus, "max_retries": 0, "max_calls": 0}
@@ -82,7 +83,6 @@ class RayRunner:
             ray.shutdown()
 
     def _connect(self) -> None:
-        """Start Ray or find the cluster; raise InputError if that fails, or if no node can ever run a job."""
         options: dict[str, Any] = {}
         if self.address is None:
             cpus = None if self.n_jobs is None else self.n_jobs * self.cpus
@@ -96,16 +96,21 @@ class RayRunner:
                 socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
             ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **options)
         except Exception as error:  # ValueError, ConnectionError or RuntimeError, depending on version and address
-            message = f"Ray does not start on this machine ({_first_line(error)}); correct that, leave out --jobs and "
-            message += "the other options of Ray to run one cell at a time, or name a running cluster with --address"
-            if self.address is not None:
-                message = f"no Ray cluster at {self.address} ({_first_line(error)}); start one with `ray start --head`,"
-                message += " or correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
-            raise InputError(message) from error
+            if self.address is None:
+                raise InputError(
+                    f"Ray does not start on this machine ({_first_line(error)}); correct that, leave out --jobs and "
+                    "the other options of Ray to run one cell at a time, or name a running cluster with --address"
+                ) from error
+            raise InputError(
+                f"no Ray cluster at {self.address} ({_first_line(error)}); start one with `ray start --head`, or "
+                "correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
+            ) from error
         finally:
             for name in added:
                 del os.environ[name]
-        # Without a node that has room for a job, Ray itself would wait without a message.
+
+    def _check_room(self) -> None:
+        """Raise InputError if no node can run a job and none will join; Ray itself would wait without a message."""
         for node in ray.nodes():
             resources = node["Resources"]
             has_room = resources.get("CPU", 0) >= self.cpus and resources.get("GPU", 0) >= self.gpus
@@ -114,7 +119,6 @@ class RayRunner:
         lack = f"no node of the Ray cluster has the {self.cpus} CPUs and {self.gpus:g} GPUs that a job needs"
         advice = "lower --cpus-per-cell or --gpus-per-cell"
         if self.address is None:
-            ray.shutdown()
             raise usage_error(f"{lack}; {advice}")
         # Nodes may join somebody else's cluster; our own one does not grow.
         log.warning("%s: jobs wait until one joins; otherwise press Ctrl-C and %s", lack, advice)

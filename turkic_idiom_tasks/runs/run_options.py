@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -60,12 +60,8 @@ class ModelSettings(BaseModel):
     top_k: NonNegativeInt = TOP_K
 
 
-def model_settings(values: Iterable[str] | None) -> dict[str, Any]:
-    """Return the fields of `RunOptions` that ``NAME=VALUE`` state; 0 as `top_k` is the whole pool."""
-    stated: dict[str, object] = {}
-    for assignment in values or ():
-        name, _, value = assignment.partition("=")
-        stated[name] = int(value) if value.isdecimal() else value
+def model_settings(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of `RunOptions` that such settings stand for; 0 as `top_k` is the whole pool."""
     settings = checked(ModelSettings, stated).model_dump()
     return settings | {"top_k": settings["top_k"] or None}
 

@@ -50,20 +50,31 @@ class EncoderSettings(TrainerSettings):
     """Settings of the trainings whose result is an encoder of texts."""
 
     seed: Seed = 42
-    pooling: str | None = None  # one of `names.POOLINGS`; None is the model's own, mean for a plain encoder
+    pooling: Annotated[
+        str | None,
+        Field(description="cls, mean, max, first_last or last_four; null: the model's own, mean for a plain encoder"),
+    ] = None
 
 
 class RetrievalConfig(EncoderSettings):
     """Settings of the fine-tuning for retrieval; the defaults are the paper's, as far as it states them."""
 
-    loss: Literal["mnrl", "cosine"] | None = None  # None is mnrl for sentence-transformers models, else cosine
-    negatives: NotNegative = 1  # wrong meanings per pair for cosine; 0 is the paper to the letter, and collapses
+    loss: Annotated[
+        Literal["mnrl", "cosine"] | None,
+        Field(description="mnrl or cosine; null: mnrl for sentence-transformers models, else cosine"),
+    ] = None
+    negatives: Annotated[
+        NotNegative,
+        Field(description="wrong meanings per pair for cosine; 0 is the paper to the letter, and collapses"),
+    ] = 1
     evaluations: PositiveInt = 4  # on the development queries, per epoch
     patience: PositiveInt = 3  # evaluations without a new best score after which training stops
-    cached: bool = False  # mnrl with large batches, in the memory of mini_batch pairs
+    cached: Annotated[bool, Field(description="mnrl with large batches, in the memory of mini_batch pairs")] = False
     mini_batch: PositiveInt = 32  # pairs per forward pass if cached
     gradient_checkpointing: bool = False  # compute activations twice instead of keeping them
-    lora: NotNegative = 0  # rank of adapters that are trained and then merged, such as 16; 0 trains all weights
+    lora: Annotated[
+        NotNegative, Field(description="rank of adapters, such as 16, which are merged; 0 trains all weights")
+    ] = 0
 
     @model_validator(mode="after")
     def _save_memory_once(self) -> Self:
@@ -90,17 +101,29 @@ class SimilarityConfig(EncoderSettings):
 
     epochs: Epochs = 4
     batch_size: PositiveInt = 32
-    loss: Literal["simcse", "cosine"] = "simcse"  # supervised over triplets; or regression on the similarity of pairs
+    loss: Annotated[
+        Literal["simcse", "cosine"],
+        Field(description="supervised over triplets; cosine: regression on the similarity of pairs"),
+    ] = "simcse"
     temperature: Annotated[FiniteFloat, Field(gt=0)] = 0.05  # of simcse
 
 
 class SimilarityOptions(SimilarityConfig):
     """Settings of `turkic-idiom finetune similarity`: also its files, and the tokens of idioms."""
 
-    general: str | None = None  # file of general pairs for the regression, as those of the STS benchmark in the paper
-    idiom_token_init: Literal["random", "mean"] = "mean"  # noqa: S105  # no password
-    idiomaticity_classifier: str | None = None  # folder that finetune idiomaticity has made, for select
-    pretrain_sentences: str | None = None  # file of sentences with the idioms, one a line, for masked-LM training
+    general: Annotated[
+        str | None,
+        Field(description="FILE of general pairs for the regression: score in [0, 1], two sentences; no header line"),
+    ] = None
+    idiom_token_init: Annotated[
+        Literal["random", "mean"], Field(description="vector of a new token: mean of the sub-words, or random")
+    ] = "mean"  # noqa: S105  # no password
+    idiomaticity_classifier: Annotated[
+        str | None, Field(description="DIR that finetune idiomaticity has made, for --idiom-tokens select")
+    ] = None
+    pretrain_sentences: Annotated[
+        str | None, Field(description="FILE of sentences with the idioms, one a line, for masked-LM training before")
+    ] = None
     pretrain_epochs: PositiveInt = PRETRAIN_EPOCHS
 
 
@@ -157,6 +180,8 @@ def checked(kind: type[SettingsKind], settings: Mapping[str, object]) -> Setting
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         message = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "extra_forbidden":
+            message = f"no setting of this name; known: {', '.join(kind.model_fields)}"
         if fault["loc"]:  # otherwise it is about several settings
             name = ".".join(str(part) for part in fault["loc"])
             # our own validators state the value themselves

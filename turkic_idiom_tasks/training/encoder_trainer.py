@@ -120,7 +120,7 @@ def train_encoder(
     if n_processes() > 1 and len(rows) < n_processes() * config.batch_size:
         raise InputError(
             f"{len(rows)} training rows are not one batch of {config.batch_size} for each of {n_processes()} "
-            "processes; use fewer processes, or a smaller --batch-size"
+            "processes; use fewer processes, or a smaller batch_size"
         )
     # the untuned weights are scored too: they are kept if no training makes them better
     best = KeepBest(model, "eval_score", evaluations=evaluations, patience=patience)

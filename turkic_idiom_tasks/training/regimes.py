@@ -165,19 +165,18 @@ def text_key(text: str, language: str) -> str:
 
 def _checked_language(regime: str, language: str | None) -> str | None:
     """Return the code of the language, if it and the regime go together."""
-    code = None if language is None else get_language(language).code
-    problem = ""
     if regime not in TUNED_REGIMES:
-        problem = f"unknown regime {regime!r}; known: {', '.join(TUNED_REGIMES)}"
-    elif regime == TR_ONLY and code not in (None, PIVOT):
-        problem = f"regime {TR_ONLY} trains on Turkish alone, not on {code}; use --regime {MONOLINGUAL}"
-    elif regime == MONOLINGUAL and code is None:
-        problem = f"regime {MONOLINGUAL} needs a language: --language {'|'.join(LANGUAGES)}"
-    elif regime == CROSS_LINGUAL and code == PIVOT:
-        problem = f"regime {CROSS_LINGUAL} goes from Turkish to another language: --language {'|'.join(TARGETS)}, "
-        problem += "or none for all of them"
-    if problem:
-        raise usage_error(problem)
+        raise usage_error(f"unknown regime {regime!r}; known: {', '.join(TUNED_REGIMES)}")
+    code = None if language is None else get_language(language).code
+    if regime == TR_ONLY and code not in (None, PIVOT):
+        raise usage_error(f"regime {TR_ONLY} trains on Turkish alone, not on {code}; use --regime {MONOLINGUAL}")
+    if regime == MONOLINGUAL and code is None:
+        raise usage_error(f"regime {MONOLINGUAL} needs a language: --language {'|'.join(LANGUAGES)}")
+    if regime == CROSS_LINGUAL and code == PIVOT:
+        raise usage_error(
+            f"regime {CROSS_LINGUAL} goes from Turkish to another language: --language {'|'.join(TARGETS)}, "
+            "or none for all of them"
+        )
     return code
 
 

@@ -57,7 +57,8 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
             raise InputError("no triplet has a correct sentence, which the cosine loss needs; use --set loss=simcse")
         if not data.general:
             log.warning(
-                "no general pairs: nothing pushes sentences apart, so the regression may collapse; give --general"
+                "no general pairs: nothing pushes sentences apart, so the regression may collapse; give some with "
+                "--set general=FILE"
             )
         rows += [(row.sentence1, row.sentence2, row.gold or 0.0) for row in data.general]
     return train_encoder(

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from turkic_idiom_tasks.harnesses.lm_eval_names import GENERATIVE, TASK_FOLDER
+from turkic_idiom_tasks.harnesses import TASK_FOLDER
+from turkic_idiom_tasks.harnesses.lm_eval_names import GENERATIVE
 from turkic_idiom_tasks.harnesses.lm_eval_yaml import VERSION, group_file, score_file, write_files
 from turkic_idiom_tasks.metrics.classification import LABEL_SCORES
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES
