@@ -91,18 +91,19 @@ def annotate_rows(
     rows: list[dict[str, Any]] = []
     lines_by_id: dict[str, int] = {}
     for line in read_json_lines(source):
-        problem = line.problem
-        if problem is None:
-            try:
-                _Row.model_validate(line.value)
-                # As JSON, because 1 and "1" are two ids.
-                first = lines_by_id.setdefault(json.dumps(line.value["id"]), line.number)
-                if first != line.number:
-                    problem = f"id {display(line.value['id'])} is also that of line {first}; give it its own"
-            except ValidationError as error:
-                problem = faults(error)[0]
-        if problem is not None:
-            raise InputError(f"{source}:{line.number}: {problem}; each line is one JSON object, correct the row")
+        place = f"{source}:{line.number}"
+        if line.problem or not isinstance(line.value, dict):
+            raise InputError(f"{place}: {line.problem or 'no object'}; put one JSON object on each line")
+        try:
+            _Row.model_validate(line.value)
+        except ValidationError as error:
+            raise InputError(f"{place}: {faults(error)[0]}; correct the row") from error
+        key = json.dumps(line.value["id"])  # because 1 and "1" are two ids
+        if key in lines_by_id:
+            raise InputError(
+                f"{place}: id {display(line.value['id'])} is also that of line {lines_by_id[key]}; give it its own"
+            )
+        lines_by_id[key] = line.number
         rows.append(line.value)
     if not rows:
         raise InputError(f"{source}: is empty; nothing to annotate")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hub_datasets.judge import Case, explanation_case
 from turkic_idiom_tasks.errors import InputError
@@ -28,7 +28,7 @@ class _Asked(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
     id: str
-    language: Annotated[str, Field(pattern=f"^({'|'.join(LANGUAGES)})$")]
+    language: str
     idiom: str
     reference: str
     concept: str | None = None
@@ -69,6 +69,8 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
                     answer = asked.answer
             except ValidationError as error:
                 raise InputError(f"{where}: {problem or first_fault(error)}") from error
+            if asked.language not in LANGUAGES:
+                raise InputError(f"{where}: unknown language {display(asked.language)}; known: {', '.join(LANGUAGES)}")
             # Two answers to one question would count twice, and the intervals resample concepts as if they were one.
             if asked.id in cases:
                 raise InputError(

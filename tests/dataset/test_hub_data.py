@@ -418,7 +418,7 @@ PATH = "configs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    pa
         (f"{PATH}7", "configs.0.data_files"),
         ("configs:\n- config_name: span-tr", "'configs.0.data_files': Field required"),
         ("configs: 7", "'configs': Input should be a valid list"),
-        ("7", "Input should be a valid dictionary"),
+        ("7", "must be an object"),
         ("configs: [", "not YAML"),
         ("configs: &a [*a]", "an alias"),
         (

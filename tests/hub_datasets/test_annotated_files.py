@@ -91,8 +91,8 @@ def row(**changes):
 
 BAD = [
     ('{"id": 1', "malformed JSON at column "),
-    ("[1, 2]", "each line is one JSON object"),
-    ("null", "each line is one JSON object"),
+    ("[1, 2]", "put one JSON object on each line"),
+    ("null", "put one JSON object on each line"),
     ('{"id": 1, "idiom": "x", "text": "y"}', "field 'sentence' is missing"),
     ("{}", "field 'id' is missing"),
     (row(sentence=7), "field 'sentence': Input should be a valid string; found 7"),

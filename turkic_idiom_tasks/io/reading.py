@@ -66,7 +66,14 @@ def first_fault(error: ValidationError) -> str:
     """Return the first thing that pydantic found wrong with a value, for a message: the field, then what is wrong."""
     fault = error.errors(include_url=False)[0]
     field = ".".join(str(part) for part in fault["loc"])
-    return f"{display(field)}: {fault['msg']}"
+    return f"{display(field)}: {_wrong(fault)}" if field else _wrong(fault)
+
+
+def _wrong(fault: Any) -> str:
+    """Return what pydantic found wrong: our validators' own words, and no name of a class of ours."""
+    if fault["type"] == "model_type":
+        return "must be an object"
+    return str(fault["ctx"]["error"] if fault["type"] == "value_error" else fault["msg"])
 
 
 def faults(error: ValidationError) -> list[str]:
@@ -79,8 +86,8 @@ def faults(error: ValidationError) -> list[str]:
         elif fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
             messages.append(f"unknown field {field}")
         else:
-            problem = fault["ctx"]["error"] if fault["type"] == "value_error" else fault["msg"]
-            messages.append(f"field {field}: {problem}; found {display(fault['input'])}")
+            place = f"field {field}: " if fault["loc"] else ""
+            messages.append(f"{place}{_wrong(fault)}; found {display(fault['input'])}")
     return messages
 
 
