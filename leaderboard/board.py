@@ -1,10 +1,10 @@
-"""Scores of submissions and their ranking by chance-corrected macro score, with groups of ties.
+"""Scores of submissions and their ranking by headline, with groups of ties.
 
-The score of a subset is chance-corrected nDCG or accuracy, (score - floor) / (1 - floor), or span F1, whose floor is 0.
-The score of a task is the mean of its subsets, and the macro score is the mean of the tasks. All models are resampled
-with the same draws of whole concepts, in every task and language at once, so that their differences are paired. The
-score and the interval of a model depend only on its submission and the data; its rank and group depend on the other
-submissions too (`ranking`).
+The headline of a subset is a chance-corrected score that spelling alone gets by chance (`results.headlines`). That of a
+task is the mean of its subsets, and the macro score, by which models are ranked, is the mean of the tasks. All models
+are resampled with the same draws of whole concepts, in every task and language at once, so that their differences are
+paired. The score and the interval of a model depend only on its submission and the data; its rank and group depend on
+the other submissions too (`ranking`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, mean, resample_models
-from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
-from turkic_idiom_tasks.results.predictions import SPANS, SubsetKey, usual_order
+from turkic_idiom_tasks.results.predictions import SubsetKey, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 
 RETRIEVAL_TASKS = PAPER_TASKS
@@ -56,7 +55,8 @@ class Board:
 
     data: BoardData
     by_id: Mapping[str, ScoredSubmission]  # in the order of the ids
-    resampled: ResampledScores  # None where the score is undefined
+    resampled: ResampledScores  # the main scores; None where one is undefined
+    headlines: ResampledScores  # the same for the headlines
     intervals: Mapping[str, Mapping[SubsetKey, Interval]]  # id -> key -> 95% interval of the main score, perhaps NaN
     overall: Standings  # over all tasks but the extra ones, without the submissions that lack a task
     retrieval: Standings  # the same over the retrieval tasks
@@ -94,11 +94,9 @@ def of_tasks(submissions: Iterable[ScoredSubmission], tasks: Collection[str]) ->
     return chosen
 
 
-def corrected(score: ScoredSubset) -> float:
-    """Return the chance-corrected main score of a subset; span F1 and Spearman's correlation stay as they are."""
-    if score.task in ITEM_TASKS:
-        return (score.main - score.floor) / (1 - score.floor)
-    return score.main if score.task in (SPANS, STS) else score.scores["ndcg_corrected"]
+def headline(score: ScoredSubset) -> float:
+    """Return the headline of a subset, which is chance-corrected; NaN if it has none."""
+    return score.headline.score if score.headline else math.nan
 
 
 def make_board(
@@ -133,7 +131,8 @@ def make_board(
     for key, scores in resampled.items():
         for name, of_subset in scores.items():
             intervals[name][key] = of_subset.interval() if of_subset else NO_SCORE.interval
-    board = _rank(data, by_id, resampled, intervals, frozenset(reproduced))
+    headlines = resample_headlines(list(by_id.values()), data)
+    board = _rank(data, by_id, resampled, headlines, intervals, frozenset(reproduced))
     editions = sorted(other_editions, key=lambda other: (str(other.edition), other.id))
     return replace(board, other_editions=tuple(editions))
 
@@ -160,7 +159,7 @@ def language_boards(board: Board) -> dict[str, Board]:
             if scores:
                 by_id[name] = replace(submission, subsets=scores)
         data = replace(board.data, subsets=tuple(subsets))
-        boards[code] = _rank(data, by_id, board.resampled, board.intervals, board.reproduced)
+        boards[code] = _rank(data, by_id, board.resampled, board.headlines, board.intervals, board.reproduced)
     return boards
 
 
@@ -188,31 +187,33 @@ def resample_subsets(submissions: Sequence[ScoredSubmission], data: BoardData) -
     return resampled
 
 
+def resample_headlines(submissions: Sequence[ScoredSubmission], data: BoardData) -> ResampledScores:
+    """Resample the headlines of submissions on every subset, with the draws of `resample_subsets`."""
+    resampled = {}
+    for subset in data.subsets:
+        strata, chance = {}, 0.0
+        for submission in submissions:
+            score = submission.find(subset.task, subset.name)
+            if score is not None and score.headline and not math.isnan(headline(score)):
+                strata[submission.id] = Stratum(score.headline.concepts, score.headline.sums)
+                chance = score.headline.chance  # of the items, and so the same for all
+        models = resample_models(list(strata.values()), floor=chance)
+        resampled[subset.task, subset.name] = dict(zip(strata, models, strict=True))
+    return resampled
+
+
 def task_means(
-    resampled: ResampledScores, submissions: Sequence[ScoredSubmission], data: BoardData
+    headlines: ResampledScores, submissions: Sequence[ScoredSubmission], data: BoardData
 ) -> dict[str, dict[str, Resampled]]:
-    """Return task -> id -> the chance-corrected mean over the task's subsets, of submissions with a score in each."""
+    """Return task -> id -> the mean headline of the task's subsets, of submissions with each that can have one."""
     by_task = {}
     for task in data.tasks:
-        subsets = data.of_task(task)
+        of_subsets = [headlines[task, subset.name] for subset in data.of_task(task) if subset.has_headline]
         means = {}
         for submission in submissions:
-            scores = []
-            for subset in subsets:
-                score = resampled[task, subset.name].get(submission.id)
-                if score and subset.floor < 1:  # with one candidate nothing is above chance
-                    # A linear change, so nothing is drawn again: draws, influences and reach change by one factor
-                    scale = 1 / (1 - subset.floor)
-                    above_chance = replace(
-                        score,
-                        score=(score.score - subset.floor) * scale,
-                        draws=(score.draws - subset.floor) * scale,
-                        influence=score.influence * scale,
-                        reach=score.reach * scale,
-                    )
-                    scores.append(above_chance)
+            scores = [score for of_subset in of_subsets if (score := of_subset.get(submission.id))]
             # A mean over other languages is the score of another task
-            if len(scores) == len(subsets):
+            if scores and len(scores) == len(of_subsets):
                 means[submission.id] = mean(scores)
         by_task[task] = means
     return by_task
@@ -222,15 +223,17 @@ def _rank(
     data: BoardData,
     by_id: Mapping[str, ScoredSubmission],
     resampled: ResampledScores,
+    headlines: ResampledScores,
     intervals: Mapping[str, Mapping[SubsetKey, Interval]],
     reproduced: frozenset[str],
 ) -> Board:
     """Return the board of resampled submissions; other subsets may have been resampled too."""
-    means = task_means(resampled, list(by_id.values()), data)
+    means = task_means(headlines, list(by_id.values()), data)
     return Board(
         data=data,
         by_id=by_id,
         resampled=resampled,
+        headlines=headlines,
         intervals=intervals,
         overall=rank([scores for task, scores in means.items() if task not in EXTRA_TASKS]),
         retrieval=rank([scores for task, scores in means.items() if task in RETRIEVAL_TASKS]),

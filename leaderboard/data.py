@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, queries_with_shared_stem
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
+from turkic_idiom_tasks.results.headlines import finds_idioms, has_headline, spelling_free
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.tasks.items.item_types import Item
@@ -32,9 +34,10 @@ class SubsetItems:
     n_right: Mapping[str, int]  # id -> number of relevant documents, or of idioms in the sentence
     floor: float = 0.0  # main score of a random ranking or choice
     pool: int | None = None  # number of documents that are ranked; None where none are
-    # Queries that share a word stem with a right answer. None where stems do not matter: they do only where idioms are
-    # looked for, as related languages have many idioms of the same words.
-    shared_stem: frozenset[str] | None = None
+    # Queries whose right answers spelling does not find. None where spelling does not matter: it does only where idioms
+    # are looked for, as related languages have many idioms of the same words.
+    spelling_free: frozenset[str] | None = None
+    has_headline: bool = True  # False if too few queries are spelling-free
 
     @property
     def key(self) -> str:
@@ -133,7 +136,11 @@ def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:
         answers[query] = " / ".join(data.documents[document] for document in data.qrels[query])
         n_right[query] = len(data.qrels[query])
         floors.append(random_ndcg(len(data.documents), n_right[query]))
-    finds_idioms = TASKS[task].document == "idiom"
+    spelling: dict[str, Any] = {}
+    if finds_idioms(task):
+        chosen = spelling_free(pool)
+        queries = frozenset(query for query, is_free in zip(pool.queries, chosen, strict=True) if is_free)
+        spelling = {"spelling_free": queries, "has_headline": has_headline(chosen)}
     return SubsetItems(
         task=task,
         name=name,
@@ -144,7 +151,7 @@ def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:
         n_right=n_right,
         floor=sum(floors) / len(floors),
         pool=len(data.documents),
-        shared_stem=queries_with_shared_stem(data, task, name) if finds_idioms else None,
+        **spelling,
     )
 
 

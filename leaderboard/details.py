@@ -170,16 +170,16 @@ def _chosen(item: Item, answer: Answer) -> tuple[str, str]:
 
 
 def spelling_splits(board: Board, task: str) -> list[Values]:
-    """Return the subsets of a task whose queries are divided by whether they share a word stem with a right answer.
+    """Return the subsets of a task whose queries are divided by whether spelling alone finds a right answer.
 
-    Many idioms of related languages have words in common, so spelling alone finds them. A model that understands idioms
-    also finds the others. The two groups are those of `turkic-idiom run`.
+    Many idioms of related languages have words in common. A model that understands idioms also finds the others. The
+    two groups are those of `turkic-idiom run`.
     """
     splits: list[Values] = []
     for subset in board.data.of_task(task):
-        if subset.shared_stem is not None and 0 < len(subset.shared_stem) < subset.n:
-            shares = np.array([query in subset.shared_stem for query in subset.texts])
-            groups = (_query_group(board, subset, shares), _query_group(board, subset, ~shares))
+        if subset.spelling_free is not None and 0 < len(subset.spelling_free) < subset.n:
+            is_free = np.array([query in subset.spelling_free for query in subset.texts])
+            groups = (_query_group(board, subset, is_free), _query_group(board, subset, ~is_free))
             splits.append({"task": task, "language": subset.language, "groups": groups})
     return splits
 

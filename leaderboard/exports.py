@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 from leaderboard import formats
-from leaderboard.board import Board, ScoredSubmission, corrected
+from leaderboard.board import Board, ScoredSubmission, headline
 from leaderboard.data import BoardData
 from leaderboard.formats import SubmissionJson, SubsetScoresJson, schema_path
 from leaderboard.ranking import Standing
@@ -73,7 +73,7 @@ def records_of(board: Board) -> Records:
                 low=_number(interval.low),
                 high=_number(interval.high),
                 reliable=interval.is_reliable,
-                corrected=_number(corrected(score)),
+                headline=_number(headline(score)),
                 scores={name: _number(value) for name, value in sorted(score.scores.items())},
             )
             subsets.append(row)
@@ -251,7 +251,7 @@ def _result(score: ScoredSubset, row: SubsetScoresJson, data: BoardData, reposit
     metric_id, metric_name, kind, lowest = METRICS[MAIN_SCORES[row.task]]
     about_data = {"revision": data.revision, "edition": edition_of(data.revision), "language": row.language}
     details = {
-        "chance_corrected": row.corrected,
+        "headline": row.headline,
         "floor": round(score.floor, 6),
         "interval_is_reliable": str(row.reliable).lower(),
     }

@@ -48,7 +48,7 @@ class SubsetScoresJson(_Part):
     low: float | None = Field(description="Lower end of the 95% interval of the main score.")
     high: float | None = Field(description="Upper end of the 95% interval of the main score.")
     reliable: bool = Field(description="False if few concepts decide the interval.")
-    corrected: float | None = Field(description="Chance-corrected main score.")
+    headline: float | None = Field(description="Chance-corrected score that spelling alone gets by chance.")
     scores: dict[str, float | None] = Field(description="Every score by its name in result files.")
 
 

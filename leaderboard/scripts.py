@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from leaderboard import submission as rules
 from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission
-from leaderboard.data import BoardData
+from leaderboard.data import BoardData, SubsetItems
 from leaderboard.tables import REVISION_LENGTH, TASK_LABELS, distinctions, subset_title, variant
 from turkic_idiom_tasks.concept_browser.parts import bare_row, browser_data, json_for_script, lexicon_rows
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, concept_of
@@ -35,6 +35,7 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     sum_by_concept,
 )
 from turkic_idiom_tasks.metrics.comparison import signs_of_concept
+from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.report.compare import ALPHA
 from turkic_idiom_tasks.results.item_answers import MAX_ANSWER, METHODS
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -72,8 +73,8 @@ def comparison_json(board: Board) -> dict[str, Any]:
             "key": subset.key,
             "task": subset.task,
             "language": subset.language,
-            "floor": subset.floor,
             "n": subset.n,
+            "headline": _headline(subset, concepts.tolist()),
             "concepts": [numbers[name] for name in concepts.tolist()],
             "sizes": None if subset.task == SPANS else sizes.tolist(),  # queries of each concept
             "several": [position for position, name in enumerate(concepts.tolist()) if name in with_several],
@@ -96,6 +97,21 @@ def comparison_json(board: Board) -> dict[str, Any]:
         "texts": CONCEPTS_FILE,
         "pairs": _PAIRS,
     }
+
+
+def _headline(subset: SubsetItems, concepts: list[str]) -> dict[str, Any] | None:
+    """Return what the headline of a subset corrects for chance, and the places of the concepts that it counts.
+
+    The places are None for all. There is no headline for the extra tasks, whose pairs have no share in the main score.
+    """
+    if not subset.has_headline or subset.task in EXTRA_TASKS:
+        return None
+    if subset.spelling_free is None:
+        return {"floor": subset.floor, "places": None}
+    counted = {concept_of(query) for query in subset.spelling_free}
+    floors = [random_ndcg(subset.pool or 0, subset.n_right[query]) for query in sorted(subset.spelling_free)]
+    places = [place for place, concept in enumerate(concepts) if concept in counted]
+    return {"floor": sum(floors) / len(floors), "places": places}
 
 
 def comparison_files(board: Board) -> Iterator[tuple[str, bytes]]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from leaderboard.board import RETRIEVAL_TASKS, Board, ScoredSubmission, corrected
+from leaderboard.board import RETRIEVAL_TASKS, Board, ScoredSubmission, headline
 from leaderboard.ranking import NO_SCORE, Score, Standing, Standings
 from leaderboard.submission import Metadata
 from turkic_idiom_tasks.dataset.similarity import STS
@@ -208,11 +208,10 @@ def tab_table(tab: Tab, tabs_by_language: Mapping[str, Sequence[Tab]] | None = N
 
 
 def task_table(board: Board, task: str) -> Table:
-    """Return the table of a task: the mean over its subsets, chance-corrected, and the main score of each subset."""
+    """Return the table of a task: the mean headline over its subsets, and the main score of each subset."""
     standings = board.by_task[task]
-    is_corrected = task not in (SPANS, STS)
-    about = f"Mean over the languages{', chance-corrected' if is_corrected else ''}; it decides the rank"
-    columns = [Column("mean", "Mean", about, standings, "chance-corrected" if is_corrected else "")]
+    about = "Mean headline over the languages; it decides the rank"
+    columns = [Column("mean", "Headline", about, standings, "mean" if task == SPANS else "0 is chance")]
     submitted: set[str] = set()
     for subset in board.data.of_task(task):
         scores = {}
@@ -282,7 +281,7 @@ def _listed(tab: Tab) -> list[str]:
     for task in tab.shown:
         names |= dict.fromkeys(board.by_task[task])
     for submission in board.by_id.values():
-        if any(score.task in tab.shown and not math.isnan(corrected(score)) for score in submission.subsets):
+        if any(score.task in tab.shown and not math.isnan(headline(score)) for score in submission.subsets):
             names[submission.id] = None
     return list(names)
 

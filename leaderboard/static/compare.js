@@ -76,6 +76,15 @@
     };
   }
 
+  // The headline of a subset: over the queries that spelling does not answer, if only those count
+  function headline(subset, sums, resampled) {
+    const { places, floor } = subset.headline;
+    if (!places) return correct(resampled, floor);
+    const pick = values => places.map(place => values[place]);
+    const counted = { ...subset, concepts: pick(subset.concepts), sizes: pick(subset.sizes) };
+    return correct(resample(counted, pick(sums)), floor);
+  }
+
   function addTo(map, concept, value) {
     map.set(concept, (map.get(concept) || 0) + value);
   }
@@ -319,12 +328,16 @@
       subset,
       resampled: new Map(members.map(model => [model, resample(subset, model.sums[subset.key])])),
     }));
-    return { members: parts.length ? members : [], parts, isWhole: parts.length === ofTask.length };
+    const withHeadline = parts.filter(({ subset }) => subset.headline);
+    const isWhole = withHeadline.length === ofTask.filter(subset => subset.headline).length;
+    return { members: parts.length ? members : [], parts, withHeadline, isWhole };
   }
 
-  // Chance-corrected means: those that rank models, where all have them, then each task that all have
+  // Means of headlines: those that rank models, where all have them, then each task that all have
   function summarise(shared, models) {
-    const tasks = [...shared.keys()].filter(task => shared.get(task).members.length === models.length);
+    const tasks = [...shared.keys()].filter(
+      task => shared.get(task).members.length === models.length && shared.get(task).withHeadline.length,
+    );
     const isWhole = group => group.length && group.every(task => tasks.includes(task) && shared.get(task).isWhole);
     const groups = [["All tasks", setup.whole], ["T1–T3", setup.retrieval]].filter(([, group]) => isWhole(group));
     const whole = tasks.filter(task => shared.get(task).isWhole && setup.whole.includes(task));
@@ -335,7 +348,13 @@
       const means = models.map(model =>
         mean(
           group.map(task =>
-            mean(shared.get(task).parts.map(({ subset, resampled }) => correct(resampled.get(model), subset.floor))),
+            mean(
+              shared
+                .get(task)
+                .withHeadline.map(({ subset, resampled }) =>
+                  headline(subset, model.sums[subset.key], resampled.get(model)),
+                ),
+            ),
           ),
         ),
       );

@@ -12,6 +12,7 @@ from leaderboard.data import BoardData, SubsetItems
 from leaderboard.submission import Metadata
 from turkic_idiom_tasks.languages import LANGUAGES, TARGETS
 from turkic_idiom_tasks.metrics.ranking import chance_corrected, random_ndcg
+from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
@@ -53,7 +54,7 @@ def make_data(n=40, *, languages=tuple(LANGUAGES), text="{language} idiom {conce
                 n_right=dict.fromkeys(ids, 1),
                 floor=0.0 if is_spans else FLOOR,
                 pool=None if is_spans else POOL,
-                shared_stem=frozenset(ids[: len(ids) // 4]) if task == "T1" else None,
+                spelling_free=frozenset(ids[len(ids) // 4 :]) if task == "T1" else None,
             )
             subsets.append(subset)
     return BoardData("tests/data", REVISION, tuple(subsets))
@@ -104,6 +105,10 @@ def scored_of(key, data, values, **metadata):
         of_subset = np.asarray(values[subset.task, subset.name], dtype=float)
         score = _span_score if subset.task == SPANS else _retrieval_score
         scores, sums = score(subset, of_subset)
+        chosen = [
+            position for position, item in enumerate(subset.texts) if item in (subset.spelling_free or subset.texts)
+        ]
+        concepts = tuple(subset.concepts[position] for position in chosen)
         scored = ScoredSubset(
             task=subset.task,
             subset=subset.name,
@@ -112,6 +117,7 @@ def scored_of(key, data, values, **metadata):
             concepts=subset.concepts,
             sums=sums,
             floor=subset.floor,
+            headline=Headline(concepts, sums[chosen], subset.floor),
             scores=scores,
         )
         subsets.append(scored)

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 SIMILARITY_COLUMNS = {  # score -> heading
-    "spearman_idiom": "idiom",
-    "spearman_general": "general",
+    "accuracy": "accuracy",
     "affinity": "affinity",
     "scaled_similarity": "scaled",
-    "accuracy": "accuracy",
+    "spearman_idiom": "idiom",
+    "spearman_general": "general",
 }
 UNDEFINED = "-: undefined, because one side is constant or there is no such pair"
 
@@ -47,12 +47,12 @@ def interval_text(low: float, high: float, *, between: str = "-") -> str:
 
 
 def similarity_table(title: str) -> Table:
-    """Return an empty table: a name, then Spearman's correlation with its interval, then the other scores."""
-    return new_table(title, ["overall", "95%", *SIMILARITY_COLUMNS.values()], min_width=5)
+    """Return an empty table: a name, what the pairs with idioms show, and Spearman's correlation over all pairs."""
+    return new_table(title, [*SIMILARITY_COLUMNS.values(), "all pairs", "95%"], min_width=5)
 
 
 def similarity_cells(scores: Mapping[str, float], low: float, high: float) -> list[str]:
     """Return the cells of a row behind its name."""
     others = [score_text(scores[name]) for name in SIMILARITY_COLUMNS]
     # "to", because both ends may be negative
-    return [score_text(scores["spearman"]), interval_text(low, high, between=" to "), *others]
+    return [*others, score_text(scores["spearman"]), interval_text(low, high, between=" to ")]

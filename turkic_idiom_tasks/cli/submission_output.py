@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from leaderboard.board import EXTRA_TASKS, Board, ScoredSubmission, corrected, extra_tasks, make_board, of_tasks
+from leaderboard.board import EXTRA_TASKS, Board, ScoredSubmission, extra_tasks, make_board, of_tasks
 from leaderboard.data import board_data, item_board_data
 from leaderboard.tables import TASK_LABELS, shown_score
 from turkic_idiom_tasks.cli.output import new_table, plain_console
@@ -100,9 +100,11 @@ def _score_table(submission: ScoredSubmission, board: Board, *, is_wide: bool, b
                 cells.append("")
                 continue
             score = scores[code]
-            raw, scale = board.main(submission, score).interval, 1 - score.floor
-            interval = Interval((raw.low - score.floor) / scale, (raw.high - score.floor) / scale, raw.is_reliable)
-            cells.append(_shown(corrected(score), interval, between, is_small=score.n < SMALL_N))
+            resampled = board.headlines[task, score.subset].get(submission.id)
+            if resampled:
+                cells.append(_shown(resampled.score, resampled.interval(), between, is_small=score.n < SMALL_N))
+            else:
+                cells.append("-")
         if is_wide:
             cells.append(_plain(sum(score.main for score in scores.values()) / len(scores)))
             cells.append(str(sum(score.n for score in scores.values())))

@@ -67,6 +67,7 @@ class Pool:
     def __init__(self, task: str, subset: str, data: RetrievalData) -> None:
         self.task = task
         self.subset = subset
+        self.data = data
         self.language = target_language(task, subset).code  # of the documents
         self.queries = tuple(sorted(data.queries))  # (Q,) ids
         self.concepts = tuple(concept_of(query) for query in self.queries)  # what is resampled together
@@ -76,9 +77,16 @@ class Pool:
         strict_qrels = data.qrels if data.strict_qrels is None else data.strict_qrels
         self.relevant: list[list[int]] = []  # (Q,) positions of the relevant documents of each query, sorted
         self.strictly_relevant: list[list[int]] = []  # of those of its own concepts
+        # (Q,) position of the sentence that says the literal words of a query of T4, if the pool has it
+        self.rivals = [self.column.get(f"{query}/literal_paraphrase") for query in self.queries]
         for query in self.queries:
             self.relevant.append(sorted(self.column[document] for document in data.qrels[query]))
             self.strictly_relevant.append(sorted(self.column[document] for document in strict_qrels[query]))
+
+    def scored_documents(self, row: int) -> list[int]:
+        """Return the positions of the documents whose places decide the scores of a query."""
+        rival = self.rivals[row]
+        return self.relevant[row] if rival is None else [*self.relevant[row], rival]
 
 
 def find_task(name: str) -> RetrievalTask:

@@ -15,11 +15,10 @@ from mteb.abstasks.sts import AbsTaskSTS
 from mteb.abstasks.task_metadata import TaskMetadata
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.results.predictions import Similarities
-from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_subset
+from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.splits import TEST
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -154,7 +153,6 @@ def sts_metadata(name: str, description: str, **fields: Any) -> TaskMetadata:
         category="t2t",
         modalities=["text"],
         eval_splits=[TEST],
-        main_score=MAIN_SCORES[STS],
         domains=["Written"],
         task_subtypes=[],
         dialect=[],

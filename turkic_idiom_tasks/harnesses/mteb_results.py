@@ -37,7 +37,7 @@ from turkic_idiom_tasks.results.record import (
     read_record,
     write_record,
 )
-from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_record
+from turkic_idiom_tasks.results.scored import score_record
 from turkic_idiom_tasks.splits import TEST
 
 
@@ -145,7 +145,7 @@ class TaskFolder:
 
     def _derive_view(self, headers: Mapping[str, Header], *, old: dict[str, Any] | None) -> dict[str, Any]:
         """Return the content of mteb's file: the scores of the records, and its own rows of other subsets."""
-        main_score = MAIN_SCORES[self.task.short]
+        main_score = self.task.metadata.main_score
         scores: dict[str, dict[str, Any]] = {}
         for subset, header in headers.items():
             row: dict[str, Any] = {}

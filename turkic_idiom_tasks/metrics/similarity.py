@@ -9,7 +9,6 @@ SemEval-2022 Task 2 B computes the same). The main score is Spearman's correlati
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -130,12 +129,3 @@ def _weighted_ranks(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     ranks -= (weight_of_group + 1) / 2
     cubes: Floats = (weight_of_group**3).sum(axis=0)
     return ranks[group_of], cubes
-
-
-def character_overlap(first: Sequence[str], second: Sequence[str]) -> Floats:
-    """Return (P,) the share of character trigrams that two texts have in common (Dice), in [0, 1]: a baseline."""
-    overlaps = []
-    for texts in zip(first, second, strict=True):
-        one, other = ({f" {text} "[start : start + 3] for start in range(len(text))} for text in texts)
-        overlaps.append(2 * len(one & other) / max(len(one) + len(other), 1))
-    return np.array(overlaps, dtype=np.float64)

@@ -8,21 +8,19 @@ a run, and `report_run` is all that `turkic-idiom run` prints of it.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders.names import PRETRAINED
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, mean
-from turkic_idiom_tasks.metrics.similarity import character_overlap
-from turkic_idiom_tasks.results.predictions import Similarities
 from turkic_idiom_tasks.results.record import Header, Record
-from turkic_idiom_tasks.results.scored import score_record, score_subset
+from turkic_idiom_tasks.results.scored import score_record
 
 if TYPE_CHECKING:  # it imports torch and mteb, which comparing and reporting finished results do not need
     from turkic_idiom_tasks.runs.run import ModelRun
@@ -49,14 +47,14 @@ MEASURES = (
     "recall_at_10",
 )
 SIZES = ("n_queries", "n_documents")
-OVERLAP = ("ndcg_shared_stem", "ndcg_no_shared_stem", "n_no_shared_stem")
+HEADLINE = ("headline", "headline_low", "headline_high", "headline_is_reliable")
+SPELLING_FREE = ("ndcg_spelling_free", "n_spelling_free")  # of T1; see `results.headlines`
 SIMILARITY_NAMES = tuple(task.name for task in SIMILARITY_TASKS.values())
 SIMILARITY_MEASURES = ("spearman", "spearman_idiom", "spearman_general", "affinity", "scaled_similarity", "accuracy")
 PAIR_COUNTS = ("n_pairs", "n_idioms")
-OVERLAP_BASELINE = "character overlap (baseline)"
 
-_PLACE = ("model", "task", "subset")
-_RETRIEVAL_COLUMNS = (*_PLACE, *MEASURES, "ndcg_low", "ndcg_high", IS_RELIABLE, *SIZES, *OVERLAP)
+_PLACE = ("model", "task", "subset", *HEADLINE)
+_RETRIEVAL_COLUMNS = (*_PLACE, *MEASURES, "ndcg_low", "ndcg_high", IS_RELIABLE, *SIZES, *SPELLING_FREE)
 _SIMILARITY_COLUMNS = (*_PLACE, *SIMILARITY_MEASURES, "spearman_low", "spearman_high", IS_RELIABLE, *PAIR_COUNTS)
 
 
@@ -65,8 +63,7 @@ class RunReport:
     """All numbers that are printed of a run."""
 
     frame: pd.DataFrame  # from `run_frame`
-    baseline: pd.DataFrame  # rows of the same kind of `OVERLAP_BASELINE`, for every similarity task
-    overall: pd.DataFrame  # for each model nDCG over all retrieval tasks, with its interval
+    overall: pd.DataFrame  # for each model the mean of the headlines of all its tasks, with its interval
     left_out: dict[str, tuple[str, ...]]  # task -> its subsets that the data does not have
     folders: tuple[str, ...]  # where the results are
 
@@ -139,43 +136,28 @@ def run_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
     """Return the scores of a run: first those of retrieval, then those of similarity, each in the order of the runs.
 
     A model has a row for each subset of a task and one for their macro average (`MACRO`), whose sizes are sums. The 95%
-    interval is that of nDCG or of Spearman's correlation over all pairs. The columns `OVERLAP` hold nDCG of the queries
-    that share a stem with a relevant document, nDCG of the other queries, and the number of the other queries. They are
-    empty in the macro average, because the shares differ by subset.
+    interval is that of nDCG or of Spearman's correlation over all pairs. The columns `HEADLINE` hold the headline of
+    the subset, or the mean of those that are defined, with its interval; `SPELLING_FREE` is empty in the macro average.
     """
     return _to_frame([row for run in runs for row in _rows(run)[0]])
 
 
 def report_run(runs: Sequence[ModelRun]) -> RunReport:
-    """Return all that is printed of a run: its frame, a baseline for similarity, and averages over retrieval tasks."""
+    """Return all that is printed of a run: its frame, and the mean headline of each model."""
     rows: list[dict[str, Any]] = []
-    baseline_rows: list[dict[str, Any]] = []
-    macros: dict[str, list[Resampled]] = {}  # model -> the macro average of each retrieval task
-    with_baseline: set[str] = set()
+    headlines: dict[str, list[Resampled]] = {}  # model -> the headline of each task
     for run in runs:
-        run_rows, macro = _rows(run)
+        run_rows, headline = _rows(run)
         rows += run_rows
-        if run.task not in SIMILARITY_NAMES:
-            macros.setdefault(run.model, []).append(macro)
-        elif run.task not in with_baseline:  # it is the same for every model
-            with_baseline.add(run.task)
-            # A model that knows no meanings: the character trigrams that two sentences share. What is not above it may
-            # be spelling.
-            subsets = {}
-            for subset, scored in run.subsets.items():
-                assert scored.similarities is not None  # of every similarity task
-                task, pairs = scored.similarities.task, scored.similarities.pairs
-                values = character_overlap([row.sentence1 for row in pairs.rows], [row.sentence2 for row in pairs.rows])
-                subsets[subset] = score_subset(Similarities(task, pairs, values))
-            baseline_rows += _rows(replace(run, model=OVERLAP_BASELINE, subsets=subsets))[0]
+        if headline:
+            headlines.setdefault(run.model, []).append(headline)
     overall = []
-    for model, parts in macros.items():
+    for model, parts in headlines.items():
         resampled = mean(parts)
-        overall.append({"model": model, "ndcg": resampled.score} | _interval("ndcg", resampled))
+        overall.append({"model": model, "headline": resampled.score} | _headline_interval(resampled))
     return RunReport(
         frame=_to_frame(rows),
-        baseline=_to_frame(baseline_rows),
-        overall=pd.DataFrame(overall, columns=["model", "ndcg", "ndcg_low", "ndcg_high", IS_RELIABLE]),
+        overall=pd.DataFrame(overall, columns=["model", *HEADLINE]),
         left_out={run.task: run.left_out for run in runs},
         folders=tuple(dict.fromkeys(str(run.folder) for run in runs)),
     )
@@ -193,32 +175,30 @@ def to_json(frame: pd.DataFrame) -> str:
     return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
 
 
-def _rows(run: ModelRun) -> tuple[list[dict[str, Any]], Resampled]:
-    """Return the rows of a run, and its macro average."""
+def _rows(run: ModelRun) -> tuple[list[dict[str, Any]], Resampled | None]:
+    """Return the rows of a run, and its headline; None if no subset has one."""
     is_similarity = run.task in SIMILARITY_NAMES
     measures, counts = (SIMILARITY_MEASURES, PAIR_COUNTS) if is_similarity else (MEASURES, SIZES)
+    place = {"model": run.model, "task": run.task}
     rows: list[dict[str, Any]] = []
-    parts = []
+    parts, headlines = [], []
     for subset, scored in run.subsets.items():
-        resampled = scored.resampled()
-        parts.append(resampled)
-        row = {"model": run.model, "task": run.task, "subset": subset} | _interval(measures[0], resampled)
-        row |= {name: scored.scores[name] for name in (*measures, *counts)}
-        if not is_similarity:
-            # Spelling alone finds the answers of queries that share a stem with them, so the others say more
-            shares = np.array([query in run.shared_stem[subset] for query in scored.items])
-            ndcg = scored.sums[:, 0]
-            row["ndcg_shared_stem"] = float(ndcg[shares].mean()) if shares.any() else None
-            row["ndcg_no_shared_stem"] = float(ndcg[~shares].mean()) if not shares.all() else None
-            row["n_no_shared_stem"] = int((~shares).sum())
+        parts.append(scored.resampled())
+        row = place | {"subset": subset} | _interval(measures[0], parts[-1])
+        row |= {name: scored.scores.get(name) for name in ("headline", *measures, *counts, *SPELLING_FREE)}
+        if scored.headline and not math.isnan(scored.headline.score):
+            headlines.append(scored.headline.resampled())
+            row |= _headline_interval(headlines[-1])
         rows.append(row)
-    macro = mean(parts)
-    macro_row = {"model": run.model, "task": run.task, "subset": MACRO} | _interval(measures[0], macro)
+    macro_row = place | {"subset": MACRO} | _interval(measures[0], mean(parts))
     for name in measures:
         macro_row[name] = sum(row[name] for row in rows) / len(rows)
     for name in counts:
         macro_row[name] = sum(row[name] for row in rows)
-    return [*rows, macro_row], macro
+    headline = mean(headlines) if headlines else None
+    if headline:
+        macro_row |= {"headline": headline.score} | _headline_interval(headline)
+    return [*rows, macro_row], headline
 
 
 def _to_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -228,13 +208,18 @@ def _to_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     columns |= dict.fromkeys(_SIMILARITY_COLUMNS if similarity else ())
     frame = pd.DataFrame([*retrieval, *similarity], columns=list(columns))
     # Int64, because a column of plain integers becomes one of floats where a row lacks it: 400.0 documents
-    counts = [name for name in (*SIZES, "n_no_shared_stem", *PAIR_COUNTS) if name in columns]
+    counts = [name for name in (*SIZES, "n_spelling_free", *PAIR_COUNTS) if name in columns]
     return frame.astype(dict.fromkeys(counts, "Int64"))
 
 
 def _interval(measure: str, resampled: Resampled) -> dict[str, Any]:
     interval = resampled.interval()
     return {f"{measure}_low": interval.low, f"{measure}_high": interval.high, IS_RELIABLE: interval.is_reliable}
+
+
+def _headline_interval(resampled: Resampled) -> dict[str, Any]:
+    interval = resampled.interval()
+    return dict(zip(HEADLINE[1:], (interval.low, interval.high, interval.is_reliable), strict=True))
 
 
 def _identity(header: Header) -> list[Any]:

@@ -97,8 +97,8 @@ class Rankings:
         """Return whether the place of every relevant document is known, so that all scores are exact."""
         if self.n_listed is None:
             return True
-        for row, columns in enumerate(self.pool.relevant):
-            for column in columns:
+        for row in range(len(self.pool.queries)):
+            for column in self.pool.scored_documents(row):
                 if self.above[row, column] >= self.n_listed[row] and (row, column) not in self.beyond:
                     return False
         return True
@@ -199,7 +199,7 @@ def _ranking_rows(rankings: Rankings, *, top_k: int | None) -> Iterator[dict[str
             starts = [0, *(np.flatnonzero(np.diff(places[row, :n])) + 1).tolist(), n]
             groups = [ranking[start:end] for start, end in pairwise(starts)]
             ranking = [group if len(group) > 1 else group[0] for group in groups]
-        hidden = [column for column in pool.relevant[row] if rankings.above[row, column] >= n]
+        hidden = [column for column in pool.scored_documents(row) if rankings.above[row, column] >= n]
         beyond = [[column, *rankings.place(row, column)] for column in hidden]
         yield {"query": query, "ranking": ranking} | ({"beyond": beyond} if beyond else {})
 

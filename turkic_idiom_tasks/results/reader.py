@@ -312,7 +312,7 @@ def _read_ranking(pool: Pool, row: int, ranking: Any, beyond: Any) -> tuple[Ints
     sizes = [len(group) for group in groups]
     above = np.full(n_documents, n_listed, dtype=np.int32)
     above[positions] = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
-    hidden = set(pool.relevant[row]) - set(positions)
+    hidden = set(pool.scored_documents(row)) - set(positions)
     return above, n_listed, _read_beyond(beyond, hidden, n_listed=n_listed, n_documents=n_documents)
 
 

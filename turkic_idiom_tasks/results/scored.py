@@ -10,12 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS, is_literal
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, resample
 from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.metrics.similarity import resampled_spearman, similarity_scores
 from turkic_idiom_tasks.metrics.spans import span_f1_sums, word_scores
+from turkic_idiom_tasks.results.headlines import (
+    Headline,
+    finds_idioms,
+    ranking_headline,
+    similarity_headline,
+    spelling_free,
+)
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers
 from turkic_idiom_tasks.results.predictions import (
     SPANS,
@@ -52,6 +59,7 @@ class ScoredSubset:
     concepts: tuple[str, ...]  # (n,) the concept of each; items of one concept are resampled together
     sums: npt.NDArray[np.float64]  # (n, 2) numerator and denominator of each item; (0, 2) for similarities
     floor: float  # main score of a random ranking or choice; 0 for spans, open answers and similarities
+    headline: Headline | None  # None where there is none: few spelling-free queries, or data of a sibling task
     scores: Mapping[str, float]  # as result files name them; NaN where undefined
     cut: int | None = None  # number of documents that the shortest ranking lists; None if every one lists all
     answers: ItemAnswers | None = None  # of a language model
@@ -130,9 +138,16 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     means = scores.means()
     strict = score_positions(rankings.positions(strict=True)).means()
     means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
+    headline = ranking_headline(rankings, scores)
+    means["headline"] = headline.score if headline else math.nan
+    if finds_idioms(pool.task):
+        chosen = spelling_free(pool)
+        means["ndcg_spelling_free"] = float(scores.ndcg[chosen].mean()) if chosen.any() else math.nan
+        means["n_spelling_free"] = int(chosen.sum())
     if TASKS[pool.task].query == "original":
         # the share of queries whose first document has the literal words of an idiom; expected value over ties
         literal = np.array([is_literal(document) for document in pool.documents])
+        means["sense_accuracy"] = headline.raw if headline else math.nan
         means["literal_first"] = float(np.mean([literal[above == 0].mean() for above in rankings.above]))
     return ScoredSubset(
         task=pool.task,
@@ -142,6 +157,7 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         concepts=pool.concepts,
         sums=np.stack([scores.ndcg, np.ones(len(pool.queries))], axis=1),
         floor=means["ndcg_floor"],
+        headline=headline,
         scores=means | {"n_queries": len(pool.queries), "n_documents": len(pool.documents)},
         cut=rankings.cut,
         firsts=scores.mrr == 1.0,
@@ -156,30 +172,36 @@ def _score_tags(tags: Tags) -> ScoredSubset:
         "n_sentences": len(sentences.rows),
         "n_idioms": len(set(sentences.concepts)),
     }
+    sums = span_f1_sums(gold, predicted)
+    headline = Headline(sentences.concepts, sums)
     return ScoredSubset(
         task=SPANS,
         subset=sentences.language,
         language=sentences.language,
         items=tuple(sentence.id for sentence in sentences.rows),
         concepts=sentences.concepts,
-        sums=span_f1_sums(gold, predicted),
+        sums=sums,
         floor=0.0,
-        scores=scores,
+        headline=headline,
+        scores=scores | {"headline": headline.score},
     )
 
 
 def _score_answers(answers: ItemAnswers) -> ScoredSubset:
     items = answers.items
     right = np.array(answers.are_right(), dtype=np.float64)
+    sums = np.stack([right, np.ones(len(right))], axis=1)
+    headline = Headline(items.concepts, sums, items.chance)
     return ScoredSubset(
         task=items.task,
         subset=items.subset,
         language=items.language,
         items=tuple(item.id for item in items.rows),
         concepts=items.concepts,
-        sums=np.stack([right, np.ones(len(right))], axis=1),
+        sums=sums,
         floor=items.chance,
-        scores=answers.scores(),
+        headline=headline,
+        scores=answers.scores() | {"headline": headline.score},
         answers=answers,
     )
 
@@ -188,15 +210,23 @@ def _score_similarities(similarities: Similarities) -> ScoredSubset:
     pairs = similarities.pairs
     resampled = resampled_spearman(pairs, similarities.values)
     scored = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
+    language = SIMILARITY_TASKS[similarities.task].languages[pairs.subset]
+    scores = similarity_scores(pairs, similarities.values, resampled)
+    headline = None
+    if similarities.task == STS:
+        headline = similarity_headline(similarities, language=language)
+        scores["headline"] = headline.score if headline else math.nan
+        scores["sense_accuracy"] = headline.raw if headline else math.nan
     return ScoredSubset(
         task=similarities.task,
         subset=pairs.subset,
-        language=SIMILARITY_TASKS[similarities.task].languages[pairs.subset],
+        language=language,
         items=tuple(row.id for row in scored),
         concepts=tuple(row.concept for row in scored),
         sums=np.zeros((0, 2)),
         floor=0.0,
-        scores=similarity_scores(pairs, similarities.values, resampled),
+        headline=headline,
+        scores=scores,
         similarities=similarities,
         spearman=resampled,
     )

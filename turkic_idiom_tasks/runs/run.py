@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS, queries_with_shared_stem
+from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.encoders.names import FIRST_LAYER, NATIVE, trust_setting
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, resolve_model, task_class
@@ -42,7 +42,6 @@ class ModelRun:
     model: str  # display name, with the pooling if one was chosen
     task: str  # full name
     subsets: Mapping[str, ScoredSubset]
-    shared_stem: Mapping[str, frozenset[str]]  # subset -> queries with a content word of a relevant document; retrieval
     left_out: tuple[str, ...]  # subsets of the task that the data does not have
     folder: Path  # of the result files
 
@@ -79,10 +78,6 @@ def run_models(
     datasets = open_datasets(dataset, options)
     keys = choose_subsets(datasets, options, reporter)
     check_writable(options.output)
-    shared_stem: dict[SubsetKey, frozenset[str]] = {}
-    for task, subset in keys:
-        if task in TASKS:
-            shared_stem[task, subset] = queries_with_shared_stem(dataset.retrieval(task, subset), task, subset)
     noted: set[str] = set()
 
     def note(line: str) -> None:
@@ -129,7 +124,6 @@ def run_models(
                     model=unit.name,
                     task=FULL_NAMES[short],
                     subsets={subset: unit.scored[subset] for subset in unit.subsets},
-                    shared_stem={subset: stem for (task, subset), stem in shared_stem.items() if task == short},
                     left_out=tuple(subset for subset in subsets_of(short) if subset not in present),
                     folder=unit.folder.path,
                 )

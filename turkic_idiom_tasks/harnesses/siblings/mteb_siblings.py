@@ -5,6 +5,7 @@ from __future__ import annotations
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS
 from turkic_idiom_tasks.harnesses.mteb_data import UNREADABLE, IdiomSTS, sts_metadata
+from turkic_idiom_tasks.results.scored import MAIN_SCORES
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_SOURCE, astitch_dataset
 from turkic_idiom_tasks.tasks.siblings.chengyu import CHENGYU_SUBSET, chengyu_dataset
 
@@ -16,6 +17,7 @@ class AStitchIdiomSTS(IdiomSTS):
     metadata = sts_metadata(
         "AStitchIdiomSTS",
         "Idiomatic semantic textual similarity of AStitchInLanguageModels, Task 2, mixed with general pairs.",
+        main_score=MAIN_SCORES[ASTITCH_STS],
         reference="https://aclanthology.org/2021.findings-emnlp.294",
         dataset={"path": ASTITCH_SOURCE, "revision": UNREADABLE},
         eval_langs={"eng": ["eng-Latn"], "por": ["por-Latn"]},
@@ -38,6 +40,7 @@ class ChengyuSTS(IdiomSTS):
     metadata = sts_metadata(
         "ChengyuSTS",
         "Idiomatic semantic textual similarity of Chinese sentences with chengyu, mixed with general pairs.",
+        main_score=MAIN_SCORES[CHENGYU_STS],
         reference=None,
         dataset={"path": "ChengyuSTS", "revision": UNREADABLE},
         eval_langs={CHENGYU_SUBSET: ["cmn-Hans"]},
