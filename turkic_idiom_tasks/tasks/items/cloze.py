@@ -24,11 +24,11 @@ from turkic_idiom_tasks.tasks.items.likeness import SharedWords
 from turkic_idiom_tasks.tasks.items.placing import make_items
 from turkic_idiom_tasks.tasks.items.traps import (
     Candidate,
-    OwnConcepts,
     Pool,
     Pools,
     Question,
     Relations,
+    own_concepts,
     part_of_speech,
 )
 
@@ -44,7 +44,7 @@ def cloze_items(relations: Relations, language: str, target: str, *, split: str)
     idioms = idioms_of(lexicon, language)
     citations = Pools(idioms, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
     inflected = _inflected_pools(relations, language)
-    own = OwnConcepts(relations, language=language)
+    own = own_concepts(relations, language=language)
     idiom_words = SharedWords(idioms, language=language)
     questions = []
     for entry in asked_entries(lexicon, language, split=split):
@@ -55,7 +55,7 @@ def cloze_items(relations: Relations, language: str, target: str, *, split: str)
                 text=blanked(entry),
                 gold=Candidate(entry.concept, entry.idiom if pool is None else surface_form(entry, language)),
                 source=pool or citations,
-                excluded=own.alike(entry),
+                excluded=own[entry.concept],
                 likeness=idiom_words.with_words_of(entry.idiom),
             )
             questions.append(question)
