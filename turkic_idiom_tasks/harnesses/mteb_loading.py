@@ -46,11 +46,11 @@ from turkic_idiom_tasks.encoders.names import (
 from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses.mteb_models import (
-    hub_meta,
     load_community,
     load_local,
     load_pooled,
     local_meta,
+    make_meta,
     pooled_name,
 )
 from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES, IdiomSTS
@@ -221,7 +221,9 @@ def resolve_model(
             nearest = difflib.get_close_matches(base, MODEL_REGISTRY, n=3)
             hint = f"; similar names that mteb knows: {', '.join(nearest)}" if nearest else ""
             raise usage_error(f"{error}{hint}") from error
-        return _wrapped(model, hub_meta(base, commit or revision), pooling=pooling)
+        known = commit or revision or NO_REVISION
+        hub_meta = make_meta(base, revision=known, loader=SentenceTransformerEncoderWrapper, arguments={})
+        return _wrapped(model, hub_meta, pooling=pooling)
     if revision and meta.revision not in (revision, NO_REVISION):
         raise usage_error(f"{name}: mteb pins revision {meta.revision}, not {revision}; leave --revision out")
     if revision:
