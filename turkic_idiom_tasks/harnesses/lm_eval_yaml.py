@@ -36,15 +36,15 @@ def files() -> dict[str, str]:
     texts = {}
     for kind, name in _SCORE_FILES.items():
         texts[name] = score_file("turkic_idiom_tasks.harnesses.lm_eval_items", SCORES[kind])
-    for task in tasks():
-        way = "_generation" if task.generates else "_loglikelihood"
-        keys = zip(("language", "target"), task.languages, strict=False)
-        languages = "".join(f", {key}: {code}" for key, code in keys)
-        texts[f"{task.name}.yaml"] = (
-            f"include: [_common, {way}, {_SCORE_FILES.get(task.kind, _SCORE_FILES[MEANING])}]\n"
-            f"task: {task.name}\n"
-            f"task_alias: {'-'.join(task.languages)}\n"
-            f"metadata: {{version: {VERSION}, kind: {task.kind}{languages}}}\n"
+    for name, (kind, languages) in tasks().items():
+        way = "_generation" if name.endswith(GENERATIVE) or kind == CLOZE_OPEN else "_loglikelihood"
+        keys = zip(("language", "target"), languages, strict=False)
+        arguments = "".join(f", {key}: {code}" for key, code in keys)
+        texts[f"{name}.yaml"] = (
+            f"include: [_common, {way}, {_SCORE_FILES.get(kind, _SCORE_FILES[MEANING])}]\n"
+            f"task: {name}\n"
+            f"task_alias: {'-'.join(languages)}\n"
+            f"metadata: {{version: {VERSION}, kind: {kind}{arguments}}}\n"
         )
     for name, members in groups().items():
         if name.startswith(ALL):
