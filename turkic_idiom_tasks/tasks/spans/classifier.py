@@ -44,7 +44,16 @@ class TokenClassifier:
         tokenizer.padding_side = tokenizer.truncation_side = "right"  # windows and positions count from the left
         give_pad_token(tokenizer)
         self.max_length = window_length(model.config, tokenizer, max_length=max_length)  # special tokens included
-        self._tags = _tags_of_outputs(model.config, name)
+        # The tag that each output of the model stands for; B, b-idiom and the like stand for B-IDIOM
+        self._tags: list[str] = []
+        labels = [str(model.config.id2label[number]) for number in range(model.config.num_labels)]
+        for label in labels:
+            self._tags.append(TAG_LETTERS.get(label.upper().removesuffix("-IDIOM"), ""))
+        if sorted(self._tags) != sorted(LABELS):
+            raise InputError(
+                f"{name}: its labels are {', '.join(labels)}; span detection needs {', '.join(LABELS)}: fine-tune it "
+                "with turkic-idiom finetune span, or correct id2label in its config.json"
+            )
 
     @classmethod
     def load(
@@ -104,6 +113,7 @@ class TokenClassifier:
 
         A batch is one forward pass; the longest sentences come first. With `progress` a bar is drawn on a terminal.
         """
+        # Sentences of a like length need little padding, and memory that is too small shows in the first batch
         longest_first = sorted(range(len(sentences)), key=lambda number: -sum(map(len, sentences[number])))
         predictions: dict[int, Prediction] = {}
         is_silent = not progress or not sys.stderr.isatty()
@@ -204,19 +214,3 @@ def encode_words(
         verbose=False,
         **windows,
     )
-
-
-def _tags_of_outputs(config: Any, name: str) -> list[str]:
-    """Return the tag that each output of the model stands for; B, b-idiom and the like stand for B-IDIOM."""
-    labels = []
-    tags = []
-    for number in range(config.num_labels):
-        label = str(config.id2label[number])
-        labels.append(label)
-        tags.append(TAG_LETTERS.get(label.upper().removesuffix("-IDIOM"), ""))
-    if sorted(tags) != sorted(LABELS):
-        raise InputError(
-            f"{name}: its labels are {', '.join(labels)}; span detection needs {', '.join(LABELS)}: fine-tune it with "
-            "turkic-idiom finetune span, or correct id2label in its config.json"
-        )
-    return tags
