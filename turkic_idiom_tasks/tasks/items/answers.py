@@ -98,11 +98,16 @@ def read_open(text: object, sentence: str = "", *, strict: bool = False) -> str 
     answer = unicodedata.normalize("NFC", _final_answer(text))
     if strict:
         return answer.strip() if read_open(answer, sentence) == answer.strip() else None
+    parts = _BLANK.split(unicodedata.normalize("NFC", sentence))
+    before, after = parts if len(parts) == 2 else ("", "")
     for line in answer.splitlines():
         words = _LABEL.sub("", _MARKUP.sub("", line), count=1).strip()
-        words = _without_sentence(words, unicodedata.normalize("NFC", sentence))
+        unquoted = words.strip(_OPEN_QUOTES + _CLOSE_QUOTES)
+        is_copy = unquoted.startswith(before) and unquoted.endswith(after) and len(unquoted) > len(before) + len(after)
+        if is_copy and before + after:
+            words = unquoted[len(before) : len(unquoted) - len(after)]
         words = words.rstrip(".!?").strip().strip(_OPEN_QUOTES + _CLOSE_QUOTES).rstrip(".!?").strip()
-        if words and any(character.isalpha() for character in words):
+        if words and any(character.isalpha() for character in words):  # the first line that is not only signs
             return words if len(words.split()) <= MAX_WORDS else None
     return None
 
@@ -128,14 +133,3 @@ def _position(named: set[str], n_options: int) -> int | None:
     latin = {letter.upper().translate(_LOOK_ALIKES) for letter in named}
     position = LETTERS.find(latin.pop()) if len(latin) == 1 else -1
     return position if 0 <= position < n_options else None
-
-
-def _without_sentence(words: str, sentence: str) -> str:
-    """Return what stands at the place of the blank if the words are the whole sentence, or else the words."""
-    parts = _BLANK.split(sentence)
-    if len(parts) != 2:
-        return words
-    before, after = parts
-    unquoted = words.strip(_OPEN_QUOTES + _CLOSE_QUOTES)
-    is_copy = unquoted.startswith(before) and unquoted.endswith(after) and len(unquoted) > len(before) + len(after)
-    return unquoted[len(before) : len(unquoted) - len(after)] if is_copy and before + after else words

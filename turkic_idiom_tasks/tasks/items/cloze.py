@@ -14,7 +14,7 @@ from rapidfuzz.distance import Prefix
 
 from turkic_idiom_tasks.annotation.stems import normalise
 from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
-from turkic_idiom_tasks.languages import LANGUAGES, Language
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.spans import Span
@@ -43,7 +43,15 @@ def cloze_items(relations: Relations, language: str, target: str, *, split: str)
     lexicon = relations.lexicon
     idioms = idioms_of(lexicon, language)
     citations = Pools(idioms, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
-    inflected = _inflected_pools(relations, language)
+    forms: dict[tuple[str, ...], list[Candidate]] = {}  # by `_form_key`
+    for entry in lexicon.of(language).values():
+        if not entry.collocation and can_be_blanked(entry):
+            form = Candidate(entry.concept, surface_form(entry, language))
+            forms.setdefault(_form_key(lexicon, entry, language), []).append(form)
+    inflected = {}
+    for key, members in forms.items():
+        if len(members) >= _FEWEST_FORMS:
+            inflected[key] = Pool(members, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
     own = own_concepts(relations, language=language)
     idiom_words = SharedWords(idioms, language=language)
     questions = []
@@ -87,20 +95,6 @@ def surface_form(entry: Entry, language: str) -> str:
     return form
 
 
-def _inflected_pools(relations: Relations, language: str) -> dict[tuple[str, ...], Pool]:
-    """Return `_form_key` -> the forms in examples, if there are enough of them."""
-    candidates: dict[tuple[str, ...], list[Candidate]] = {}
-    for entry in relations.lexicon.of(language).values():
-        if not entry.collocation and can_be_blanked(entry):
-            key = _form_key(relations.lexicon, entry, language)
-            candidates.setdefault(key, []).append(Candidate(entry.concept, surface_form(entry, language)))
-    pools = {}
-    for key, members in candidates.items():
-        if len(members) >= _FEWEST_FORMS:
-            pools[key] = Pool(members, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
-    return pools
-
-
 def _form_key(lexicon: Lexicon, entry: Entry, language: str) -> tuple[str, ...]:
     """Return the part of speech and the `inflection` of an idiom in its example."""
     return (part_of_speech(lexicon, entry.concept), *inflection(entry, language))
@@ -115,7 +109,12 @@ def inflection(entry: Entry, language: str) -> tuple[str, ...]:
     code = LANGUAGES[language]
     *inner, last = [normalise(word, code) for word in blanked_form(entry).split()]
     *citation_inner, citation_last = [normalise(word, code) for word in entry.idiom.split()]
-    stem = _citation_stem(citation_last, code)
+    stem = citation_last  # of a verb without the ending of the infinitive
+    for infinitive in (*MORPHOLOGIES[language].infinitives, *code.infinitives):
+        without = citation_last.removesuffix(normalise(infinitive, code))
+        if without not in ("", citation_last):
+            stem = without
+            break
     changed = []
     for word in citation_inner:
         if word not in inner:
@@ -139,15 +138,6 @@ def _sounds(code: str) -> dict[int, str]:
     high = MORPHOLOGIES[code].high_vowels
     classes = {"A": "aeə", "I": high, "D": "dt", "K": "kgqğ", "C": "cç"}
     return {ord(letter): name for name, letters in classes.items() for letter in letters}
-
-
-def _citation_stem(word: str, language: Language) -> str:
-    """Return a verb without the ending of the infinitive, any other word as it is."""
-    for ending in (*MORPHOLOGIES[language.code].infinitives, *language.infinitives):
-        stem = word.removesuffix(normalise(ending, language))
-        if stem != word and stem:
-            return stem
-    return word
 
 
 def _example(entry: Entry) -> tuple[str, Span]:

@@ -177,22 +177,21 @@ def _choice_scores(
 
 def _has_stems(answer: str, form: str, language: str) -> bool:
     """Return whether each word of an answer shares a stem with the word at its place in the form that was blanked."""
-    ours, others = _words(answer, language), _words(form, language)
+    texts: list[list[tuple[str, set[str]]]] = []  # of the answer and of the form: each word and its stems
+    for text in (answer, form):
+        stemmed = []
+        for span in words(text):
+            word = normalise(span.of(text), LANGUAGES[language])
+            if word[:1].isalnum():
+                stemmed.append((word, {stem for stem, cost in stems(word, language).items() if not cost}))
+        texts.append(stemmed)
+    ours, others = texts
     if len(ours) != len(others) or not ours:
         return False
-    for word, other in zip(ours, others, strict=True):
-        if word != other and _stems(word, language).isdisjoint(_stems(other, language)):
+    for (word, word_stems), (other, other_stems) in zip(ours, others, strict=True):
+        if word != other and word_stems.isdisjoint(other_stems):
             return False
     return True
-
-
-def _words(text: str, language: str) -> list[str]:
-    normalised = [normalise(span.of(text), LANGUAGES[language]) for span in words(text)]
-    return [word for word in normalised if word[:1].isalnum()]
-
-
-def _stems(word: str, language: str) -> set[str]:
-    return {stem for stem, cost in stems(word, language).items() if not cost}
 
 
 def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
