@@ -8,6 +8,7 @@ from `tasks.items.scoring`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypedDict
 
 from datasets import Dataset as HarnessDataset
@@ -181,10 +182,6 @@ def score_samples(samples: Sequence[Sample]) -> dict[str, float]:
             items_by_id |= {item.id: item for item in items_of_set(dataset, item_set)}
     by_prompt: dict[str, tuple[list[Item], list[Any]]] = {}
     for sample in samples:
-        if sample["item"] not in items_by_id:
-            raise InputError(
-                f"{dataset.path}: has no test item {sample['item']!r}; score answers with the data that was asked"
-            )
         items, answers = by_prompt.setdefault(sample["prompt"], ([], []))
         items.append(items_by_id[sample["item"]])
         answers.append(sample["answer"])
@@ -194,5 +191,6 @@ def score_samples(samples: Sequence[Sample]) -> dict[str, float]:
 # What the task files name: the filters, and a function for each score. lm-eval resolves ``!function MODULE.NAME`` by
 # getattr, so it is enough that the scores are attributes of this module.
 filter_loglikelihood = bridge.mark_loglikelihoods
-filter_strict, filter_flexible = bridge.filters(_read)
+filter_strict = partial(bridge.read_responses, _read, strict=True)
+filter_flexible = partial(bridge.read_responses, _read, strict=False)
 globals().update(bridge.metric_functions({name for names in SCORES.values() for name in names}, score_samples))

@@ -97,7 +97,8 @@ def process_results(document: Document, results: Sequence[str]) -> dict[str, Any
 globals().update({f"load_{code}": partial(load, code) for code in LANGUAGES})
 text_json, text_xml, text_native = (partial(_text, prompt=prompt) for prompt in ("json", "xml", "native"))
 target_json, target_xml = (partial(_target, prompt=prompt) for prompt in ("json", "xml"))
-filter_strict, filter_flexible = bridge.filters(_read)
+filter_strict = partial(bridge.read_responses, _read, strict=True)
+filter_flexible = partial(bridge.read_responses, _read, strict=False)
 globals().update(
     bridge.metric_functions(WORD_METRICS, scoring.score_samples)
     | bridge.metric_functions(SUBWORD_METRICS, scoring.score_subwords)
