@@ -76,6 +76,7 @@ def _subwords(response: str, n_words: int) -> dict[str, list[Any]] | None:
     if not (isinstance(labels, list) and isinstance(owners, list) and len(labels) == len(owners)):
         return None
     are_tags = all(label in LABELS for label in labels)
+    # bool is a kind of int, and a language model may write `true` where a classifier has a number
     are_words = all(type(owner) is int and 0 <= owner < n_words for owner in owners)
     return {"labels": labels, "words": owners} if are_tags and are_words else None
 
