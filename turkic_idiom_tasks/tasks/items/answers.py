@@ -31,6 +31,8 @@ _STRICT = re.compile(r"\(?([A-Z])[).]?")
 _ALONE = re.compile(rf"[(\[{{\"'«“]*({_ANY})[)\]}}.:,\"'»”]*")
 _BEFORE_TEXT = re.compile(rf"^\s*[(\[{{]?({_CAPITAL})[)\].:](?=\s)", re.MULTILINE)
 _IN_BRACKETS = re.compile(rf"[(\[{{]({_ANY})[)\]}}]")
+# The English article, which begins many a refusal: "A language model cannot answer". A letter before "is", "or" and the
+# like, or before a Turkic word for option or answer, is one of the options
 _ARTICLE = re.compile(
     r"A(?=\s+[a-z])(?!\s+(?:is|or|and|veya|ya|ve|və|we|hem|yoki|va|seçene|şık|variant|waria|bukva|harf|javob|cavab|jogap))"
 )
@@ -76,11 +78,12 @@ def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | 
     if strict:
         match = _STRICT.fullmatch(answer.strip())
         return _position({match[1]}, n_options) if match else None
-    answer = _MARKUP.sub("", unicodedata.normalize("NFKC", answer)).strip()
+    answer = _MARKUP.sub("", unicodedata.normalize("NFKC", answer)).strip()  # NFKC for letters of full width
     alone = _ALONE.fullmatch(answer)
     if alone:
         return _position({alone[1]}, n_options)
     for pattern in (_LABELLED, _BEFORE_TEXT, _IN_BRACKETS, _WITHIN):
+        # After a label or in brackets a letter is none but that of an option, so no article is looked for there
         candidates = _ARTICLE.sub("", answer) if pattern is _WITHIN else answer
         named = {match[1] for match in pattern.finditer(candidates)}
         if named:

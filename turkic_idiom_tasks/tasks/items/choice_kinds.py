@@ -32,6 +32,7 @@ def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]
     Collocations are left out, and in other splits than the test split concepts that were judged to mean the same as a
     test concept.
     """
+    # An example with the meaning of a test concept would give away the answer to a test item
     left_out = set() if split == TEST else lexicon.meaning_the_same(is_test_concept)
     entries = []
     for concept, entry in sorted(lexicon.of(language).items()):

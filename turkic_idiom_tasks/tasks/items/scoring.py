@@ -95,6 +95,7 @@ def judge_open_cloze(
         text = clean(answer, language) if answer is not None else ""
         alike = [entry, *(entries[concept] for concept in sorted(same.get(item.concept, ())) if concept in entries)]
         is_exact = fold(text, language) == fold(blanked_form(entry), language)
+        # The annotator does not know every form of every idiom, so what has the same stems is accepted without it
         has_lemma = is_exact or _has_stems(text, blanked_form(entry), item.language)
         is_accepted = has_lemma or any(_is_placed(text, item, other) for other in alike)
         judgements.append(OpenClozeJudgement(is_exact, has_lemma, is_accepted))
@@ -147,6 +148,7 @@ def score_prompts(
     if len(scores_by_prompt) == 1:
         (scores,) = scores_by_prompt.values()
         return scores | {f"{main}_spread": math.nan}
+    # Pooled for the intervals, which resample a concept with its answers under all prompts
     if lexicon is None:
         pooled = _choice_scores(all_items, all_answers, pairs=pairs)
     else:
@@ -209,5 +211,6 @@ def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
         return False
     answer_words = words(answer)
     first, last = answer_words[0].start + start, max(span.end for span in answer_words) + start
+    # A model ends its answer like a sentence, and the annotator's spans have no signs at their ends
     n_closing_signs = len(answer) - len(answer.rstrip(" .,;:!?…\"'»”)"))
     return spans[0].start == first and spans[-1].end >= last - n_closing_signs

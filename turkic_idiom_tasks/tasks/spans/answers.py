@@ -30,7 +30,7 @@ from turkic_idiom_tasks.tasks.spans.lookup import EDGE_SIGNS, SearchableSentence
 from turkic_idiom_tasks.tasks.spans.prompts import own_turns
 
 MAX_TURNS = 10  # turns that are read if a model repeats its question and answers it again
-MAX_JSON_VALUES = 50  # JSON values that are read in one answer
+MAX_JSON_VALUES = 50  # JSON values that are read in one answer: without a limit 10,000 brackets take 1.5 seconds
 MAX_IDIOMS = 100  # an answer with more idioms is a format error
 MAX_LINE = 12  # words; a longer line is prose and not an idiom
 
@@ -80,10 +80,11 @@ def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: L
 def _read_strictly(text: str, sentence: SearchableSentence) -> Answer | None:
     is_copy = _XML_TAG.sub("", text) == sentence.text.strip()
     slashes = _XML_TAG.findall(text)
-    if slashes or is_copy:
+    if slashes or is_copy:  # the sentence without tags is the right answer where there is no idiom
         are_pairs = slashes == ["", "/"] * (len(slashes) // 2)
         return _read_tagged(text, sentence) if is_copy and are_pairs else None
     values = list(_json_values(text))
+    # Anything before or after the object would be prose
     if len(values) != 1 or not isinstance(values[0], dict) or not (text[0] == "{" and text[-1] == "}"):
         return None
     if isinstance(values[0].get("bio"), list):

@@ -137,7 +137,7 @@ class TokenClassifier:
         sentence_of_row = encoded.pop("overflow_to_sample_mapping")
         padded = self.tokenizer.pad(dict(encoded), return_tensors="pt").to(self.model.device)  # (rows, T)
         outputs: list[list[int]] = []
-        if padded["input_ids"].numel():
+        if padded["input_ids"].numel():  # sentences of which the tokenizer leaves nothing make empty rows
             with torch.inference_mode():
                 outputs = self.model(**padded).logits.argmax(-1).tolist()
         step = self.max_length - self.tokenizer.num_special_tokens_to_add() - overlap  # from window to window
@@ -199,6 +199,7 @@ def encode_words(
         max_length: sub-words in a row, special tokens included.
         overlap: sub-words that the rows of a longer sentence share; None cuts the sentence off at `max_length`.
     """
+    # One letter is tried, because the setting do_lower_case of a fast tokenizer need not be what its file does
     normalizer = tokenizer.backend_tokenizer.normalizer
     if normalizer is not None and normalizer.normalize_str("A") == "a":
         lowered = []
