@@ -18,6 +18,6 @@ def current_dataset(name: str = "") -> Dataset:
     return _open_once(name or os.environ.get(DATA_VARIABLE, ""))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=4)  # by the name itself, because the variable may change in a notebook
 def _open_once(name: str) -> Dataset:
     return open_dataset(name)

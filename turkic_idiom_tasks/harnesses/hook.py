@@ -35,6 +35,7 @@ class _Loader:
         return self._loader.create_module(spec)
 
     def exec_module(self, module):
+        # A module shows its own loader, which pkgutil, importlib.resources and reload look at
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
         extend(module)
@@ -51,16 +52,13 @@ def extend(module):
         plugin, function = TARGETS[module.__name__]
         getattr(importlib.import_module(plugin), function)(module)
     except Exception as error:  # the host's import must succeed even if our code fails
-        _report(module.__name__, error)
+        try:
+            from turkic_idiom_tasks.harnesses.report import report_failure
 
-
-def _report(where, error):
-    try:
-        from turkic_idiom_tasks.harnesses.report import report_failure
-
-        report_failure(where, error)
-    except Exception as report_error:  # in a broken environment even the report cannot be imported
-        sys.stderr.write(f"turkic-idiom-tasks could not register at {where}: {error!r} ({report_error!r})\n")
+            report_failure(module.__name__, error)
+        except Exception as report_error:  # in a broken environment even the report cannot be imported
+            place = module.__name__
+            sys.stderr.write(f"turkic-idiom-tasks could not register at {place}: {error!r} ({report_error!r})\n")
 
 
 class Finder:
@@ -71,7 +69,7 @@ class Finder:
         """Return the module's own spec with our loader around its loader; None for any other module."""
         if name not in TARGETS:
             return None
-        for finder in sys.meta_path:
+        for finder in sys.meta_path:  # importlib.util.find_spec would ask this finder again
             if finder is Finder or not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(name, path, target)

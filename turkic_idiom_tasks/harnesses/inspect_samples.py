@@ -52,11 +52,10 @@ def item_samples(
         raise _nothing(dataset, kind, asked, known=[item_set.name for item_set in of_kind])
     columns = []
     for item_set in sets:
-        examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot]
-        _check_examples(examples, few_shot, item_set.name)
-        turns: list[ChatMessage] = []
-        for example in examples:
-            turns += _turns(ask(example, variant), _answer(example, is_open=is_open))
+        # Training items take long to make, so they are made only if examples are wanted
+        examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot else ()
+        answered = [(ask(example, variant), _answer(example, is_open=is_open)) for example in examples]
+        turns = _example_turns(answered, few_shot, item_set.name)
         column = []
         for item in items_of_set(dataset, item_set):
             sample = Sample(
@@ -81,11 +80,8 @@ def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot
     columns = []
     for code in codes:
         sentences = dataset.sentences(code)
-        examples = sentences[TRAIN][:few_shot]
-        _check_examples(examples, few_shot, code)
-        turns: list[ChatMessage] = []
-        for example in examples:
-            turns += _turns(ask(example.sentence, code), answer(example))
+        answered = [(ask(example.sentence, code), answer(example)) for example in sentences[TRAIN][:few_shot]]
+        turns = _example_turns(answered, few_shot, code)
         concepts = idiom_clusters(sentences[TEST])
         column = []
         for sentence in sentences[TEST]:
@@ -110,6 +106,7 @@ def item_of(metadata: Mapping[str, Any]) -> Item:
 def sentence_of(metadata: Mapping[str, Any]) -> TaggedSentence:
     """Return the tagged sentence that the metadata of a sample hold."""
     values = dict(metadata["sentence"])
+    # A log is JSON, which has no tuples; those of the scorer are compared with these
     values["tokens"] = tuple(values["tokens"])
     values["tags"] = tuple(values["tags"])
     return TaggedSentence(**values)
@@ -122,9 +119,14 @@ def _check_options(variant: str, known: Iterable[str], few_shot: int) -> None:
         raise usage_error(f"few_shot={few_shot}: must be 0 or the number of training items to show")
 
 
-def _check_examples(members: Sequence[object], few_shot: int, name: str) -> None:
-    if len(members) < few_shot:
-        raise usage_error(f"few_shot={few_shot}: {name} has only {len(members)} training items")
+def _example_turns(answered: Sequence[tuple[str, str]], few_shot: int, name: str) -> list[ChatMessage]:
+    """Return the turns of a chat in which questions of the training split are asked and answered."""
+    if len(answered) < few_shot:
+        raise usage_error(f"few_shot={few_shot}: {name} has only {len(answered)} training items")
+    turns: list[ChatMessage] = []
+    for question, answer in answered:
+        turns += [ChatMessageUser(content=question), ChatMessageAssistant(content=answer)]
+    return turns
 
 
 def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -> Exception:
@@ -135,10 +137,6 @@ def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -
 
 def _answer(item: Item, *, is_open: bool) -> str:
     return item.options[item.gold].text if is_open else LETTERS[item.gold]
-
-
-def _turns(question: str, answer: str) -> list[ChatMessage]:
-    return [ChatMessageUser(content=question), ChatMessageAssistant(content=answer)]
 
 
 def _interleaved(columns: Sequence[Sequence[Sample]]) -> list[Sample]:

@@ -32,7 +32,6 @@ from inspect_ai.solver import TaskState
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.inspect_samples import item_of, sentence_of
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
 from turkic_idiom_tasks.tasks.items.scoring import macro, score_items, score_open_cloze
@@ -45,79 +44,69 @@ UNREADABLE = "invalid_response_format"  # Inspect's word for an answer that coul
 Compute = Callable[[Sequence[SampleScore]], Mapping[str, float]]
 
 
-def _choice(group: Sequence[SampleScore]) -> dict[str, float]:
-    items = [item_of(score.sample_metadata or {}) for score in group]
-    letters = [score.score.answer for score in group]
-    return score_items(items, [None if letter is None else LETTERS.index(letter) for letter in letters])
-
-
-def _open_cloze(group: Sequence[SampleScore], *, lexicon: Lexicon) -> dict[str, float]:
-    items = [item_of(score.sample_metadata or {}) for score in group]
-    return score_open_cloze(items, [score.score.answer for score in group], lexicon)
-
-
-def _spans(group: Sequence[SampleScore]) -> dict[str, float]:
-    samples = []
-    n_unreadable = 0
-    for score in group:
-        metadata = score.sample_metadata or {}
-        samples.append(sample(metadata[CONCEPT], sentence_of(metadata).tags, (score.score.answer or "").split()))
-        n_unreadable += score.score.reason == UNREADABLE
-    return {**score_samples(samples), "format_error": n_unreadable / len(group)}
-
-
-def _all_scores(scores: Sequence[SampleScore], *, compute: Compute, main: str) -> Value:
-    """Return the scores of the only set, or the macro scores and the main score of every set."""
-    computed: dict[str, Mapping[str, float]] = {}
-    for name, group in _by_set(scores).items():
-        by_epoch = {str(number): compute(epoch) for number, epoch in enumerate(_epochs(group))}
-        computed[name] = macro(by_epoch) if len(by_epoch) > 1 else by_epoch["0"]
-    if len(computed) == 1:
-        return dict(next(iter(computed.values())))
-    return macro(computed) | {f"{main}_{name}": values[main] for name, values in computed.items()}
-
-
-def _by_set(scores: Sequence[SampleScore]) -> dict[str, list[SampleScore]]:
-    groups: dict[str, list[SampleScore]] = {}
-    for score in scores:
-        groups.setdefault((score.sample_metadata or {})["set"], []).append(score)
-    return groups
-
-
-def _epochs(scores: Sequence[SampleScore]) -> list[list[SampleScore]]:
-    """Return the first answers to all samples, the second ones, and so on."""
-    epochs: list[list[SampleScore]] = []
-    n_earlier: Counter[str | int | None] = Counter()
-    for score in scores:
-        number = n_earlier[score.sample_id]
-        n_earlier[score.sample_id] += 1
-        if number == len(epochs):
-            epochs.append([])
-        epochs[number].append(score)
-    return epochs
-
-
 @metric(name="choice_scores", scores="unreduced")
 def choice_scores() -> Metric:
     """Compute the scores of `scoring.score_items`."""
-    return partial(_all_scores, compute=_choice, main="accuracy")
+
+    def compute(group: Sequence[SampleScore]) -> dict[str, float]:
+        items = [item_of(score.sample_metadata or {}) for score in group]
+        letters = [score.score.answer for score in group]
+        return score_items(items, [None if letter is None else LETTERS.index(letter) for letter in letters])
+
+    return partial(_all_scores, compute=compute, main="accuracy")
 
 
 @metric(name="open_cloze_scores", scores="unreduced")
 def open_cloze_scores(data: str = "") -> Metric:
     """Compute the scores of `scoring.score_open_cloze`; `data` is that of the task."""
 
-    def compute(scores: list[SampleScore]) -> Value:
-        open_cloze = partial(_open_cloze, lexicon=current_dataset(data).lexicon)
-        return _all_scores(scores, compute=open_cloze, main="accepted")
+    def compute(group: Sequence[SampleScore]) -> dict[str, float]:
+        items = [item_of(score.sample_metadata or {}) for score in group]
+        return score_open_cloze(items, [score.score.answer for score in group], current_dataset(data).lexicon)
 
-    return compute
+    return partial(_all_scores, compute=compute, main="accepted")
 
 
 @metric(name="span_scores", scores="unreduced")
 def span_scores() -> Metric:
     """Compute the scores of the span tasks; see `tasks.spans.scoring`."""
-    return partial(_all_scores, compute=_spans, main="span_f1")
+
+    def compute(group: Sequence[SampleScore]) -> dict[str, float]:
+        samples = []
+        n_unreadable = 0
+        for score in group:
+            metadata = score.sample_metadata or {}
+            samples.append(sample(metadata[CONCEPT], sentence_of(metadata).tags, (score.score.answer or "").split()))
+            n_unreadable += score.score.reason == UNREADABLE
+        return {**score_samples(samples), "format_error": n_unreadable / len(group)}
+
+    return partial(_all_scores, compute=compute, main="span_f1")
+
+
+def _all_scores(scores: Sequence[SampleScore], *, compute: Compute, main: str) -> Value:
+    """Return the scores of the only set, or the macro scores and the main score of every set.
+
+    The scores of a set are means over its epochs, of which the first has the first answer to every sample.
+    """
+    # Inspect lets a metric that takes unreduced scores see all answers in one list, which does not name their epochs
+    epochs_by_set: dict[str, list[list[SampleScore]]] = {}
+    n_earlier: Counter[tuple[str, str | int | None]] = Counter()
+    for score in scores:
+        name = (score.sample_metadata or {})["set"]
+        epochs = epochs_by_set.setdefault(name, [])
+        number = n_earlier[name, score.sample_id]
+        n_earlier[name, score.sample_id] += 1
+        if number == len(epochs):
+            epochs.append([])
+        epochs[number].append(score)
+    computed: dict[str, Mapping[str, float]] = {}
+    for name, epochs in epochs_by_set.items():
+        by_epoch = {str(number): compute(epoch) for number, epoch in enumerate(epochs)}
+        # `macro` leaves out the ends of intervals, which a single epoch keeps
+        computed[name] = macro(by_epoch) if len(by_epoch) > 1 else by_epoch["0"]
+    if len(computed) == 1:
+        return dict(next(iter(computed.values())))
+    return macro(computed) | {f"{main}_{name}": values[main] for name, values in computed.items()}
 
 
 @metric(name="stderr", scores="unreduced")
@@ -131,7 +120,9 @@ def concept_stderr() -> Metric:
 
     def compute(scores: list[SampleScore]) -> Value:
         as_number = value_to_float()
-        groups = _by_set(scores)
+        groups: dict[str, list[SampleScore]] = {}
+        for score in scores:
+            groups.setdefault((score.sample_metadata or {})["set"], []).append(score)
         weighted = []
         for group in groups.values():
             values = [as_number(score.score.value) for score in group]

@@ -83,6 +83,7 @@ def _task(kind: str, data: str, prompt: str, few_shot: int, *, is_open: bool = F
         dataset=MemoryDataset(samples, name=dataset.path, location=dataset.path),
         solver=generate(),
         scorer=scorer,
+        # Servers sample by default, so that scores would differ from run to run; the lm-eval tasks do not sample either
         config=GenerateConfig(temperature=0.0),
         metadata={
             "data_path": dataset.path,

@@ -38,17 +38,13 @@ def warn_if_small(task: str, n_items: int, what: str, dataset: Dataset) -> None:
         log.warning("%s: only %d test %s in %s; read the interval, not the score", task, n_items, what, dataset.path)
 
 
-def filters(read: Callable[..., dict[str, Any]]) -> tuple[partial[list[list[str]]], partial[list[list[str]]]]:
-    """Return the filters of lm-eval for the strict and the flexible reading of responses.
+def read_responses(
+    read: Callable[..., dict[str, Any]], responses: Responses, documents: Iterable[Document], *, strict: bool
+) -> list[list[str]]:
+    """Return the reading of every response as JSON, with the mark of its document; a filter of lm-eval.
 
     `read` returns the reading of one response from the document, the response, and the keyword `strict`.
     """
-    return partial(_read_responses, read, strict=True), partial(_read_responses, read, strict=False)
-
-
-def _read_responses(
-    read: Callable[..., dict[str, Any]], responses: Responses, documents: Iterable[Document], *, strict: bool
-) -> list[list[str]]:
     filtered = []
     for document_responses, document in zip(responses, documents, strict=True):
         readings = []
@@ -60,7 +56,7 @@ def _read_responses(
 
 
 def checked_reading(document: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the reading that one of the `filters` made of the only response to a document.
+    """Return the reading that `read_responses` made of the only response to a document.
 
     Raises:
         InputError: the request was made from another document; see `_check_mark`.
@@ -104,7 +100,7 @@ def metric_functions(
     own. `compute` returns all scores of samples; they are kept, because lm-eval computes one metric at a time.
     """
 
-    @lru_cache(maxsize=4)
+    @lru_cache(maxsize=4)  # by text, because lists have no hash
     def scores(samples: str) -> Mapping[str, float]:
         return compute(json.loads(samples))
 
@@ -124,7 +120,11 @@ def _fingerprint(document: Document) -> str:
 
 
 def _check_mark(document: Document, mark: str) -> None:
-    """Make sure that a request was made from a document, because lm-eval's cache of requests ignores the data."""
+    """Make sure that a request was made from a document.
+
+    The key of ``--cache_requests`` has the task, the number of examples and the tokenizer, but neither the data nor
+    the prompt: after a change lm-eval would ask the old questions, and score the answers by the new documents.
+    """
     if mark != _fingerprint(document):
         raise InputError(
             f"document {document['id']!r}: lm-eval took the request from its cache, which holds other data or another "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -11,18 +10,14 @@ from datasets import Dataset as HarnessDataset
 from datasets import DatasetDict
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
+from turkic_idiom_tasks.harnesses.lm_eval_bridge import log, open_data
 from turkic_idiom_tasks.splits import TEST
 from turkic_idiom_tasks.tasks.items.explain import explanations
-
-log = logging.getLogger("turkic_idiom_tasks")
 
 
 def load(language: str, **_metadata: Any) -> DatasetDict:
     """Return the questions about the test concepts of a language, and say how their answers are judged."""
-    show_input_errors_as_one_line()
-    dataset = current_dataset()
+    dataset = open_data()
     rows = explanations(dataset.lexicon, language)
     if not rows:
         raise InputError(

@@ -8,7 +8,7 @@ from `tasks.items.scoring`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import partial
 from typing import Any, TypedDict
 
 from datasets import Dataset as HarnessDataset
@@ -42,7 +42,10 @@ class Sample(TypedDict):
 
 
 class _Splits(dict[str, HarnessDataset]):
-    """Splits of a task, each built when it is first asked for: making training items takes long."""
+    """Splits of a task, each built when it is first asked for: making training items takes long.
+
+    lm-eval keeps what the loader returns, and takes no split from it before it needs one.
+    """
 
     def __init__(self, build: Callable[[str], HarnessDataset]) -> None:
         super().__init__()
@@ -62,10 +65,11 @@ class ItemTask(ConfigurableTask):
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._samplers: dict[str, ContextSampler] = {}
         self._seed: int | None = None
+        # lm-eval hands over the key by which it found this class; its own configuration has no such field
         super().__init__(config={key: value for key, value in config.items() if key != "class"})
 
     def fewshot_docs(self) -> None:
-        """Return nothing, so that lm-eval builds no sampler of its own."""
+        """Return nothing: lm-eval would make a list of all of them at once, even if no examples are asked for."""
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Begin to draw examples anew."""
@@ -75,6 +79,7 @@ class ItemTask(ConfigurableTask):
     def fewshot_context(self, doc: Document, num_fewshot: int, *args: Any, **options: Any) -> Any:
         """Return the prompt of a document with its examples; see lm-eval."""
         if num_fewshot:
+            # A run under several prompts asks every item under each. One sampler would mix them in the examples
             if not self._samplers:
                 examples: dict[str, list[Document]] = {}
                 for example in self.dataset[TRAIN]:
@@ -170,30 +175,22 @@ def _samples(document: Document, answer: int | str | None) -> dict[str, Sample]:
 def score_samples(samples: Sequence[Sample]) -> dict[str, float]:
     """Return name -> score of the samples of one task."""
     dataset = current_dataset()
+    set_names = {sample["item"].partition("/")[0] for sample in samples}
+    items_by_id: dict[str, Item] = {}
+    for item_set in item_sets():
+        if item_set.name in set_names:
+            items_by_id |= {item.id: item for item in items_of_set(dataset, item_set)}
     by_prompt: dict[str, tuple[list[Item], list[Any]]] = {}
     for sample in samples:
         items, answers = by_prompt.setdefault(sample["prompt"], ([], []))
-        items.append(_item(dataset, sample["item"]))
+        items.append(items_by_id[sample["item"]])
         answers.append(sample["answer"])
     return score_prompts(by_prompt, lexicon=dataset.lexicon if samples[0]["kind"] == CLOZE_OPEN else None)
 
 
-def _item(dataset: Dataset, item_id: str) -> Item:
-    items = _items_by_id(dataset, item_id.partition("/")[0])
-    if item_id not in items:
-        raise InputError(f"{dataset.path}: has no test item {item_id!r}; score answers with the data that was asked")
-    return items[item_id]
-
-
-@lru_cache(maxsize=128)
-def _items_by_id(dataset: Dataset, set_name: str) -> Mapping[str, Item]:
-    for item_set in item_sets():
-        if item_set.name == set_name:
-            return {item.id: item for item in items_of_set(dataset, item_set)}
-    return {}
-
-
-# What the task files name: the filters, and a function for each score.
+# What the task files name: the filters, and a function for each score. lm-eval resolves ``!function MODULE.NAME`` by
+# getattr, so it is enough that the scores are attributes of this module.
 filter_loglikelihood = bridge.mark_loglikelihoods
-filter_strict, filter_flexible = bridge.filters(_read)
+filter_strict = partial(bridge.read_responses, _read, strict=True)
+filter_flexible = partial(bridge.read_responses, _read, strict=False)
 globals().update(bridge.metric_functions({name for names in SCORES.values() for name in names}, score_samples))

@@ -47,6 +47,7 @@ class TokenClassifierLM(LM):
         super().__init__()
         if not pretrained:
             raise usage_error(f"--model {MODEL_NAME} needs pretrained=NAME_OR_FOLDER in --model_args")
+        # lm-eval gives every model a max_batch_size. Anything else with a value was asked for, and would be ignored
         unknown = sorted(key for key, value in other.items() if key != "max_batch_size" and value)
         if unknown:
             raise usage_error(f"--model {MODEL_NAME} takes no {', '.join(unknown)} in --model_args")
@@ -60,7 +61,7 @@ class TokenClassifierLM(LM):
             device=device,
             dtype=str(dtype),
             max_length=max_length,
-            trust_remote_code=trust_remote_code is True,
+            trust_remote_code=trust_remote_code is True,  # lm-eval leaves words such as "no" as texts
         )
         size = int(str(batch_size)) if str(batch_size).isdigit() else 1
         self._batch_size = size if size > 1 else BATCH_SIZE
@@ -82,6 +83,7 @@ class TokenClassifierLM(LM):
         for request, prediction in zip(requests, predictions, strict=True):
             subwords = {"labels": prediction.subword_tags, "words": prediction.owners}
             answer = json.dumps({"bio": prediction.tags, "subwords": subwords})
+            # With --use_cache lm-eval asks only for what is not in its cache, which the model itself has to fill
             self.cache_hook.add_partial("generate_until", request.args, answer)
             answers.append(answer)
         return answers
@@ -128,5 +130,5 @@ def _spans_only(request: Instance) -> InputError:
     )
 
 
-if MODEL_NAME not in model_registry:
+if MODEL_NAME not in model_registry:  # where the hook is off, importing this module registers the model
     model_registry.register(MODEL_NAME)(TokenClassifierLM)

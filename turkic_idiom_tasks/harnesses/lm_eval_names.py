@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, KINDS, USAGE
 from turkic_idiom_tasks.tasks.items.items import item_sets
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
@@ -14,46 +12,31 @@ GENERATIVE, PROMPTS = "_gen", "_prompts"  # endings of names
 _NO_USAGE = (USAGE, "gag")  # the lexicon has no literal sentences in Gagauz
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A task of lm-eval on one set of items."""
+def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return the name of every task -> its kind and the codes of its languages, in the order of groups.
 
-    kind: str  # of the items, or `CLOZE_OPEN`
-    languages: tuple[str, ...]  # codes of the language of the idiom and, if it is another one, of the options
-    generates: bool  # whether the answer is written and not chosen by likelihood
-
-    @property
-    def group(self) -> str:
-        """Name of the group of the same kind in all languages."""
-        return f"{PREFIX}{self.kind}{self._ending}"
-
-    @property
-    def name(self) -> str:
-        """Name that the user gives: ``turkic_idiom_meaning_tr``, ``turkic_idiom_equivalent_tr_uz_gen``."""
-        return f"{PREFIX}{self.kind}_{'_'.join(self.languages)}{self._ending}"
-
-    @property
-    def _ending(self) -> str:
-        return GENERATIVE if self.generates and self.kind != CLOZE_OPEN else ""
-
-
-def tasks() -> list[Task]:
-    """Return every task, in the order of groups."""
-    in_order = []
+    The kind is that of its items or `CLOZE_OPEN`; the languages are those of `ItemSet.languages`. Names are such as
+    ``turkic_idiom_meaning_tr`` and ``turkic_idiom_equivalent_tr_uz_gen``.
+    """
+    tasks = {}
     for item_set in item_sets():
-        if (item_set.kind, item_set.language) != _NO_USAGE:
-            in_order += [Task(item_set.kind, item_set.languages, generates=generates) for generates in (False, True)]
-            if item_set.kind == CLOZE:
-                in_order.append(Task(CLOZE_OPEN, item_set.languages, generates=True))
-    return in_order
+        if (item_set.kind, item_set.language) == _NO_USAGE:
+            continue
+        endings = [(item_set.kind, ""), (item_set.kind, GENERATIVE)]
+        if item_set.kind == CLOZE:
+            endings.append((CLOZE_OPEN, ""))  # always written, so its name needs no ending
+        for kind, ending in endings:
+            tasks[f"{PREFIX}{kind}_{'_'.join(item_set.languages)}{ending}"] = (kind, item_set.languages)
+    return tasks
 
 
 def groups() -> dict[str, list[str]]:
     """Return the name of every group and its members, tasks or other groups."""
     members: dict[str, list[str]] = {}
-    for task in tasks():
-        members.setdefault(task.group, []).append(task.name)
-        members.setdefault(task.group + PROMPTS, []).append(task.name)
+    for name, (kind, _) in tasks().items():
+        group = f"{PREFIX}{kind}{GENERATIVE if name.endswith(GENERATIVE) else ''}"
+        members.setdefault(group, []).append(name)
+        members.setdefault(group + PROMPTS, []).append(name)
     for generative in ("", GENERATIVE):
         for prompts in ("", PROMPTS):
             kinds = [f"{PREFIX}{kind}{generative}{prompts}" for kind in KINDS]

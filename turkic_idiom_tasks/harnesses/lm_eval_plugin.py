@@ -10,7 +10,7 @@ import functools
 import logging
 import os
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,7 +28,7 @@ MODEL_NAME = "token-classifier"
 MODEL_TARGET = "turkic_idiom_tasks.harnesses.lm_eval_model:TokenClassifierLM"
 GROUPS = tuple(f"turkic_idiom_span{ending}" for ending in ("", "_xml", "_native"))  # one for each kind of prompt
 _SPAN_TASKS = {group.replace("_span", f"_span_{code}"): code for group in GROUPS for code in LANGUAGES}
-_ITEM_TASKS = {task.name: task for task in tasks()}
+_ITEM_TASKS = tasks()
 _ITEM_GROUPS = groups()
 _GROUPS = _ITEM_GROUPS | {group: [group.replace("_span", f"_span_{code}") for code in LANGUAGES] for group in GROUPS}
 
@@ -46,8 +46,16 @@ def add_tasks(module: ModuleType) -> None:
     def __init__(  # noqa: N807
         manager: Any, verbosity: Any = None, include_path: Any = None, *args: Any, **options: Any
     ) -> None:
-        original(manager, verbosity, _with_our_folder(include_path, module), *args, **options)
-        manager.include_path = include_path
+        if not include_path:
+            folders = []
+        else:
+            folders = list(include_path) if isinstance(include_path, list | tuple) else [include_path]
+        find_plugins = getattr(module, "discover_plugin_task_paths", list)  # in releases after 0.4.13
+        known = {Path(folder).resolve() for folder in (*folders, *find_plugins())}
+        # Ours comes first, because a later folder replaces tasks of the same name: the user's stay the user's
+        ours = [] if TASK_FOLDER.resolve() in known else [TASK_FOLDER]
+        original(manager, verbosity, [*ours, *folders], *args, **options)
+        manager.include_path = include_path  # a caller reads what it gave
 
     @functools.wraps(load_spec)
     def _load_spec(manager: Any, spec: Any) -> Any:
@@ -74,15 +82,26 @@ def add_provenance(module: ModuleType) -> None:
 
     @functools.wraps(original)
     def simple_evaluate(*args: Any, **options: Any) -> Any:
-        results = original(*args, **options) or {}
+        results = original(*args, **options) or {}  # None in all processes of a distributed run but the first
         for name, config in results.get("configs", {}).items():
             metadata = config.get("metadata") or {}
-            if name.startswith(PREFIX) or _is_astitch(name, metadata):
-                config["metadata"] = {**metadata, **_provenance(name, metadata)}
-                _refer_to_first((results.get("samples") or {}).get(name, ()))
+            # The user may have tasks whose names begin with astitch_, so the whole name must be as ours are made
+            is_astitch = name.removesuffix("_gen") == f"astitch_{metadata.get('kind')}_{metadata.get('language')}"
+            if name.startswith(PREFIX):
+                dataset = current_dataset()
+                path, revision = dataset.path, dataset.revision
+            elif is_astitch:
+                from turkic_idiom_tasks.harnesses.siblings.lm_eval_astitch import data_in_use  # late: loads lm-eval
+
+                path, revision = data_in_use(metadata["kind"], metadata["language"])
+            else:
+                continue
+            provenance = {"data": path, "data_revision": revision, "turkic_idiom_tasks": __version__}
+            config["metadata"] = {**metadata, **provenance}
+            _refer_to_first((results.get("samples") or {}).get(name, ()))
         return results or None
 
-    simple_evaluate.names_data = True  # type: ignore[attr-defined]
+    simple_evaluate.names_data = True  # type: ignore[attr-defined]  # lm-eval decorates the function too, so `__wrapped__` does not tell
     module.simple_evaluate = simple_evaluate  # type: ignore[attr-defined]
 
 
@@ -97,36 +116,6 @@ def add_late() -> None:
     evaluator = sys.modules.get("lm_eval.evaluator")
     if evaluator is not None and not hasattr(evaluator.simple_evaluate, "names_data"):
         add_provenance(evaluator)
-
-
-def _with_our_folder(include_path: Any, module: ModuleType) -> list[Any]:
-    """Return the folders that the user includes, with ours as the first one unless it is there already."""
-    folders = []
-    if isinstance(include_path, list | tuple):
-        folders = list(include_path)
-    elif include_path:
-        folders = [include_path]
-    find_plugins = getattr(module, "discover_plugin_task_paths", list)  # in releases after 0.4.13
-    for folder in (*folders, *find_plugins()):
-        if Path(folder).resolve() == TASK_FOLDER.resolve():
-            return folders
-    return [TASK_FOLDER, *folders]
-
-
-def _is_astitch(name: str, metadata: Mapping[str, Any]) -> bool:
-    return name.removesuffix("_gen") == f"astitch_{metadata.get('kind')}_{metadata.get('language')}"
-
-
-def _provenance(name: str, metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the results of a task of ours say about its data."""
-    if name.startswith(PREFIX):
-        dataset = current_dataset()
-        path, revision = dataset.path, dataset.revision
-    else:
-        from turkic_idiom_tasks.harnesses.siblings.lm_eval_astitch import data_in_use  # late, because it loads lm-eval
-
-        path, revision = data_in_use(metadata["kind"], metadata["language"])
-    return {"data": path, "data_revision": revision, "turkic_idiom_tasks": __version__}
 
 
 def _refer_to_first(samples: Collection[dict[str, Any]]) -> None:
@@ -162,8 +151,8 @@ def _leave_out_absent(manager: Any, group: str) -> None:
             if name in _SPAN_TASKS:
                 is_there = _SPAN_TASKS[name] in dataset.span_languages
             else:
-                task = _ITEM_TASKS[name]
-                is_there = bool(items_of(dataset, task.kind, *task.languages))
+                kind, languages = _ITEM_TASKS[name]
+                is_there = bool(items_of(dataset, kind, *languages))
             if not is_there:
                 absent.append(name)
     except InputError:
@@ -174,9 +163,17 @@ def _leave_out_absent(manager: Any, group: str) -> None:
     end = "" if has_mean else ", which then have no mean"
     log.warning("%s has no data for %s; left out of the groups%s", dataset.path, ", ".join(absent), end)
     for name in (group, *_GROUPS[group]):
-        if name in _GROUPS:
-            empty = [member for member in _GROUPS[name] if set(_tasks_of(member)) <= set(absent)]
-            _shorten(manager, name, empty, has_mean=has_mean)
+        entry = manager.task_index.get(name)
+        if name not in _GROUPS or entry is None or not entry.yaml_path:
+            continue
+        if TASK_FOLDER.resolve() not in Path(entry.yaml_path).resolve().parents:
+            continue  # a group of the same name that the user has made
+        members = [member for member in entry.cfg["task"] if not set(_tasks_of(member)) <= set(absent)]
+        if members != entry.cfg["task"]:
+            entry.cfg = {**entry.cfg, "task": members}
+            if not has_mean:
+                entry.cfg.pop("aggregate_metric_list", None)
+            entry.yaml_path = None  # otherwise lm-eval would read the file again instead of cfg
 
 
 def _tasks_of(name: str) -> list[str]:
@@ -187,17 +184,3 @@ def _tasks_of(name: str) -> list[str]:
     for member in _GROUPS[name]:
         names += _tasks_of(member)
     return names
-
-
-def _shorten(manager: Any, group: str, absent: Collection[str], *, has_mean: bool) -> None:
-    """Take members out of a group of ours; a group of the same name that the user has made stays as it is."""
-    entry = manager.task_index.get(group)
-    if entry is None or not entry.yaml_path or TASK_FOLDER.resolve() not in Path(entry.yaml_path).resolve().parents:
-        return
-    members = [member for member in entry.cfg["task"] if member not in absent]
-    if members == entry.cfg["task"]:
-        return
-    entry.cfg = {**entry.cfg, "task": members}
-    if not has_mean:
-        entry.cfg.pop("aggregate_metric_list", None)
-    entry.yaml_path = None  # otherwise lm-eval would read the file again instead of cfg

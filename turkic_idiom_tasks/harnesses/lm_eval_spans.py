@@ -76,6 +76,7 @@ def _subwords(response: str, n_words: int) -> dict[str, list[Any]] | None:
     if not (isinstance(labels, list) and isinstance(owners, list) and len(labels) == len(owners)):
         return None
     are_tags = all(label in LABELS for label in labels)
+    # bool is a kind of int, and a language model may write `true` where a classifier has a number
     are_words = all(type(owner) is int and 0 <= owner < n_words for owner in owners)
     return {"labels": labels, "words": owners} if are_tags and are_words else None
 
@@ -97,7 +98,8 @@ def process_results(document: Document, results: Sequence[str]) -> dict[str, Any
 globals().update({f"load_{code}": partial(load, code) for code in LANGUAGES})
 text_json, text_xml, text_native = (partial(_text, prompt=prompt) for prompt in ("json", "xml", "native"))
 target_json, target_xml = (partial(_target, prompt=prompt) for prompt in ("json", "xml"))
-filter_strict, filter_flexible = bridge.filters(_read)
+filter_strict = partial(bridge.read_responses, _read, strict=True)
+filter_flexible = partial(bridge.read_responses, _read, strict=False)
 globals().update(
     bridge.metric_functions(WORD_METRICS, scoring.score_samples)
     | bridge.metric_functions(SUBWORD_METRICS, scoring.score_subwords)

@@ -36,15 +36,15 @@ def files() -> dict[str, str]:
     texts = {}
     for kind, name in _SCORE_FILES.items():
         texts[name] = score_file("turkic_idiom_tasks.harnesses.lm_eval_items", SCORES[kind])
-    for task in tasks():
-        way = "_generation" if task.generates else "_loglikelihood"
-        keys = zip(("language", "target"), task.languages, strict=False)
-        languages = "".join(f", {key}: {code}" for key, code in keys)
-        texts[f"{task.name}.yaml"] = (
-            f"include: [_common, {way}, {_SCORE_FILES.get(task.kind, _SCORE_FILES[MEANING])}]\n"
-            f"task: {task.name}\n"
-            f"task_alias: {'-'.join(task.languages)}\n"
-            f"metadata: {{version: {VERSION}, kind: {task.kind}{languages}}}\n"
+    for name, (kind, languages) in tasks().items():
+        way = "_generation" if name.endswith(GENERATIVE) or kind == CLOZE_OPEN else "_loglikelihood"
+        keys = zip(("language", "target"), languages, strict=False)
+        arguments = "".join(f", {key}: {code}" for key, code in keys)
+        texts[f"{name}.yaml"] = (
+            f"include: [_common, {way}, {_SCORE_FILES.get(kind, _SCORE_FILES[MEANING])}]\n"
+            f"task: {name}\n"
+            f"task_alias: {'-'.join(languages)}\n"
+            f"metadata: {{version: {VERSION}, kind: {kind}{arguments}}}\n"
         )
     for name, members in groups().items():
         if name.startswith(ALL):
@@ -54,6 +54,7 @@ def files() -> dict[str, str]:
         means, options = _MEANS.get(kind, _MEANS[MEANING]), ""
         if name.endswith(PROMPTS):
             means += ("accepted_spread" if kind == CLOZE_OPEN else "accuracy_spread",)
+            # lm-eval hands what a group sets down to its tasks, so that no task files are needed for these groups
             options = "dataset_kwargs: {all_prompts: true}  # for every task of the group\n"
         texts[f"{name}.yaml"] = group_file(name, members, means=means, options=options)
     return texts
@@ -68,6 +69,7 @@ def span_files() -> dict[str, str]:
 def group_file(name: str, members: Sequence[str], *, means: Iterable[str] = (), options: str = "") -> str:
     """Return the text of the file of a group, with the scores that it has as means over its members, each alike."""
     text = f"group: {name}\ntask:\n" + "".join(f"  - {member}\n" for member in members) + options
+    # lm-eval weighs the members by their size unless it is told not to; languages should count alike
     lines = [f"  - {{metric: {metric}, aggregation: mean, weight_by_size: false}}\n" for metric in means]
     if lines:
         text += "aggregate_metric_list:\n" + "".join(lines)

@@ -54,6 +54,7 @@ class DatasetTask:
         except InputError as error:
             self._source = error
             changes = {"dataset": {"path": known.dataset["path"], "revision": UNREADABLE}}
+        # On the instance: the class is shared by all tasks in the process, which may be on other data
         self.metadata = self._metadata_of_data = known.model_copy(update=changes)
         self.predictions: dict[tuple[str, str], Any] = {}  # (split, subset) -> of the last evaluation
         super().__init__(*args, **kwargs)
@@ -117,6 +118,7 @@ class IdiomSTS(DatasetTask, AbsTaskSTS):
         columns = {
             "sentence1": [row.sentence1 for row in rows],
             "sentence2": [row.sentence2 for row in rows],
+            # mteb needs a number in every row; `_calculate_scores` puts the model's own similarity in its place
             "score": [0.0 if row.gold is None else row.gold for row in rows],
         }
         return datasets.Dataset.from_dict(columns)
@@ -139,6 +141,7 @@ class IdiomSTS(DatasetTask, AbsTaskSTS):
                 f"{self.metadata.name}, {self._subset}: the similarity of the pair {row.id!r} is not a number; load "
                 "the model in float32"
             )
+        # The cosine of two equal float32 vectors is often a little above 1
         similarities = Similarities(self.short, pairs, np.clip(values, -1.0, 1.0))
         self.predictions[TEST, self._subset] = similarities
         return dict(score_subset(similarities).scores)

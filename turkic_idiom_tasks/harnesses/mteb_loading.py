@@ -46,11 +46,11 @@ from turkic_idiom_tasks.encoders.names import (
 from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses.mteb_models import (
-    hub_meta,
     load_community,
     load_local,
     load_pooled,
     local_meta,
+    make_meta,
     pooled_name,
 )
 from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES, IdiomSTS
@@ -65,8 +65,10 @@ IdiomTask = TurkicIdiomRetrieval | IdiomSTS
 
 QUERY, DOCUMENT, SENTENCE = "query", "document", "sentence"  # roles of a text: in retrieval, and in a pair
 
+# In some 150 places mteb's own records and loaders allow code from the Hub, without asking the user
 _TRUSTS = re.compile(r"trust_remote_code\W+True\b")
-_WITHOUT_DOWNLOAD = ("mteb/baseline-", "turkic-idiom/")
+_WITHOUT_DOWNLOAD = ("mteb/baseline-", "turkic-idiom/")  # models that no unreachable Hub should delay
+# Only these are known to encode by plain sentence-transformers; a subclass may do anything else in its encode
 _STOCK_LOADERS = (SentenceTransformerEncoderWrapper, InstructSentenceTransformerModel)
 _PROMPT_NAMES = {  # names of the prompts that encode_query and encode_document look for, in this order
     QUERY: ("query",),
@@ -165,6 +167,7 @@ class LoadedModel:
         task.hf_subsets = [subset]
         arguments = {"batch_size": batch_size, "show_progress_bar": False}
         with quiet_libraries():
+            # No cache: mteb's knows a task by its name alone, and would give the scores of other data
             result = mteb.evaluate(self.mteb_model, task, cache=None, encode_kwargs=arguments, show_progress_bar=False)
         (row,) = result.task_results[0].scores[TEST]
         return task.predictions[TEST, subset], row
@@ -215,20 +218,24 @@ def resolve_model(
     meta = _lookup(name) or _lookup(base)
     if meta is None:
         try:
+            # A name such as `main` moves; results name the commit that it stood for
             commit = hub_commit(base, revision)
             model = load(base, revision=commit or revision)
         except InputError as error:
             nearest = difflib.get_close_matches(base, MODEL_REGISTRY, n=3)
             hint = f"; similar names that mteb knows: {', '.join(nearest)}" if nearest else ""
             raise usage_error(f"{error}{hint}") from error
-        return _wrapped(model, hub_meta(base, commit or revision), pooling=pooling)
+        known = commit or revision or NO_REVISION
+        hub_meta = make_meta(base, revision=known, loader=SentenceTransformerEncoderWrapper, arguments={})
+        return _wrapped(model, hub_meta, pooling=pooling)
     if revision and meta.revision not in (revision, NO_REVISION):
         raise usage_error(f"{name}: mteb pins revision {meta.revision}, not {revision}; leave --revision out")
     if revision:
         meta = meta.model_copy(update={"revision": revision})
     if meta.loader not in (load_pooled, load_local, load_community):
         return _load_as_mteb(meta, device=device, dtype=dtype, trust_remote_code=trust_remote_code, pooling=pooling)
-    # a local checkpoint, or an encoder of the paper or the community: without the pooling that it may name
+    # A local checkpoint, or an encoder of the paper or the community. It is loaded without the pooling that it may
+    # name, because one pass of the model gives all poolings
     path = str(meta.loader_kwargs.get("path", meta.name))
     if meta.loader_kwargs.get("needs_remote_code") and not trust_remote_code:
         raise untrusted_code(path)
@@ -262,7 +269,8 @@ def _load_as_mteb(
                     raise untrusted_code(str(meta.name))
                 return LoadedModel(meta, meta.load_model(device=device))
             model_kwargs = dict(meta.loader_kwargs.get("model_kwargs", {}))
-            model_kwargs.pop("torch_dtype", None)  # the older name of dtype
+            # The older name of dtype, which transformers may prefer to the dtype that the results state
+            model_kwargs.pop("torch_dtype", None)
             model_kwargs |= {"dtype": getattr(torch, dtype), "use_safetensors": True}
             arguments = dict(meta.loader_kwargs) | {"model_kwargs": model_kwargs}
             arguments |= {"device": device, "trust_remote_code": trust_remote_code}
@@ -290,7 +298,7 @@ def _wrapped(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # mteb calls methods that sentence-transformers has renamed
         wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=prompts)
-    wrapper.mteb_model_meta = meta
+    wrapper.mteb_model_meta = meta  # the wrapper derives its own from the model, without our name and revision
     return LoadedModel(meta, wrapper, _transformer_or_none(model), pooling)
 
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import mteb  # noqa: F401  # complete before its parts are used, unless it is mteb that imports us
 import numpy as np
@@ -25,13 +24,13 @@ from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderW
 from mteb.types import PromptType
 
 from turkic_idiom_tasks.encoders import char_ngrams
-from turkic_idiom_tasks.encoders.community import CommunityEncoder, community_encoders
+from turkic_idiom_tasks.encoders.community import community_encoders
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS, POOLINGS, TRUST_VARIABLE, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses.hook import extend_late
 from turkic_idiom_tasks.io.reading import display
-from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language, get_language
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, get_language
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -39,13 +38,12 @@ MODELS_VARIABLE = "TURKIC_IDIOM_MODELS"
 _YES = ("1", "true", "t", "yes", "y", "on")  # as in the environment variables of options
 
 
-@dataclass(frozen=True, slots=True)
-class LocalModel:
+class LocalModel(NamedTuple):
     """One part of TURKIC_IDIOM_MODELS."""
 
     name: str  # under which the model is registered
     folder: Path | None  # its checkpoint; None if there is a problem
-    problem: str | None = None  # why the model cannot be used
+    problem: str  # why the model cannot be used; empty if it can
 
 
 def register_models(registry: dict[str, ModelMeta]) -> None:
@@ -57,58 +55,82 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
     for meta in model_metas():
         registry.setdefault(str(meta.name), meta)
     registered = {name for name, meta in registry.items() if meta.loader in (load_local, refuse)}
-    for model in local_models(taken={*registry} - registered):
-        if model.name in registered:  # by an earlier call
+    for name, folder, problem in local_models(taken={*registry} - registered):
+        if name in registered:  # by an earlier call
             continue
-        problem = model.problem
-        if model.folder is not None:
+        if folder is not None:
             try:
-                plain = local_meta(model.name, model.folder)
-                pooled = _pooled_metas(model.name, plain.revision, path=str(model.folder))
-                registry |= {str(meta.name): meta for meta in (plain, *pooled)}
+                plain = local_meta(name, folder)
+                pooled = _pooled_metas(name, plain.revision, path=str(folder))
             except Exception as error:  # the other models must be registered even if one folder is bad
                 problem = f"{MODELS_VARIABLE}: {error}"
-        if problem:
-            log.warning("%s", problem)
-            _register_refusal(registry, model.name, problem)
+            else:
+                registry |= {str(meta.name): meta for meta in (plain, *pooled)}
+                continue
+        log.warning("%s", problem)
+        refused_names = [name, *(pooled_name(name, pooling) for pooling in POOLINGS)] if name else []
+        for refused in refused_names:
+            meta = registry.get(refused) or make_meta(refused, revision=NO_REVISION, loader=refuse, arguments={})
+            # mteb checks the extras that a model of its own needs before it calls the loader
+            changes = {"loader": refuse, "loader_kwargs": {"problem": problem}, "extra_requirements_groups": None}
+            registry[refused] = meta.model_copy(update=changes)
 
 
 def model_metas() -> list[ModelMeta]:
     """Return the models that we always register: the baseline, the paper's encoders by pooling, the community's."""
-    metas = [_baseline_meta()]
+    baseline = make_meta(char_ngrams.NAME, revision=char_ngrams.REVISION, loader=CharNgramEncoder, arguments={})
+    changes = {
+        "languages": [language.script_code for language in LANGUAGES.values()],
+        "n_parameters": 0,
+        "memory_usage_mb": 0,
+        "embed_dim": char_ngrams.DIMENSION,
+        "license": "apache-2.0",
+        "framework": ["NumPy"],
+        "training_datasets": set(),
+        "release_date": "2026-11-20",
+    }
+    metas = [baseline.model_copy(update=changes)]
     for name, (revision, prompts) in PAPER_ENCODERS.items():
         metas += _pooled_metas(name, revision, path=name, prompts=prompts)
-    return metas + [_community_meta(encoder) for encoder in community_encoders().values()]
+    for name, encoder in community_encoders().items():
+        arguments = {"model_prompts": encoder.prompts, "needs_remote_code": encoder.needs_remote_code or None}
+        meta = make_meta(name, revision=encoder.revision or NO_REVISION, loader=load_community, arguments=arguments)
+        changes = {
+            "languages": [LANGUAGES[code].script_code for code in encoder.languages],
+            "n_parameters": encoder.n_parameters,
+            "license": encoder.license,
+            "reference": f"https://huggingface.co/{name}",
+        }
+        metas.append(meta.model_copy(update=changes))
+    return metas
 
 
 def local_models(taken: Iterable[str] = ()) -> list[LocalModel]:
     """Return the parts of TURKIC_IDIOM_MODELS="org/name=/local/folder;…"; a part with a `taken` name has a problem."""
     models: list[LocalModel] = []
+    # The names of the paper's encoders are taken even where mteb does not list them: their poolings are registered
     names = {*PAPER_ENCODERS, *taken}
     for part in os.environ.get(MODELS_VARIABLE, "").split(";"):
-        if part.strip():
-            models.append(_parse_part(part.strip(), names))
-            names.add(models[-1].name)
+        if not part.strip():
+            continue
+        name, separator, path = (text.strip() for text in part.partition("="))
+        folder = Path(path).expanduser()
+        organisation, slash, rest = name.partition("/")
+        problem = ""
+        if not separator or not path:
+            problem = "names no folder"
+        elif not (organisation and slash and rest) or "/" in rest:  # mteb refuses a name without a slash
+            problem = "the name needs two parts, such as me/model"
+        elif name in names:
+            problem = f"there is already a model of the name {display(name)}; choose another, such as me/{rest}"
+        elif not folder.is_dir():
+            problem = f"{display(path)} is no folder"
+        names.add(name)
+        if problem:
+            form = "write org/name=FOLDER, and ; between several"
+            problem = f"{MODELS_VARIABLE}: the part {display(part.strip())}: {problem}; {form}"
+        models.append(LocalModel(name, None if problem else folder.resolve(), problem))
     return models
-
-
-def _parse_part(part: str, taken: Collection[str]) -> LocalModel:
-    name, separator, path = part.partition("=")
-    name, path = name.strip(), path.strip()
-    folder = Path(path).expanduser()
-    organisation, slash, rest = name.partition("/")
-    if not separator or not path:
-        problem = "names no folder"
-    elif not (organisation and slash and rest) or "/" in rest:
-        problem = "the name needs two parts, such as me/model"
-    elif name in taken:
-        problem = f"there is already a model of the name {display(name)}; choose another, such as me/{rest}"
-    elif not folder.is_dir():
-        problem = f"{display(path)} is no folder"
-    else:
-        return LocalModel(name, folder.resolve())
-    form = "write org/name=FOLDER, and ; between several"
-    return LocalModel(name, None, f"{MODELS_VARIABLE}: the part {display(part)}: {problem}; {form}")
 
 
 def pooled_name(name: str, pooling: str) -> str:
@@ -119,11 +141,6 @@ def pooled_name(name: str, pooling: str) -> str:
 def local_meta(name: str, folder: Path) -> ModelMeta:
     """Return the metadata of a local checkpoint; its revision is the hash of its files."""
     return make_meta(name, revision=folder_revision(folder), loader=load_local, arguments={"path": str(folder)})
-
-
-def hub_meta(name: str, revision: str | None) -> ModelMeta:
-    """Return the metadata of a model on the Hub that mteb does not list."""
-    return make_meta(name, revision=revision or NO_REVISION, loader=SentenceTransformerEncoderWrapper, arguments={})
 
 
 def make_meta(name: str, *, revision: str, loader: Any, arguments: Mapping[str, Any]) -> ModelMeta:
@@ -162,6 +179,7 @@ def load_pooled(
     """Load a model under one pooling as stock modules in mteb's own wrapper; mteb calls this for a pooled name."""
     from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 
+    # The revision of a folder is a hash of its files, which the Hub's client would take for a commit
     commit = None if Path(path).is_dir() or revision == NO_REVISION else revision
     trust = trusts_remote_code()
     model = build_sentence_transformer(path, pooling, revision=commit, device=device, trust_remote_code=trust)
@@ -236,46 +254,14 @@ class CharNgramEncoder(AbsEncoder):
         A cross-lingual subset lists the language of the queries first and that of the documents last.
         """
         codes = task_metadata.hf_subsets_to_langscripts.get(hf_subset) or task_metadata.languages
-        language = _language_of(codes[-1] if prompt_type == PromptType.document else codes[0])
+        try:
+            language = get_language(codes[-1] if prompt_type == PromptType.document else codes[0])
+        except InputError:  # on a task of mteb in another language
+            language = LANGUAGES[PIVOT]
         texts: list[str] = []
         for batch in inputs:
             texts += batch["text"]
         return char_ngrams.encode_texts(texts, language)
-
-
-def _language_of(code: str) -> Language:
-    """Return the record of a language, or of the pivot for a language of mteb that is not in this benchmark."""
-    try:
-        return get_language(code)
-    except InputError:
-        return LANGUAGES[PIVOT]
-
-
-def _baseline_meta() -> ModelMeta:
-    meta = make_meta(char_ngrams.NAME, revision=char_ngrams.REVISION, loader=CharNgramEncoder, arguments={})
-    changes = {
-        "languages": [language.script_code for language in LANGUAGES.values()],
-        "n_parameters": 0,
-        "memory_usage_mb": 0,
-        "embed_dim": char_ngrams.DIMENSION,
-        "license": "apache-2.0",
-        "framework": ["NumPy"],
-        "training_datasets": set(),
-        "release_date": "2026-11-20",
-    }
-    return meta.model_copy(update=changes)
-
-
-def _community_meta(encoder: CommunityEncoder) -> ModelMeta:
-    arguments = {"model_prompts": encoder.prompts, "needs_remote_code": encoder.needs_remote_code or None}
-    meta = make_meta(encoder.name, revision=encoder.revision or NO_REVISION, loader=load_community, arguments=arguments)
-    changes = {
-        "languages": [LANGUAGES[code].script_code for code in encoder.languages],
-        "n_parameters": encoder.n_parameters,
-        "license": encoder.license,
-        "reference": f"https://huggingface.co/{encoder.name}",
-    }
-    return meta.model_copy(update=changes)
 
 
 def _pooled_metas(name: str, revision: str, *, path: str, prompts: Mapping[str, str] | None = None) -> list[ModelMeta]:
@@ -285,16 +271,6 @@ def _pooled_metas(name: str, revision: str, *, path: str, prompts: Mapping[str, 
         arguments = {"path": path, "pooling": pooling, "model_prompts": prompts}
         metas.append(make_meta(pooled_name(name, pooling), revision=revision, loader=load_pooled, arguments=arguments))
     return metas
-
-
-def _register_refusal(registry: dict[str, ModelMeta], model: str, problem: str) -> None:
-    """Make every name of a model raise the problem as soon as the model is loaded."""
-    if not model:
-        return
-    for name in (model, *(pooled_name(model, pooling) for pooling in POOLINGS)):
-        meta = registry.get(name) or make_meta(name, revision=NO_REVISION, loader=refuse, arguments={})
-        changes = {"loader": refuse, "loader_kwargs": {"problem": problem}, "extra_requirements_groups": None}
-        registry[name] = meta.model_copy(update=changes)
 
 
 extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running

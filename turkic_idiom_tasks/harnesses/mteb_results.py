@@ -130,7 +130,7 @@ class TaskFolder:
                     header = headers.get(subset) or self.read_header(subset)
                     if header is None:
                         continue
-                    if subset not in headers:
+                    if subset not in headers:  # a record of an earlier run, which may be damaged below its header
                         score_record(read_record(self.record_path(subset), self.dataset))
                     all_headers[subset] = header
                 except InputError as error:
@@ -150,10 +150,12 @@ class TaskFolder:
         for subset, header in headers.items():
             row: dict[str, Any] = {}
             for name, value in header.scores(self.task.short, subset).items():
+                # A record has floats only; NaN, which is no whole number, is not equal to itself
                 row[name] = int(value) if name.startswith("n_") and value == value else value
             scores[subset] = row | {"main_score": row[main_score], "mteb_version": header.versions.get("mteb")}
         seconds = sum((header.seconds or 0.0 for header in headers.values()), 0.0)
         result = TaskResult.from_task_results(self.task, {TEST: scores}, evaluation_time=seconds)
+        # By way of JSON, as mteb reads its own file: so an equal view is recognised, and not written again
         view: dict[str, Any] = json.loads(result.model_dump_json())
         if old is None or old["dataset_revision"] != self.dataset.revision:
             return view

@@ -31,6 +31,8 @@ _STRICT = re.compile(r"\(?([A-Z])[).]?")
 _ALONE = re.compile(rf"[(\[{{\"'«“]*({_ANY})[)\]}}.:,\"'»”]*")
 _BEFORE_TEXT = re.compile(rf"^\s*[(\[{{]?({_CAPITAL})[)\].:](?=\s)", re.MULTILINE)
 _IN_BRACKETS = re.compile(rf"[(\[{{]({_ANY})[)\]}}]")
+# The English article, which begins many a refusal: "A language model cannot answer". A letter before "is", "or" and the
+# like, or before a Turkic word for option or answer, is one of the options
 _ARTICLE = re.compile(
     r"A(?=\s+[a-z])(?!\s+(?:is|or|and|veya|ya|ve|və|we|hem|yoki|va|seçene|şık|variant|waria|bukva|harf|javob|cavab|jogap))"
 )
@@ -76,11 +78,12 @@ def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | 
     if strict:
         match = _STRICT.fullmatch(answer.strip())
         return _position({match[1]}, n_options) if match else None
-    answer = _MARKUP.sub("", unicodedata.normalize("NFKC", answer)).strip()
+    answer = _MARKUP.sub("", unicodedata.normalize("NFKC", answer)).strip()  # NFKC for letters of full width
     alone = _ALONE.fullmatch(answer)
     if alone:
         return _position({alone[1]}, n_options)
     for pattern in (_LABELLED, _BEFORE_TEXT, _IN_BRACKETS, _WITHIN):
+        # After a label or in brackets a letter is none but that of an option, so no article is looked for there
         candidates = _ARTICLE.sub("", answer) if pattern is _WITHIN else answer
         named = {match[1] for match in pattern.finditer(candidates)}
         if named:
@@ -98,11 +101,16 @@ def read_open(text: object, sentence: str = "", *, strict: bool = False) -> str 
     answer = unicodedata.normalize("NFC", _final_answer(text))
     if strict:
         return answer.strip() if read_open(answer, sentence) == answer.strip() else None
+    parts = _BLANK.split(unicodedata.normalize("NFC", sentence))
+    before, after = parts if len(parts) == 2 else ("", "")
     for line in answer.splitlines():
         words = _LABEL.sub("", _MARKUP.sub("", line), count=1).strip()
-        words = _without_sentence(words, unicodedata.normalize("NFC", sentence))
+        unquoted = words.strip(_OPEN_QUOTES + _CLOSE_QUOTES)
+        is_copy = unquoted.startswith(before) and unquoted.endswith(after) and len(unquoted) > len(before) + len(after)
+        if is_copy and before + after:
+            words = unquoted[len(before) : len(unquoted) - len(after)]
         words = words.rstrip(".!?").strip().strip(_OPEN_QUOTES + _CLOSE_QUOTES).rstrip(".!?").strip()
-        if words and any(character.isalpha() for character in words):
+        if words and any(character.isalpha() for character in words):  # the first line that is not only signs
             return words if len(words.split()) <= MAX_WORDS else None
     return None
 
@@ -128,14 +136,3 @@ def _position(named: set[str], n_options: int) -> int | None:
     latin = {letter.upper().translate(_LOOK_ALIKES) for letter in named}
     position = LETTERS.find(latin.pop()) if len(latin) == 1 else -1
     return position if 0 <= position < n_options else None
-
-
-def _without_sentence(words: str, sentence: str) -> str:
-    """Return what stands at the place of the blank if the words are the whole sentence, or else the words."""
-    parts = _BLANK.split(sentence)
-    if len(parts) != 2:
-        return words
-    before, after = parts
-    unquoted = words.strip(_OPEN_QUOTES + _CLOSE_QUOTES)
-    is_copy = unquoted.startswith(before) and unquoted.endswith(after) and len(unquoted) > len(before) + len(after)
-    return unquoted[len(before) : len(unquoted) - len(after)] if is_copy and before + after else words

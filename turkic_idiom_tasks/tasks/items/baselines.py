@@ -111,14 +111,12 @@ def _middle(item: Item) -> list[float]:
     return totals
 
 
-def _overlap(item: Item) -> list[float]:
-    return [letter_overlap(item.text, option.text, item.language, item.target) for option in item.options]
-
-
 _PREFERENCES: dict[str, Callable[[Item], list[float]]] = {
     LONGEST: lambda item: [float(len(option.text)) for option in item.options],
     SHORTEST: lambda item: [-float(len(option.text)) for option in item.options],
     MIDDLE: _middle,
-    OVERLAP: _overlap,
+    OVERLAP: lambda item: [
+        letter_overlap(item.text, option.text, item.language, item.target) for option in item.options
+    ],
     GOLD: lambda item: [float(position == item.gold) for position in range(len(item.options))],
 }

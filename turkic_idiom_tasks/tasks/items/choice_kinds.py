@@ -23,7 +23,7 @@ from turkic_idiom_tasks.tasks.items.item_types import (
 )
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
 from turkic_idiom_tasks.tasks.items.placing import make_items
-from turkic_idiom_tasks.tasks.items.traps import Candidate, OwnConcepts, Pools, Question, Relations
+from turkic_idiom_tasks.tasks.items.traps import Candidate, Pools, Question, Relations, own_concepts
 
 
 def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]:
@@ -32,6 +32,7 @@ def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]
     Collocations are left out, and in other splits than the test split concepts that were judged to mean the same as a
     test concept.
     """
+    # An example with the meaning of a test concept would give away the answer to a test item
     left_out = set() if split == TEST else lexicon.meaning_the_same(is_test_concept)
     entries = []
     for concept, entry in sorted(lexicon.of(language).items()):
@@ -50,7 +51,7 @@ def meaning_items(relations: Relations, language: str, target: str, *, split: st
         if entry.meaning is not None and not entry.collocation:
             meanings[concept] = entry.meaning
     pools = Pools(meanings, relations, language=language)
-    own = OwnConcepts(relations, language=language)
+    own = own_concepts(relations, language=language)
     idiom_words = SharedWords(idioms_of(relations.lexicon, language), language=language)
     meaning_words = SimilarSpelling(meanings, language=language)  # much faster than stems
     questions = []
@@ -61,7 +62,7 @@ def meaning_items(relations: Relations, language: str, target: str, *, split: st
                 text=entry.idiom,
                 gold=Candidate(entry.concept, entry.meaning),
                 source=pools,
-                excluded=own.alike(entry) | meaning_words.to_words_of(entry.idiom, language).keys(),
+                excluded=own[entry.concept] | meaning_words.to_words_of(entry.idiom, language).keys(),
                 likeness=idiom_words.with_words_of(entry.idiom),
             )
             questions.append(question)
@@ -72,8 +73,8 @@ def equivalent_items(relations: Relations, language: str, target: str, *, split:
     """Return items that ask which of four idioms of another language means the same as an idiom."""
     idioms = idioms_of(relations.lexicon, target)
     pools = Pools(idioms, relations, language=target)
-    same_language = OwnConcepts(relations, language=language)
-    other_language = OwnConcepts(relations, language=target)
+    own = own_concepts(relations, language=language)
+    own_of_target = own_concepts(relations, language=target)
     spelling = SimilarSpelling(idioms, language=target)
     questions = []
     for entry in asked_entries(relations.lexicon, language, split=split):
@@ -84,7 +85,7 @@ def equivalent_items(relations: Relations, language: str, target: str, *, split:
                 text=entry.idiom,
                 gold=Candidate(right.concept, right.idiom),
                 source=pools,
-                excluded=same_language.alike(entry) | other_language.alike(right),
+                excluded=own[entry.concept] | own_of_target[right.concept],
                 likeness=spelling.to_words_of(entry.idiom, language),
                 shares_stem=share_stem(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target]),
             )

@@ -14,7 +14,7 @@ from rapidfuzz.distance import Prefix
 
 from turkic_idiom_tasks.annotation.stems import normalise
 from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
-from turkic_idiom_tasks.languages import LANGUAGES, Language
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.spans import Span
@@ -24,17 +24,21 @@ from turkic_idiom_tasks.tasks.items.likeness import SharedWords
 from turkic_idiom_tasks.tasks.items.placing import make_items
 from turkic_idiom_tasks.tasks.items.traps import (
     Candidate,
-    OwnConcepts,
     Pool,
     Pools,
     Question,
     Relations,
+    own_concepts,
     part_of_speech,
 )
 
 BLANK = "_____"
-HIGHEST_CLOSENESS = 0.2  # of a trap: an idiom that is closer in meaning would often fit the sentence too
-_FEWEST_FORMS = 12  # inflected alike, from which the options are chosen; with fewer they are citation forms
+# Of a trap: an idiom that is closer in meaning would often fit the sentence too. Of the pairs that were judged to mean
+# the same or nearly so, 30% are closer; so are 683 pairs that nobody has judged.
+HIGHEST_CLOSENESS = 0.2
+# Inflected alike, from which the options are chosen; with fewer they are citation forms. From four forms all items
+# would get the same four options. With twelve, 459 of the 828 test items have inflected options.
+_FEWEST_FORMS = 12
 _LINKED = re.compile("^I?(yor|[pb]$)")  # endings that begin with a vowel after a consonant
 
 
@@ -43,8 +47,16 @@ def cloze_items(relations: Relations, language: str, target: str, *, split: str)
     lexicon = relations.lexicon
     idioms = idioms_of(lexicon, language)
     citations = Pools(idioms, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
-    inflected = _inflected_pools(relations, language)
-    own = OwnConcepts(relations, language=language)
+    forms: dict[tuple[str, ...], list[Candidate]] = {}  # by `_form_key`
+    for entry in lexicon.of(language).values():
+        if not entry.collocation and can_be_blanked(entry):
+            form = Candidate(entry.concept, surface_form(entry, language))
+            forms.setdefault(_form_key(lexicon, entry, language), []).append(form)
+    inflected = {}
+    for key, members in forms.items():
+        if len(members) >= _FEWEST_FORMS:
+            inflected[key] = Pool(members, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
+    own = own_concepts(relations, language=language)
     idiom_words = SharedWords(idioms, language=language)
     questions = []
     for entry in asked_entries(lexicon, language, split=split):
@@ -55,7 +67,7 @@ def cloze_items(relations: Relations, language: str, target: str, *, split: str)
                 text=blanked(entry),
                 gold=Candidate(entry.concept, entry.idiom if pool is None else surface_form(entry, language)),
                 source=pool or citations,
-                excluded=own.alike(entry),
+                excluded=own[entry.concept],
                 likeness=idiom_words.with_words_of(entry.idiom),
             )
             questions.append(question)
@@ -87,20 +99,6 @@ def surface_form(entry: Entry, language: str) -> str:
     return form
 
 
-def _inflected_pools(relations: Relations, language: str) -> dict[tuple[str, ...], Pool]:
-    """Return `_form_key` -> the forms in examples, if there are enough of them."""
-    candidates: dict[tuple[str, ...], list[Candidate]] = {}
-    for entry in relations.lexicon.of(language).values():
-        if not entry.collocation and can_be_blanked(entry):
-            key = _form_key(relations.lexicon, entry, language)
-            candidates.setdefault(key, []).append(Candidate(entry.concept, surface_form(entry, language)))
-    pools = {}
-    for key, members in candidates.items():
-        if len(members) >= _FEWEST_FORMS:
-            pools[key] = Pool(members, relations, language=language, highest_closeness=HIGHEST_CLOSENESS)
-    return pools
-
-
 def _form_key(lexicon: Lexicon, entry: Entry, language: str) -> tuple[str, ...]:
     """Return the part of speech and the `inflection` of an idiom in its example."""
     return (part_of_speech(lexicon, entry.concept), *inflection(entry, language))
@@ -115,10 +113,16 @@ def inflection(entry: Entry, language: str) -> tuple[str, ...]:
     code = LANGUAGES[language]
     *inner, last = [normalise(word, code) for word in blanked_form(entry).split()]
     *citation_inner, citation_last = [normalise(word, code) for word in entry.idiom.split()]
-    stem = _citation_stem(citation_last, code)
+    stem = citation_last  # of a verb without the ending of the infinitive
+    for infinitive in (*MORPHOLOGIES[language].infinitives, *code.infinitives):
+        without = citation_last.removesuffix(normalise(infinitive, code))
+        if without not in ("", citation_last):
+            stem = without
+            break
     changed = []
     for word in citation_inner:
         if word not in inner:
+            # A word may be inflected or moved, so it is compared with the word that begins most like it
             nearest = max(inner, key=lambda other: Prefix.similarity(word, other), default="")
             common = Prefix.similarity(word, nearest)
             changed.append(f"{word[common:]}>{_ending(nearest, common, language)}")
@@ -139,15 +143,6 @@ def _sounds(code: str) -> dict[int, str]:
     high = MORPHOLOGIES[code].high_vowels
     classes = {"A": "aeə", "I": high, "D": "dt", "K": "kgqğ", "C": "cç"}
     return {ord(letter): name for name, letters in classes.items() for letter in letters}
-
-
-def _citation_stem(word: str, language: Language) -> str:
-    """Return a verb without the ending of the infinitive, any other word as it is."""
-    for ending in (*MORPHOLOGIES[language.code].infinitives, *language.infinitives):
-        stem = word.removesuffix(normalise(ending, language))
-        if stem != word and stem:
-            return stem
-    return word
 
 
 def _example(entry: Entry) -> tuple[str, Span]:

@@ -38,9 +38,7 @@ class Item:
     text: str  # what the question is about: the idiom, or the sentence (in `cloze` with a blank for the idiom)
     options: tuple[Option, ...]  # four, or the two senses in `usage`
     gold: int  # position of the right answer in `options`
-    shares_stem: bool | None = (
-        None  # whether the idiom and the right option share a word stem; None but in `equivalent`
-    )
+    shares_stem: bool | None = None  # whether the idiom and the right option share a word stem; only in `equivalent`
 
 
 @dataclass(frozen=True, slots=True)

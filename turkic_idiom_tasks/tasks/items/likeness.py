@@ -17,7 +17,9 @@ from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import content_stems, to_common
 
-NEARLY_SPELT = 0.75  # similarity from 0 to 1, from which two words are nearly spelt alike
+NEARLY_SPELT = (
+    0.75  # similarity from 0 to 1, from which two words are nearly spelt alike: one letter in four may differ
+)
 _NGRAM = 3  # letters
 _SHARED_PREFIX = 3  # letters that make two words alike too, as in `orthography.share_stem`
 
@@ -63,29 +65,25 @@ class SimilarSpelling:
         """
         likeness: dict[str, float] = {}
         for word in dict.fromkeys(content_stems(idiom, LANGUAGES[language])):
+            similar: dict[str, float] = {}
+            if len(word) < _SHARED_PREFIX:  # one letter more or less makes another word
+                similar = {word: 1.0} if word in self._concepts else {}
+            else:
+                for other, similarity, _ in process.extract(
+                    word, self._words, scorer=Levenshtein.normalized_similarity, score_cutoff=NEARLY_SPELT, limit=None
+                ):
+                    if len(other) >= _SHARED_PREFIX:
+                        similar[other] = similarity
+                for other in self._words:
+                    if other.startswith(word[:_SHARED_PREFIX]):
+                        similar.setdefault(other, NEARLY_SPELT)
             best: dict[str, float] = {}
-            for other, similarity in self._similar(word).items():
+            for other, similarity in similar.items():
                 for concept in self._concepts[other]:
                     best[concept] = max(similarity, best.get(concept, 0.0))
             for concept, similarity in best.items():
                 likeness[concept] = likeness.get(concept, 0.0) + similarity
         return likeness
-
-    def _similar(self, word: str) -> dict[str, float]:
-        """Return the words that are spelt like or nearly like a word, with their similarity.
-
-        Of words with fewer than three letters only the same word is alike.
-        """
-        if len(word) < _SHARED_PREFIX:
-            return {word: 1.0} if word in self._concepts else {}
-        matches = process.extract(
-            word, self._words, scorer=Levenshtein.normalized_similarity, score_cutoff=NEARLY_SPELT, limit=None
-        )
-        similar = {other: similarity for other, similarity, _ in matches}
-        for other in self._words:
-            if other.startswith(word[:_SHARED_PREFIX]):
-                similar.setdefault(other, NEARLY_SPELT)
-        return {other: similarity for other, similarity in similar.items() if len(other) >= _SHARED_PREFIX}
 
 
 @lru_cache(maxsize=1 << 13)

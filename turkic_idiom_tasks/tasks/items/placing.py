@@ -33,6 +33,7 @@ def make_items(questions: Sequence[Question], item_set: ItemSet) -> list[Item]:
     positions = balanced(list(traps), N_OPTIONS, purpose="position")
     items = []
     for key, wrong in traps.items():
+        # Traps come in the order of their types, which would be the same in every item
         question, position = by_key[key], positions[key]
         options = sorted(wrong, key=lambda option: stable_hash("order", key, option.concept))
         options.insert(position, Option(question.gold.text, question.gold.concept))
@@ -68,6 +69,7 @@ def _balance_overlap(
 
     highest = {key for key, options in traps.items() if is_highest(questions[key], options)}
     wanted = len(traps) / N_OPTIONS
+    # In an order of its own, or the exchanged items would be those of the first concepts of the alphabet
     for key in sorted(traps, key=lambda key: stable_hash("overlap", key)):
         if math.floor(wanted) <= len(highest) <= math.ceil(wanted):
             return

@@ -95,6 +95,7 @@ def judge_open_cloze(
         text = clean(answer, language) if answer is not None else ""
         alike = [entry, *(entries[concept] for concept in sorted(same.get(item.concept, ())) if concept in entries)]
         is_exact = fold(text, language) == fold(blanked_form(entry), language)
+        # The annotator does not know every form of every idiom, so what has the same stems is accepted without it
         has_lemma = is_exact or _has_stems(text, blanked_form(entry), item.language)
         is_accepted = has_lemma or any(_is_placed(text, item, other) for other in alike)
         judgements.append(OpenClozeJudgement(is_exact, has_lemma, is_accepted))
@@ -147,6 +148,7 @@ def score_prompts(
     if len(scores_by_prompt) == 1:
         (scores,) = scores_by_prompt.values()
         return scores | {f"{main}_spread": math.nan}
+    # Pooled for the intervals, which resample a concept with its answers under all prompts
     if lexicon is None:
         pooled = _choice_scores(all_items, all_answers, pairs=pairs)
     else:
@@ -177,22 +179,21 @@ def _choice_scores(
 
 def _has_stems(answer: str, form: str, language: str) -> bool:
     """Return whether each word of an answer shares a stem with the word at its place in the form that was blanked."""
-    ours, others = _words(answer, language), _words(form, language)
+    texts: list[list[tuple[str, set[str]]]] = []  # of the answer and of the form: each word and its stems
+    for text in (answer, form):
+        stemmed = []
+        for span in words(text):
+            word = normalise(span.of(text), LANGUAGES[language])
+            if word[:1].isalnum():
+                stemmed.append((word, {stem for stem, cost in stems(word, language).items() if not cost}))
+        texts.append(stemmed)
+    ours, others = texts
     if len(ours) != len(others) or not ours:
         return False
-    for word, other in zip(ours, others, strict=True):
-        if word != other and _stems(word, language).isdisjoint(_stems(other, language)):
+    for (word, word_stems), (other, other_stems) in zip(ours, others, strict=True):
+        if word != other and word_stems.isdisjoint(other_stems):
             return False
     return True
-
-
-def _words(text: str, language: str) -> list[str]:
-    normalised = [normalise(span.of(text), LANGUAGES[language]) for span in words(text)]
-    return [word for word in normalised if word[:1].isalnum()]
-
-
-def _stems(word: str, language: str) -> set[str]:
-    return {stem for stem, cost in stems(word, language).items() if not cost}
 
 
 def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
@@ -210,5 +211,6 @@ def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
         return False
     answer_words = words(answer)
     first, last = answer_words[0].start + start, max(span.end for span in answer_words) + start
+    # A model ends its answer like a sentence, and the annotator's spans have no signs at their ends
     n_closing_signs = len(answer) - len(answer.rstrip(" .,;:!?…\"'»”)"))
     return spans[0].start == first and spans[-1].end >= last - n_closing_signs

@@ -11,17 +11,18 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import NEAR as JUDGED_NEAR
-from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import SAME, Lexicon
 from turkic_idiom_tasks.orthography import content_stems, fold, lower
 from turkic_idiom_tasks.tasks.items.balance import stable_hash
 from turkic_idiom_tasks.tasks.items.item_types import LEXICAL, N_OPTIONS, NEAR, RANDOM, Option
 
 TOO_CLOSE = 0.1  # without any judgements, closer concepts are no traps; 64% of those judged same or near are closer
-_STEM = 5  # letters of a word of a gloss or meaning that count
+# Letters of a word of a gloss or meaning that count, so that its inflected forms are one word. Of the pairs judged same
+# or near, 70% are among each other's twenty closest with five letters, 63% with three, 59% with whole words.
+_STEM = 5
 _ENGLISH_WORD = re.compile(r"[a-z]{2,}")
 _ENGLISH_FUNCTION_WORDS = (
     "a about all also an and any anyone anything are as at away be become been being beyond but by can cause do for "
@@ -64,6 +65,23 @@ class Relations:
         self.are_judged = bool(lexicon.equivalents)  # if not, concepts that are `TOO_CLOSE` are no traps
         self._same = lexicon.judged(SAME)
         self._near = lexicon.judged(JUDGED_NEAR)
+        # Concept -> "" or the code of a language -> stems of the gloss or the meaning
+        self._stems: dict[str, dict[str, frozenset[str]]] = {}
+        function_words = set(_ENGLISH_FUNCTION_WORDS.split())
+        for concept in lexicon.concepts.values():
+            words = set(_ENGLISH_WORD.findall(concept.gloss.lower())) - function_words
+            self._stems[concept.id] = {"": frozenset(word[:_STEM] for word in words)}
+        for language, entries in lexicon.entries.items():
+            for entry in entries.values():
+                if entry.meaning is not None:
+                    stems = _stems_of(entry.meaning, LANGUAGES[language])
+                    self._stems.setdefault(entry.concept, {})[language] = stems
+        # The other way round, because few concepts share a stem: comparing all pairs would take much longer
+        self._concepts_with: dict[tuple[str, str], list[str]] = {}
+        for concept_id, texts in self._stems.items():
+            for language, stems in texts.items():
+                for stem in stems:
+                    self._concepts_with.setdefault((language, stem), []).append(concept_id)
         self._closeness: dict[str, dict[str, float]] = {}  # what `closeness` has returned
 
     def alike(self, concepts: Iterable[str]) -> set[str]:
@@ -74,6 +92,7 @@ class Relations:
             partners = self._same.get(waiting.pop(), set()) - same
             same |= partners
             waiting += sorted(partners)
+        # One step only: of the concepts two such steps apart, a fourth were judged like each other
         return same.union(*(self._near.get(concept, set()) for concept in same))
 
     def closeness(self, concept: str) -> Mapping[str, float]:
@@ -83,46 +102,25 @@ class Relations:
         that has both concepts. On the bundled lexicon, half of the concepts that were judged `same` or `near` are among
         the seven closest by this measure, and 70% among the twenty closest.
         """
-        if concept not in self._closeness:
-            others: set[str] = set()
-            for language, stems in self._stems.get(concept, {}).items():
-                for stem in stems:
-                    others.update(self._concepts_with[language, stem])
-            others.discard(concept)
-            self._closeness[concept] = {other: self._closeness_between(concept, other) for other in sorted(others)}
-        return self._closeness[concept]
-
-    def _closeness_between(self, first: str, second: str) -> float:
-        total, n_texts = 0.0, 0
-        others = self._stems[second]
-        for language, stems in self._stems[first].items():
-            if stems and others.get(language):
-                total += 2 * len(stems & others[language]) / (len(stems) + len(others[language]))
-                n_texts += 1
-        return total / n_texts
-
-    @cached_property
-    def _stems(self) -> dict[str, dict[str, frozenset[str]]]:
-        """Concept -> "" or the code of a language -> stems of the gloss or the meaning."""
-        stems: dict[str, dict[str, frozenset[str]]] = {}
-        function_words = set(_ENGLISH_FUNCTION_WORDS.split())
-        for concept in self.lexicon.concepts.values():
-            words = set(_ENGLISH_WORD.findall(concept.gloss.lower())) - function_words
-            stems[concept.id] = {"": frozenset(word[:_STEM] for word in words)}
-        for language, entries in self.lexicon.entries.items():
-            for entry in entries.values():
-                if entry.meaning is not None:
-                    stems.setdefault(entry.concept, {})[language] = _stems_of(entry.meaning, LANGUAGES[language])
-        return stems
-
-    @cached_property
-    def _concepts_with(self) -> dict[tuple[str, str], list[str]]:
-        concepts: dict[tuple[str, str], list[str]] = {}
-        for concept, texts in self._stems.items():
-            for language, stems in texts.items():
-                for stem in stems:
-                    concepts.setdefault((language, stem), []).append(concept)
-        return concepts
+        if concept in self._closeness:
+            return self._closeness[concept]
+        own_stems = self._stems.get(concept, {})
+        others: set[str] = set()
+        for language, stems in own_stems.items():
+            for stem in stems:
+                others.update(self._concepts_with[language, stem])
+        others.discard(concept)
+        closeness = {}
+        for other in sorted(others):
+            total, n_texts = 0.0, 0
+            for language, stems in own_stems.items():
+                other_stems = self._stems[other].get(language)
+                if stems and other_stems:  # a text that one of them lacks says nothing about how close they are
+                    total += 2 * len(stems & other_stems) / (len(stems) + len(other_stems))
+                    n_texts += 1
+            closeness[other] = total / n_texts
+        self._closeness[concept] = closeness
+        return closeness
 
 
 class Pool:
@@ -135,6 +133,8 @@ class Pool:
         self._relations = relations
         self._highest_closeness = highest_closeness if relations.are_judged else TOO_CLOSE
         self._language = LANGUAGES[language]
+        # Random traps are drawn by walking round a ring of hashes: a new concept is met from a few places on it only,
+        # while in a list it would move all candidates behind it, and so change the traps of nearly all items.
         by_hash = {stable_hash("candidate", candidate.concept): candidate for candidate in candidates}
         self._hashes = sorted(by_hash)
         self._ring = [by_hash[number] for number in self._hashes]
@@ -161,17 +161,25 @@ class Pool:
         closeness = self._relations.closeness(gold.concept)
         barred = {*question.excluded, *self._relations.alike([gold.concept])}
         barred.update(other for other, value in closeness.items() if value > self._highest_closeness)
-        choice = _Choice(gold, barred, n_shorter, key=key, accepts=accepts, language=self._language)
+        choice = _Choice(gold, barred, n_shorter, accepts=accepts, language=self._language)
         related = closeness.keys() | likeness.keys()
         for trap, rank in ((NEAR, closeness), (LEXICAL, likeness), (RANDOM, {})):
             if trap == RANDOM:
+                # Without this rank, the option most like the others was the right one in 39% of the items
                 rank = self._resemblance(choice, related=related)
-            ranked = [self._by_concept[concept] for concept in rank if concept in self._by_concept]
-            best = choice.best(ranked, rank, is_random=trap == RANDOM)
-            if best is None:
-                best = self._random(choice, key, related=related)
-                if best is None:
+            fitting = []
+            for concept in rank:
+                candidate = self._by_concept.get(concept)
+                if candidate is not None and choice.fits(candidate, is_random=trap == RANDOM):
+                    fitting.append((rank[concept], stable_hash(key, concept), candidate))
+            if fitting:
+                *_, best = max(fitting, key=lambda ranked: ranked[:2])  # the hash decides among equals
+            else:
+                substitute = self._random(choice, key, related=related)
+                if substitute is None:
                     return None
+                best = substitute
+                # Where no unrelated candidate is left, the substitute may be of another type than was looked for
                 trap = LEXICAL if best.concept in likeness else NEAR if best.concept in closeness else RANDOM
             choice.take(best, trap, alike=self._relations.alike([best.concept]))
         return tuple(choice.options)
@@ -197,8 +205,8 @@ class Pool:
     def _random(self, choice: _Choice, key: str, *, related: Collection[str]) -> Candidate | None:
         """Return the next candidate on the ring of hashes from the item's own place onwards; None if there is none.
 
-        It is unrelated to the right option and has the length that is wanted if there is such; the
-        length is given up first. A new candidate takes its place on the ring and leaves the others where they are.
+        It is unrelated to the right option and has the length that is wanted if there is such; the length is given up
+        first, because a related trap may be a second right answer.
         """
         start = bisect(self._hashes, stable_hash("item", key))
         ordered = self._ring[start:] + self._ring[:start]
@@ -249,26 +257,21 @@ class Pools:
         return [(pos, last_word.endswith(self._language.infinitives)), (pos, None)]
 
 
-class OwnConcepts:
-    """Concepts that an idiom of a language expresses: those of all entries that share one of its forms."""
+def own_concepts(relations: Relations, *, language: str) -> dict[str, set[str]]:
+    """Return concept -> the concepts that its idiom expresses in a language, and those judged like them.
 
-    def __init__(self, relations: Relations, *, language: str) -> None:
-        self._language = LANGUAGES[language]
-        self._relations = relations
-        self._concepts: dict[str, set[str]] = {}
-        for entry in relations.lexicon.of(language).values():
-            for form in self._forms(entry):
-                self._concepts.setdefault(form, set()).add(entry.concept)
-
-    def alike(self, entry: Entry) -> set[str]:
-        """Return the concepts that the idiom of an entry expresses, and those judged like them; see `Relations`."""
-        concepts = {entry.concept}
-        for form in self._forms(entry):
-            concepts |= self._concepts.get(form, set())
-        return self._relations.alike(concepts)
-
-    def _forms(self, entry: Entry) -> set[str]:
-        return {fold(text, self._language) for text in (entry.idiom, *entry.variants)}
+    An idiom expresses the concepts of all entries that share one of its forms; see `Relations.alike`.
+    """
+    forms_of: dict[str, set[str]] = {}
+    concepts_with: dict[str, set[str]] = {}  # form -> concepts
+    for concept, entry in relations.lexicon.of(language).items():
+        forms_of[concept] = {fold(text, LANGUAGES[language]) for text in (entry.idiom, *entry.variants)}
+        for form in forms_of[concept]:
+            concepts_with.setdefault(form, set()).add(concept)
+    own = {}
+    for concept, forms in forms_of.items():
+        own[concept] = relations.alike(set().union(*(concepts_with[form] for form in forms)))
+    return own
 
 
 class _Choice:
@@ -280,7 +283,6 @@ class _Choice:
         excluded: set[str],
         n_shorter: int,
         *,
-        key: str,
         accepts: Accepts | None,
         language: Language,
     ) -> None:
@@ -288,7 +290,6 @@ class _Choice:
         self.options: list[Option] = []  # the traps chosen so far
         self._excluded = excluded
         self._n_left = {-1: n_shorter, 0: 0, 1: N_OPTIONS - 1 - n_shorter}  # by `_side`
-        self._key = key
         self._accepts = accepts
         self._language = language
         self._texts = {fold(gold.text, language)}
@@ -303,15 +304,10 @@ class _Choice:
             return False
         return fold(candidate.text, self._language) not in self._texts
 
-    def best(self, candidates: Iterable[Candidate], rank: Mapping[str, float], *, is_random: bool) -> Candidate | None:
-        """Return the fitting candidate with the highest rank, by a stable hash among equals; None if none fits."""
-        fitting = [candidate for candidate in candidates if self.fits(candidate, is_random=is_random)]
-        return max(fitting, key=lambda one: (rank[one.concept], stable_hash(self._key, one.concept)), default=None)
-
     def take(self, candidate: Candidate, trap: str, *, alike: Collection[str]) -> None:
         """Make a candidate the next trap; concepts that are `alike` are no traps beside it."""
         self.options.append(Option(candidate.text, candidate.concept, trap))
-        self._texts.add(fold(candidate.text, self._language))
+        self._texts.add(fold(candidate.text, self._language))  # concepts may share an idiom or a meaning
         self._excluded |= set(alike)
         self._n_left[self._side(candidate)] -= 1
 

@@ -29,7 +29,7 @@ from turkic_idiom_tasks.io.csv_files import read_cells, read_whole_table
 ASTITCH_VARIABLE = "ASTITCH_DATA"
 ASTITCH_LANGUAGES = {"eng": "EN", "por": "PT"}  # subset -> the folder's name
 ASTITCH_SOURCE = "https://github.com/H-TayyarMadabushi/AStitchInLanguageModels"
-_MISSING = ("", "none")
+_MISSING = ("", "none")  # a cell without a value is empty or has the word None
 _PAIR_COLUMNS = ("sent_idiom", "sent_other", "sim", "idiom", "correct", "incorrect")
 _TRIPLET_COLUMNS = ("original", "correct", "incorrect", "idiom")
 _LABEL_COLUMNS = ("label", "sentence1", "sentence2")
@@ -82,7 +82,27 @@ class AStitchData:
         """
         folder = ASTITCH_LANGUAGES[subset]
         data = self.root / "Task2" / "CreateEvaluationData"
-        rows = _idiom_pairs(data / folder / "NoResults" / "evalData" / f"{split}_rawSimData.csv")
+        rows: list[SentencePair] = []
+        references: dict[tuple[str, str], str] = {}  # (E_c, E_i) -> id of the pair
+        seen: set[tuple[str, str]] = set()
+        path = data / folder / "NoResults" / "evalData" / f"{split}_rawSimData.csv"
+        for place, cells in read_whole_table(path, _PAIR_COLUMNS):
+            name = place.rpartition(":")[2]
+            sentence, other, idiom = cells["sent_idiom"], cells["sent_other"], cells["idiom"]
+            if (sentence, other) in seen:
+                continue
+            seen.add((sentence, other))
+            if not _is_missing(cells["sim"]):
+                score = parse_score(place, cells["sim"])
+                rows.append(SentencePair(name, sentence, other, CORRECT, score, None, idiom, idiom))
+                continue
+            both = (cells["correct"], cells["incorrect"])
+            if any(map(_is_missing, both)):
+                raise InputError(f"{place}: a pair without sim needs a correct and an incorrect sentence")
+            if both not in references:
+                references[both] = f"{name}/{REFERENCE}"
+                rows.append(SentencePair(references[both], *both, REFERENCE, 0.0, None, idiom, idiom))
+            rows.append(SentencePair(name, sentence, other, INCORRECT, None, references[both], idiom, idiom))
         rows += read_general_pairs(data / "EvalSTSData" / f"{folder.lower()}_{split}_Eval_STS_Data.csv")
         return SentencePairs(subset, rows)
 
@@ -146,30 +166,6 @@ def read_general_pairs(path: Path) -> list[SentencePair]:
         name = f"sts/{line}"
         score = parse_score(f"{path}:{line}", cells[0])
         rows.append(SentencePair(name, cells[1], cells[2], GENERAL, score, None, name))
-    return rows
-
-
-def _idiom_pairs(path: Path) -> list[SentencePair]:
-    rows: list[SentencePair] = []
-    references: dict[tuple[str, str], str] = {}
-    seen: set[tuple[str, str]] = set()
-    for place, cells in read_whole_table(path, _PAIR_COLUMNS):
-        name = place.rpartition(":")[2]
-        sentence, other, idiom = cells["sent_idiom"], cells["sent_other"], cells["idiom"]
-        if (sentence, other) in seen:
-            continue
-        seen.add((sentence, other))
-        if not _is_missing(cells["sim"]):
-            score = parse_score(place, cells["sim"])
-            rows.append(SentencePair(name, sentence, other, CORRECT, score, None, idiom, idiom))
-            continue
-        both = (cells["correct"], cells["incorrect"])
-        if any(map(_is_missing, both)):
-            raise InputError(f"{place}: a pair without sim needs a correct and an incorrect sentence")
-        if both not in references:
-            references[both] = f"{name}/{REFERENCE}"
-            rows.append(SentencePair(references[both], *both, REFERENCE, 0.0, None, idiom, idiom))
-        rows.append(SentencePair(name, sentence, other, INCORRECT, None, references[both], idiom, idiom))
     return rows
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
@@ -30,16 +29,6 @@ from turkic_idiom_tasks.splits import TEST
 CHENGYU_VARIABLE = "CHENGYU_STS_DATA"
 CHENGYU_SUBSET = "cmn"
 _COLUMNS = ("s", "a_c", "a_i", "sim")
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    place: str  # file and line
-    sentence: str
-    correct: str  # at least one of the two paraphrases is not empty
-    incorrect: str
-    similarity: str
-    idiom: str  # empty if the row has no braces
 
 
 def chengyu_dataset() -> PairDataset:
@@ -73,19 +62,19 @@ def read_chengyu(path: Path) -> SentencePairs:
     row with braces is an idiom pair.
     """
     pairs: list[SentencePair] = []
-    for row in _rows(path):
-        name, idiom = row.place.rpartition(":")[2], row.idiom
+    for place, row, similarity in _rows(path):
+        name, idiom = place.rpartition(":")[2], row.idiom
         concept = idiom or f"sts/{name}"
-        if row.similarity:
-            score = parse_score(row.place, row.similarity)
+        if similarity:
+            score = parse_score(place, similarity)
             kind = GENERAL if not idiom else CORRECT if row.correct else INCORRECT
-            other = row.correct or row.incorrect
-            pairs.append(SentencePair(name, row.sentence, other, kind, score, None, concept, idiom))
+            other = row.correct or row.incorrect or ""
+            pairs.append(SentencePair(name, row.original, other, kind, score, None, concept, idiom))
             continue
-        if not row.correct or not row.incorrect:
-            raise InputError(f"{row.place}: a row without sim needs both A_c and A_i")
+        if row.correct is None or row.incorrect is None:
+            raise InputError(f"{place}: a row without sim needs both A_c and A_i")
         kind, reference = INCORRECT if idiom else GENERAL, f"{name}/{REFERENCE}"
-        pairs.append(SentencePair(name, row.sentence, row.incorrect, kind, None, reference, concept, idiom))
+        pairs.append(SentencePair(name, row.original, row.incorrect, kind, None, reference, concept, idiom))
         pairs.append(SentencePair(reference, row.correct, row.incorrect, REFERENCE, 0.0, None, concept, idiom))
     return SentencePairs(CHENGYU_SUBSET, pairs)
 
@@ -95,17 +84,18 @@ def read_chengyu_triplets(path: Path) -> list[Triplet]:
 
     A row with one of the two is left out if another row has the same sentence with both.
     """
-    triplets = [Triplet(row.sentence, row.correct or None, row.incorrect or None, row.idiom) for row in _rows(path)]
+    triplets = [row for _, row, _ in _rows(path)]
     complete = {row.original for row in triplets if row.correct and row.incorrect}
     return [row for row in triplets if (row.correct and row.incorrect) or row.original not in complete]
 
 
-def _rows(path: Path) -> Iterator[_Row]:
+def _rows(path: Path) -> Iterator[tuple[str, Triplet, str]]:
+    """Yield the place of each row (file and line), its sentences without braces, and its similarity; may be empty."""
     for place, cells in read_whole_table(path, _COLUMNS):
         texts = [cells[column].replace("{", "").replace("}", "").strip() for column in ("s", "a_c", "a_i")]
+        sentence, correct, incorrect = texts
         _, brace, after = cells["s"].partition("{")
         idiom = after.partition("}")[0] if brace else ""
-        row = _Row(place, texts[0], texts[1], texts[2], cells["sim"].strip(), idiom)
-        if not row.sentence or not (row.correct or row.incorrect):
+        if not sentence or not (correct or incorrect):
             raise InputError(f"{place}: a row needs S, and A_c or A_i")
-        yield row
+        yield place, Triplet(sentence, correct or None, incorrect or None, idiom), cells["sim"].strip()

@@ -30,7 +30,7 @@ from turkic_idiom_tasks.tasks.spans.lookup import EDGE_SIGNS, SearchableSentence
 from turkic_idiom_tasks.tasks.spans.prompts import own_turns
 
 MAX_TURNS = 10  # turns that are read if a model repeats its question and answers it again
-MAX_JSON_VALUES = 50  # JSON values that are read in one answer
+MAX_JSON_VALUES = 50  # JSON values that are read in one answer: without a limit 10,000 brackets take 1.5 seconds
 MAX_IDIOMS = 100  # an answer with more idioms is a format error
 MAX_LINE = 12  # words; a longer line is prose and not an idiom
 
@@ -80,10 +80,11 @@ def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: L
 def _read_strictly(text: str, sentence: SearchableSentence) -> Answer | None:
     is_copy = _XML_TAG.sub("", text) == sentence.text.strip()
     slashes = _XML_TAG.findall(text)
-    if slashes or is_copy:
+    if slashes or is_copy:  # the sentence without tags is the right answer where there is no idiom
         are_pairs = slashes == ["", "/"] * (len(slashes) // 2)
         return _read_tagged(text, sentence) if is_copy and are_pairs else None
     values = list(_json_values(text))
+    # Anything before or after the object would be prose
     if len(values) != 1 or not isinstance(values[0], dict) or not (text[0] == "{" and text[-1] == "}"):
         return None
     if isinstance(values[0].get("bio"), list):
@@ -106,9 +107,11 @@ def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer | None:
             return _look_up(idioms, sentence)
     if _XML_TAG.search(text):
         return _read_tagged(text, sentence)
-    lines_of_tags = _written_tags(text)
-    if lines_of_tags is not None:
-        return _read_tags(lines_of_tags, sentence)
+    lines = [line.upper().split() for line in text.splitlines() if line.strip()]
+    # A line of tags, or lines that each end with a tag, ``gözden B-IDIOM``
+    tags = [word.strip("[],'\"") for word in lines[0]] if len(lines) == 1 else [line[-1] for line in lines]
+    if all(tag in LABELS for tag in tags):
+        return _read_tags(tags, sentence)
     bare = text.strip(EDGE_SIGNS)
     says_none = bare.lower() in _NONE or lower(bare, sentence.language) in _NONE  # "No idiom", "DEYİM YOK"
     if says_none or sentence.is_copied_by(text):
@@ -123,7 +126,15 @@ def _read_prose(text: str, sentence: SearchableSentence) -> Answer | None:
     """
     json_start = _JSON_START.search(text)
     if json_start:
-        candidates = [quoted for quoted in _quoted(text[json_start.start() :]) if quoted.lower() not in _KEYS]
+        candidates = []
+        position = text.find('"', json_start.start())
+        while position >= 0:
+            quoted = _QUOTED.match(text, position)
+            if quoted is None:  # a mark that is not closed; what follows is cut off in the middle
+                break
+            if quoted[1].lower() not in _KEYS:
+                candidates.append(quoted[1])
+            position = text.find('"', quoted.end())
     else:
         candidates = [_BULLET.sub("", line.strip()).strip(EDGE_SIGNS) for line in text.splitlines()]
     idioms = []
@@ -151,17 +162,6 @@ def _json_values(text: str) -> Iterator[Any]:
             yield value
 
 
-def _quoted(text: str) -> Iterator[str]:
-    """Yield the texts in quotation marks, as far as the marks are closed."""
-    position = text.find('"')
-    while position >= 0:
-        match = _QUOTED.match(text, position)
-        if match is None:
-            return
-        yield match[1]
-        position = text.find('"', match.end())
-
-
 def _named_idioms(value: Any) -> list[str] | None:
     """Return the idioms in a JSON value, or None if the value has none of the expected forms."""
     if isinstance(value, dict):
@@ -185,15 +185,6 @@ def _named_idioms(value: Any) -> list[str] | None:
     return idioms
 
 
-def _written_tags(text: str) -> list[str] | None:
-    """Return the tags of a line of tags, or of lines that each end with a tag (``gözden B-IDIOM``); otherwise None."""
-    lines = [line.upper().split() for line in text.splitlines() if line.strip()]
-    tags = [line[-1] for line in lines]
-    if len(lines) == 1:
-        tags = [word.strip("[],'\"") for word in lines[0]]
-    return tags if all(tag in LABELS for tag in tags) else None
-
-
 def _read_tags(tags: list[Any], sentence: SearchableSentence) -> Answer | None:
     are_tags = len(tags) == len(sentence.tokens) and all(tag in LABELS for tag in tags)
     return Answer(tuple(tags)) if are_tags else None
@@ -201,23 +192,8 @@ def _read_tags(tags: list[Any], sentence: SearchableSentence) -> Answer | None:
 
 def _read_tagged(text: str, sentence: SearchableSentence) -> Answer:
     """Read a copy of the sentence with tags; if it is not an exact copy, its words are aligned with the sentence."""
-    copy, marks = _without_tags(text)
-    if copy.strip() == sentence.text.strip():
-        shift = _indent(sentence.text) - _indent(copy)
-        spans = [Span(mark.start + shift, mark.end + shift) for mark in marks if mark.start < mark.end]
-    else:
-        spans = _aligned_marks(copy, marks, sentence)
-    return Answer(sentence.tags(spans), unmatched_spans=len(marks) - len(spans))
-
-
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip())
-
-
-def _without_tags(text: str) -> tuple[str, list[Span]]:
-    """Return a text without its tags, and the spans of its tagged parts; an unclosed tag marks nothing."""
     copy = ""
-    marks: list[Span] = []
+    marks: list[Span] = []  # in the copy
     opened: int | None = None
     position = 0
     for tag in _XML_TAG.finditer(text):
@@ -225,15 +201,24 @@ def _without_tags(text: str) -> tuple[str, list[Span]]:
         position = tag.end()
         if tag[1] and opened is not None:
             marks.append(Span(opened, len(copy)))
-        opened = None if tag[1] else len(copy)
-    return copy + text[position:], marks
+        opened = None if tag[1] else len(copy)  # a tag that is never closed marks nothing
+    copy += text[position:]
+    bare = copy.strip()
+    if bare == sentence.text.strip():
+        shift = sentence.text.index(bare) - copy.index(bare)
+        spans = [Span(mark.start + shift, mark.end + shift) for mark in marks if mark.start < mark.end]
+    else:
+        spans = _aligned_marks(copy, marks, sentence)
+    return Answer(sentence.tags(spans), unmatched_spans=len(marks) - len(spans))
 
 
 def _aligned_marks(copy: str, marks: Sequence[Span], sentence: SearchableSentence) -> list[Span]:
     """Return the spans in the sentence of the marked words of a copy, which may have mistakes in other words."""
     copied_words = words(copy)
     copied = [fold(word.of(copy), sentence.language) for word in copied_words]
-    matcher = SequenceMatcher(None, sentence.folded_words(), copied, autojunk=False)
+    folded = [word.of(sentence.folded) for word in sentence.words]
+    # Without autojunk=False, difflib ignores the most frequent words of a copy with 200 words or more
+    matcher = SequenceMatcher(None, folded, copied, autojunk=False)
     marked_words: dict[int, list[Span]] = {}  # number of a mark -> words of the sentence
     for block in matcher.get_matching_blocks():
         for step in range(block.size):

@@ -44,7 +44,16 @@ class TokenClassifier:
         tokenizer.padding_side = tokenizer.truncation_side = "right"  # windows and positions count from the left
         give_pad_token(tokenizer)
         self.max_length = window_length(model.config, tokenizer, max_length=max_length)  # special tokens included
-        self._tags = _tags_of_outputs(model.config, name)
+        # The tag that each output of the model stands for; B, b-idiom and the like stand for B-IDIOM
+        self._tags: list[str] = []
+        labels = [str(model.config.id2label[number]) for number in range(model.config.num_labels)]
+        for label in labels:
+            self._tags.append(TAG_LETTERS.get(label.upper().removesuffix("-IDIOM"), ""))
+        if sorted(self._tags) != sorted(LABELS):
+            raise InputError(
+                f"{name}: its labels are {', '.join(labels)}; span detection needs {', '.join(LABELS)}: fine-tune it "
+                "with turkic-idiom finetune span, or correct id2label in its config.json"
+            )
 
     @classmethod
     def load(
@@ -104,6 +113,7 @@ class TokenClassifier:
 
         A batch is one forward pass; the longest sentences come first. With `progress` a bar is drawn on a terminal.
         """
+        # Sentences of a like length need little padding, and memory that is too small shows in the first batch
         longest_first = sorted(range(len(sentences)), key=lambda number: -sum(map(len, sentences[number])))
         predictions: dict[int, Prediction] = {}
         is_silent = not progress or not sys.stderr.isatty()
@@ -127,7 +137,7 @@ class TokenClassifier:
         sentence_of_row = encoded.pop("overflow_to_sample_mapping")
         padded = self.tokenizer.pad(dict(encoded), return_tensors="pt").to(self.model.device)  # (rows, T)
         outputs: list[list[int]] = []
-        if padded["input_ids"].numel():
+        if padded["input_ids"].numel():  # sentences of which the tokenizer leaves nothing make empty rows
             with torch.inference_mode():
                 outputs = self.model(**padded).logits.argmax(-1).tolist()
         step = self.max_length - self.tokenizer.num_special_tokens_to_add() - overlap  # from window to window
@@ -189,6 +199,7 @@ def encode_words(
         max_length: sub-words in a row, special tokens included.
         overlap: sub-words that the rows of a longer sentence share; None cuts the sentence off at `max_length`.
     """
+    # One letter is tried, because the setting do_lower_case of a fast tokenizer need not be what its file does
     normalizer = tokenizer.backend_tokenizer.normalizer
     if normalizer is not None and normalizer.normalize_str("A") == "a":
         lowered = []
@@ -204,19 +215,3 @@ def encode_words(
         verbose=False,
         **windows,
     )
-
-
-def _tags_of_outputs(config: Any, name: str) -> list[str]:
-    """Return the tag that each output of the model stands for; B, b-idiom and the like stand for B-IDIOM."""
-    labels = []
-    tags = []
-    for number in range(config.num_labels):
-        label = str(config.id2label[number])
-        labels.append(label)
-        tags.append(TAG_LETTERS.get(label.upper().removesuffix("-IDIOM"), ""))
-    if sorted(tags) != sorted(LABELS):
-        raise InputError(
-            f"{name}: its labels are {', '.join(labels)}; span detection needs {', '.join(LABELS)}: fine-tune it with "
-            "turkic-idiom finetune span, or correct id2label in its config.json"
-        )
-    return tags

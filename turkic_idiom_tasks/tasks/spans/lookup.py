@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 from turkic_idiom_tasks.dataset.sentences import locate, words
 from turkic_idiom_tasks.languages import Language
@@ -26,6 +24,8 @@ class SearchableSentence:
         self.language = language  # decides how letters are compared
         self.tokens = locate(tokens, text)  # spans, which get the tags
         self.words = words(text)  # spans, which may differ from those of the tokens
+        self.folded = fold(text, language)  # as long as the text, without differences of case and apostrophes
+        self._stems = _stems_of_words(text, language)
         self._starts = {unit.start for unit in (*self.words, *self.tokens)}  # where an idiom may begin
         self._ends = {unit.end for unit in (*self.words, *self.tokens)}
 
@@ -33,18 +33,14 @@ class SearchableSentence:
         """Return the tag of each token for spans that do not overlap."""
         return tuple(iob2_tags(sorted(spans), self.tokens))
 
-    def folded_words(self) -> list[str]:
-        """Return the words without differences of case, apostrophes and circumflexes."""
-        return [word.of(self._folded) for word in self.words]
-
     def is_copied_by(self, text: str) -> bool:
         """Return whether a text has all words of the sentence in their order, with any endings and signs."""
         if text.strip() == self.text.strip():
             return True
-        if len(text) > 2 * len(self.text):
+        if len(text) > 2 * len(self.text):  # too long for a copy, so its stems need not be made
             return False
-        stems = [unit.stem for unit in _units(text, self.language) if unit.is_word]
-        own_stems = [unit.stem for unit in self._units if unit.is_word]
+        stems = [stem for _, stem, is_word in _stems_of_words(text, self.language) if is_word]
+        own_stems = [stem for _, stem, is_word in self._stems if is_word]
         return bool(stems) and len(stems) == len(own_stems) and all(map(_same_stem, stems, own_stems))
 
     def find_exactly(self, idiom: str, taken: Sequence[Span]) -> Span | None:
@@ -59,20 +55,20 @@ class SearchableSentence:
         text = fold(idiom.strip(EDGE_SIGNS), self.language)
         if len(text) > 2 * len(self.text):
             return None
-        units = _units(text, self.language)
-        word_positions = [position for position, unit in enumerate(units) if unit.is_word]
+        units = _stems_of_words(text, self.language)
+        word_positions = [position for position, (_, _, is_word) in enumerate(units) if is_word]
         if not word_positions:
             return None
-        stems = [unit.stem for unit in units[word_positions[0] : word_positions[-1] + 1]]  # no signs at the edges
-        return self._find_text(text, self._folded, taken) or self._find_stems(stems, taken)
-
-    @cached_property
-    def _folded(self) -> str:
-        return fold(self.text, self.language)
-
-    @cached_property
-    def _units(self) -> list[_Unit]:
-        return _units(self.text, self.language)
+        place = self._find_text(text, self.folded, taken)
+        if place is not None:
+            return place
+        stems = [stem for _, stem, _ in units[word_positions[0] : word_positions[-1] + 1]]  # no signs at the edges
+        for start in range(len(self._stems) - len(stems) + 1):
+            run = self._stems[start : start + len(stems)]
+            place = Span(run[0][0].start, run[-1][0].end)
+            if all(map(_same_stem, stems, [stem for _, stem, _ in run])) and _is_free(place, taken):
+                return place
+        return None
 
     def _find_text(self, idiom: str, text: str, taken: Sequence[Span]) -> Span | None:
         parts = idiom.split()
@@ -85,32 +81,14 @@ class SearchableSentence:
                 return place
         return None
 
-    def _find_stems(self, stems: Sequence[str], taken: Sequence[Span]) -> Span | None:
-        """Return the first free run of words with these stems."""
-        for start in range(len(self._units) - len(stems) + 1):
-            run = self._units[start : start + len(stems)]
-            run_stems = [unit.stem for unit in run]
-            place = Span(run[0].place.start, run[-1].place.end)
-            if all(map(_same_stem, stems, run_stems)) and _is_free(place, taken):
-                return place
-        return None
 
-
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """A word with its stem, or a sign, which is its own stem."""
-
-    place: Span
-    stem: str
-    is_word: bool
-
-
-def _units(text: str, language: Language) -> list[_Unit]:
-    units = []
+def _stems_of_words(text: str, language: Language) -> list[tuple[Span, str, bool]]:
+    """Return the place and the stem of every word and sign, and whether it is a word; a sign is its own stem."""
+    stems = []
     for place in words(text):
         stem = skeleton(place.of(text), language)
-        units.append(_Unit(place, stem or place.of(text), is_word=bool(stem)))
-    return units
+        stems.append((place, stem or place.of(text), bool(stem)))
+    return stems
 
 
 def _is_free(place: Span, taken: Sequence[Span]) -> bool:
@@ -118,7 +96,10 @@ def _is_free(place: Span, taken: Sequence[Span]) -> bool:
 
 
 def _same_stem(first: str, second: str) -> bool:
-    """Return whether two skeletons have the same beginning: at least half of the shorter one and two letters."""
+    """Return whether two skeletons have the same beginning: at least half of the shorter one and two letters.
+
+    Endings differ: a model writes the citation form, `göz yummak`, where the sentence has `göz yumdu`.
+    """
     if first == second:
         return True
     shorter = min(len(first), len(second))

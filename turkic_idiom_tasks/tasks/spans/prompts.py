@@ -97,8 +97,10 @@ def _question_line() -> re.Pattern[str]:
     """Return a pattern for a line of a prompt: the task, or the labelled sentence without tags."""
     tasks = [_ENGLISH_TASK, *(wording["task"] for wording in _NATIVE.values())]
     labels = [_ENGLISH_SENTENCE, *(wording["sentence"] for wording in _NATIVE.values())]
+    # Up to the bracket, because the language of the sentence comes after it
     task = "|".join(re.escape(text.partition("(")[0].strip()) for text in tasks)
     label = "|".join(map(re.escape, labels))
+    # With a tag in it, a labelled sentence is not a question but an answer to the prompt `xml`
     return re.compile(rf"^(?:(?:{task})[^\n]*|(?:{label}):(?P<sentence>[^\n<]*))$", re.MULTILINE)
 
 
