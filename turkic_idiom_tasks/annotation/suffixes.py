@@ -65,9 +65,5 @@ class Morphology(BaseModel):
         return any(letter in self.vowels for letter in stem)
 
 
-def _read() -> dict[str, Morphology]:
-    tables = tomllib.loads(Path(__file__).with_name("suffixes.toml").read_text("utf-8"))
-    return {code: Morphology.model_validate(table) for code, table in tables.items()}
-
-
-MORPHOLOGIES = _read()  # by language code
+_TABLES = tomllib.loads(Path(__file__).with_name("suffixes.toml").read_text("utf-8"))
+MORPHOLOGIES = {code: Morphology.model_validate(table) for code, table in _TABLES.items()}  # by language code
