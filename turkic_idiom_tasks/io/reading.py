@@ -16,6 +16,7 @@ import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,15 @@ BLANKS = re.compile(
 
 class MalformedError(ValueError):
     """Text or bytes that cannot be read; the message says why, and the caller adds the file and the line."""
+
+
+@contextmanager
+def input_errors(place: object) -> Iterator[None]:
+    """Turn a MalformedError into an InputError that begins with the file, or another place, of the fault."""
+    try:
+        yield
+    except MalformedError as error:
+        raise InputError(f"{place}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,18 +213,14 @@ def decode_text(data: bytes) -> str:
 
 def read_json(path: Path, *, limit: int = MAX_BYTES, special_numbers: bool = False) -> Any:
     """Return the value of a JSON file; see `parse_json`."""
-    try:
+    with input_errors(path):
         return parse_json(read_file(path, limit=limit), special_numbers=special_numbers)
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def read_json_lines(path: Path, *, limit: int = MAX_BYTES) -> Iterator[Line]:
     """Yield every line of a JSON lines file that is not blank; a malformed line has a problem in place of a value."""
-    try:
+    with input_errors(path):
         data = read_file(path, limit=limit)
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}") from error
     for number, raw in enumerate(data.splitlines(), start=1):
         if not raw.strip():
             continue
@@ -226,10 +232,8 @@ def read_json_lines(path: Path, *, limit: int = MAX_BYTES) -> Iterator[Line]:
 
 def read_yaml(path: Path) -> Any:
     """Return the value of a YAML file, read by the safe loader without repeated keys, aliases or special numbers."""
-    try:
-        return parse_yaml(decode_text(read_file(path, limit=MAX_BYTES)))
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}") from error
+    with input_errors(path):
+        return parse_yaml(decode_text(read_file(path)))
 
 
 def parse_yaml(text: str) -> Any:
