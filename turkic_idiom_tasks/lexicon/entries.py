@@ -36,7 +36,7 @@ CONCEPT_ID = re.compile(r"[a-z0-9]+(?:-{1,2}[a-z0-9]+)*")
 PARTS_OF_SPEECH = ("verb", "noun", "adjective", "adverb", "clause")
 JUDGEMENTS = SAME, NEAR = ("same", "near")
 _REQUIRED_KEYS = ("concept", "idiom", "meaning", "example", "spans")  # of an entry; null where it is not known
-_LARGEST_OFFSET = 2**31
+_LARGEST_OFFSET = 2**31  # no message shows a number of thousands of digits
 _NO_OTHER_KEYS = ConfigDict(extra="forbid")
 T = TypeVar("T")
 
@@ -76,6 +76,7 @@ def _note(text: str) -> str:
 def _text(text: str, info: ValidationInfo) -> str:
     """Return a text that is written as the lexicon stores texts of a language, which is the context."""
     language: Language = info.context  # type: ignore[assignment]
+    # Of the cleaned text, because a letter that is not composed would be named as a letter and a foreign mark.
     cleaned = clean(text, language)
     outside = letters_outside(cleaned, language)
     if outside:
@@ -93,6 +94,7 @@ def _as_spans(value: Any) -> tuple[Span, ...] | None:
     spans = []
     for pair in value if isinstance(value, list) else ():
         offsets = pair if isinstance(pair, list) else ()
+        # Not isinstance, which takes True for a number.
         if len(offsets) == 2 and all(type(offset) is int and abs(offset) < _LARGEST_OFFSET for offset in offsets):
             spans.append(Span(*offsets))
     if not spans or len(spans) != len(value):

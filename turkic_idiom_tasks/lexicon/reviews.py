@@ -37,6 +37,7 @@ def _initials(text: str) -> str:
 
 def _iso_date(text: str) -> str:
     try:
+        # Dates are compared as texts, and Python reads other ISO forms too, such as 20260131.
         is_exact = date.fromisoformat(text).isoformat() == text
     except ValueError:
         is_exact = False
