@@ -10,11 +10,10 @@ from io import StringIO
 from pathlib import Path
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, display, read_file
+from turkic_idiom_tasks.io.reading import display, input_errors, read_file
 
 _DELIMITERS = (",", ";", "\t")
 _CELL_LIMIT = 1 << 20  # characters; a longer cell means an unclosed quotation mark
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +28,18 @@ class Record:
 
 def read_text(path: Path) -> str:
     """Return the text of a file, without a byte order mark."""
-    if not path.exists():
-        raise InputError(f"{path}: no such file; check the path")
-    try:
-        data = read_file(path).removeprefix(_BYTE_ORDER_MARK)
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}") from error
+    with input_errors(path):
+        data = read_file(path).removeprefix(codecs.BOM_UTF8)  # which Excel writes
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
+        advice = "convert it first, such as: iconv -f WINDOWS-1254 -t UTF-8"  # the code page of Turkish Windows
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise InputError(f"{path}: UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8") from error
-        if data.startswith(b"PK"):
-            raise InputError(f"{path}: an Excel or zip file; export it as CSV in UTF-8") from error
-        raise InputError(
-            f"{path}:{line}: not UTF-8 (byte 0x{data[error.start]:02X}); convert it first, such as: "
-            "iconv -f WINDOWS-1254 -t UTF-8"
-        ) from error
+            advice = "convert it first: iconv -f UTF-16 -t UTF-8"
+        elif data.startswith(b"PK"):
+            advice = "this is an Excel or zip file; export it as CSV in UTF-8"
+        raise InputError(f"{path}:{line}: not UTF-8 (byte 0x{data[error.start]:02X}); {advice}") from error
     if not text.strip():
         raise InputError(f"{path}: is empty")
     return text
@@ -60,7 +53,7 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
     problem.
     """
     text = read_text(path)
-    lines = list(StringIO(text, newline=""))
+    lines = list(StringIO(text, newline=""))  # str.splitlines would also end lines at U+2028 and the like
     header_line = text.lstrip("\r\n").splitlines()[0]
     delimiter = max(_DELIMITERS, key=header_line.count)
     header: list[str] | None = None
@@ -106,7 +99,7 @@ def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _records(path: Path, lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, Sequence[str], list[str]]]:
     """Yield the number of the first line, the lines and the cells of every record."""
-    csv.field_size_limit(_CELL_LIMIT)
+    csv.field_size_limit(_CELL_LIMIT)  # of the whole process; Python's own is 128 KiB
     reader = csv.reader(lines, delimiter=delimiter)
     first = 0
     while True:
@@ -118,7 +111,7 @@ def _records(path: Path, lines: Sequence[str], delimiter: str) -> Iterator[tuple
             ) from error
         if cells is None:
             return
-        yield first + 1, lines[first : reader.line_num], cells
+        yield first + 1, lines[first : reader.line_num], cells  # the reader counts lines, of which a cell may have many
         first = reader.line_num
 
 
