@@ -68,11 +68,17 @@ def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterabl
         taken, _ = _occurrences(forms_with_joined_words, tokens, language.code, joined=True)
     if not taken:
         return Annotation(dropped=UNCERTAIN if has_all_words else NOT_FOUND)
-    numbers = _with_hyphened(taken, tokens, MORPHOLOGIES[language.code].hyphened)
+    numbers = set(taken)
+    for number in taken:
+        # A hyphen joins a particle to a word, or the same word again, which makes a doubled converb (`süzülə-süzülə`).
+        if number + 2 < len(tokens) and tokens[number + 1].form == "-":
+            joined = tokens[number + 2].form
+            if joined in MORPHOLOGIES[language.code].hyphened or joined == tokens[number].form:
+                numbers.add(number + 2)
     # A hyphen makes one word of two; any other sign between two words of the idiom ends a span.
     bridged = _HYPHENS | _SIGNS.intersection("".join(texts))
     spans: list[Span] = []
-    for number in numbers:
+    for number in sorted(numbers):
         place = places[number]
         between = sentence[spans[-1].end : place.start] if spans else ""
         if spans and all(sign.isspace() or sign in bridged for sign in between):
@@ -136,17 +142,3 @@ def _sentences(tokens: Sequence[Token]) -> list[tuple[int, int]]:
             sentences.append((start, number + 1))
             start = number + 1
     return [*sentences, (start, len(tokens))]
-
-
-def _with_hyphened(taken: set[int], tokens: Sequence[Token], particles: frozenset[str]) -> list[int]:
-    """Return the numbers of the words taken, in order, and of the words that a hyphen joins to them.
-
-    Such a word is a particle, or the same word again, which makes a doubled converb (`süzülə-süzülə`).
-    """
-    numbers = set(taken)
-    for number in taken:
-        if number + 2 < len(tokens) and tokens[number + 1].form == "-":
-            joined = tokens[number + 2].form
-            if joined in particles or joined == tokens[number].form:
-                numbers.add(number + 2)
-    return sorted(numbers)

@@ -18,6 +18,7 @@ _MOST_FORMS = 8
 _CLEAR_VERB = 3  # letters of a verb, or more letters of its suffixes: shorter ones make `boş` a form of `bo-`
 _CLEAR_SUFFIXES = 2
 _NEGATIONS = ("ma", "me", "mə")
+_VOWELS_OF_A_SUFFIX = ("ıiuüy", "aeəä")  # which change with the vowels before them
 _GROUP = re.compile(r"\s*\(([^()]*)\)")
 _OR = re.compile(r"^\s*(?:veya|ya da|yahut|yoki|yoxud|və ya|ýa-da|ya|osa|yaki)\s+", re.IGNORECASE)
 
@@ -95,18 +96,13 @@ def _readings(idiom: str) -> list[str]:
                 continue
             if not is_marked:
                 added.append(" ".join([*before, *part_words]) + after)
-            if is_marked or (len(part_words) == 1 and _end_alike(before[-1], part_words[0])):
+            # Words in the same case end in the same letter, or in vowels of one suffix: `gözünü` for `Gözlerini`.
+            ends = {before[-1][-1], part_words[0][-1]}
+            end_alike = len(ends) == 1 or any(ends.issubset(vowels) for vowels in _VOWELS_OF_A_SUFFIX)
+            if is_marked or (len(part_words) == 1 and end_alike):
                 kept = before[: max(0, len(before) - len(part_words))]
                 exchanged.append(" ".join([*kept, *part_words]) + after)
     return [idiom, *added, *exchanged]
-
-
-def _end_alike(first: str, second: str) -> bool:
-    """Return whether two words may have the same case: they end in the same letter, or in vowels of one suffix."""
-    for vowels in ("ıiuüy", "aeəä"):
-        if first[-1] in vowels and second[-1] in vowels:
-            return True
-    return first[-1] == second[-1]
 
 
 def _form(tokens: tuple[str, ...], language: Language) -> Form:

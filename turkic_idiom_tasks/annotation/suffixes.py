@@ -8,14 +8,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-
-def _pairs(text: str) -> dict[str, str]:
-    return dict(pair.split(":") for pair in text.split())
-
-
 _Words = Annotated[tuple[str, ...], BeforeValidator(str.split)]
 _WordSet = Annotated[frozenset[str], BeforeValidator(str.split)]
-_Pairs = Annotated[dict[str, str], BeforeValidator(_pairs)]
+_Pairs = Annotated[dict[str, str], BeforeValidator(lambda text: dict(pair.split(":") for pair in text.split()))]
 
 
 class Morphology(BaseModel):

@@ -27,6 +27,7 @@ from turkic_idiom_tasks.io.reading import (
     decode_text,
     display,
     first_fault,
+    first_line,
     inner_path,
     parse_json,
     parse_yaml,
@@ -126,7 +127,7 @@ class HubFiles:
         try:
             yield
         except _FILE_ERRORS as error:
-            reason = f"{path.name}: {_first_line(error)}"
+            reason = f"{path.name}: {first_line(error)}"
             raise InputError(f"{self.path}: config {config} cannot be read: {reason}") from error
 
 
@@ -201,7 +202,7 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
     try:
         paths = {path for path in folder.glob(pattern) if path.suffix in SUFFIXES and path.is_file()}
     except (OSError, ValueError, NotImplementedError, RecursionError, re.error) as error:
-        raise MalformedError(f"the path {display(pattern)} cannot be used: {_first_line(error)}") from error
+        raise MalformedError(f"the path {display(pattern)} cannot be used: {first_line(error)}") from error
     for path in paths:
         # Nothing is reached through a link, except that a downloaded file may be one into the client's cache. A dataset
         # could otherwise have files of its reader's published, or those of a private dataset in the same cache.
@@ -221,7 +222,3 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
-
-
-def _first_line(error: Exception) -> str:
-    return display((str(error).strip().splitlines() or [type(error).__name__])[0])[1:-1]

@@ -104,6 +104,11 @@ def faults(error: ValidationError) -> list[str]:
     return messages
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of what a library raised, for a message, or the name of its class if it says nothing."""
+    return printable((str(error).strip().splitlines() or [type(error).__name__])[0])
+
+
 def is_unseen(character: str) -> bool:
     """Return whether a character draws nothing, or changes how those around it are drawn."""
     return unicodedata.category(character) in _UNSEEN_CATEGORIES or BLANKS.fullmatch(character) is not None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
@@ -102,17 +102,6 @@ def _as_spans(value: Any) -> tuple[Span, ...] | None:
     return tuple(spans)
 
 
-def _known_pair(pair: tuple[str, str], info: ValidationInfo) -> tuple[str, str]:
-    """Return a pair of concept ids, sorted; the concepts of the lexicon are the context."""
-    for name in pair:
-        if name not in (info.context or ()):
-            raise ValueError(f"concept {display(name)} is not in the lexicon; add it, or remove the pair")
-    first, second = sorted(pair)
-    if first == second:
-        raise ValueError("a concept is paired with itself")
-    return first, second
-
-
 _Id = Annotated[str, AfterValidator(concept_id)]
 _Note = Annotated[str, AfterValidator(_note)]
 _Text = Annotated[str, AfterValidator(_text)]
@@ -185,7 +174,7 @@ class Equivalent:
 
     __pydantic_config__ = _NO_OTHER_KEYS
 
-    concepts: Annotated[tuple[str, str], AfterValidator(_known_pair)]
+    concepts: tuple[str, str]  # sorted, so that a pair that is judged in both orders is found
     judgement: Annotated[str, one_of(*JUDGEMENTS)]
 
 
@@ -261,7 +250,16 @@ def parse_concept(row: Any) -> tuple[Concept | None, list[str]]:
 
 def parse_equivalent(row: Any, concepts: Container[str]) -> tuple[Equivalent | None, list[str]]:
     """Return the judgement in a decoded JSON line (None if anything is wrong), and everything that is wrong with it."""
-    return parse_row(_EQUIVALENT, row, context=concepts)
+    parsed = parse_row(_EQUIVALENT, row)
+    if parsed[0] is None:
+        return parsed
+    first, second = sorted(parsed[0].concepts)
+    for name in (first, second):
+        if name not in concepts:
+            return None, [f"concept {display(name)} is not in the lexicon; add it, or remove the pair"]
+    if first == second:
+        return None, [f"concept {display(first)}: a concept is paired with itself; remove the pair"]
+    return replace(parsed[0], concepts=(first, second)), []
 
 
 def parse_row(

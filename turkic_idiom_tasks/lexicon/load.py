@@ -91,7 +91,7 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
     judged, mistakes = _read_lines(
         directory / EQUIVALENTS_FILE,
         lambda row: parse_equivalent(row, concepts),
-        lambda pair: " and ".join(pair.concepts),  # which are sorted, so that a pair is found in either order
+        lambda pair: " and ".join(pair.concepts),
     )
     problems += mistakes
     reviews, mistakes = read_review_file(directory / REVIEWS_FILE, is_optional=True)
