@@ -134,11 +134,7 @@ def _read_lines(
 
 
 def read_review_file(
-    path: Path,
-    *,
-    limit: int = MAX_BYTES,
-    check: Callable[[Review], None] | None = None,
-    is_optional: bool = False,
+    path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], None] | None = None, is_optional: bool = False
 ) -> tuple[list[Review], list[Problem]]:
     """Return the reviews of a file of JSON lines in its order, and everything that is wrong with it.
 
