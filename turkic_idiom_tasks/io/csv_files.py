@@ -53,32 +53,31 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
     problem.
     """
     text = read_text(path)
-    lines = list(StringIO(text, newline=""))  # str.splitlines would also end lines at U+2028 and the like
     header_line = text.lstrip("\r\n").splitlines()[0]
     delimiter = max(_DELIMITERS, key=header_line.count)
     header: list[str] | None = None
-    for number, own_lines, cells in _records(path, lines, delimiter):
-        if not any(cell.strip() for cell in cells):
-            continue
+    for number, lines, cells in _records(path, text, delimiter):
         if header is None:
             header = [cell.strip().lower() for cell in cells]
             missing = [name for name in required if name.lower() not in header]
             if missing:
                 problem = f"the columns {', '.join(missing)} are missing; found {display(', '.join(header))[1:-1]}"
-                raise InputError(f"{path}:1: {problem}; is it the right file?")
+                raise InputError(f"{path}:{number}: {problem}; is it the right file?")
             twice = [name for name in header if name and header.count(name) > 1]
             if twice:
                 spelling = next((name for name in required if name.lower() == twice[0]), twice[0])
-                raise InputError(f"{path}:1: the column {spelling} appears twice; rename or remove one")
-        elif len(own_lines) > 1 and _has_stray_quote(own_lines, cells, delimiter, len(header)):
-            for place, line in enumerate(own_lines, start=number):
-                if line.strip():
-                    try:
-                        yield _record(place, next(csv.reader([line], delimiter=delimiter, strict=True)), header)
-                    except csv.Error:
-                        yield Record(place, None, "stray quotation mark", line.strip())
-        else:
+                raise InputError(f"{path}:{number}: the column {spelling} appears twice; rename or remove one")
+            continue
+        if len(lines) == 1 or not _has_stray_quote(lines, cells, delimiter, len(header)):
             yield _record(number, cells, header)
+            continue
+        for place, line in enumerate(lines, start=number):
+            if not line.strip():
+                continue
+            try:
+                yield _record(place, next(csv.reader([line], delimiter=delimiter, strict=True)), header)
+            except csv.Error:
+                yield Record(place, None, "stray quotation mark", line.strip())
 
 
 def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -92,27 +91,24 @@ def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[st
 
 def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the cells of every record of a comma-separated file without a header line."""
-    for number, _, cells in _records(path, list(StringIO(read_text(path), newline="")), ","):
-        if any(cell.strip() for cell in cells):
-            yield number, cells
+    for number, _, cells in _records(path, read_text(path), ","):
+        yield number, cells
 
 
-def _records(path: Path, lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, Sequence[str], list[str]]]:
-    """Yield the number of the first line, the lines and the cells of every record."""
+def _records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, Sequence[str], list[str]]]:
+    """Yield the number of the first line, the lines and the cells of every record that is not blank."""
+    lines = list(StringIO(text, newline=""))  # str.splitlines would also end a line at U+2028 and the like
     csv.field_size_limit(_CELL_LIMIT)  # of the whole process; Python's own is 128 KiB
     reader = csv.reader(lines, delimiter=delimiter)
     first = 0
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise InputError(
-                f"{path}:{first + 1}: malformed CSV ({error}); look for an unclosed quotation mark"
-            ) from error
-        if cells is None:
-            return
-        yield first + 1, lines[first : reader.line_num], cells  # the reader counts lines, of which a cell may have many
-        first = reader.line_num
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield first + 1, lines[first : reader.line_num], cells
+            first = reader.line_num  # which counts lines, not records: a cell may have line breaks
+    except csv.Error as error:
+        problem = f"malformed CSV ({error}); look for an unclosed quotation mark"
+        raise InputError(f"{path}:{first + 1}: {problem}") from error
 
 
 def _has_stray_quote(lines: Sequence[str], cells: Sequence[str], delimiter: str, n_columns: int) -> bool:
