@@ -71,7 +71,7 @@ class HubFiles:
     folder: Path
     revision: str  # content hash of a local dataset, or the commit on the Hub; 40 hexadecimal digits
     configs: Mapping[str, Mapping[str, tuple[Path, ...]]]  # config -> split -> files, in parquet or JSON lines
-    digests: Mapping[Path, str] = field(default_factory=dict)  # local file -> SHA-1 when the revision was computed
+    digests: Mapping[Path, str] = field(default_factory=dict)  # local file -> SHA-256 when the revision was computed
 
     def has(self, config: str, split: str) -> bool:
         """Return whether there are files for one split of a config."""
@@ -84,7 +84,7 @@ class HubFiles:
         rows = []
         for path in self.configs[config][split]:
             # Files are read when they are needed, which may be long after the revision was computed.
-            if path in self.digests and _digest(path.read_bytes()) != self.digests[path]:
+            if path in self.digests and hashlib.sha256(path.read_bytes()).hexdigest() != self.digests[path]:
                 raise InputError(f"{path}: was changed since {self.path} was opened; start the command again")
             names: dict[str, None] = {}  # of the columns that any row has, in order
             read = []
@@ -143,7 +143,7 @@ def open_local(folder: Path) -> HubFiles | None:
         revision = hashlib.sha1(usedforsecurity=False)
         for path in sorted(files) if configs else ():
             data = path.read_bytes()
-            digests[path] = _digest(data)
+            digests[path] = hashlib.sha256(data).hexdigest()
             # The path below the folder counts, so that a copy elsewhere is the same data; the zeros keep a path and
             # its content apart.
             revision.update(path.relative_to(folder).as_posix().encode() + b"\0" + data + b"\0")
@@ -203,9 +203,9 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
         paths = {path for path in folder.glob(pattern) if path.suffix in SUFFIXES and path.is_file()}
     except (OSError, ValueError, NotImplementedError, RecursionError, re.error) as error:
         raise MalformedError(f"the path {display(pattern)} cannot be used: {first_line(error)}") from error
-    for path in paths:
-        # Nothing is reached through a link, except that a downloaded file may be one into the client's cache. A dataset
-        # could otherwise have files of its reader's published, or those of a private dataset in the same cache.
+    for path in sorted(paths):
+        # Nothing is reached through a link, except that a downloaded file may be one into the client's cache. Otherwise
+        # somebody else's dataset could name private files of its reader, or of another dataset in the same cache.
         relative = path.relative_to(folder)
         is_cached = cache is not None and path.is_symlink()
         inner_path(folder, (relative.parent if is_cached else relative).as_posix())
@@ -218,7 +218,3 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
             "its config"
         )
     return paths
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha1(data, usedforsecurity=False).hexdigest()

@@ -14,9 +14,9 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import socket
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,17 +51,14 @@ class Manifest(BaseModel):
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Replace a file in one step: write a temporary file in the same folder, flush it to disk, rename it."""
+    temporary = _temporary_path(path.parent)  # a file cannot be renamed from one file system into another
     with _write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # In the same folder, because a file cannot be renamed from one file system into another.
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=_temporary_prefix())
-        temporary = Path(name)
         try:
-            with os.fdopen(handle, "wb") as file:
+            with temporary.open("xb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())  # or, after a power cut, the new name could stand for an empty file
-            temporary.chmod(0o666 & ~_umask())  # mkstemp lets the owner alone read it
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -79,10 +76,11 @@ def write_json(path: Path, value: Any) -> None:
 
 def check_writable(directory: Path) -> None:
     """Check that files can be written to a directory, and remove what killed processes left half-written there."""
+    probe = _temporary_path(directory)
     with _write_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=directory, prefix=_temporary_prefix()):
-            pass
+        probe.touch(exist_ok=False)
+        probe.unlink()
     for path in directory.glob(".tmp-*"):
         match = _TEMPORARY.fullmatch(path.name)
         # A process of another machine that shares the disk cannot be tested from here. On Windows os.kill(process, 0)
@@ -170,7 +168,7 @@ def commit_folder(
         with _folder_beside(folder) as unfinished:
             hashes = {}
             for name, content in files.items():
-                hashes[name] = _digest(content)
+                hashes[name] = hashlib.sha256(content).hexdigest()
                 # A file that stays the same keeps its time, by which other programs see what is to be copied again.
                 if _has_digest(folder / name, hashes[name]):
                     _link(folder / name, unfinished / name)
@@ -258,7 +256,7 @@ def _check_replaceable(folder: Path, files: Mapping[str, bytes], *, kind: str, o
         )
     for name in {**ours, **files}:
         path = folder / name
-        is_same = name in files and _has_digest(path, _digest(files[name]))
+        is_same = name in files and _has_digest(path, hashlib.sha256(files[name]).hexdigest())
         if path.exists() and not is_same and not (name in ours and _has_digest(path, ours[name])):
             problem = "was changed since it was written" if name in ours else "is not a file of ours"
             raise InputError(f"{path}: {problem}; move it away, or pass --overwrite")
@@ -305,9 +303,9 @@ def _link(path: Path, place: Path) -> None:
 def _folder_beside(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder beside another one, with the usual rights; whatever is left of it is removed."""
     check_writable(folder.parent)
-    unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_temporary_prefix()))
+    unfinished = _temporary_path(folder.parent)
+    unfinished.mkdir()
     try:
-        unfinished.chmod(0o777 & ~_umask())
         yield unfinished
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -318,13 +316,9 @@ def _beside(folder: Path, part: str) -> Path:
     return folder.parent / f".{folder.name}.turkic-idiom-{part}"
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
 def _has_digest(path: Path, digest: str) -> bool:
     try:
-        return _digest(path.read_bytes()) == digest
+        return hashlib.sha256(path.read_bytes()).hexdigest() == digest
     except OSError:
         return False
 
@@ -362,12 +356,10 @@ def _write_errors(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: {problem}; make room, or choose another folder with --out") from error
 
 
-def _temporary_prefix() -> str:
-    # No constant: a forked process has another number.
-    return f".tmp-{_HOST}-{os.getpid()}-"
+def _temporary_path(folder: Path) -> Path:
+    """Return a new name in a folder, by which `check_writable` knows whose it is.
 
-
-def _umask() -> int:
-    mask = os.umask(0)  # the only way to read it is to set it
-    os.umask(mask)
-    return mask
+    The module tempfile is not used: what it makes can be read by its owner alone, and the usual rights cannot be asked
+    for without changing those of the whole process for a moment.
+    """
+    return folder / f".tmp-{_HOST}-{os.getpid()}-{secrets.token_hex(8)}"

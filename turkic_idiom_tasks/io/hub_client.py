@@ -70,8 +70,8 @@ def explanation(error: BaseException) -> str:
             status = cause.response.status_code
             if status >= 500:
                 return f"the Hub failed ({status}); {_AGAIN}"
-            lines = (cause.server_message or "it gave no reason").strip().splitlines()
-            return _MESSAGES.get(status, f"the Hub refused ({status}): {printable(lines[0])}")
+            answer = (cause.server_message or "").strip().partition("\n")[0] or "it gave no reason"
+            return _MESSAGES.get(status, f"the Hub refused ({status}): {printable(answer)}")
         is_network = isinstance(cause, ConnectionError | TimeoutError)
         if is_network or type(cause).__module__.partition(".")[0] in _TRANSPORTS:
             return f"the connection to the Hub broke ({type(cause).__name__}); {_AGAIN}"

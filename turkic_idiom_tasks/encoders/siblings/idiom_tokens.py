@@ -200,29 +200,21 @@ def _match(parts: tuple[str, ...], text: str, start: int) -> tuple[Span, ...]:
         return ()
     spans = [Span(start, start + len(parts[0]))]
     for part in parts[1:]:
-        if _is_inside_word(text, spans[-1].end):
+        # A further part begins a word too, in the same sentence, at most `WIDEST_GAP` words behind the part before it.
+        end = spans[-1].end
+        place = -1 if _is_inside_word(text, end) else text.find(part, end)
+        while place >= 0 and _is_inside_word(text, place):
+            place = text.find(part, place + 1)
+        if place < 0:
             return ()
-        place = _next_place(part, text, spans[-1].end)
-        if place is None:
+        between = text[end:place]
+        if any(sign in between for sign in _SENTENCE_ENDS) or len(_WORD.findall(between)) > WIDEST_GAP:
             return ()
-        spans.append(place)
+        spans.append(Span(place, place + len(part)))
     # a single word must not be the beginning of another; behind several words the rest is a suffix
     if _is_inside_word(text, spans[-1].end) and len(_WORD.findall(" ".join(parts))) == 1:
         return ()
     return tuple(spans)
-
-
-def _next_place(part: str, text: str, end: int) -> Span | None:
-    """Return where a further part of a form is: in the same sentence, at most `WIDEST_GAP` words behind `end`."""
-    start = text.find(part, end)
-    while start >= 0:
-        between = text[end:start]
-        if any(sign in between for sign in _SENTENCE_ENDS) or len(_WORD.findall(between)) > WIDEST_GAP:
-            return None
-        if not _is_inside_word(text, start):
-            return Span(start, start + len(part))
-        start = text.find(part, start + 1)
-    return None
 
 
 def _is_inside_word(text: str, position: int) -> bool:
