@@ -108,10 +108,16 @@ def _readings(idiom: str) -> list[str]:
 def _form(tokens: tuple[str, ...], language: Language) -> Form:
     """Return the words of a form; only the last one may be a verb in its citation form."""
     table, code = MORPHOLOGIES[language.code], language.code
+    infinitives = [normalise(ending, language) for ending in (*table.infinitives, *language.infinitives)]
     form = []
     for number, token in enumerate(tokens):
         is_last = number == len(tokens) - 1
-        root = _root(token, language) if is_last else None
+        root = None  # of a verb in its citation form
+        for ending in infinitives if is_last else ():
+            rest = token.removesuffix(ending)
+            if rest != token and (len(rest) >= 2 or rest in table.irregular):
+                root = rest
+                break
         costs: Stems = {}
         if root is not None:
             costs = {f"v:{stem}": VOICELESS_COST for stem in without_voice(root, code)}
@@ -142,13 +148,3 @@ def _form(tokens: tuple[str, ...], language: Language) -> Form:
         )
         form.append(word)
     return tuple(form)
-
-
-def _root(token: str, language: Language) -> str | None:
-    """Return the stem of a verb in citation form, or None for any other word."""
-    table = MORPHOLOGIES[language.code]
-    for ending in (*table.infinitives, *language.infinitives):
-        root = token.removesuffix(normalise(ending, language))
-        if root != token and (len(root) >= 2 or root in table.irregular):
-            return root
-    return None

@@ -191,11 +191,6 @@ def _missing_files(directory: Path) -> list[Problem]:
     return problems
 
 
-def is_lexicon_directory(directory: Path) -> bool:
-    """Return whether a directory holds at least one language file of a lexicon."""
-    return any((directory / f"{code}.jsonl").is_file() for code in LANGUAGES)
-
-
 def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
     """Return language code -> concept -> line of its file, for the lines that can be read."""
     numbers: dict[str, dict[str, int]] = {}
