@@ -324,7 +324,7 @@ def test_files_that_cannot_be_read(tmp_path, name):
         (excel, "an Excel or zip file; export it as CSV"),
         (latin5, r"latin5:2: not UTF-8 \(byte 0xF0\)"),
         (empty, "empty: is empty"),
-        (tmp_path / "absent", "absent: no such file"),
+        (tmp_path / "absent", r"absent: cannot be read \(No such file"),
         (tmp_path, "not a regular file"),
     ]:
         with pytest.raises(InputError, match=message):

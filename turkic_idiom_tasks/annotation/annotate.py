@@ -68,10 +68,17 @@ def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterabl
         taken, _ = _occurrences(forms_with_joined_words, tokens, language.code, joined=True)
     if not taken:
         return Annotation(dropped=UNCERTAIN if has_all_words else NOT_FOUND)
-    numbers = _with_hyphened(taken, tokens, MORPHOLOGIES[language.code].hyphened)
+    numbers = set(taken)
+    for number in taken:
+        # A hyphen joins a particle to a word, or the same word again, which makes a doubled converb (`süzülə-süzülə`).
+        if number + 2 < len(tokens) and tokens[number + 1].form == "-":
+            joined = tokens[number + 2].form
+            if joined in MORPHOLOGIES[language.code].hyphened or joined == tokens[number].form:
+                numbers.add(number + 2)
+    # A hyphen makes one word of two; any other sign between two words of the idiom ends a span.
     bridged = _HYPHENS | _SIGNS.intersection("".join(texts))
     spans: list[Span] = []
-    for number in numbers:
+    for number in sorted(numbers):
         place = places[number]
         between = sentence[spans[-1].end : place.start] if spans else ""
         if spans and all(sign.isspace() or sign in bridged for sign in between):
@@ -95,10 +102,18 @@ def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, j
             candidates = [find_candidates(word, part, code, joined=joined) for word in form]
             numbers_here = {number for number, options in enumerate(candidates) if options}
             numbers |= numbers_here
+            # Most forms lack a word of theirs, and the search, which is slow, would find that out at its last step.
             if _has_words(form, numbers_here):
                 searches.append(Search(form, part, candidates, MORPHOLOGIES[code].particles))
-        for match in _matches_in(searches):
-            matches.append(Match(tuple(number + start for number in match.words), match.cost))
+        # The best match of all forms is taken, then the best one among the remaining words, and so on.
+        taken: set[int] = set()
+        for _ in range(_MOST_OCCURRENCES):
+            best_matches = [search.best_match(taken) for search in searches]
+            best_here = min(filter(None, best_matches), key=_preference, default=None)
+            if best_here is None or (taken and best_here.cost > HIGHEST_FURTHER_COST):
+                break
+            taken.update(best_here.words)
+            matches.append(Match(tuple(number + start for number in best_here.words), best_here.cost))
     best = min(matches, key=_preference, default=None)
     # A second occurrence is rarer than the words of an idiom by chance, so it must be more certain than the first.
     kept: set[int] = set()
@@ -111,20 +126,6 @@ def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, j
 def _has_words(form: Form, numbers: set[int]) -> bool:
     """Return whether all words of a form are there that a sentence may not leave out, by the numbers of those there."""
     return all(word.optional or number in numbers for number, word in enumerate(form))
-
-
-def _matches_in(searches: Sequence[Search]) -> list[Match]:
-    """Return the best match of all forms, then the best one among the remaining words, and so on."""
-    matches: list[Match] = []
-    taken: set[int] = set()
-    while len(matches) < _MOST_OCCURRENCES:
-        best_matches = [search.best_match(taken) for search in searches]
-        best = min(filter(None, best_matches), key=_preference, default=None)
-        if best is None or (matches and best.cost > HIGHEST_FURTHER_COST):
-            break
-        matches.append(best)
-        taken.update(best.words)
-    return matches
 
 
 def _preference(match: Match) -> tuple[float, int]:
@@ -141,17 +142,3 @@ def _sentences(tokens: Sequence[Token]) -> list[tuple[int, int]]:
             sentences.append((start, number + 1))
             start = number + 1
     return [*sentences, (start, len(tokens))]
-
-
-def _with_hyphened(taken: set[int], tokens: Sequence[Token], particles: frozenset[str]) -> list[int]:
-    """Return the numbers of the words taken, in order, and of the words that a hyphen joins to them.
-
-    Such a word is a particle, or the same word again, which makes a doubled converb (`süzülə-süzülə`).
-    """
-    numbers = set(taken)
-    for number in taken:
-        if number + 2 < len(tokens) and tokens[number + 1].form == "-":
-            joined = tokens[number + 2].form
-            if joined in particles or joined == tokens[number].form:
-                numbers.add(number + 2)
-    return sorted(numbers)

@@ -18,6 +18,7 @@ _MOST_FORMS = 8
 _CLEAR_VERB = 3  # letters of a verb, or more letters of its suffixes: shorter ones make `boş` a form of `bo-`
 _CLEAR_SUFFIXES = 2
 _NEGATIONS = ("ma", "me", "mə")
+_VOWELS_OF_A_SUFFIX = ("ıiuüy", "aeəä")  # which change with the vowels before them
 _GROUP = re.compile(r"\s*\(([^()]*)\)")
 _OR = re.compile(r"^\s*(?:veya|ya da|yahut|yoki|yoxud|və ya|ýa-da|ya|osa|yaki)\s+", re.IGNORECASE)
 
@@ -69,7 +70,7 @@ def joined_forms(idiom: str, code: str) -> tuple[Form, ...]:
             joined = (*tokens[:number], tokens[number] + tokens[number + 1], *tokens[number + 2 :])
             form_words = list(_form(joined, LANGUAGES[code]))
             word = form_words[number]
-            # only stems that reach into the second word count, or any form of the first one would be a match
+            # Only stems that reach into the second word count, or any form of the first one would be a match.
             reaching = {stem: cost for stem, cost in word.stems.items() if len(stem) - 2 > len(tokens[number]) + 1}
             form_words[number] = replace(word, stems=reaching, is_strict=True)
             forms.append(tuple(form_words))
@@ -95,74 +96,55 @@ def _readings(idiom: str) -> list[str]:
                 continue
             if not is_marked:
                 added.append(" ".join([*before, *part_words]) + after)
-            if is_marked or (len(part_words) == 1 and _end_alike(before[-1], part_words[0])):
+            # Words in the same case end in the same letter, or in vowels of one suffix: `gözünü` for `Gözlerini`.
+            ends = {before[-1][-1], part_words[0][-1]}
+            end_alike = len(ends) == 1 or any(ends.issubset(vowels) for vowels in _VOWELS_OF_A_SUFFIX)
+            if is_marked or (len(part_words) == 1 and end_alike):
                 kept = before[: max(0, len(before) - len(part_words))]
                 exchanged.append(" ".join([*kept, *part_words]) + after)
     return [idiom, *added, *exchanged]
 
 
-def _end_alike(first: str, second: str) -> bool:
-    """Return whether two words may have the same case: they end in the same letter, or in vowels of one suffix."""
-    for vowels in ("ıiuüy", "aeəä"):
-        if first[-1] in vowels and second[-1] in vowels:
-            return True
-    return first[-1] == second[-1]
-
-
 def _form(tokens: tuple[str, ...], language: Language) -> Form:
-    return tuple(_word(tokens, number, language) for number in range(len(tokens)))
-
-
-def _word(tokens: tuple[str, ...], number: int, language: Language) -> IdiomWord:
-    """Return one word of a form; only the last word may be a verb in its citation form."""
-    table, token, is_last = MORPHOLOGIES[language.code], tokens[number], number == len(tokens) - 1
-    root = _root(token, language) if is_last else None
-    costs = _citation_stems(root, language.code) if root else _word_stems(token, language.code, len(tokens))
-    verbs = set()
-    for stem, cost in costs.items():
-        if stem[0] == "v" and not cost and stem[2:] != token:
-            verbs.add(stem[2:])
-    light = is_last and not verbs.isdisjoint(table.light_verbs)
-    auxiliary = is_last and not verbs.isdisjoint(table.auxiliaries)
-    may_be_missing = light or auxiliary or token in table.placeholders | table.particles
-    return IdiomWord(
-        form=token,
-        stems=costs,
-        optional=len(tokens) > 2 and may_be_missing,
-        light=light,
-        is_verb=root is not None,
-        is_verbal=is_last and bool(verbs),
-        being=is_last and bool(verbs.intersection(table.being)),
-        pronoun=any(f"n:{pronoun}" in costs for pronoun in table.pronouns),
-    )
-
-
-def _root(token: str, language: Language) -> str | None:
-    """Return the stem of a verb in citation form, or None for any other word."""
-    table = MORPHOLOGIES[language.code]
-    for ending in (*table.infinitives, *language.infinitives):
-        root = token.removesuffix(normalise(ending, language))
-        if root != token and (len(root) >= 2 or root in table.irregular):
-            return root
-    return None
-
-
-def _citation_stems(root: str, code: str) -> Stems:
-    """Return the stems of a verb in citation form; leaving out voice suffixes costs, leaving out negation does not."""
-    costs = {f"v:{stem}": VOICELESS_COST for stem in without_voice(root, code)}
-    costs[f"v:{root}"] = 0.0
-    if root[-2:] in _NEGATIONS and len(root) > 3:
-        costs[f"v:{root[:-2]}"] = 0.0
-    return costs
-
-
-def _word_stems(token: str, code: str, n_words: int) -> Stems:
-    """Return the stems of any other word; an idiom of one word must keep its suffixes (`otday`, like fire)."""
-    if n_words == 1:
-        return {f"n:{token}": 0.0}
-    costs = {}
-    for stem, cost in stems(token, code).items():
-        n_letters = len(stem) - 2
-        if stem[0] == "n" or n_letters >= _CLEAR_VERB or len(token) - n_letters >= _CLEAR_SUFFIXES:
-            costs[stem] = cost
-    return costs
+    """Return the words of a form; only the last one may be a verb in its citation form."""
+    table, code = MORPHOLOGIES[language.code], language.code
+    infinitives = [normalise(ending, language) for ending in (*table.infinitives, *language.infinitives)]
+    form = []
+    for number, token in enumerate(tokens):
+        is_last = number == len(tokens) - 1
+        root = None  # of a verb in its citation form
+        for ending in infinitives if is_last else ():
+            rest = token.removesuffix(ending)
+            if rest != token and (len(rest) >= 2 or rest in table.irregular):
+                root = rest
+                break
+        costs: Stems = {}
+        if root is not None:
+            costs = {f"v:{stem}": VOICELESS_COST for stem in without_voice(root, code)}
+            costs[f"v:{root}"] = 0.0
+            # A dictionary may list an idiom in the negative (`aklı ermemek`), which costs nothing to leave out.
+            if root[-2:] in _NEGATIONS and len(root) > 3:
+                costs[f"v:{root[:-2]}"] = 0.0
+        elif len(tokens) == 1:
+            costs[f"n:{token}"] = 0.0  # its suffixes make it an idiom (`otday`, like fire), so it must keep them
+        else:
+            for stem, cost in stems(token, code).items():
+                n_letters = len(stem) - 2  # without ``n:`` or ``v:``
+                if stem[0] == "n" or n_letters >= _CLEAR_VERB or len(token) - n_letters >= _CLEAR_SUFFIXES:
+                    costs[stem] = cost
+        verbs = {stem[2:] for stem, cost in costs.items() if stem[0] == "v" and not cost and stem[2:] != token}
+        light = is_last and not verbs.isdisjoint(table.light_verbs)
+        auxiliary = is_last and not verbs.isdisjoint(table.auxiliaries)
+        may_be_missing = light or auxiliary or token in table.placeholders | table.particles
+        word = IdiomWord(
+            form=token,
+            stems=costs,
+            optional=len(tokens) > 2 and may_be_missing,  # of two words, one alone would be found everywhere
+            light=light,
+            is_verb=root is not None,
+            is_verbal=is_last and bool(verbs),
+            being=is_last and bool(verbs.intersection(table.being)),
+            pronoun=any(f"n:{pronoun}" in costs for pronoun in table.pronouns),
+        )
+        form.append(word)
+    return tuple(form)

@@ -68,6 +68,7 @@ def word_cost(word: IdiomWord, token: str, code: str) -> float | None:
     if token == word.form:
         return 0.0
     exchangeable = word.light or word.pronoun
+    # Nearly all words of a sentence end here, before the costly analysis: only an exchanged word may begin otherwise.
     if not exchangeable and plain(token[0]) != plain(word.form[0]):
         return None
     table, token_stems = MORPHOLOGIES[code], stems(token, code)
@@ -87,6 +88,7 @@ def word_cost(word: IdiomWord, token: str, code: str) -> float | None:
         return None
     # The levels below equal stems: plain letters, inclusion, a misspelling.
     word_stems = [stem for stem, cost in word.stems.items() if not cost and len(stem) - 2 >= SHORTEST_PLAIN]
+    # The sentence must have plain letters only (or ı), or `ölmek` would be `olmak` written without its dots.
     is_plain = token.replace("ı", "i") == plain(token)
     if is_plain and not set(map(plain, word_stems)).isdisjoint(map(plain, token_stems)):
         return PLAIN_LETTERS

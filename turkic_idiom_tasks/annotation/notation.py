@@ -17,18 +17,19 @@ The rules are applied in this order; the first form is the citation form, the ot
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import NamedTuple
 
 _SLOT = re.compile(r"\s*[(\[][\s.…,?–-]*[)\]]")
-_REMARK = re.compile(r"\s*\([^()]*:[^()]*\)")
+_REMARK = re.compile(r"\s*\([^()]*:[^()]*\)")  # `(shakllari: ...)`, its other forms
 _PAIR = re.compile(r"\s[–—]\s")
 _SLASH = re.compile(r"\s*/{1,2}\s*")
 _SPACED_GROUP = re.compile(r"(?:(?<=\s)|^)\(([^()]*)\)\s*")
 _MARKER = re.compile(r"^(?:yoki|yoxud|veya|ya da)\s+", re.IGNORECASE)
 _ATTACHED = re.compile(r"(?<=\w)\(([^()\s]+)\)")
-_WRAPPED = re.compile(r"(?<=\w)-\s+\(")
+_WRAPPED = re.compile(r"(?<=\w)-\s+\(")  # a hyphen at the end of a printed line: `yoqa- (si)ga`
 _SQUARE = re.compile(r"(\s*)\[([^\[\]]*)\]")
+# A vowel and a consonant that may end a word. Not g, gʻ or ğ, which are softened there, and no second consonant,
+# which shows a lost vowel: `koʻngl` is `koʻngil` in the dictionary.
 _BARE_STEM = re.compile(r"(?:[aeiouıöüəä]ʻ?(?:[bcçdfhjklmnpqrsştvxyz]|sh|ch|ng))$")
 _VOWEL = re.compile(r"[aeiouıöüəä]")
 _INFINITIVE = re.compile(r"(?:mak|mek|moq)$")
@@ -46,17 +47,24 @@ class Forms(NamedTuple):
 def resolve_forms(headword: str) -> Forms:
     """Return the forms that a headword abbreviates; letter case is left as it is."""
     forms = [_WRAPPED.sub("(", _SLOT.sub("", _REMARK.sub("", headword)))]
-    for step in _STEPS:
+    # The order matters: parentheses with a space before them hold words, those left after that step hold letters.
+    for step in (_sides_of_dash, _slashes, _spaced_groups, _square_brackets, _attached):
         resolved: list[str] = []
         for form in forms:
             resolved += step(form)
-        forms = resolved[:_MOST_FORMS]
-    tidied = dict.fromkeys(map(_tidy, forms))
-    tidied.pop("", None)
+        forms = resolved[:_MOST_FORMS]  # each step can multiply the forms
+    tidied: dict[str, None] = {}  # in order, each once
+    for form in forms:
+        text = re.sub(r"\s+([,.!?:;])", r"\1", " ".join(form.split())).strip(_EDGES)
+        # Quotation marks go if they are around the whole form; in «ali» desa, «bali» demoq they are around its parts.
+        if text.startswith("«") and text.endswith("»") and text.count("«") == 1:
+            text = text[1:-1].strip(_EDGES)
+        if text:
+            tidied[text] = None
     if not tidied:
         return Forms("", ())
     citation, *others = tidied
-    fewest_words = min(2, len(citation.split()))
+    fewest_words = min(2, len(citation.split()))  # one word of a longer idiom is a fragment, not a variant
     return Forms(citation, tuple(form for form in others if len(form.split()) >= fewest_words))
 
 
@@ -74,16 +82,15 @@ def are_alike(first: str, second: str) -> bool:
     return first[:3] == second[:3] or (shorter > 3 and first[-3:] == second[-3:]) or first[:shorter] == second[:shorter]
 
 
-def _pairs(text: str) -> list[str]:
+def _sides_of_dash(text: str) -> list[str]:
     """Return both sides of a dash that stands between two forms of one idiom: they have a word in common."""
     sides = _PAIR.split(text)
+    # The dash of a proverb, which has a comma too, belongs to it: `bedananing uyi yoʻq, qayerga borsa – bitbildiq`.
     if len(sides) != 2 or "," in text or len(sides[0].split()) < 2:
         return [text]
-    return sides if _beginnings(sides[0]) & _beginnings(sides[1]) else [text]
-
-
-def _beginnings(text: str) -> set[str]:
-    return {word.casefold()[:3] for word in text.split() if len(word) > 2}
+    # A word that both have may stand in another form, so its first three letters are compared.
+    beginnings = [{word.casefold()[:3] for word in side.split() if len(word) > 2} for side in sides]
+    return sides if beginnings[0] & beginnings[1] else [text]
 
 
 def _slashes(text: str) -> list[str]:
@@ -94,7 +101,7 @@ def _slashes(text: str) -> list[str]:
     first, last = parts[0].split(), parts[-1].split()
     if len(parts) == 2 and last[0].casefold() == first[0].casefold() and len(last) > 1:
         return parts  # two whole forms
-    rest = last[1:]
+    rest = last[1:]  # of the idiom, after the last alternative
     forms = [" ".join(first + rest)]
     for part in parts[1:]:
         words = last[:1] if part is parts[-1] else part.split()
@@ -108,30 +115,27 @@ def _spaced_groups(text: str) -> list[str]:
     for group in _SPACED_GROUP.finditer(text):
         before = _SPACED_GROUP.sub("", text[: group.start()]).split()
         after = _SPACED_GROUP.sub("", text[group.end() :]).split()
-        for words in _alternatives(before, group[1].strip(), is_last=not after):
-            forms.append(" ".join([*words, *after]))
+        if not before:
+            continue
+        content = group[1].strip()
+        parts = [part.strip(" .…").split() for part in re.split(r"[,;]", _MARKER.sub("", content))]
+        parts = [words for words in parts if words]
+        # One part that looks like the word before it shows that all of them are alternatives to that word.
+        has_alternative = any(len(words) == 1 and are_alike(words[0], before[-1]) for words in parts)
+        are_alternatives = has_alternative or bool(_MARKER.match(content))
+        known = [word.casefold() for word in before]
+        for words in parts:
+            first = words[0].casefold()
+            if first in known:  # the part repeats the idiom from this word on
+                kept = before[: known.index(first)]
+            elif are_alternatives:
+                kept = before[:-1]
+            elif not after and len(words) == 1 and _INFINITIVE.search(first):
+                kept = before
+            else:
+                continue
+            forms.append(" ".join([*kept, *words, *after]))
     return forms
-
-
-def _alternatives(before: list[str], content: str, *, is_last: bool) -> list[list[str]]:
-    """Return for each alternative in a parenthesis the words before it, with the alternative put in."""
-    if not before:
-        return []
-    parts = [part.strip(" .…").split() for part in re.split(r"[,;]", _MARKER.sub("", content))]
-    parts = [words for words in parts if words]
-    known = [word.casefold() for word in before]
-    has_alternative = any(len(words) == 1 and are_alike(words[0], before[-1]) for words in parts)
-    are_alternatives = has_alternative or bool(_MARKER.match(content))
-    alternatives = []
-    for words in parts:
-        first = words[0].casefold()
-        if first in known:
-            alternatives.append(before[: known.index(first)] + words)
-        elif are_alternatives:
-            alternatives.append(before[:-1] + words)
-        elif is_last and len(words) == 1 and _INFINITIVE.search(first):
-            alternatives.append(before + words)
-    return alternatives
 
 
 def _square_brackets(text: str) -> list[str]:
@@ -144,15 +148,7 @@ def _attached(text: str) -> list[str]:
     forms = [_ATTACHED.sub(r"\1", text)]
     bare = []
     for group in _ATTACHED.finditer(text):
+        # Letters that begin with a consonant follow a vowel, which is never softened or lost: `hafsala(si)`.
         begins_with_consonant = not _VOWEL.match(group[1].casefold())
         bare.append(begins_with_consonant or bool(_BARE_STEM.search(text[: group.start()].casefold())))
     return [*forms, _ATTACHED.sub("", text)] if bare and all(bare) else forms
-
-
-def _tidy(text: str) -> str:
-    text = re.sub(r"\s+([,.!?:;])", r"\1", " ".join(text.split())).strip(_EDGES)
-    is_quoted = text.startswith("«") and text.endswith("»") and text.count("«") == 1
-    return text[1:-1].strip(_EDGES) if is_quoted else text
-
-
-_STEPS: tuple[Callable[[str], list[str]], ...] = (_pairs, _slashes, _spaced_groups, _square_brackets, _attached)

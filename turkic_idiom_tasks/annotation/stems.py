@@ -38,6 +38,7 @@ def normalise(text: str, language: Language) -> str:
     folded = fold(text, language).replace(_DOT_ABOVE, "")
     for letters, replacement in MORPHOLOGIES[language.code].letters.items():
         folded = folded.replace(letters, replacement)
+    # Only now: the turned comma is a part of Uzbek oʻ and gʻ, which `letters` turns into ö and ğ.
     return folded.replace(TURNED_COMMA, "")
 
 
@@ -82,6 +83,7 @@ def _noun_stems(word: str, code: str) -> Iterator[str]:
     yield word
     for end in range(_SHORTEST_NOUN, len(word)):
         stem = word[:end]
+        # Matched from `end` within the word, not on word[end:]: a linking letter depends on the letter before it.
         if not (chain.fullmatch(word, end) and table.has_vowel(stem)):
             continue
         yield stem
@@ -114,19 +116,16 @@ def _verb_stems(word: str, code: str) -> Iterator[tuple[str, float]]:
         else:
             continue
         yield stem, cost
-        if end < len(word) and word[end] in table.vowels and stem[-1] in table.softened and _may_soften(stem, table):
-            yield f"{stem[:-1]}{table.softened[stem[-1]]}", cost
+        if end < len(word) and word[end] in table.vowels and stem[-1] in table.softened:
+            # Of the stems of one syllable that end in a vowel and a consonant, the few that soften are `irregular`.
+            n_vowels = sum(letter in table.vowels for letter in stem)
+            if stem[-2:-1] not in table.vowels or n_vowels > 1:
+                yield f"{stem[:-1]}{table.softened[stem[-1]]}", cost
         if lemma is not None:
             yield lemma, cost
         if chains.swallowing and chains.swallowing.match(word, end):
             yield f"{stem}a", cost
             yield f"{stem}e", cost
-
-
-def _may_soften(stem: str, table: Morphology) -> bool:
-    """Return whether the last consonant of a verb stem can soften; short stems that do are `irregular`."""
-    n_vowels = sum(letter in table.vowels for letter in stem)
-    return stem[-2:-1] not in table.vowels or n_vowels > 1
 
 
 @cache

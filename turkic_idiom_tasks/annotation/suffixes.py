@@ -8,14 +8,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-
-def _pairs(text: str) -> dict[str, str]:
-    return dict(pair.split(":") for pair in text.split())
-
-
 _Words = Annotated[tuple[str, ...], BeforeValidator(str.split)]
 _WordSet = Annotated[frozenset[str], BeforeValidator(str.split)]
-_Pairs = Annotated[dict[str, str], BeforeValidator(_pairs)]
+_Pairs = Annotated[dict[str, str], BeforeValidator(lambda text: dict(pair.split(":") for pair in text.split()))]
 
 
 class Morphology(BaseModel):
@@ -65,9 +60,5 @@ class Morphology(BaseModel):
         return any(letter in self.vowels for letter in stem)
 
 
-def _read() -> dict[str, Morphology]:
-    tables = tomllib.loads(Path(__file__).with_name("suffixes.toml").read_text("utf-8"))
-    return {code: Morphology.model_validate(table) for code, table in tables.items()}
-
-
-MORPHOLOGIES = _read()  # by language code
+_TABLES = tomllib.loads(Path(__file__).with_name("suffixes.toml").read_text("utf-8"))
+MORPHOLOGIES = {code: Morphology.model_validate(table) for code, table in _TABLES.items()}  # by language code

@@ -15,7 +15,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import restore_folder
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.lexicon.load import BUNDLED, is_lexicon_directory, load_lexicon
+from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 from turkic_idiom_tasks.splits import TEST
 
 BUNDLED_PATH = "turkic-idiom-tasks/lexicon"  # name of the bundled lexicon in results
@@ -63,13 +63,13 @@ def open_dataset(name: str = "") -> Dataset:
         directory = Path(name)
     restore_folder(directory)
     if directory.is_dir():
-        if is_lexicon_directory(directory):
+        expected = [f"{code}.jsonl" for code in LANGUAGES]
+        if any((directory / name).is_file() for name in expected):
             return LexiconDataset(load_lexicon(directory), str(directory))
         files = hub_layout.open_local(directory)
         if files is None:
-            expected = ", ".join(f"{code}.jsonl" for code in LANGUAGES)
             raise InputError(
-                f"{directory}: neither a lexicon (none of {expected}) nor a dataset in the Hub layout "
+                f"{directory}: neither a lexicon (none of {', '.join(expected)}) nor a dataset in the Hub layout "
                 "(no README.md with configs)"
             )
         return HubDataset(files)

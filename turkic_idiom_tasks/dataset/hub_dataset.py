@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Annotated, Any, TypeVar
@@ -15,7 +15,7 @@ from turkic_idiom_tasks.dataset.hub_layout import HubFiles
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, RetrievalData, check_retrieval
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json, printable
+from turkic_idiom_tasks.io.reading import display, input_errors, parse_json, printable
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import (
     Concept,
@@ -36,6 +36,9 @@ _MORE_COLUMNS = (*(name for name in Entry.__dataclass_fields__ if name not in _E
 T = TypeVar("T")
 
 
+# In the next three True and False are refused by name, because Python takes them for the numbers 1 and 0.
+
+
 def _as_identifier(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise ValueError("is neither a text nor a whole number")
@@ -45,7 +48,7 @@ def _as_identifier(value: Any) -> str:
 def _as_relevance(value: Any) -> int:
     if isinstance(value, bool) or value not in (0, 1):
         raise ValueError("relevance is binary here, write 1 or 0")
-    return int(value)
+    return int(value)  # pandas writes whole numbers as floats
 
 
 def _as_tag(value: Any) -> str:
@@ -56,6 +59,7 @@ def _as_tag(value: Any) -> str:
 
 _Identifier = Annotated[str, BeforeValidator(_as_identifier)]
 _Filled = Annotated[str, StringConstraints(pattern=r"\S")]
+# Offsets count code points of NFC text, and a token in another form would not be found in its sentence.
 _Composed = Annotated[str, AfterValidator(partial(unicodedata.normalize, "NFC"))]
 
 
@@ -132,15 +136,13 @@ class HubDataset(Dataset):
                 for name in ("pos", "aliases"):
                     concept_row[name] = row.pop(name, None)
                 status = row.get("status")
-                if isinstance(status, str) and status.startswith(('"', "{")):  # JSON, as `dataset export` writes it
-                    try:
+                # `dataset export` writes a status as JSON: it may be any value, and the column holds texts.
+                if isinstance(status, str) and status.startswith(('"', "{")):
+                    with input_errors(f"{place}: field 'status'"):
                         row["status"] = parse_json(status.encode("utf-8"))
-                    except MalformedError as error:
-                        raise InputError(f"{place}: field 'status': {error}") from error
                 entry = _stated(place, parse_entry(row, LANGUAGES[code]))
                 concept = _stated(place, parse_concept(concept_row))
-                if entry.concept in entries[code]:
-                    raise InputError(f"{place}: appears twice")
+                _refuse_repeat(place, entry.concept, entries[code])
                 entries[code][entry.concept] = entry
                 concepts.setdefault(concept.id, concept)
         equivalents: dict[tuple[str, str], str] = {}
@@ -148,8 +150,8 @@ class HubDataset(Dataset):
             for place, row in self._rows(EQUIVALENTS, ("first", "second", "judgement")):
                 judged_pair = {"concepts": [row["first"], row["second"]], "judgement": row["judgement"]}
                 pair = _stated(place, parse_equivalent(judged_pair, concepts))
-                if pair.concepts in equivalents:
-                    raise InputError(f"{place}: {' and '.join(map(repr, pair.concepts))} are judged twice; remove one")
+                both = " and ".join(map(repr, pair.concepts))
+                _refuse_repeat(place, pair.concepts, equivalents, problem=f"{both} are judged twice")
                 equivalents[pair.concepts] = pair.judgement
         judged = dict(sorted(equivalents.items()))
         return Lexicon(concepts, entries, revision=self.revision, source=self.path, equivalents=judged)
@@ -168,24 +170,19 @@ class HubDataset(Dataset):
 
     def _read_texts(self, config: str) -> dict[str, str]:
         texts: dict[str, str] = {}
-        for place, columns in self._rows(config, ("id", "text")):
-            parsed = parse_row(_TEXT, columns)
-            row = _stated(place, parsed)
-            if row.id in texts:
-                raise InputError(f"{place}: appears twice; ids must be unique")
+        for place, row in self._parsed_rows(config, _TEXT, ("id", "text")):
+            _refuse_repeat(place, row.id, texts)
             texts[row.id] = row.text
         return texts
 
     def _read_judgements(self, config: str) -> dict[str, dict[str, int]]:
         """Return query id -> document id -> 1 for the relevant documents."""
         qrels: dict[str, dict[str, int]] = {}
-        judged: set[tuple[str, str]] = set()
-        for place, columns in self._rows(config, ("query-id", "corpus-id", "score")):
-            parsed = parse_row(_JUDGED, columns)
-            row = _stated(place, parsed)
-            if (row.query, row.document) in judged:
-                raise InputError(f"{place}: the document {display(row.document)} is judged twice; remove one")
-            judged.add((row.query, row.document))
+        judged: set[tuple[str, str]] = set()  # as relevant or not, so that no pair is judged both ways
+        for place, row in self._parsed_rows(config, _JUDGED, ("query-id", "corpus-id", "score")):
+            pair = (row.query, row.document)
+            _refuse_repeat(place, pair, judged, problem=f"the document {display(row.document)} is judged twice")
+            judged.add(pair)
             if row.score:
                 qrels.setdefault(row.query, {})[row.document] = 1
         return qrels
@@ -198,22 +195,20 @@ class HubDataset(Dataset):
         for split in SPAN_SPLITS:
             if not self._files.has(config, split):
                 continue
+            # The same numbers may stand for labels in another order, which would be read without a complaint.
             names = self._files.label_names(config, split, "ner_tags")
             if names is not None and names != list(LABELS):
                 numbered = f"ner_tags are numbers of {', '.join(names)}; number them as {', '.join(LABELS)}"
                 raise InputError(f"{self.path}, config {config}, split {split}: {numbered}")
-            for place, columns in self._rows(config, ("id", "idiom", "sentence", "tokens", "ner_tags"), split=split):
-                parsed = parse_row(_SPAN, columns)
-                row = _stated(place, parsed)
-                try:
+            columns = ("id", "idiom", "sentence", "tokens", "ner_tags")
+            for place, row in self._parsed_rows(config, _SPAN, columns, split=split):
+                with input_errors(place):
                     locate(row.tokens, row.sentence)
-                except ValueError as error:
-                    raise InputError(f"{place}: {error}") from error
                 if len(row.tokens) != len(row.ner_tags):
                     counts = f"{len(row.tokens)} and {len(row.ner_tags)}"
                     raise InputError(f"{place}: needs as many tokens as ner_tags; found {counts}")
-                if row.id in split_of_id:
-                    raise InputError(f"{place}: stands in the split {split_of_id[row.id]} already; remove one")
+                earlier = split_of_id.get(row.id)
+                _refuse_repeat(place, row.id, split_of_id, problem=f"stands in the split {earlier} already")
                 split_of_id[row.id] = split
                 other = split_of_text.setdefault((row.idiom, row.sentence), split)
                 if other != split:
@@ -234,6 +229,19 @@ class HubDataset(Dataset):
         """Yield the place of every row, for messages, and its columns."""
         for row in self._files.rows(config, split, columns, optional=optional):
             yield f"{self.path}, config {config}, split {split}, {columns[0]} {display(row[columns[0]])}", row
+
+    def _parsed_rows(
+        self, config: str, adapter: TypeAdapter[T], columns: Sequence[str], *, split: str = TEST
+    ) -> Iterator[tuple[str, T]]:
+        for place, row in self._rows(config, columns, split=split):
+            parsed = parse_row(adapter, row)
+            yield place, _stated(place, parsed)
+
+
+def _refuse_repeat(place: str, key: object, earlier: Container[object], *, problem: str = "appears twice") -> None:
+    """Raise an InputError if an earlier row has the same key."""
+    if key in earlier:
+        raise InputError(f"{place}: {problem}; remove one")
 
 
 def _stated(place: str, parsed: tuple[T | None, list[str]]) -> T:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pyarrow.parquet as pq
 from huggingface_hub import HfApi, snapshot_download
 from pydantic import BaseModel, ValidationError
 
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import read_committed
 from turkic_idiom_tasks.io.hub_client import explanation, quiet_client
 from turkic_idiom_tasks.io.reading import (
@@ -26,6 +27,7 @@ from turkic_idiom_tasks.io.reading import (
     decode_text,
     display,
     first_fault,
+    first_line,
     inner_path,
     parse_json,
     parse_yaml,
@@ -41,7 +43,8 @@ _PATTERNS = [README, EVAL, *(f"**{suffix}" for suffix in SUFFIXES)]
 _COMMIT = re.compile("[0-9a-f]{40}")
 HUB_NAME = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?")
 _YAML_BLOCK = re.compile(r"\A---\r?\n(.*?)\r?\n---\s*$", re.DOTALL | re.MULTILINE)
-_FILE_ERRORS = (OSError, ValueError, ArithmeticError, KeyError, pa.ArrowException)  # what damaged files raise
+# What pyarrow raises for damaged parquet files, found by damaging some at random.
+_FILE_ERRORS = (OSError, ValueError, ArithmeticError, KeyError, pa.ArrowException)
 
 
 class _DeclaredSplit(BaseModel):
@@ -68,7 +71,7 @@ class HubFiles:
     folder: Path
     revision: str  # content hash of a local dataset, or the commit on the Hub; 40 hexadecimal digits
     configs: Mapping[str, Mapping[str, tuple[Path, ...]]]  # config -> split -> files, in parquet or JSON lines
-    digests: Mapping[Path, str] = field(default_factory=dict)  # local file -> SHA-1 when the revision was computed
+    digests: Mapping[Path, str] = field(default_factory=dict)  # local file -> SHA-256 when the revision was computed
 
     def has(self, config: str, split: str) -> bool:
         """Return whether there are files for one split of a config."""
@@ -78,17 +81,14 @@ class HubFiles:
         self, config: str, split: str, wanted: Sequence[str], *, optional: Sequence[str] = ()
     ) -> list[dict[str, Any]]:
         """Return the rows of one split of a config, with the wanted columns and the optional ones that are there."""
-        if not self.has(config, split):
-            known = ", ".join(f"{name} ({', '.join(splits)})" for name, splits in sorted(self.configs.items()))
-            raise InputError(f"{self.path}: no split {split} of config {config}; it has {display(known)}")
         rows = []
         for path in self.configs[config][split]:
             # Files are read when they are needed, which may be long after the revision was computed.
-            if path in self.digests and _digest(path.read_bytes()) != self.digests[path]:
+            if path in self.digests and hashlib.sha256(path.read_bytes()).hexdigest() != self.digests[path]:
                 raise InputError(f"{path}: was changed since {self.path} was opened; start the command again")
-            names: dict[str, None] = {}
+            names: dict[str, None] = {}  # of the columns that any row has, in order
             read = []
-            try:
+            with self._reading(config, path):
                 if path.suffix == ".parquet":
                     table = pq.read_table(path)
                     names, read = dict.fromkeys(table.column_names), table.to_pylist()
@@ -98,9 +98,6 @@ class HubFiles:
                             raise MalformedError(f"line {line.number}: {line.problem or 'not a JSON object'}")
                         read.append(line.value)
                         names |= dict.fromkeys(line.value)
-            except _FILE_ERRORS as error:
-                reason = f"{path.name}: {_first_line(error)}"
-                raise InputError(f"{self.path}: config {config} cannot be read: {reason}") from error
             missing = sorted(set(wanted) - set(names))
             if missing:
                 known = ", ".join(map(display, names)) or "none"
@@ -115,17 +112,23 @@ class HubFiles:
         for path in self.configs[config][split]:
             if path.suffix != ".parquet":
                 continue
-            try:
+            with self._reading(config, path):
                 metadata = pq.read_schema(path).metadata or {}
-            except _FILE_ERRORS as error:
-                reason = f"{path.name}: {_first_line(error)}"
-                raise InputError(f"{self.path}: config {config} cannot be read: {reason}") from error
             try:
                 feature = parse_json(metadata.get(b"huggingface", b"{}"))["info"]["features"][column]
                 return [str(name) for name in feature.get("feature", feature)["names"]]
             except (MalformedError, KeyError, TypeError, AttributeError):
                 continue  # written by something else than `datasets`
         return None
+
+    @contextmanager
+    def _reading(self, config: str, path: Path) -> Iterator[None]:
+        """Turn whatever a damaged file raises into an InputError that names the config and the file."""
+        try:
+            yield
+        except _FILE_ERRORS as error:
+            reason = f"{path.name}: {first_line(error)}"
+            raise InputError(f"{self.path}: config {config} cannot be read: {reason}") from error
 
 
 def open_local(folder: Path) -> HubFiles | None:
@@ -140,7 +143,9 @@ def open_local(folder: Path) -> HubFiles | None:
         revision = hashlib.sha1(usedforsecurity=False)
         for path in sorted(files) if configs else ():
             data = path.read_bytes()
-            digests[path] = _digest(data)
+            digests[path] = hashlib.sha256(data).hexdigest()
+            # The path below the folder counts, so that a copy elsewhere is the same data; the zeros keep a path and
+            # its content apart.
             revision.update(path.relative_to(folder).as_posix().encode() + b"\0" + data + b"\0")
         return HubFiles(str(folder), folder, revision.hexdigest(), configs, digests) if configs else None
 
@@ -149,16 +154,12 @@ def open_local(folder: Path) -> HubFiles | None:
 
 def download(name: str) -> HubFiles:
     """Return the dataset ORG/NAME or ORG/NAME@REVISION; a commit that was downloaded before needs no network."""
-    match = HUB_NAME.fullmatch(name)
-    if not match:
-        raise usage_error(f"{name!r}: a dataset on the Hub is named ORG/NAME or ORG/NAME@REVISION")
-    repo, revision = match["repo"], match["revision"]
+    repo, _, revision = name.partition("@")
     try:
         with quiet_client():
-            if revision and _COMMIT.fullmatch(revision):
-                commit = revision
-            else:
-                commit = str(HfApi().dataset_info(repo, revision=revision, timeout=30).sha)
+            commit = revision
+            if not _COMMIT.fullmatch(revision):
+                commit = str(HfApi().dataset_info(repo, revision=revision or None, timeout=30).sha)
             folder = Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=_PATTERNS))
     except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
         raise InputError(f"{name}: cannot be read from the Hub: {explanation(error)}") from error
@@ -198,34 +199,22 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
 def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
     """Return the data files that match a pattern of the README; none may be outside the folder."""
     relative_parts(pattern)
-    paths = set()
     try:
-        for path in folder.glob(pattern):
-            if path.suffix not in SUFFIXES or not path.is_file():
-                continue
-            # Nothing is reached through a link, except that a downloaded file may be one into the client's cache.
-            relative = path.relative_to(folder)
-            is_cached = cache is not None and path.is_symlink()
-            inner_path(folder, (relative.parent if is_cached else relative).as_posix())
-            if cache is not None and is_cached and not path.resolve().is_relative_to(cache.resolve()):
-                place = display(relative.as_posix())
-                raise MalformedError(f"the path {place} leads out of the cache of the Hub's client")
-            paths.add(path)
-    except MalformedError:
-        raise
+        paths = {path for path in folder.glob(pattern) if path.suffix in SUFFIXES and path.is_file()}
     except (OSError, ValueError, NotImplementedError, RecursionError, re.error) as error:
-        raise MalformedError(f"the path {display(pattern)} cannot be used: {_first_line(error)}") from error
+        raise MalformedError(f"the path {display(pattern)} cannot be used: {first_line(error)}") from error
+    for path in sorted(paths):
+        # Nothing is reached through a link, except that a downloaded file may be one into the client's cache. Otherwise
+        # somebody else's dataset could name private files of its reader, or of another dataset in the same cache.
+        relative = path.relative_to(folder)
+        is_cached = cache is not None and path.is_symlink()
+        inner_path(folder, (relative.parent if is_cached else relative).as_posix())
+        if cache is not None and is_cached and not path.resolve().is_relative_to(cache.resolve()):
+            place = display(relative.as_posix())
+            raise MalformedError(f"the path {place} leads out of the cache of the Hub's client")
     if not paths and pattern.endswith(SUFFIXES):
         raise MalformedError(
             f"there is no file {display(pattern)}; restore it, write or download the dataset again, or remove "
             "its config"
         )
     return paths
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
-
-
-def _first_line(error: Exception) -> str:
-    return display((str(error).strip().splitlines() or [type(error).__name__])[0])[1:-1]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from turkic_idiom_tasks.io.reading import MalformedError
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.spans import LABELS, Span, iob2_tags, tagged_spans
 from turkic_idiom_tasks.splits import SPAN_SPLITS, span_split
@@ -66,11 +67,11 @@ def words(sentence: str) -> list[Span]:
 def locate(tokens: Sequence[str], sentence: str) -> list[Span]:
     """Return the spans of given tokens in their sentence; each token is searched behind the one before it."""
     spans: list[Span] = []
-    end = 0
+    end = 0  # of the token before, so that the second of two equal tokens is not found at the place of the first
     for token in tokens:
         start = sentence.find(token, end) if token else -1
         if start < 0:
-            raise ValueError(f"token {token!r} is not in the sentence after character {end}: {sentence!r}")
+            raise MalformedError(f"token {token!r} is not in the sentence after character {end}: {sentence!r}")
         end = start + len(token)
         spans.append(Span(start, end))
     return spans

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -128,9 +129,15 @@ def lexicon_pairs(lexicon: Lexicon, language: str, *, split: str = TEST) -> Sent
             (f"{concept}/{INCORRECT}", original, literal, INCORRECT, None, reference),
             (reference, paraphrase, literal, REFERENCE, 0.0, None),
         ]
-        partner = _control_partner(concept, entries, lexicon.equivalents)
-        if partner is not None:
-            control = entries[partner]
+        # The control is another idiom that was not judged to mean the same or nearly the same. It is chosen by a hash
+        # of both names, so that adding an entry to the lexicon changes few of the other pairs.
+        ranks = []
+        for candidate in entries:
+            judged_pair = (min(concept, candidate), max(concept, candidate))
+            if candidate != concept and judged_pair not in lexicon.equivalents:
+                ranks.append((hashlib.sha256(f"control\n{concept}\n{candidate}".encode()).digest(), candidate))
+        if ranks:
+            control = entries[min(ranks)[1]]
             pairs.append((f"{concept}/other-original", original, control.original or "", GENERAL, 0.0, None))
             pairs.append((f"{concept}/other-paraphrase", original, control.paraphrase or "", GENERAL, 0.0, None))
         rows += [SentencePair(*pair, concept, entry.idiom) for pair in pairs]
@@ -141,10 +148,10 @@ def parse_score(place: str, text: str) -> float:
     """Return the gold score that a cell states; the place, file and line, begins the message of an InputError."""
     try:
         score = float(text)
-    except ValueError as error:
-        raise InputError(f"{place}: the similarity {text!r} is not a number") from error
-    if not 0 <= score <= 1:
-        raise InputError(f"{place}: the similarity {score} is not between 0 and 1")
+    except ValueError:
+        score = math.nan
+    if not 0 <= score <= 1:  # NaN is not either
+        raise InputError(f"{place}: the similarity {text!r} is not a number between 0 and 1")
     return score
 
 
@@ -174,15 +181,3 @@ def complete_entries(lexicon: Lexicon, language: str, *, split: str = TEST) -> d
         if has_all and retrieval_split(concept) == split:
             complete[concept] = entry
     return complete
-
-
-def _control_partner(
-    concept: str, entries: Mapping[str, Entry], equivalents: Mapping[tuple[str, str], str]
-) -> str | None:
-    """Return another concept that was not judged to mean the same or nearly the same, chosen by a stable hash."""
-    ranks = []
-    for candidate in entries:
-        pair = (min(concept, candidate), max(concept, candidate))
-        if candidate != concept and pair not in equivalents:
-            ranks.append((hashlib.sha256(f"control\n{concept}\n{candidate}".encode()).digest(), candidate))
-    return min(ranks)[1] if ranks else None

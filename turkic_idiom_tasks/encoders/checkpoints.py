@@ -22,7 +22,7 @@ from turkic_idiom_tasks.encoders.folders import MODULES_FILE, check_model_folder
 from turkic_idiom_tasks.encoders.names import check_dtype, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io import hub_client
-from turkic_idiom_tasks.io.reading import read_json
+from turkic_idiom_tasks.io.reading import first_line, read_json
 
 OUR_MODULES = (  # the class of models with idiom tokens, now and as earlier versions have saved it
     "turkic_idiom_tasks.encoders.siblings.idiom_transformer.IdiomTokenTransformer",
@@ -178,8 +178,7 @@ def load_error(name_or_path: str, error: BaseException) -> InputError:
             f"can execute code; {_SAVE_AGAIN}"
         )
     # The libraries explain over many lines what a developer could try; the first line says what is wrong.
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    reason = f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
+    reason = f"{type(error).__name__}: {first_line(error)[:200]}" if str(error) else type(error).__name__
     if is_local(name_or_path):
         return usage_error(f"{name_or_path}: cannot be loaded as a model ({reason})")
     return usage_error(

@@ -48,6 +48,7 @@ class PooledEncoder:
         self.model = transformer.model.eval()
         self.model_id = model_id or str(self.model.name_or_path)
         self.dtype = str(self.model.dtype).removeprefix("torch.")  # of weights and forward pass; vectors are float32
+        self.dimension = int(text_config(self.model).hidden_size)  # length H of a vector
         self.first_layer = first_layer
         self.max_length = window_length(self.model.config, transformer.tokenizer, least=_LEAST)  # longer texts are cut
         self.n_texts_forwarded = 0  # texts that went through the model so far
@@ -65,11 +66,6 @@ class PooledEncoder:
     def load(cls, name_or_path: str, **options: Any) -> PooledEncoder:
         """Load an encoder from a Hub id or a local folder; the options are those of `load_checkpoint`."""
         return cls(load_checkpoint(name_or_path, **options), model_id=name_or_path)
-
-    @property
-    def dimension(self) -> int:
-        """Return the length H of a vector."""
-        return int(text_config(self.model).hidden_size)
 
     @property
     def device_name(self) -> str:

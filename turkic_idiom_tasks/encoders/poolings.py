@@ -56,13 +56,7 @@ def pool_all(
     count = attention_mask.sum(1, keepdim=True).clamp(min=1).float()  # (B, 1)
     # sums of half-precision numbers would lose digits with the length of the text
     last = hidden_states[-1].float()
-    means: dict[int, Tensor] = {}
-
-    def mean(layer: int) -> Tensor:
-        if layer not in means:
-            means[layer] = torch.where(real, hidden_states[layer].float(), 0.0).sum(1) / count
-        return means[layer]
-
+    means: dict[int, Tensor] = {}  # layer -> mean of its token vectors, which several poolings share
     pooled = {}
     for pooling in poolings:
         check_layers(pooling, n_layers, first_layer=first_layer)
@@ -73,11 +67,13 @@ def pool_all(
         elif pooling == "max":
             # multiplied by the mask, padding would be 0 and win against negative values
             vectors = last.masked_fill(~real, float("-inf")).amax(1)
-        elif pooling == "mean":
-            vectors = mean(-1)
         else:  # a mean over tokens is linear, so the mean of averaged layers is the average of their means
-            layers = (first_layer, -1) if pooling == "first_last" else range(-LAST_LAYERS, 0)
-            vectors = sum(mean(layer) for layer in layers)  # a sum is enough, because it is normalised below
+            layers = {"mean": (-1,), "first_last": (first_layer, -1)}.get(pooling, range(-LAST_LAYERS, 0))
+            for layer in layers:
+                if layer not in means:
+                    # not a product with the mask, in which a NaN of the padding would stay
+                    means[layer] = torch.where(real, hidden_states[layer].float(), 0.0).sum(1) / count
+            vectors = sum(means[layer] for layer in layers)  # a sum is enough, because it is normalised below
         pooled[pooling] = torch.nn.functional.normalize(vectors, dim=-1)
     return pooled
 

@@ -36,12 +36,6 @@ def load_tokenizer(name_or_path: str, *, revision: str | None = None, trust_remo
     return tokenizer
 
 
-def lowers_case(tokenizer: Any) -> bool:
-    """Return whether a tokenizer lower-cases; such a one does not know dotted and dotless i."""
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    return normalizer is not None and normalizer.normalize_str("A") == "a"
-
-
 def window_length(config: Any, tokenizer: Any, *, max_length: int | None = None, least: int = MIN_LENGTH) -> int:
     """Return the number of sub-words in one forward pass: the lowest limit of caller, model and tokenizer, or 512."""
     limits = [tokenizer.model_max_length, MAX_LENGTH]

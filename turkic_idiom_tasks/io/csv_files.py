@@ -10,11 +10,10 @@ from io import StringIO
 from pathlib import Path
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, display, read_file
+from turkic_idiom_tasks.io.reading import display, input_errors, read_file
 
 _DELIMITERS = (",", ";", "\t")
 _CELL_LIMIT = 1 << 20  # characters; a longer cell means an unclosed quotation mark
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +28,18 @@ class Record:
 
 def read_text(path: Path) -> str:
     """Return the text of a file, without a byte order mark."""
-    if not path.exists():
-        raise InputError(f"{path}: no such file; check the path")
-    try:
-        data = read_file(path).removeprefix(_BYTE_ORDER_MARK)
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}") from error
+    with input_errors(path):
+        data = read_file(path).removeprefix(codecs.BOM_UTF8)  # which Excel writes
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
+        advice = "convert it first, such as: iconv -f WINDOWS-1254 -t UTF-8"  # the code page of Turkish Windows
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise InputError(f"{path}: UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8") from error
-        if data.startswith(b"PK"):
-            raise InputError(f"{path}: an Excel or zip file; export it as CSV in UTF-8") from error
-        raise InputError(
-            f"{path}:{line}: not UTF-8 (byte 0x{data[error.start]:02X}); convert it first, such as: "
-            "iconv -f WINDOWS-1254 -t UTF-8"
-        ) from error
+            advice = "convert it first: iconv -f UTF-16 -t UTF-8"
+        elif data.startswith(b"PK"):
+            advice = "this is an Excel or zip file; export it as CSV in UTF-8"
+        raise InputError(f"{path}:{line}: not UTF-8 (byte 0x{data[error.start]:02X}); {advice}") from error
     if not text.strip():
         raise InputError(f"{path}: is empty")
     return text
@@ -60,32 +53,31 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
     problem.
     """
     text = read_text(path)
-    lines = list(StringIO(text, newline=""))
     header_line = text.lstrip("\r\n").splitlines()[0]
     delimiter = max(_DELIMITERS, key=header_line.count)
     header: list[str] | None = None
-    for number, own_lines, cells in _records(path, lines, delimiter):
-        if not any(cell.strip() for cell in cells):
-            continue
+    for number, lines, cells in _records(path, text, delimiter):
         if header is None:
             header = [cell.strip().lower() for cell in cells]
             missing = [name for name in required if name.lower() not in header]
             if missing:
                 problem = f"the columns {', '.join(missing)} are missing; found {display(', '.join(header))[1:-1]}"
-                raise InputError(f"{path}:1: {problem}; is it the right file?")
+                raise InputError(f"{path}:{number}: {problem}; is it the right file?")
             twice = [name for name in header if name and header.count(name) > 1]
             if twice:
                 spelling = next((name for name in required if name.lower() == twice[0]), twice[0])
-                raise InputError(f"{path}:1: the column {spelling} appears twice; rename or remove one")
-        elif len(own_lines) > 1 and _has_stray_quote(own_lines, cells, delimiter, len(header)):
-            for place, line in enumerate(own_lines, start=number):
-                if line.strip():
-                    try:
-                        yield _record(place, next(csv.reader([line], delimiter=delimiter, strict=True)), header)
-                    except csv.Error:
-                        yield Record(place, None, "stray quotation mark", line.strip())
-        else:
+                raise InputError(f"{path}:{number}: the column {spelling} appears twice; rename or remove one")
+            continue
+        if len(lines) == 1 or not _has_stray_quote(lines, cells, delimiter, len(header)):
             yield _record(number, cells, header)
+            continue
+        for place, line in enumerate(lines, start=number):
+            if not line.strip():
+                continue
+            try:
+                yield _record(place, next(csv.reader([line], delimiter=delimiter, strict=True)), header)
+            except csv.Error:
+                yield Record(place, None, "stray quotation mark", line.strip())
 
 
 def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -99,27 +91,24 @@ def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[st
 
 def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the cells of every record of a comma-separated file without a header line."""
-    for number, _, cells in _records(path, list(StringIO(read_text(path), newline="")), ","):
-        if any(cell.strip() for cell in cells):
-            yield number, cells
+    for number, _, cells in _records(path, read_text(path), ","):
+        yield number, cells
 
 
-def _records(path: Path, lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, Sequence[str], list[str]]]:
-    """Yield the number of the first line, the lines and the cells of every record."""
-    csv.field_size_limit(_CELL_LIMIT)
+def _records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, Sequence[str], list[str]]]:
+    """Yield the number of the first line, the lines and the cells of every record that is not blank."""
+    lines = list(StringIO(text, newline=""))  # str.splitlines would also end a line at U+2028 and the like
+    csv.field_size_limit(_CELL_LIMIT)  # of the whole process; Python's own is 128 KiB
     reader = csv.reader(lines, delimiter=delimiter)
     first = 0
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise InputError(
-                f"{path}:{first + 1}: malformed CSV ({error}); look for an unclosed quotation mark"
-            ) from error
-        if cells is None:
-            return
-        yield first + 1, lines[first : reader.line_num], cells
-        first = reader.line_num
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield first + 1, lines[first : reader.line_num], cells
+            first = reader.line_num  # which counts lines, not records: a cell may have line breaks
+    except csv.Error as error:
+        problem = f"malformed CSV ({error}); look for an unclosed quotation mark"
+        raise InputError(f"{path}:{first + 1}: {problem}") from error
 
 
 def _has_stray_quote(lines: Sequence[str], cells: Sequence[str], delimiter: str, n_columns: int) -> bool:

@@ -14,9 +14,9 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import socket
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +30,7 @@ from turkic_idiom_tasks.io.reading import MalformedError, display, first_fault, 
 
 MANIFEST = ".turkic-idiom.json"  # which files of a folder are ours
 LOCK = ".turkic-idiom.lock"
+# In the names of temporary files; the name of the machine itself may have any characters.
 _HOST = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 _TEMPORARY = re.compile(r"\.tmp-(?P<host>[0-9a-f]{8})-(?P<process>\d+)-\w+")
 _MOST_READS = 10  # of a folder that somebody else writes meanwhile
@@ -50,21 +51,16 @@ class Manifest(BaseModel):
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Replace a file in one step: write a temporary file in the same folder, flush it to disk, rename it."""
-    temporary: Path | None = None
-    try:
+    temporary = _temporary_path(path.parent)  # a file cannot be renamed from one file system into another
+    with _write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=_temporary_prefix())
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    finally:
-        if temporary is not None:
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())  # or, after a power cut, the new name could stand for an empty file
+            temporary.replace(path)
+        finally:
             temporary.unlink(missing_ok=True)
 
 
@@ -80,15 +76,15 @@ def write_json(path: Path, value: Any) -> None:
 
 def check_writable(directory: Path) -> None:
     """Check that files can be written to a directory, and remove what killed processes left half-written there."""
-    try:
+    probe = _temporary_path(directory)
+    with _write_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=directory, prefix=_temporary_prefix()):
-            pass
-    except OSError as error:
-        raise _unwritable(directory, error) from error
+        probe.touch(exist_ok=False)
+        probe.unlink()
     for path in directory.glob(".tmp-*"):
         match = _TEMPORARY.fullmatch(path.name)
-        # On Windows os.kill(process, 0) does not test the process but sends it Ctrl-C.
+        # A process of another machine that shares the disk cannot be tested from here. On Windows os.kill(process, 0)
+        # does not test the process but sends it Ctrl-C.
         if not match or match["host"] != _HOST or os.name == "nt":
             continue
         try:
@@ -108,12 +104,9 @@ def new_folder(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder to fill, which gets its name when all files are written; a failure leaves no files."""
     if folder.exists() or folder.is_symlink():
         raise usage_error(f"{folder}: exists already; remove it or choose another --out")
-    try:
-        with _folder_beside(folder) as unfinished:
-            yield unfinished
-            unfinished.rename(folder)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+    with _write_errors(folder), _folder_beside(folder) as unfinished:
+        yield unfinished
+        unfinished.rename(folder)
 
 
 @contextmanager
@@ -122,14 +115,13 @@ def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
 
     If another process holds it, wait until it is free, or raise an InputError with the message `busy`.
     """
-    try:
+    with _write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path, timeout=-1 if busy is None else 0)
-        lock.acquire()
-    except Timeout as error:
-        raise usage_error(busy or f"{path}: is in use") from error
-    except OSError as error:
-        raise _unwritable(path, error) from error
+        try:
+            lock.acquire()
+        except Timeout as error:  # which is an OSError too
+            raise usage_error(busy or f"{path}: is in use") from error
     try:
         yield
     finally:
@@ -140,20 +132,18 @@ def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
 def locked_folder(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder while the folder or one of its files is replaced; others wait until it is free."""
     old = _beside(folder, "old")
-    try:
-        with locked(_beside(folder, "lock")):  # not in the folder, which is replaced itself
-            # A replacement that was cut off is undone, or completed if the new content, which always has a manifest,
-            # has taken its place.
-            if old.exists() and (folder / MANIFEST).is_file():
-                with _folder_beside(folder) as rubbish:
-                    old.rename(rubbish)
-            elif old.exists():
-                if folder.exists():
-                    folder.rmdir()  # empty: some command has made it since
-                old.rename(folder)
-            yield
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+    # The lock is not in the folder, which is replaced itself.
+    with _write_errors(folder), locked(_beside(folder, "lock")):
+        # A replacement that was cut off is undone, or completed if the new content, which always has a manifest, has
+        # taken its place.
+        if old.exists() and (folder / MANIFEST).is_file():
+            with _folder_beside(folder) as rubbish:
+                old.rename(rubbish)
+        elif old.exists():
+            if folder.exists():
+                folder.rmdir()  # some command has made it since; rmdir fails unless it is empty
+            old.rename(folder)
+        yield
 
 
 def commit_folder(
@@ -178,7 +168,8 @@ def commit_folder(
         with _folder_beside(folder) as unfinished:
             hashes = {}
             for name, content in files.items():
-                hashes[name] = _digest(content)
+                hashes[name] = hashlib.sha256(content).hexdigest()
+                # A file that stays the same keeps its time, by which other programs see what is to be copied again.
                 if _has_digest(folder / name, hashes[name]):
                     _link(folder / name, unfinished / name)
                 else:
@@ -265,7 +256,7 @@ def _check_replaceable(folder: Path, files: Mapping[str, bytes], *, kind: str, o
         )
     for name in {**ours, **files}:
         path = folder / name
-        is_same = name in files and _has_digest(path, _digest(files[name]))
+        is_same = name in files and _has_digest(path, hashlib.sha256(files[name]).hexdigest())
         if path.exists() and not is_same and not (name in ours and _has_digest(path, ours[name])):
             problem = "was changed since it was written" if name in ours else "is not a file of ours"
             raise InputError(f"{path}: {problem}; move it away, or pass --overwrite")
@@ -312,9 +303,9 @@ def _link(path: Path, place: Path) -> None:
 def _folder_beside(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder beside another one, with the usual rights; whatever is left of it is removed."""
     check_writable(folder.parent)
-    unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_temporary_prefix()))
+    unfinished = _temporary_path(folder.parent)
+    unfinished.mkdir()
     try:
-        unfinished.chmod(0o777 & ~_umask())
         yield unfinished
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -325,13 +316,9 @@ def _beside(folder: Path, part: str) -> Path:
     return folder.parent / f".{folder.name}.turkic-idiom-{part}"
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
 def _has_digest(path: Path, digest: str) -> bool:
     try:
-        return _digest(path.read_bytes()) == digest
+        return hashlib.sha256(path.read_bytes()).hexdigest() == digest
     except OSError:
         return False
 
@@ -359,17 +346,20 @@ def _stamp(folder: Path) -> tuple[int, int] | None:
     return status.st_ino, status.st_mtime_ns
 
 
-def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(
-        f"{path}: cannot be written ({error.strerror or error}); make room, or choose another folder with --out"
-    )
+@contextmanager
+def _write_errors(path: Path) -> Iterator[None]:
+    """Turn an OSError into an InputError that names what cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror or error})"
+        raise InputError(f"{path}: {problem}; make room, or choose another folder with --out") from error
 
 
-def _temporary_prefix() -> str:
-    return f".tmp-{_HOST}-{os.getpid()}-"
+def _temporary_path(folder: Path) -> Path:
+    """Return a new name in a folder, by which `check_writable` knows whose it is.
 
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    The module tempfile is not used: what it makes can be read by its owner alone, and the usual rights cannot be asked
+    for without changing those of the whole process for a moment.
+    """
+    return folder / f".tmp-{_HOST}-{os.getpid()}-{secrets.token_hex(8)}"

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from huggingface_hub import HfApi, constants, errors
+from huggingface_hub import constants, errors
 from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars, logging
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.io.reading import first_line, printable
 
 REACH_TIMEOUT = 5.0  # seconds; the client itself would try every file again for half a minute
 _TRANSPORTS = ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3")
@@ -29,15 +29,6 @@ _MESSAGES = {
     412: "somebody else changed it meanwhile (412); run the same command again, which makes a new plan",
     429: "too many requests (429); wait a while, then run the same command again",
 }
-
-
-def check_login(place: str) -> None:
-    """Raise InputError unless the client has a token that the Hub accepts; call it before work that ends in an upload.
-
-    The place is that of `hub_errors`.
-    """
-    with hub_errors(place):
-        HfApi().whoami()
 
 
 @contextmanager
@@ -79,16 +70,12 @@ def explanation(error: BaseException) -> str:
             status = cause.response.status_code
             if status >= 500:
                 return f"the Hub failed ({status}); {_AGAIN}"
-            answer = printable(_first_line(cause.server_message or "") or "it gave no reason")
-            return _MESSAGES.get(status, f"the Hub refused ({status}): {answer}")
+            answer = (cause.server_message or "").strip().partition("\n")[0] or "it gave no reason"
+            return _MESSAGES.get(status, f"the Hub refused ({status}): {printable(answer)}")
         is_network = isinstance(cause, ConnectionError | TimeoutError)
         if is_network or type(cause).__module__.partition(".")[0] in _TRANSPORTS:
             return f"the connection to the Hub broke ({type(cause).__name__}); {_AGAIN}"
-    return printable(_first_line(str(error)) or type(error).__name__)
-
-
-def _first_line(text: str) -> str:
-    return text.strip().partition("\n")[0]
+    return first_line(error)
 
 
 @cache

@@ -16,6 +16,7 @@ import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -31,8 +32,11 @@ MAX_DEPTH = 32  # brackets inside brackets
 MAX_BYTES = 512 * 1024 * 1024  # of a file, unless the caller sets another limit
 SHOWN = 80  # characters of a wrong value that a message shows
 
-_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+\\?"?', re.DOTALL)  # also one that is never closed
+# A string, also one that is never closed. The quantifiers are possessive: the places to go back to, which others keep,
+# took 350 MB for a string of three million escapes.
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+\\?"?', re.DOTALL)
 _NO_BRACKETS = re.compile(r"[^\[\]{}]+")
+# Bytes that are UTF-8 hold no half of a surrogate pair, so in JSON only an escape can make one.
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _GZIP = 31  # zlib's window bits for a gzip stream
 # Control and format characters (with bidirectional ones), surrogates, private use, separators.
@@ -45,6 +49,15 @@ BLANKS = re.compile(
 
 class MalformedError(ValueError):
     """Text or bytes that cannot be read; the message says why, and the caller adds the file and the line."""
+
+
+@contextmanager
+def input_errors(place: object) -> Iterator[None]:
+    """Turn a MalformedError into an InputError that begins with the file, or another place, of the fault."""
+    try:
+        yield
+    except MalformedError as error:
+        raise InputError(f"{place}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +104,11 @@ def faults(error: ValidationError) -> list[str]:
     return messages
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of what a library raised, for a message, or the name of its class if it says nothing."""
+    return printable((str(error).strip().splitlines() or [type(error).__name__])[0])
+
+
 def is_unseen(character: str) -> bool:
     """Return whether a character draws nothing, or changes how those around it are drawn."""
     return unicodedata.category(character) in _UNSEEN_CATEGORIES or BLANKS.fullmatch(character) is not None
@@ -104,7 +122,10 @@ def first_unseen(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text that is safe to print: control, bidirectional and other unseen characters become escapes."""
+    """Return text that is safe to print: control, bidirectional and other unseen characters become escapes.
+
+    A text from a file could otherwise clear the terminal, hide a part of itself, or show its words in another order.
+    """
     if not first_unseen(text):
         return text
     return "".join(
@@ -120,6 +141,7 @@ def read_file(path: Path, *, limit: int = MAX_BYTES, follow_links: bool = True) 
     """
     if "\0" in str(path):
         raise MalformedError("its name holds a null character")
+    # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
     if not follow_links:
         flags |= getattr(os, "O_NOFOLLOW", 0)
@@ -129,7 +151,7 @@ def read_file(path: Path, *, limit: int = MAX_BYTES, follow_links: bool = True) 
             os.close(handle)
             raise MalformedError("not a regular file")
         with os.fdopen(handle, "rb") as file:
-            data = file.read(limit + 1)
+            data = file.read(limit + 1)  # rather than the size that the system states, which may grow meanwhile
     except OSError as error:
         raise MalformedError(f"cannot be read ({error.strerror})") from error
     if len(data) > limit:
@@ -141,7 +163,7 @@ def unpack_gzip(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
     """Return what one gzip stream holds; MalformedError if it is not whole, or holds more than `limit` bytes."""
     decoder = zlib.decompressobj(wbits=_GZIP)
     try:
-        text = decoder.decompress(data, limit + 1)
+        text = decoder.decompress(data, limit + 1)  # zeros unpack to a thousand times their size
     except zlib.error as error:
         raise MalformedError(f"not a gzip file ({error})") from error
     if len(text) > limit:
@@ -164,6 +186,8 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool
             cannot be kept exactly (NaN, infinity, thousands of digits, half of a surrogate pair).
     """
     text = decode_text(data)
+    # Python's parser calls itself for each bracket and fails with a RecursionError at some depth. The first count,
+    # which is fast, settles nearly every text.
     if text.count("[") + text.count("{") > max_depth:
         brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
         for _ in range(max_depth):  # the innermost pairs go
@@ -183,8 +207,6 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool
         raise
     except ValueError as error:  # Python's own limit for the digits of a number
         raise MalformedError("a number with thousands of digits") from error
-    except RecursionError as error:
-        raise MalformedError(f"brackets nested more than {max_depth} deep") from error
     if _ESCAPED_SURROGATE.search(text):
         _check_values(value, special_numbers=special_numbers)
     return value
@@ -203,18 +225,15 @@ def decode_text(data: bytes) -> str:
 
 def read_json(path: Path, *, limit: int = MAX_BYTES, special_numbers: bool = False) -> Any:
     """Return the value of a JSON file; see `parse_json`."""
-    try:
+    with input_errors(path):
         return parse_json(read_file(path, limit=limit), special_numbers=special_numbers)
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def read_json_lines(path: Path, *, limit: int = MAX_BYTES) -> Iterator[Line]:
     """Yield every line of a JSON lines file that is not blank; a malformed line has a problem in place of a value."""
-    try:
+    with input_errors(path):
         data = read_file(path, limit=limit)
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}") from error
+    # Of bytes, because splitlines of a text would also end a line at U+2028, which a JSON string may hold.
     for number, raw in enumerate(data.splitlines(), start=1):
         if not raw.strip():
             continue
@@ -226,10 +245,8 @@ def read_json_lines(path: Path, *, limit: int = MAX_BYTES) -> Iterator[Line]:
 
 def read_yaml(path: Path) -> Any:
     """Return the value of a YAML file, read by the safe loader without repeated keys, aliases or special numbers."""
-    try:
-        return parse_yaml(decode_text(read_file(path, limit=MAX_BYTES)))
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}") from error
+    with input_errors(path):
+        return parse_yaml(decode_text(read_file(path)))
 
 
 def parse_yaml(text: str) -> Any:
@@ -247,6 +264,7 @@ def parse_yaml(text: str) -> Any:
 def relative_parts(name: str) -> tuple[str, ...]:
     """Return the parts of a path that a file states; raise MalformedError unless it stays below its folder."""
     parts = PurePosixPath(name).parts
+    # A backslash separates parts on Windows, and a colon follows a drive there.
     is_plain = bool(parts) and not name.startswith("/") and "\\" not in name and "\0" not in name
     if not is_plain or ".." in parts or ":" in parts[0]:
         raise MalformedError(f"the path {display(name)} is not one inside the folder")
@@ -275,12 +293,14 @@ class _StrictLoader(yaml.SafeLoader):
     """PyYAML's safe loader, changed: repeated keys and aliases are errors, and 2e-5 is a number rather than a text."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
+        # Aliases of aliases make a value of any size from a few lines.
         if self.check_event(yaml.AliasEvent):
             event = self.peek_event()
             raise yaml.MarkedYAMLError(None, None, "an alias (*name) is not allowed here", event.start_mark)
         return super().compose_node(parent, index)
 
     def compose_mapping_node(self, anchor: Any) -> Any:
+        # PyYAML itself takes the last of two equal keys without a word.
         node = super().compose_mapping_node(anchor)
         names: set[str] = set()
         for key, _ in node.value:
@@ -291,6 +311,7 @@ class _StrictLoader(yaml.SafeLoader):
         return node
 
 
+# YAML 1.1, which PyYAML reads, asks for a point in a number with an exponent: a learning rate of 2e-5 would be a text.
 _StrictLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z"), list("-+0123456789")
 )
@@ -298,14 +319,14 @@ _StrictLoader.add_implicit_resolver(
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
-    if len(value) != len(pairs):
+    if len(value) != len(pairs):  # json.loads would take the last of two equal keys
         (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
         raise MalformedError(f"the key {display(key)} appears twice")
     return value
 
 
 def _finite(text: str) -> float:
-    value = float(text)
+    value = float(text)  # 1e999 becomes infinity
     if not math.isfinite(value):
         is_special = not text[-1].isdigit()  # NaN or infinity
         raise MalformedError(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
@@ -36,7 +36,7 @@ CONCEPT_ID = re.compile(r"[a-z0-9]+(?:-{1,2}[a-z0-9]+)*")
 PARTS_OF_SPEECH = ("verb", "noun", "adjective", "adverb", "clause")
 JUDGEMENTS = SAME, NEAR = ("same", "near")
 _REQUIRED_KEYS = ("concept", "idiom", "meaning", "example", "spans")  # of an entry; null where it is not known
-_LARGEST_OFFSET = 2**31
+_LARGEST_OFFSET = 2**31  # no message shows a number of thousands of digits
 _NO_OTHER_KEYS = ConfigDict(extra="forbid")
 T = TypeVar("T")
 
@@ -76,6 +76,7 @@ def _note(text: str) -> str:
 def _text(text: str, info: ValidationInfo) -> str:
     """Return a text that is written as the lexicon stores texts of a language, which is the context."""
     language: Language = info.context  # type: ignore[assignment]
+    # Of the cleaned text, because a letter that is not composed would be named as a letter and a foreign mark.
     cleaned = clean(text, language)
     outside = letters_outside(cleaned, language)
     if outside:
@@ -93,22 +94,12 @@ def _as_spans(value: Any) -> tuple[Span, ...] | None:
     spans = []
     for pair in value if isinstance(value, list) else ():
         offsets = pair if isinstance(pair, list) else ()
+        # Not isinstance, which takes True for a number.
         if len(offsets) == 2 and all(type(offset) is int and abs(offset) < _LARGEST_OFFSET for offset in offsets):
             spans.append(Span(*offsets))
     if not spans or len(spans) != len(value):
         raise ValueError("must be a list of [start, end] offsets, or null if the example is not annotated")
     return tuple(spans)
-
-
-def _known_pair(pair: tuple[str, str], info: ValidationInfo) -> tuple[str, str]:
-    """Return a pair of concept ids, sorted; the concepts of the lexicon are the context."""
-    for name in pair:
-        if name not in (info.context or ()):
-            raise ValueError(f"concept {display(name)} is not in the lexicon; add it, or remove the pair")
-    first, second = sorted(pair)
-    if first == second:
-        raise ValueError("a concept is paired with itself")
-    return first, second
 
 
 _Id = Annotated[str, AfterValidator(concept_id)]
@@ -183,7 +174,7 @@ class Equivalent:
 
     __pydantic_config__ = _NO_OTHER_KEYS
 
-    concepts: Annotated[tuple[str, str], AfterValidator(_known_pair)]
+    concepts: tuple[str, str]  # sorted, so that a pair that is judged in both orders is found
     judgement: Annotated[str, one_of(*JUDGEMENTS)]
 
 
@@ -259,7 +250,16 @@ def parse_concept(row: Any) -> tuple[Concept | None, list[str]]:
 
 def parse_equivalent(row: Any, concepts: Container[str]) -> tuple[Equivalent | None, list[str]]:
     """Return the judgement in a decoded JSON line (None if anything is wrong), and everything that is wrong with it."""
-    return parse_row(_EQUIVALENT, row, context=concepts)
+    parsed = parse_row(_EQUIVALENT, row)
+    if parsed[0] is None:
+        return parsed
+    first, second = sorted(parsed[0].concepts)
+    for name in (first, second):
+        if name not in concepts:
+            return None, [f"concept {display(name)} is not in the lexicon; add it, or remove the pair"]
+    if first == second:
+        return None, [f"concept {display(first)}: a concept is paired with itself; remove the pair"]
+    return replace(parsed[0], concepts=(first, second)), []
 
 
 def parse_row(

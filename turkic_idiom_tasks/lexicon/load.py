@@ -71,7 +71,7 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
         for alias in concept.aliases:
             if alias in concepts:
                 problems.append(Problem(path, 0, f"alias {alias!r} of {concept.id!r} is a concept itself; remove one"))
-    declared = frozenset(concepts)
+    declared = frozenset(concepts)  # a lexicon without concepts.jsonl declares none, and then its entries may name any
     entries: dict[str, dict[str, Entry]] = {}
     for code, path in files.items():
 
@@ -85,8 +85,8 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
         problems += mistakes
         entries[code] = {entry.concept: entry for entry in own}
         for name in entries[code]:
-            concepts.setdefault(name, Concept(name, ""))
-        if not own and not mistakes:
+            concepts.setdefault(name, Concept(name, ""))  # so that code need not ask whether a concept was declared
+        if not own and not mistakes:  # otherwise its mistakes are the better message
             problems.append(Problem(path, 0, "no entries; add some or delete the file"))
     judged, mistakes = _read_lines(
         directory / EQUIVALENTS_FILE,
@@ -94,7 +94,7 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
         lambda pair: " and ".join(pair.concepts),
     )
     problems += mistakes
-    reviews, mistakes = _read_own_reviews(directory)
+    reviews, mistakes = read_review_file(directory / REVIEWS_FILE, is_optional=True)
     problems += mistakes
     lexicon = Lexicon(
         concepts,
@@ -134,7 +134,7 @@ def _read_lines(
 
 
 def read_review_file(
-    path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], None] | None = None
+    path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], None] | None = None, is_optional: bool = False
 ) -> tuple[list[Review], list[Problem]]:
     """Return the reviews of a file of JSON lines in its order, and everything that is wrong with it.
 
@@ -150,21 +150,20 @@ def read_review_file(
             return None, [str(error)]
         return review, []
 
-    def name(review: Review) -> str:
-        return f"{review.reviewer} on {review.concept!r} in {review.language}"
-
-    return _read_lines(path, parse, name, limit=limit, is_optional=False)
-
-
-def _read_own_reviews(directory: Path) -> tuple[list[Review], list[Problem]]:
-    path = directory / REVIEWS_FILE
-    return read_review_file(path) if path.is_file() else ([], [])
+    return _read_lines(
+        path,
+        parse,
+        lambda review: f"{review.reviewer} on {review.concept!r} in {review.language}",
+        limit=limit,
+        is_optional=is_optional,
+    )
 
 
 def lexicon_files(directory: Path) -> dict[str, Path]:
     """Return language code -> file of a lexicon directory, in the order of `LANGUAGES`."""
     if not directory.is_dir():
         raise InputError(f"{directory}: no such lexicon directory")
+    # A file such as kk.jsonl would otherwise be left out without a word.
     for path in sorted(directory.glob("*.jsonl")):
         if path.name not in FILES and not path.name.startswith("."):
             raise InputError(f"{path}: not the file of a known language; expected {', '.join(FILES)}")
@@ -192,11 +191,6 @@ def _missing_files(directory: Path) -> list[Problem]:
     return problems
 
 
-def is_lexicon_directory(directory: Path) -> bool:
-    """Return whether a directory holds at least one language file of a lexicon."""
-    return any((directory / f"{code}.jsonl").is_file() for code in LANGUAGES)
-
-
 def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
     """Return language code -> concept -> line of its file, for the lines that can be read."""
     numbers: dict[str, dict[str, int]] = {}
@@ -216,6 +210,7 @@ def content_revision(directory: Path) -> str:
     digest = hashlib.sha1(usedforsecurity=False)
     paths = [*lexicon_files(directory).values(), directory / CONCEPTS_FILE, directory / EQUIVALENTS_FILE]
     for path in sorted(path for path in paths if path.is_file()):
+        # Lines are sorted, so that moving an entry within its file does not make it look like other data.
         lines = sorted(line.strip() for line in path.read_bytes().splitlines())
         digest.update(path.name.encode() + b"\0" + b"\n".join(filter(None, lines)) + b"\0")
     return digest.hexdigest()
@@ -231,6 +226,7 @@ def check_target(directory: Path, *, overwrite: bool | None = None) -> None:
         advice = "remove it" if overwrite is None else "add --overwrite, which replaces the lexicon there"
         raise InputError(f"{directory}: not empty (holds {display(names[0])}); choose another --out, or {advice}")
     for name in names:
+        # It would stay beside the new lexicon, and `lexicon_files` would refuse the directory because of it.
         if name.endswith(".jsonl") and name not in FILES:
             raise InputError(f"{directory}: holds {display(name)}, which is no lexicon file; choose another --out")
 
@@ -280,7 +276,7 @@ def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) ->
 
     The reviews were checked against the entries of this revision of the lexicon.
     """
-    with locked_folder(directory):
+    with locked_folder(directory):  # or of two commands that add reviews at once, one would lose the other's
         if content_revision(directory) != revision:
             raise InputError(f"{directory}: was changed by another command meanwhile; run the same command again")
         all_reviews = newest_reviews([*_valid_reviews(directory), *reviews])
@@ -289,7 +285,7 @@ def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) ->
 
 def _valid_reviews(directory: Path) -> list[Review]:
     """Return the reviews of a lexicon directory."""
-    reviews, problems = _read_own_reviews(directory)
+    reviews, problems = read_review_file(directory / REVIEWS_FILE, is_optional=True)
     if problems:
         raise InputError(f"{problems[0]}; correct the line or remove it")
     return reviews

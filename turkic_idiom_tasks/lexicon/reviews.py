@@ -7,6 +7,7 @@ the idiom of its entry reads as it did when it was reviewed; the others are hist
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterable
 from datetime import date
@@ -21,7 +22,7 @@ from turkic_idiom_tasks.lexicon.entries import concept_id, one_of, parse_row, vi
 REVIEWS_FILE = "reviews.jsonl"
 FORMAT: Literal[1] = 1
 FIELDS = FORM, MEANING, CONCEPT, EXAMPLE = ("form", "meaning", "concept", "example")
-VERDICTS = OK, WRONG, UNKNOWN = ("ok", "wrong", "unknown")
+UNKNOWN = "unknown"  # verdict of a reviewer who does not know the idiom; the others are ok and wrong
 MOST_CHARACTERS = 1000  # of a text that a reviewer writes
 INITIALS = (2, 4)  # fewest and most letters
 
@@ -36,12 +37,10 @@ def _initials(text: str) -> str:
 
 
 def _iso_date(text: str) -> str:
-    try:
-        is_exact = date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        is_exact = False
-    if not is_exact:
+    # Dates are compared as texts, and Python reads other ISO forms too, such as 2026-W05-6.
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         raise ValueError("must be a date such as 2026-01-31")
+    date.fromisoformat(text)  # a ValueError, which pydantic shows, if there is no such day
     return text
 
 

@@ -18,13 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from turkic_idiom_tasks.encoders.siblings.classifier_folders import ClassifierSettings
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, first_fault, read_json
-from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.spans import Span
 
@@ -38,19 +38,13 @@ _HAN = re.compile("[\u3400-\u9fff]")
 _CONFIG = ConfigDict(extra="forbid")
 
 
-def _known_language(code: str) -> str:
-    if code and code not in LANGUAGES:
-        raise ValueError(f"the language {display(code)} is none of {', '.join(LANGUAGES)}")
-    return code
-
-
 @checked_dataclass(frozen=True, slots=True, config=_CONFIG)
 class IdiomForm:
     """A form in which an idiom stands in a text."""
 
     parts: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]  # several if discontinuous
     # code of a language of the benchmark, which decides what capital letters are; empty for others
-    language: Annotated[str, AfterValidator(_known_language)] = ""
+    language: Annotated[str, Field(pattern=f"^({'|'.join(LANGUAGES)})?$")] = ""
 
 
 @checked_dataclass(frozen=True, slots=True, config=_CONFIG)
@@ -95,27 +89,27 @@ class IdiomTable:
         self.tokens = tuple(tokens)
         self.classifier = classifier
         _check_distinct(self.tokens)
-        # whether a capital I has no dot -> first letter -> the forms that begin with it: parts in small letters,
-        # language, token
-        self._index: dict[bool, dict[str, list[tuple[tuple[str, ...], str, IdiomToken]]]] = {}
+        # `_cased_as` -> first letter -> the forms that begin with it: parts in small letters, language, token
+        self._index: dict[Language | None, dict[str, list[tuple[tuple[str, ...], str, IdiomToken]]]] = {}
         for row in self.tokens:
             for form in row.forms:
-                dotless = _has_dotless_i(form.language)
-                parts = tuple(_lowered(part, dotless) for part in form.parts)
-                of_letter = self._index.setdefault(dotless, {}).setdefault(parts[0][0], [])
+                cased_as = _cased_as(form.language)
+                parts = tuple(lower(part, cased_as) for part in form.parts)
+                of_letter = self._index.setdefault(cased_as, {}).setdefault(parts[0][0], [])
                 of_letter.append((parts, form.language, row))
 
     def occurrences(self, text: str) -> list[Occurrence]:
         """Return the occurrences of the idioms in an NFC text, in order and without overlaps."""
-        lowered = {dotless: _lowered(text, dotless) for dotless in self._index}
+        # `lower` keeps the length of a text, so an offset into a lowered one is an offset into the text itself.
+        lowered = {cased_as: lower(text, cased_as) for cased_as in self._index}
         occurrences = []
         position = 0
         while position < len(text):
             longest, longest_length = None, 0
             if not _is_inside_word(text, position):
-                for dotless, index in self._index.items():
-                    for parts, language, row in index.get(lowered[dotless][position], ()):
-                        spans = _match(parts, lowered[dotless], position)
+                for cased_as, index in self._index.items():
+                    for parts, language, row in index.get(lowered[cased_as][position], ()):
+                        spans = _match(parts, lowered[cased_as], position)
                         length = sum(span.end - span.start for span in spans)
                         if length > longest_length:  # of equal ones the first, which is that of the first idiom
                             longest = Occurrence(row.token, row.idiom, language, spans)
@@ -156,7 +150,7 @@ def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
     """
     tokens: dict[tuple[str, ...], IdiomToken] = {}
     for known in idioms:
-        words = tuple(_WORD.findall(_lowered(known.idiom, _has_dotless_i(known.language))))
+        words = tuple(_WORD.findall(lower(known.idiom, _cased_as(known.language))))
         if not words:
             raise InputError(f"the idiom {display(known.idiom)} has neither letters nor digits, so it has no token")
         earlier = tokens.get(words) or IdiomToken(f"ID{''.join(words)}ID", known.idiom, ())
@@ -206,29 +200,21 @@ def _match(parts: tuple[str, ...], text: str, start: int) -> tuple[Span, ...]:
         return ()
     spans = [Span(start, start + len(parts[0]))]
     for part in parts[1:]:
-        if _is_inside_word(text, spans[-1].end):
+        # A further part begins a word too, in the same sentence, at most `WIDEST_GAP` words behind the part before it.
+        end = spans[-1].end
+        place = -1 if _is_inside_word(text, end) else text.find(part, end)
+        while place >= 0 and _is_inside_word(text, place):
+            place = text.find(part, place + 1)
+        if place < 0:
             return ()
-        place = _next_place(part, text, spans[-1].end)
-        if place is None:
+        between = text[end:place]
+        if any(sign in between for sign in _SENTENCE_ENDS) or len(_WORD.findall(between)) > WIDEST_GAP:
             return ()
-        spans.append(place)
+        spans.append(Span(place, place + len(part)))
     # a single word must not be the beginning of another; behind several words the rest is a suffix
     if _is_inside_word(text, spans[-1].end) and len(_WORD.findall(" ".join(parts))) == 1:
         return ()
     return tuple(spans)
-
-
-def _next_place(part: str, text: str, end: int) -> Span | None:
-    """Return where a further part of a form is: in the same sentence, at most `WIDEST_GAP` words behind `end`."""
-    start = text.find(part, end)
-    while start >= 0:
-        between = text[end:start]
-        if any(sign in between for sign in _SENTENCE_ENDS) or len(_WORD.findall(between)) > WIDEST_GAP:
-            return None
-        if not _is_inside_word(text, start):
-            return Span(start, start + len(part))
-        start = text.find(part, start + 1)
-    return None
 
 
 def _is_inside_word(text: str, position: int) -> bool:
@@ -239,9 +225,6 @@ def _is_inside_word(text: str, position: int) -> bool:
     return before.isalnum() and after.isalnum() and not (_HAN.fullmatch(before) or _HAN.fullmatch(after))
 
 
-def _has_dotless_i(language: str) -> bool:
-    return language in LANGUAGES and LANGUAGES[language].dotless_i
-
-
-def _lowered(text: str, dotless_i: bool) -> str:
-    return lower(text, LANGUAGES[PIVOT] if dotless_i else None)
+def _cased_as(code: str) -> Language | None:
+    """Return the one language that stands for all whose capital I has no dot, or None for all others."""
+    return LANGUAGES[PIVOT] if code in LANGUAGES and LANGUAGES[code].dotless_i else None
