@@ -8,7 +8,8 @@ from leaderboard.board import make_board
 from leaderboard.data import board_data
 from leaderboard.site import write_site
 from leaderboard.submission import METADATA_FILE, submission_folders
-from tests.leaderboard.conftest import Spoiler, faults_of, make_submission, watch
+from tests.browser_pages import watched_pages
+from tests.leaderboard.conftest import Spoiler, faults_of, make_submission
 from tests.leaderboard.test_submission import HOSTILE, HOSTILE_ANSWERS
 from turkic_idiom_tasks.lexicon.editions import editions
 
@@ -62,13 +63,8 @@ def answers_page(browser, answers_dataset, tmp_path_factory):
 def opened_submit_page(browser, dataset, folder):
     """The page "Submit" of a site of a dataset; at the end no script may have failed, and nothing was requested."""
     write_site(make_board([], board_data(dataset)), folder)
-    page = browser.new_page()
-    wrong = []
-    watch(page, wrong)
-    page.goto(f"file://{folder}/submit.html")
-    yield page
-    assert wrong == []
-    page.close()
+    with watched_pages(browser, f"file://{folder}/submit.html") as open_one:
+        yield open_one()
 
 
 def checked(page, label, place):
