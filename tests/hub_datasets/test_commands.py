@@ -149,16 +149,6 @@ def test_tables_fit_the_terminal(width, wide_lexicon, tmp_path, dataset, monkeyp
     assert max(len(line) for line in stderr.splitlines()) <= width
 
 
-def test_help_comes_within_a_second_and_without_heavy_packages(command):
-    script = (
-        "import sys; from turkic_idiom_tasks.cli import main; main(['dataset', '--help']); print(sorted(sys.modules))"
-    )
-    done = command("python", "-c", script)
-    assert "annotate" in done.stdout
-    for package in ("torch", "mteb", "pyarrow", "huggingface_hub", "numpy"):
-        assert f"'{package}'" not in done.stdout
-
-
 def test_texts_go_to_terminals_without_their_letters(wide_lexicon, tmp_path, monkeypatch):
     """stdout of a Turkish Windows (cp1254), and of a C locale (ASCII)."""
     write_lexicon(tmp_path / "lexicon", [Concept("a", "to bow")], {"az": [Entry("a", "baş əymək")]})
