@@ -140,23 +140,6 @@ def test_files_that_cannot_be_used(tmp_path, annotate):
     assert "in.jsonl:1: not UTF-8" in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "--in or --out is missing"),
-        (("--lang", "tr", "--in", "x"), "--in or --out is missing"),
-        (("--in", "x", "--out", "y"), "--lang is missing"),
-        (("--lang", "fi", "--in", "x", "--out", "y"), "unknown language 'fi'; known: tr"),
-        (("--evaluate", "parseme", "x"), "unknown corpus 'parseme'; known: dodiom"),
-        (("--evaluate", "dodiom", "x", "--lang", "tr"), "goes without"),
-    ],
-)
-def test_wrong_usage(annotate, arguments, message):
-    code, text = refusal(annotate, *arguments)
-    assert code == 2
-    assert message in text
-
-
 def test_spans_are_filled_in_and_those_that_are_there_stay(tmp_path):
     entries = [
         Entry("a", "göz yummak", None, "Bu hataya göz yumdu."),

@@ -298,7 +298,13 @@ def test_tdk_rows_of_other_kinds_and_references(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "missing"), [("uz-idioms", "idiom, meaning_uz"), ("kevser", "Deyimler"), ("tdk", "soz_id")]
+    ("name", "missing"),
+    [
+        ("uz-idioms", "idiom, meaning_uz"),
+        ("kevser", "Deyimler"),
+        ("tdk", "soz_id"),
+        ("dodiom", "idiom, submission, category, idiom_indices, words"),
+    ],
 )
 def test_missing_columns_are_named_with_those_found(tmp_path, name, missing):
     path = write(tmp_path, "kelime,anlam", "a,b")
