@@ -41,14 +41,6 @@ def problems(directory):
     return [str(problem).removeprefix(f"{directory}/") for problem in read_lexicon(directory)[1]]
 
 
-def test_a_right_entry_is_read_as_it_stands(tmp_path):
-    lexicon = load_lexicon(write(tmp_path / "lex", [TURKISH]))
-    entry = lexicon.of("tr")["turn-a-blind-eye"]
-    assert entry.spans == (Span(10, 19),)
-    assert entry.spans[0].of(entry.example) == "göz yumma"
-    assert lexicon.of("az") == {}
-
-
 OFFSETS = "field 'spans': must be a list of [start, end] offsets"
 TEXT = "Input should be a valid string; found"
 
