@@ -47,10 +47,6 @@ def test_the_bundled_lexicon_keeps_every_rule(bundled):
     assert content_problems(bundled, BUNDLED) == []
 
 
-def test_a_good_entry_passes(problems):
-    assert problems(tr=[entry("a")]) == []
-
-
 def test_a_problem_names_file_line_concept_and_value(problems):
     rows = [entry("a"), entry("b", idiom="göz yummak", meaning="göz yumup durmak",
                               example="Hatama bu sefer göz yumdu o.", marked=("göz yumdu",))]  # fmt: skip

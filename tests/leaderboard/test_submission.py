@@ -280,15 +280,10 @@ def check_refused(spoiler, dataset, case):
     assert "list all with: turkic-idiom leaderboard check" in submission.reason
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"contact": SCRIPT, "training_data": f"{SCRIPT} &amp; \"'"},
-        {"contact": "javascript:alert(1)", "dataset": "../../etc/passwd"},
-    ],
-)
-def test_what_is_hostile_elsewhere_is_text_and_no_more(tmp_path, submission_dataset, submission_metadata,
-                                                       submission_content, changes):  # fmt: skip
+def test_what_is_hostile_elsewhere_is_text_and_no_more(
+    tmp_path, submission_dataset, submission_metadata, submission_content
+):
+    changes = {"contact": SCRIPT, "training_data": f"{SCRIPT} &amp; \"'", "dataset": "../../etc/passwd"}
     metadata = submission_metadata.model_copy(update=changes)
     folder = make_submission(tmp_path, metadata, submission_content)
     assert folder.name == slug(submission_metadata)  # the name is made of checked fields alone
