@@ -86,7 +86,3 @@ def test_every_letter_of_a_table_is_a_letter_of_the_language_or_stands_for_one(c
     slots = (table.plural, table.possessives, table.cases, table.relatives, table.copulas, table.persons, table.voices)
     forms = (table.aspects, table.tenses, table.participles, table.converbs, table.imperatives, table.enclitics)
     assert set("".join((*slots, *forms, *table.classes.values(), *table.irregular, *table.light_verbs))) <= allowed
-
-
-def test_there_is_one_table_per_language():
-    assert set(MORPHOLOGIES) == set(LANGUAGES)

@@ -63,12 +63,13 @@ def message_of(call):
 
 @pytest.fixture
 def retrieval(tmp_path):
-    """A function that writes T2-tur with some of its three parts changed."""
+    """A function that writes T2-tur with some of its parts changed; strict judgements only if they are given."""
 
-    def write(queries=QUERIES, corpus=CORPUS, qrels=QRELS, kind="jsonl"):
+    def write(queries=QUERIES, corpus=CORPUS, qrels=QRELS, strict=None, kind="jsonl"):
         folder = tmp_path / "retrieval"
         shutil.rmtree(folder, ignore_errors=True)
-        for part, rows in (("queries", queries), ("corpus", corpus), ("qrels", qrels)):
+        parts = {"queries": queries, "corpus": corpus, "qrels": qrels} | ({"strict-qrels": strict} if strict else {})
+        for part, rows in parts.items():
             write_config(folder, f"T2-tur-{part}", {"test": rows}, kind=kind)
         return folder
 
@@ -118,10 +119,7 @@ def test_ids_that_are_numbers_are_the_texts_that_say_them(retrieval):
             {"queries": [{"id": 1.5, "text": "a"}]},
             "T2-tur-queries, split test, id 1.5: field 'id': is neither a text nor",
         ),
-        ({"queries": [{"id": "q1", "text": 7}]}, "id 'q1': field 'text': Input should be a valid string; found 7"),
         ({"qrels": [QRELS[0] | {"score": 3}, QRELS[1]]}, f"query-id 'q1': {BINARY} 3"),
-        ({"qrels": [QRELS[0] | {"score": None}]}, f"{BINARY} None"),
-        ({"qrels": [QRELS[0] | {"score": "1"}]}, f"{BINARY} '1'"),
         ({"qrels": [QRELS[0] | {"score": True}]}, f"{BINARY} True"),
         ({"qrels": [*QRELS, QRELS[0] | {"score": 0}]}, "query-id 'q1': the document 'd1' is judged twice"),
         ({"qrels": [*QRELS, QRELS[0] | {"corpus-id": "d9"}]}, "query 'q1' names the document 'd9', which is not in"),
@@ -130,6 +128,11 @@ def test_ids_that_are_numbers_are_the_texts_that_say_them(retrieval):
         ({"qrels": [QRELS[0], QRELS[1] | {"score": 0}]}, "query 'q2' has no relevant document"),
         ({"queries": [{"id": "q1", "query": "a"}]}, "config T2-tur-queries lacks the columns ['text']"),
         ({"corpus": [{"id": "d\u202e1", "text": None}]}, "id 'd\\u202e1': field 'text': Input should be"),
+        ({"strict": [QRELS[0], QRELS[1] | {"score": 2}]}, f"strict-qrels, split test, query-id 'q2': {BINARY} 2"),
+        ({"strict": QRELS[:1]}, "query 'q2' has no relevant document in the strict qrels"),
+        ({"strict": [*QRELS, QRELS[0] | {"query-id": "q9"}]}, "strict qrels name the query 'q9'"),
+        ({"strict": [*QRELS, QRELS[0] | {"corpus-id": "d9"}]}, "names the document 'd9'"),
+        ({"strict": [*QRELS, QRELS[0] | {"corpus-id": "d3"}]}, "has the document 'd3' in its strict qrels only; add"),
     ],
 )
 def test_retrieval_data_that_cannot_be_right_is_refused(retrieval, kind, changes, message):
@@ -139,29 +142,10 @@ def test_retrieval_data_that_cannot_be_right_is_refused(retrieval, kind, changes
     assert text.startswith(f"{dataset.path}, config T2-tur-") or "lacks the columns" in text
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([QRELS[0], QRELS[1] | {"score": 2}], f"T2-tur-strict-qrels, split test, query-id 'q2': {BINARY} 2"),
-        (QRELS[:1], "query 'q2' has no relevant document in the strict qrels"),
-        ([*QRELS, QRELS[0] | {"query-id": "q9"}], "strict qrels name the query 'q9'"),
-        ([*QRELS, QRELS[0] | {"corpus-id": "d9"}], "names the document 'd9'"),
-        ([*QRELS, QRELS[0] | {"corpus-id": "d3"}], "has the document 'd3' in its strict qrels only; add it"),
-    ],
-)
-def test_strict_judgements_that_cannot_be_right_are_refused(retrieval, rows, message):
-    folder = retrieval()
-    write_config(folder, "T2-tur-strict-qrels", {"test": rows})
-    text = message_of(lambda: open_dataset(str(folder)).retrieval("T2", "tur"))
-    assert message in text
-    assert text.startswith(f"{folder}, config T2-tur-")
-
-
 @pytest.mark.parametrize("missing", ["T2-tur-qrels", "T2-tur-strict-qrels", "equivalents"])
 def test_a_declared_file_that_is_not_there_is_named(retrieval, missing):
     """Without it a subset would be left out, or other documents would count, without a word."""
-    folder = retrieval()
-    write_config(folder, "T2-tur-strict-qrels", {"test": QRELS})
+    folder = retrieval(strict=QRELS)
     write_config(folder, "equivalents", {"test": []})
     (folder / "data" / missing / "test.jsonl").unlink()
     message = message_of(lambda: open_dataset(str(folder)))
@@ -221,12 +205,8 @@ def test_text_that_is_not_nfc_is_composed(hub_layout):
         ({"ner_tags": [0, 1, 3, 0]}, ["field 'ner_tags.2': use O, B-IDIOM, I-IDIOM or their numbers", "found 3"]),
         ({"ner_tags": ["O", "B", "I", "O"]}, ["field 'ner_tags.1'", "'B'"]),
         ({"ner_tags": [0, 1, 1.5, 0]}, ["field 'ner_tags.2'", "1.5"]),
-        ({"ner_tags": [0, 1, None, 0]}, ["field 'ner_tags.2'", "None"]),
         ({"tokens": ["Buna", "göz", "yumdum", "."]}, ["token 'yumdum'", "'Buna göz yumdu.'"]),
-        ({"tokens": ["göz", "Buna", "yumdu", "."]}, ["token 'Buna'"]),
-        ({"tokens": ["Buna", "göz", "", "."]}, ["token ''"]),
         ({"tokens": [77, 2, 3, 4]}, ["field 'tokens.0'", "77"]),
-        ({"ner_tags": 5}, ["field 'ner_tags'", "5"]),
         ({"sentence": ""}, ["field 'sentence'", "found ''"]),
         ({"idiom": None}, ["field 'idiom'", "None"]),
     ],
@@ -265,14 +245,15 @@ def test_the_test_split_is_nowhere_else(hub_layout, splits, message):
     assert message in message_of(lambda: open_dataset(str(folder)).sentences("tr"))
 
 
-def test_data_without_a_task_or_a_test_sentence_is_refused(hub_layout, tmp_path):
+def test_data_without_a_task_a_test_sentence_or_entries_for_training_is_refused(hub_layout):
     text = message_of(lambda: open_dataset(str(hub_layout({"test": [ROW]}, config="lexicon-tr"))))
     assert "no config of a task, such as T1-tur-azj-queries" in text
     assert text.endswith("it has lexicon-tr")
-    assert "no config of a task" in message_of(
-        lambda: open_dataset(str(hub_layout({"train": [ROW]}, name="train only")))
-    )
+    train_only = hub_layout({"train": [ROW]}, name="train only")
+    assert "no config of a task" in message_of(lambda: open_dataset(str(train_only)))
     folder = hub_layout({"train": [ROW], "test": [ROW]}, kind="parquet", name="empty test")
+    dataset = open_dataset(str(folder))
+    assert "holds test queries only (no config such as lexicon-tr)" in message_of(lambda: dataset.lexicon)
     path = folder / "data" / "span-tr" / "test.parquet"
     pq.write_table(pq.read_table(path).slice(0, 0), path)
     assert "no annotated test sentence" in message_of(lambda: open_dataset(str(folder)).sentences("tr"))
@@ -314,60 +295,34 @@ def test_entries_are_read_with_what_they_have(hub_layout):
     assert [concept.gloss for concept in lexicon.concepts.values()] == ["to ignore", ""]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"concept": None}, "concept None: field 'concept': Input should be a valid string; found None"),
-        ({"idiom": 7}, "field 'idiom': Input should be a valid string; found 7"),
-        ({"spans": [[5, 99]]}, "span [5, 99] is not inside the example"),
-        ({"spans": [[5]]}, "field 'spans': must be a list of [start, end] offsets"),
-        ({"gloss": 7}, "field 'gloss': Input should be a valid string; found 7"),
-        ({"status": '{"a": 1, "a": 2}'}, "field 'status': the key 'a' appears twice"),
-        ({"idiom": "göz\u202e yummak"}, "field 'idiom': has U+202E"),
-    ],
-)
-def test_malformed_entries_are_named(hub_layout, change, message):
-    folder = hub_layout({"test": [ROW]})
-    write_config(folder, "lexicon-tr", {"test": [ENTRY | change]})
-    dataset = open_dataset(str(folder))
-    text = message_of(lambda: dataset.lexicon)
-    assert text.startswith(f"{folder}, config lexicon-tr, split test, concept ")
-    assert message in text
-
-
+TWO_ENTRIES = [ENTRY, ENTRY | {"concept": "b"}]
 JUDGED = {"first": "b", "second": "turn-a-blind-eye", "judgement": "same"}
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("entries", "equivalents", "message"),
     [
-        (
-            [JUDGED, {"first": "turn-a-blind-eye", "second": "b", "judgement": "near"}],
-            "'b' and 'turn-a-blind-eye' are judged twice; remove one",
-        ),
-        ([JUDGED | {"first": "turn-a-blind-eye"}], "a concept is paired with itself"),
-        ([JUDGED | {"first": "x\u202e"}], "concept 'x\\u202e' is not in the lexicon; add it"),
-        ([JUDGED | {"judgement": "equal"}], "field 'judgement': must be one of same, near; found 'equal'"),
-        ([{"first": "b", "second": "turn-a-blind-eye"}], "lacks the columns ['judgement']"),
+        ([ENTRY | {"concept": None}], [], "concept None: field 'concept': Input should be a valid string; found None"),
+        ([ENTRY | {"spans": [[5, 99]]}], [], "span [5, 99] is not inside the example"),
+        ([ENTRY | {"gloss": 7}], [], "field 'gloss': Input should be a valid string; found 7"),
+        ([ENTRY | {"status": '{"a": 1, "a": 2}'}], [], "field 'status': the key 'a' appears twice"),
+        ([ENTRY, ENTRY], [], "concept 'turn-a-blind-eye': appears twice"),
+        (TWO_ENTRIES, [JUDGED, JUDGED | {"judgement": "near"}], "'b' and 'turn-a-blind-eye' are judged twice; remove"),
+        (TWO_ENTRIES, [JUDGED | {"first": "x\u202e"}], "concept 'x\\u202e' is not in the lexicon; add it"),
+        (TWO_ENTRIES, [JUDGED | {"judgement": "equal"}], "field 'judgement': must be one of same, near; found 'equal'"),
+        (TWO_ENTRIES, [{"first": "b", "second": "turn-a-blind-eye"}], "lacks the columns ['judgement']"),
     ],
 )
-def test_equivalents_that_cannot_be_right_are_refused(hub_layout, rows, message):
+def test_entries_and_equivalents_that_cannot_be_right_are_refused(hub_layout, entries, equivalents, message):
     folder = hub_layout({"test": [ROW]})
-    write_config(folder, "lexicon-tr", {"test": [ENTRY, ENTRY | {"concept": "b"}]})
-    write_config(folder, "equivalents", {"test": rows})
-    text = message_of(lambda: open_dataset(str(folder)).lexicon)
-    assert text.startswith(str(folder))
-    assert "config equivalents" in text
-    assert message in text
-
-
-def test_entries_stand_once_and_are_needed_for_training(hub_layout):
-    folder = hub_layout({"test": [ROW]})
+    write_config(folder, "lexicon-tr", {"test": entries})
+    if equivalents:
+        write_config(folder, "equivalents", {"test": equivalents})
     dataset = open_dataset(str(folder))
-    assert "holds test queries only (no config such as lexicon-tr)" in message_of(lambda: dataset.lexicon)
-    write_config(folder, "lexicon-tr", {"test": [ENTRY, ENTRY]})
-    twice = open_dataset(str(folder))
-    assert "concept 'turn-a-blind-eye': appears twice" in message_of(lambda: twice.lexicon)
+    text = message_of(lambda: dataset.lexicon)
+    assert text.startswith(str(folder))
+    assert f"config {'equivalents' if equivalents else 'lexicon-tr'}" in text
+    assert message in text
 
 
 # files and their README
@@ -377,12 +332,10 @@ def test_entries_stand_once_and_are_needed_for_training(hub_layout):
     ("name", "damage", "message"),
     [
         ("test.jsonl", lambda data: data[:-30], "test.jsonl: line 2: malformed JSON"),
-        ("test.jsonl", lambda data: data.replace(b'"id"', b'"id": 1, "id"', 1), "the key 'id' appears twice"),
         ("test.jsonl", lambda data: b"[1]\n", "test.jsonl: line 1: not a JSON object"),
         ("test.jsonl", lambda data: b"", "lacks the columns"),
         ("test.parquet", lambda data: data[:-30], "test.parquet: "),
         ("test.parquet", lambda data: data[:50] + bytes(200) + data[250:], "test.parquet: "),
-        ("test.parquet", lambda data: b"", "test.parquet: "),
     ],
 )
 def test_a_broken_file_is_one_line(hub_layout, name, damage, message):
@@ -408,14 +361,10 @@ PATH = "configs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    pa
     [
         (f"{PATH}/etc/*.jsonl", "the path '/etc/*.jsonl' is not one inside the folder"),
         (f"{PATH}data/../../x.jsonl", "is not one inside the folder"),
-        (f"{PATH}C:/x.jsonl", "is not one inside the folder"),
-        (f'{PATH}""', "the path '' is not one inside the folder"),
-        (f'{PATH}"a\\0b"', "is not one inside the folder"),
         (f"{PATH}'**x.jsonl'", "the path '**x.jsonl' cannot be used"),
         (f"{PATH}data/linked.jsonl", "leads through a symbolic link"),
         (f"{PATH}'linked/*.jsonl'", "leads through a symbolic link"),
         (f"{PATH}{'x' * 300}.jsonl", "cannot be used"),
-        (f"{PATH}7", "configs.0.data_files"),
         ("configs:\n- config_name: span-tr", "'configs.0.data_files': Field required"),
         ("configs: 7", "'configs': Input should be a valid list"),
         ("7", "must be an object"),
@@ -493,7 +442,6 @@ def test_a_download_is_links_into_the_cache_of_the_client_and_nowhere_else(tmp_p
     [
         ("absent", "no such directory, and not a dataset on the Hub"),
         ("~nobody-of-this-name/data", "no such directory"),
-        ("../x", "no such directory"),
     ],
 )
 def test_names_of_nothing(name, message):

@@ -92,11 +92,8 @@ def row(**changes):
 BAD = [
     ('{"id": 1', "malformed JSON at column "),
     ("[1, 2]", "put one JSON object on each line"),
-    ("null", "put one JSON object on each line"),
     ('{"id": 1, "idiom": "x", "text": "y"}', "field 'sentence' is missing"),
-    ("{}", "field 'id' is missing"),
     (row(sentence=7), "field 'sentence': Input should be a valid string; found 7"),
-    (row(sentence=[row()]), "'sentence': Input should be a valid string"),
     (row(idiom="  "), "field 'idiom': is empty; fill it in, or take the row out; found '  '"),
     (row(sentence="go\u0308z"), "is not in NFC; spans count NFC code points: pass texts through unicodedata.normalize"),
     (row(idiom="go\u0308z yummak"), "field 'idiom': is not in NFC"),
@@ -106,11 +103,6 @@ BAD = [
     (row(id=True), "field 'id': must be"),
     (row(id=""), "field 'id': must be"),
     (row(id=1), "id 1 is also that of line 1; give it its own"),
-    (row(score=float("nan")), "NaN is no number"),
-    (row(note="\ud800"), "half of a surrogate pair"),
-    ('{"id": 1, "id": 2}', "the key 'id' appears twice"),
-    ("[" * 100_000, "brackets nested more than 32 deep"),
-    ('{"id": 1' + "0" * 10_000 + "}", "a number with thousands of digits"),
 ]
 
 
@@ -146,29 +138,6 @@ def test_files_that_cannot_be_used(tmp_path, annotate):
     path.write_bytes(b'{"id": 1, "idiom": "g\xf6z"}\n')
     text = refusal(annotate, "--lang", "tr", "--in", path, "--out", tmp_path / "new")[1]
     assert "in.jsonl:1: not UTF-8" in text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "--in or --out is missing"),
-        (("--lang", "tr", "--in", "x"), "--in or --out is missing"),
-        (("--in", "x", "--out", "y"), "--lang is missing"),
-        (("--lang", "fi", "--in", "x", "--out", "y"), "unknown language 'fi'; known: tr"),
-        (("--evaluate", "parseme", "x"), "unknown corpus 'parseme'; known: dodiom"),
-        (("--evaluate", "dodiom", "x", "--lang", "tr"), "goes without"),
-    ],
-)
-def test_wrong_usage(annotate, arguments, message):
-    code, text = refusal(annotate, *arguments)
-    assert code == 2
-    assert message in text
-
-
-def test_the_installed_command(command, tmp_path):
-    arguments = ("dataset", "annotate", "--lang", "tr", "--in", write_rows(tmp_path), "--out", "o.jsonl")
-    done = command("turkic-idiom", *arguments)
-    assert (done.returncode, done.stdout) == (0, "o.jsonl: 2 of 4 rows annotated\n")
 
 
 def test_spans_are_filled_in_and_those_that_are_there_stay(tmp_path):

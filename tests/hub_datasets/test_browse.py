@@ -3,6 +3,7 @@
 import pytest
 
 from hub_datasets.browse import page as browse_page
+from tests.browser_pages import axe_findings, watched_pages
 from turkic_idiom_tasks.concept_browser.parts import PER_PAGE
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
@@ -37,24 +38,8 @@ def lexicon(tmp_path_factory):
 def open_page(browser, lexicon, tmp_path):
     """Opens the page; at the end no script may have failed and nothing may have been loaded."""
     (tmp_path / "lexicon.html").write_text(browse_page(lexicon), "utf-8")
-    contexts, wrong = [], []
-
-    def open_one(fragment="", **options):
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on(
-            "request", lambda request: None if request.url.startswith(("file:", "data:")) else wrong.append(request)
-        )
-        page.goto(f"file://{tmp_path}/lexicon.html{fragment}")
-        return page
-
-    yield open_one
-    assert not any(page.evaluate("window.hacked") for context in contexts for page in context.pages)
-    for context in contexts:
-        context.close()
-    assert wrong == []
+    with watched_pages(browser, f"file://{tmp_path}/lexicon.html") as open_one:
+        yield open_one
 
 
 def display(page):
@@ -130,11 +115,10 @@ def test_all_texts_of_an_entry_are_shown_as_text(open_page):
 
 
 def test_the_page_is_readable_in_light_and_dark_and_on_a_phone(open_page):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     for scheme in ("light", "dark"):
         page = open_page("#language=uz", color_scheme=scheme, viewport={"width": 320, "height": 640})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert axe.run(page, options={"resultTypes": ["violations"]}).response["violations"] == []
+        assert axe_findings(page) == []
 
 
 def test_the_page_names_no_folder_and_claims_nothing_about_other_lexicons(lexicon, bundled):

@@ -103,13 +103,6 @@ def test_another_table_is_refused(tmp_path, row, message):
         read_dodiom(table(tmp_path, row))
 
 
-def test_missing_columns_are_named(tmp_path):
-    path = tmp_path / "dataset_tr.csv"
-    path.write_text("idiom,sentence\na,b\n")
-    with pytest.raises(InputError, match="submission, category, idiom_indices, words are missing"):
-        read_dodiom(path)
-
-
 def test_the_annotator_on_the_whole_corpus(outside_data, dataset):
     code, out, err = dataset("annotate", "--evaluate", "dodiom", outside_data / "tr-dodiom" / "dataset_tr.csv")
     assert (code, err) == (0, "")

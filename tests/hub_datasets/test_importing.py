@@ -15,18 +15,18 @@ from turkic_idiom_tasks.lexicon.load import read_lexicon
 KEYS = {"tr": "TR", "az": "AZ", "tk": "TK", "gag": "GA", "uz": "UZ"}
 
 
-def paper_file(directory, rows):
-    """Rows as {language: (idiom, meaning, example)} in the paper's format."""
-    path = directory / "release.jsonl"
-    lines = []
-    for row in rows:
-        cells = {}
-        for code, fields in row.items():
-            cells |= {
-                f"{KEYS[code]}-{key}": text for key, text in zip(("Deyim", "Anlam", "Ornek"), fields, strict=False)
-            }
-        lines.append(json.dumps(cells, ensure_ascii=False) + "\n")
-    path.write_text("".join(lines), encoding="utf-8")
+def cells(row):
+    """{language: (idiom, meaning, example)} as a row in the paper's format."""
+    named = {}
+    for code, fields in row.items():
+        for key, text in zip(("Deyim", "Anlam", "Ornek"), fields, strict=False):
+            named[f"{KEYS[code]}-{key}"] = text
+    return named
+
+
+def paper_file(directory, *rows):
+    path = directory / "release.json"
+    path.write_text(json.dumps([cells(row) for row in rows]), encoding="utf-8")
     return path
 
 
@@ -45,14 +45,8 @@ def account(report):
 def test_paper_rows_become_concepts_named_by_their_turkish_idiom(tmp_path):
     path = paper_file(
         tmp_path,
-        [
-            {
-                "tr": ("gözü açılmak", "uyanmak", "Gözü açıldı."),
-                "az": ("gözü açılmaq", "ayılmaq"),
-                "gag": ("-", "", None),
-            },
-            {"tr": ("-", "-"), "az": ("ürəyi əsmək", "qorxmaq"), "uz": ("yuragi o’ynamoq", "qo’rqmoq")},
-        ],
+        {"tr": ("gözü açılmak", "uyanmak", "Gözü açıldı."), "az": ("gözü açılmaq", "ayılmaq"), "gag": ("-", "", None)},
+        {"tr": ("-", "-"), "az": ("ürəyi əsmək", "qorxmaq"), "uz": ("yuragi o’ynamoq", "qo’rqmoq")},
     )
     imported = import_source("paper", path)
     assert imported.entries == {
@@ -80,12 +74,10 @@ def test_same_idiom_with_another_meaning_is_a_further_sense_in_the_order_of_the_
 def test_rows_without_a_meaning_fill_a_missing_example_and_are_no_sense(tmp_path):
     path = paper_file(
         tmp_path,
-        [
-            {"tr": ("göz yummak", "görmezden gelmek")},
-            {"tr": ("göz yummak", None, "Suça göz yumdu.")},
-            {"tr": ("kulak asmak", None, "Sözüme kulak asmadı.")},
-            {"tr": ("kulak asmak", "dinlemek")},
-        ],
+        {"tr": ("göz yummak", "görmezden gelmek")},
+        {"tr": ("göz yummak", None, "Suça göz yumdu.")},
+        {"tr": ("kulak asmak", None, "Sözüme kulak asmadı.")},
+        {"tr": ("kulak asmak", "dinlemek")},
     )
     imported = import_source("paper", path)
     assert imported.entries["tr"] == [
@@ -99,11 +91,9 @@ def test_same_concept_twice_takes_languages_and_variants_together(tmp_path):
     turkish = ("göz yummak", "görmezden gelmek")
     path = paper_file(
         tmp_path,
-        [
-            {"tr": turkish, "az": ("göz yummaq", "görməmək")},
-            {"tr": turkish, "az": ("gözünü yummaq", "görməmək"), "uz": ("koʻz yummoq", "koʻrmaslik")},
-            {"tr": turkish, "az": ("göz yummaq", "əhəmiyyət verməmək")},
-        ],
+        {"tr": turkish, "az": ("göz yummaq", "görməmək")},
+        {"tr": turkish, "az": ("gözünü yummaq", "görməmək"), "uz": ("koʻz yummoq", "koʻrmaslik")},
+        {"tr": turkish, "az": ("göz yummaq", "əhəmiyyət verməmək")},
     )
     imported = import_source("paper", path)
     assert imported.entries["az"] == [
@@ -181,17 +171,7 @@ def checked(source, path, out):
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(rows=ROWS)
 def test_an_import_of_the_papers_format_is_always_valid_and_accounted_for(tmp_path, rows):
-    path = tmp_path / "release.json"
-    items = [
-        {
-            f"{KEYS[code]}-{key}": text
-            for code, fields in row.items()
-            for key, text in zip(("Deyim", "Anlam", "Ornek"), fields, strict=True)
-        }
-        for row in rows
-    ]
-    path.write_text(json.dumps(items))
-    checked("paper", path, tmp_path / "out")
+    checked("paper", paper_file(tmp_path, *rows), tmp_path / "out")
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

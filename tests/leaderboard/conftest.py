@@ -21,6 +21,7 @@ from leaderboard.submission import (
     slug,
     submission_files,
 )
+from tests.browser_pages import watched_pages
 from tests.hub_datasets.conftest import _session_hub, _warm, hub, session_online  # noqa: F401
 from tests.leaderboard.boards_for_tests import make_data, make_metadata, make_submissions
 from turkic_idiom_tasks.dataset import open_dataset
@@ -247,39 +248,5 @@ def site(shared_site):
 @pytest.fixture
 def open_page(browser, site):
     """Opens a page of the site; at the end no script may have failed and no request may have left the folder."""
-    contexts, wrong = [], []
-
-    def open_one(path, **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        watch(page, wrong)
-        page.goto(f"{site}/{path}")
-        return page
-
-    yield open_one
-    hacked = [page.evaluate("window.hacked") for context in contexts for page in context.pages]
-    for context in contexts:
-        context.close()
-    assert wrong == []
-    assert not any(hacked)
-
-
-def watch(page, wrong):
-    """Notes every complaint of a page's scripts, and every request that leaves the files."""
-    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    is_local = ("file:", "data:")
-    page.on("request", lambda request: None if request.url.startswith(is_local) else wrong.append(request.url))
-
-
-def serious_findings(page):
-    """What axe finds on a page that is serious or critical."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
-    serious = []
-    for violation in found:
-        if violation["impact"] in ("serious", "critical"):
-            serious += [(violation["id"], node["html"][:200]) for node in violation["nodes"]]
-    return serious
+    with watched_pages(browser, f"{site}/") as open_one:
+        yield open_one

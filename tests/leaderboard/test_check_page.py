@@ -1,16 +1,15 @@
 """The check of a submission in the page "Submit": the faults that `leaderboard check` finds, in the same lines."""
 
-import json
 from contextlib import contextmanager
 
 import pytest
 
 from leaderboard.board import make_board
 from leaderboard.data import board_data
-from leaderboard.scripts import check_rules
 from leaderboard.site import write_site
-from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, metadata_schema, submission_folders
-from tests.leaderboard.conftest import Spoiler, faults_of, make_submission, watch
+from leaderboard.submission import METADATA_FILE, submission_folders
+from tests.browser_pages import watched_pages
+from tests.leaderboard.conftest import Spoiler, faults_of, make_submission
 from tests.leaderboard.test_submission import HOSTILE, HOSTILE_ANSWERS
 from turkic_idiom_tasks.lexicon.editions import editions
 
@@ -21,7 +20,6 @@ NOT_FILES = {
     "predictions that are a link",
     "a link to a device",
     "a pipe",
-    "a folder for a file",
     "a file whose name is a command",
     "a file whose name is no UTF-8",
 }
@@ -65,13 +63,8 @@ def answers_page(browser, answers_dataset, tmp_path_factory):
 def opened_submit_page(browser, dataset, folder):
     """The page "Submit" of a site of a dataset; at the end no script may have failed, and nothing was requested."""
     write_site(make_board([], board_data(dataset)), folder)
-    page = browser.new_page()
-    wrong = []
-    watch(page, wrong)
-    page.goto(f"file://{folder}/submit.html")
-    yield page
-    assert wrong == []
-    page.close()
+    with watched_pages(browser, f"file://{folder}/submit.html") as open_one:
+        yield open_one()
 
 
 def checked(page, label, place):
@@ -181,13 +174,3 @@ def test_a_file_too_many_in_a_submission_is_a_fault_even_if_hidden(submit_page, 
     (submission_folder / ".DS_Store").write_bytes(b"x")
     for label, place in (("Folder", submission_folder), ("Files", list(submission_folder.iterdir()))):
         assert 'holds ".DS_Store"' in checked(submit_page, label, place)["", 0]
-
-
-def test_the_rules_are_those_of_the_command(submission_dataset):
-    rules = check_rules(board_data(submission_dataset))
-    assert list(rules["files"]) == list(PREDICTION_FILES.values())
-    assert rules["files"]["T1.jsonl.gz"]["subsets"]["tur-azj"] == {"n": 14, "pool": 20}
-    assert rules["files"]["spans.jsonl.gz"]["subsets"]["tr"]["n"] == 8
-    assert "\\\\Z" not in json.dumps(metadata_schema())  # the end of a text, which only Python writes so
-    plain = [name for name, field in metadata_schema()["properties"].items() if field.get("format") == "plain-text"]
-    assert plain == ["training_data", "dataset", "contact"]  # and the device, which may be null

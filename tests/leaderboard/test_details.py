@@ -9,7 +9,7 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.data import board_data
 from leaderboard.details import hardest, spelling_splits
-from leaderboard.exports import leaderboard_file, records_of, scores_file, to_csv
+from leaderboard.exports import leaderboard_file, records_of, to_csv
 from leaderboard.figures import (
     few_shot_charts,
     forest_by_language,
@@ -17,7 +17,6 @@ from leaderboard.figures import (
     forest_of_model,
     scatters,
 )
-from leaderboard.scripts import comparison_json, concept_sums
 from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored, scored_of
 from turkic_idiom_tasks.dataset.retrieval import queries_with_shared_stem
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -56,10 +55,7 @@ def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
 def test_json_holds_every_score_with_its_n_and_interval():
     data = make_data(30, few={"uz": 12})
     submission = make_scored("one", data)
-    model = model_json(board_of(submission, data=data, reproduced=("one",)))
-    assert model["badges"] == ["recomputed", "reproduced"]
-    assert model["metadata"]["training_data"] == submission.metadata.training_data
-    assert model["overall"]["rank"] == 1
+    model = model_json(board_of(submission, data=data))
     assert len(model["subsets"]) == 18
     uzbek = next(one for one in model["subsets"] if (one["task"], one["subset"]) == ("T2", "uzn"))
     assert (uzbek["n"], uzbek["small_n"]) == (12, True)
@@ -95,20 +91,6 @@ def test_the_hardest_sentences_say_what_was_found():
     # F1 1, 0, 0 and 2 * 1 / (3 + 1); of the two zeros the one with more mistakes first
     results = [one["result"] for one in hardest(submission.subsets, data)]
     assert results == ["0 of 1 found, 2 wrong", "0 of 1 found", "1 of 1 found, 2 wrong"]
-
-
-def test_values_per_item_are_in_the_order_of_the_items():
-    data = make_data(3, languages=("tr", "az"))
-    submission = make_scored("one", data, seed=9)
-    board = board_of(submission, data=data)
-    values = scores_file(submission, records_of(board)["one"]).values
-    assert values["T2/azj"] == submission.find("T2", "azj").sums[:, 0].tolist()
-    assert len(values["spans/tr"]) == 6  # numerator and denominator of three sentences
-    setup = comparison_json(board)
-    assert setup["concepts"] == 3
-    assert [subset["key"] for subset in setup["subsets"]] == list(values) == list(concept_sums(submission))
-    assert all(subset["concepts"] == [0, 1, 2] for subset in setup["subsets"])
-    assert [subset["sizes"] for subset in setup["subsets"]] == [[1, 1, 1]] * 4 + [None] * 2
 
 
 def test_the_queries_of_t1_are_split_by_shared_stems():

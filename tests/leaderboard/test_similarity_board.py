@@ -11,7 +11,7 @@ from leaderboard.data import board_data
 from leaderboard.site import write_site
 from leaderboard.submission import submission_files
 from leaderboard.tables import tabs_of
-from tests.leaderboard.conftest import faults_of, make_submission, scored
+from tests.leaderboard.conftest import make_submission, scored
 from turkic_idiom_tasks.dataset.similarity import CORRECT, GENERAL
 from turkic_idiom_tasks.metrics.similarity import resampled_spearman, spearman, target_similarities
 from turkic_idiom_tasks.results.predictions import Similarities
@@ -87,9 +87,3 @@ def test_the_pages_show_it(board, submissions, tmp_path):
         result = results[submission.metadata.name]
         assert result["score_details"]["score"] == pytest.approx(submission.subsets[0].main, abs=1e-6)
         assert result["metric_config"]["min_score"] == -1.0
-
-
-def test_a_similarity_out_of_range_is_a_fault(submit, pair_dataset):
-    (fault, *_) = faults_of(submit("org/wrong", np.full(len(pair_dataset.pairs(*KEY).rows), 3.0)), pair_dataset)
-    assert (fault.path.name, fault.line) == ("STS.jsonl.gz", 2)
-    assert "from -1 to 1, not 3.0" in fault.message

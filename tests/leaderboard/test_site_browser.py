@@ -8,8 +8,8 @@ import pytest
 from leaderboard.board import ScoredSubmission, language_boards, make_board
 from leaderboard.site import write_site
 from leaderboard.tables import ALL_TAB, shown_score, tab_table, tabs_of
+from tests.browser_pages import axe_findings
 from tests.leaderboard.boards_for_tests import HOSTILE, make_data, make_scored
-from tests.leaderboard.conftest import serious_findings
 
 COMPARED = "compare.html?a=model-0&b=model-1&c=model-2&d=turkish"
 TABLES = ("index.html", "index-retrieval.html", "index-all.html", "index-older-editions.html", "t1.html", "uz-all.html")
@@ -490,4 +490,4 @@ def test_axe_has_no_serious_finding(open_page, site, scheme, pages):
             for details in page.locator("summary:visible").all():
                 details.click()
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
-        assert serious_findings(page) == [], name
+        assert axe_findings(page, impacts=("serious", "critical")) == [], name

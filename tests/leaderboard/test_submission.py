@@ -23,10 +23,6 @@ T1, SPANS = "T1.jsonl.gz", "spans.jsonl.gz"
 STS, MEANING, CLOZE_OPEN = "STS.jsonl.gz", "meaning.jsonl.gz", "cloze_open.jsonl.gz"
 
 
-def renamed(spoiler, name):
-    spoiler.folder = spoiler.folder.rename(spoiler.folder.with_name(name))
-
-
 def linked(spoiler, name):
     """Moves a file out of the folder and links to it."""
     path = spoiler.folder / name
@@ -80,11 +76,6 @@ def positions(*values):
 
 HOSTILE = {
     # the folder
-    "traversal in the folder's name": (lambda s: renamed(s, "..%2f..%2fetc"), ["belongs into a folder named"]),
-    "someone else's directory": (
-        lambda s: renamed(s, "turkic-idiom__char-ngrams-pretrained-3d77aecd"),
-        ["belongs into a folder named org__model-mean-pretrained-", "not 'turkic-idiom__char-ngrams"],
-    ),
     "another model in one's directory": (lambda s: s.fields(name="Other/Model"), ["named other__model-mean-"]),
     "a folder that is a link": (linked_folder, ["symbolic link"]),
     "metadata that is a link": (lambda s: linked(s, "submission.json"), ["submission.json", "symbolic link"]),
@@ -93,7 +84,6 @@ HOSTILE = {
         lambda s: replaced_by(s, T1, lambda path: path.symlink_to("/dev/zero")), ["T1.jsonl.gz", "not a regular file"],
     ),
     "a pipe": (lambda s: replaced_by(s, T1, os.mkfifo), ["T1.jsonl.gz", "not a regular file"]),
-    "a folder for a file": (lambda s: replaced_by(s, T1, lambda path: path.mkdir()), ["not a regular file"]),
     "a file too many": (lambda s: s.file("index.html"), ["holds 'index.html'; only"]),
     "a file whose name is a command": (lambda s: s.file("x\n::set-output name=a::b"), [r"holds 'x\n::set-output"]),
     "a file whose name is no UTF-8": (
@@ -105,7 +95,6 @@ HOSTILE = {
     ),
     # submission.json as text
     "a large file": (lambda s: s.text(b'{"a": "' + b"x" * 40_000 + b'"}'), ["more than the 32,768 bytes"]),
-    "an empty file": (lambda s: s.text(b""), ["malformed JSON"]),
     "not JSON": (lambda s: s.swap(b"}", b""), ["malformed JSON"]),
     "not an object": (lambda s: s.text(b"[1]"), ["valid dictionary"]),
     "deep and closed": (lambda s: s.text(b"[" * 9_000 + b"]" * 9_000), ["nested more than 4 deep"]),
@@ -126,8 +115,6 @@ HOSTILE = {
     "another format": (lambda s: s.fields(format=2), ["'format'", "not 2"]),
     "the format as a truth": (lambda s: s.fields(format=True), ["'format'"]),
     "traversal in the model": (lambda s: s.fields(name="../../etc/passwd"), ["'name'", "'../../etc/passwd'"]),
-    "script in the model": (lambda s: s.fields(name=SCRIPT), ["'name'", "<script>"]),
-    "a formula as the model": (lambda s: s.fields(name="=HYPERLINK(1)"), ["'name'"]),
     "a line break after the model": (lambda s: s.fields(name="Org/Model\n"), ["'name'"]),
     "letters that look alike": (lambda s: s.fields(name="Оrg/Model"), ["'name'"]),
     "script in the revision": (lambda s: s.fields(revision=SCRIPT), ["'revision'"]),
@@ -142,16 +129,13 @@ HOSTILE = {
     "no text in a second": (lambda s: s.fields(texts_per_second=0), ["'texts_per_second'", "greater than or equal to"]),
     "an endless speed": (lambda s: s.fields(texts_per_second=1e300), ["'texts_per_second'", "less than"]),
     "a speed as text": (lambda s: s.fields(texts_per_second="81"), ["'texts_per_second'", "valid number"]),
-    "a speed as a truth": (lambda s: s.fields(texts_per_second=True), ["'texts_per_second'", "valid number"]),
     "a device of many lines": (lambda s: s.fields(device="H100\n" * 9), ["'device'", "which cannot be seen"]),
     "a device of hundreds of letters": (lambda s: s.fields(device="x" * 201), ["'device'", "at most 200"]),
     "control characters": (lambda s: s.fields(contact="a\x1b[2Jb"), ["'contact'", r"'\x1b', which cannot be seen"]),
-    "a null character": (lambda s: s.fields(training_data="a\x00b"), ["'training_data'", r"'\x00'"]),
     "text that turns its direction": (lambda s: s.fields(contact="a\u202eb"), ["'contact'", r"'\u202e'"]),
     "invisible text": (lambda s: s.fields(training_data="none\u200bat all"), ["'training_data'", r"'\u200b'"]),
     "half a surrogate pair": (lambda s: s.fields(contact="\ud800"), ["half of a surrogate pair"]),
     "a Hangul filler": (lambda s: s.fields(contact="a\u3164b"), ["'contact'", r"'\u3164', which cannot be seen"]),
-    "a hidden message in variation selectors": (lambda s: s.fields(contact="a\U000e0151b"), [r"'\U000e0151'"]),
     "a line break in text": (lambda s: s.fields(contact="a\nb"), ["'contact'", r"'\n'"]),
     "no disclosure": (lambda s: s.fields(training_data=""), ["'training_data'", "is empty"]),
     "letters taken apart": (lambda s: s.fields(contact="Go\u0308zde"), ["'contact'", "NFC"]),
@@ -178,7 +162,6 @@ HOSTILE = {
         [":1: the documents of tur-azj must be the 20 ids of its pool"],
     ),
     "a head of another task": (lambda s: s.row(0, task="T2"), [":1: the head of a T1 subset has the keys"]),
-    "a head of the same task": (lambda s: s.row(0, task="T1"), [":1: the head of a T1 subset has the keys"]),
     "a subset twice": (lambda s: s.rows(lambda rows: [*rows, rows[0]]), ["T1, tur-azj appears twice"]),
     "a query dropped": (lambda s: s.rows(without_query), ["T1, tur-azj: 1 predictions are missing"]),
     "a query twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]]), [":3: query 'tur:", "appears twice"]),
@@ -228,7 +211,6 @@ HOSTILE_ANSWERS = {
         lambda s: s.row(1, STS, similarity=1.01), [":2: pair '", "needs a similarity from -1 to 1, not 1.01"],
     ),
     "a similarity below the smallest": (lambda s: s.row(2, STS, similarity=-1.01), [":3: pair '", "not -1.01"]),
-    "a similarity of hundreds of digits": (lambda s: s.row(1, STS, similarity=10**400), [":2: pair '", "from -1 to 1"]),
     "a similarity as text": (lambda s: s.row(1, STS, similarity="1"), [":2: pair '", "not '1'"]),
     "a similarity as a truth": (lambda s: s.row(1, STS, similarity=True), [":2: pair '", "not True"]),
     "no similarity": (lambda s: s.row(1, STS, similarity=None), [":2: pair '", "not None"]),
@@ -298,17 +280,10 @@ def check_refused(spoiler, dataset, case):
     assert "list all with: turkic-idiom leaderboard check" in submission.reason
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"contact": SCRIPT, "training_data": f"{SCRIPT} &amp; \"'"},
-        {"contact": "=cmd|' /C calc'!A0", "training_data": "@SUM(1+1)"},
-        {"contact": "javascript:alert(1)", "dataset": "../../etc/passwd"},
-        {"contact": "${{ secrets.TOKEN }} $(id) `id`", "training_data": "{{ config }} {% raw %}"},
-    ],
-)
-def test_what_is_hostile_elsewhere_is_text_and_no_more(tmp_path, submission_dataset, submission_metadata,
-                                                       submission_content, changes):  # fmt: skip
+def test_what_is_hostile_elsewhere_is_text_and_no_more(
+    tmp_path, submission_dataset, submission_metadata, submission_content
+):
+    changes = {"contact": SCRIPT, "training_data": f"{SCRIPT} &amp; \"'", "dataset": "../../etc/passwd"}
     metadata = submission_metadata.model_copy(update=changes)
     folder = make_submission(tmp_path, metadata, submission_content)
     assert folder.name == slug(submission_metadata)  # the name is made of checked fields alone

@@ -74,17 +74,6 @@ def test_columns_of_fewer_than_thirty_items_are_marked(n, small):
         assert {column.key for column in table.columns if column.small} == ({"gag"} if small else set())
 
 
-def test_submissions_without_a_rank_stand_below_with_what_they_have():
-    data = make_data(30)
-    board = make_board([make_scored("a-part", data, tasks=("T1",), skill=0.9), make_scored("whole", data)], data)
-    whole, part = table_of(board, ALL_TAB).rows
-    assert (whole.submission.id, part.submission.id) == ("whole", "a-part")
-    assert part.standing is None
-    assert part.lacks == ("T2", "T3", "Spans")
-    assert [score.missing for score in part.scores[:5]] == [True, False, True, True, True]
-    assert all(score.missing for score in part.scores[5:])
-
-
 def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
     data = make_data(30)
     submissions = [
@@ -94,8 +83,13 @@ def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
         make_scored("d-whole", data, skill=0.2),
     ]
     board = make_board(submissions, data)
-    names = [row.submission.id for row in table_of(board, ALL_TAB).rows]
-    assert names == ["d-whole", "c-strong", "b-weak", "a-span"]
+    rows = {row.submission.id: row for row in table_of(board, ALL_TAB).rows}
+    assert list(rows) == ["d-whole", "c-strong", "b-weak", "a-span"]
+    assert [row.standing is None for row in rows.values()] == [False, True, True, True]
+    assert rows["b-weak"].lacks == ("Spans",)
+    spans = rows["a-span"]
+    assert spans.lacks == RETRIEVAL
+    assert [score.missing for score in spans.scores] == [True] * 4 + [False] + [True] * 5  # and every language
     best, *_ = table_of(board, RETRIEVAL_TAB).rows
     assert best.submission.id == "c-strong"
     assert best.scores[0].score == pytest.approx(sum(score.score for score in best.scores[1:4]) / 3)
@@ -137,21 +131,6 @@ def test_the_ranks_of_a_language_are_its_own():
     # corrected: (1 + 0) / 2 for the model that has half of the queries right
     assert turkish["only-tr"].score == pytest.approx(0.5)
     assert {name: one.rank for name, one in azerbaijani.items()} == {"azeri": 1, "turkish": 2}
-
-
-def test_a_language_opens_with_the_ranking_that_has_the_most_submissions():
-    data = make_data(30, languages=TWO)
-    encoders = [make_scored(f"e{n}", data, tasks=RETRIEVAL, seed=n) for n in range(2)]
-    tagger, whole = make_scored("tagger", data, tasks=(SPANS,)), make_scored("whole", data)
-    tabs = tabs_in("az", data, *encoders, tagger, whole)
-    assert n_ranked(tabs.values()) == {RETRIEVAL_TAB: 3, SPANS_TAB: 2, ALL_TAB: 1}
-    assert default_tab(list(tabs.values())).name == RETRIEVAL_TAB
-    alone = tabs_in("az", data, whole)
-    assert default_tab(list(alone.values())).name == ALL_TAB  # of equal ones that with the most tasks
-    rows = tab_table(tabs[ALL_TAB]).rows
-    lacks = {row.submission.id: row.lacks for row in rows}
-    assert lacks == {"whole": (), "e0": ("Spans",), "e1": ("Spans",), "tagger": RETRIEVAL}
-    assert [row.standing is not None for row in rows] == [True, False, False, False]
 
 
 def test_a_submission_that_no_tab_ranks_is_listed_in_one(tmp_path):

@@ -41,14 +41,6 @@ def problems(directory):
     return [str(problem).removeprefix(f"{directory}/") for problem in read_lexicon(directory)[1]]
 
 
-def test_a_right_entry_is_read_as_it_stands(tmp_path):
-    lexicon = load_lexicon(write(tmp_path / "lex", [TURKISH]))
-    entry = lexicon.of("tr")["turn-a-blind-eye"]
-    assert entry.spans == (Span(10, 19),)
-    assert entry.spans[0].of(entry.example) == "göz yumma"
-    assert lexicon.of("az") == {}
-
-
 OFFSETS = "field 'spans': must be a list of [start, end] offsets"
 TEXT = "Input should be a valid string; found"
 
@@ -59,7 +51,6 @@ TEXT = "Input should be a valid string; found"
         ({"meaning": ...}, "field 'meaning' is missing"),
         ({"meaning": " "}, "field 'meaning': is empty; write null if it is not known; found ' '"),
         ({"idiom": None}, f"field 'idiom': {TEXT} None"),
-        ({"idiom": 7}, f"field 'idiom': {TEXT} 7"),
         ({"concept": "Göz Yummak"}, "field 'concept': must be lower-case letters, digits and hyphens; found 'Göz Y"),
         ({"idiom": "göz yummaq"}, "field 'idiom': has 'q' (U+0071), not in the Turkish alphabet; found 'göz yummaq'"),
         ({"meaning": "kör  olmak"}, "field 'meaning': is not normalised (NFC, single spaces); it should read 'kör ol"),
@@ -80,8 +71,6 @@ TEXT = "Input should be a valid string; found"
         ({"collocation": 1}, "field 'collocation': Input should be a valid boolean; found 1"),
         # characters that cannot be seen, or turn the text around on a terminal, are never shown raw
         ({"idiom": "göz \u202eyummak"}, "field 'idiom': has U+202E, which cannot be seen; remove it; found 'göz \\u20"),
-        ({"example": "Göz\x1b[2J yumma.", "spans": None}, "field 'example': has U+001B, which cannot be seen"),
-        ({"meaning": "kör\u2800olmak"}, "field 'meaning': has U+2800, which cannot be seen"),
         ({"meaning": "kör\u3164olmak"}, "field 'meaning': has '\\u3164' (U+3164), not in the Turkish alphabet"),
         ({"source": "tdk\x07"}, "field 'source': has U+0007, which cannot be seen; remove it; found 'tdk\\x07'"),
     ],
@@ -113,9 +102,6 @@ def test_every_mistake_of_a_line_is_named(tmp_path):
     [
         ("null", "expected a JSON object, found NoneType"),
         ('{"concept": ', "malformed JSON at column 13"),
-        ('{"status": NaN}', "NaN is no number that can be used"),
-        ('{"status": ' + "[" * 5000, "brackets nested more than 32 deep"),
-        ('{"idiom": "\\ud800"}', "half of a surrogate pair"),
     ],
 )
 @pytest.mark.parametrize("name", ["tr.jsonl", "concepts.jsonl"])
@@ -182,7 +168,6 @@ def test_equivalents_are_read_whatever_their_order_and_written_sorted(tmp_path):
     [
         ({"concepts": ["a", "b"]}, "field 'judgement' is missing"),
         ({"concepts": ["a"], "judgement": "same"}, "field 'concepts.1' is missing"),
-        ({"concepts": ["a", "b", "a"], "judgement": "same"}, "field 'concepts': Tuple should have at most 2 items"),
         ({"concepts": ["a", "a"], "judgement": "same"}, "paired with itself"),
         ({"concepts": ["a", "x"], "judgement": "same"}, "'x' is not in the lexicon"),
         ({"concepts": ["a", "b"], "judgement": "equal"}, "must be one of same, near; found 'equal'"),

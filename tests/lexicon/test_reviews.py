@@ -79,12 +79,6 @@ def test_each_wrong_field_is_named_in_one_printable_line(changes, message):
     assert len(str(raised.value)) < 300
 
 
-@pytest.mark.parametrize("row", [None, [], "x", 1])
-def test_what_is_no_object_is_no_review(row):
-    with pytest.raises(MalformedError, match="expected a JSON object"):
-        parse_review(row)
-
-
 DATES = st.dates().map(str).filter(lambda text: len(text) == 10)
 
 

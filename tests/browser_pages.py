@@ -1,0 +1,47 @@
+"""Pages in a real browser that are watched: their scripts, their requests, and what axe says of them."""
+
+from contextlib import contextmanager
+
+IMPACTS = ("minor", "moderate", "serious", "critical")
+
+
+@contextmanager
+def watched_pages(browser, address, **defaults):
+    """A function that opens pages below an address; at the end no script may have failed, and nothing was loaded."""
+    contexts, wrong = [], []
+
+    def open_one(path="", *, context=None, **options):
+        if context is None:
+            context = browser.new_context(**defaults | options)
+            contexts.append(context)
+        page = context.new_page()
+        watch(page, wrong)
+        page.goto(f"{address}{path}")
+        return page
+
+    yield open_one
+    hacked = [page.evaluate("window.hacked") for context in contexts for page in context.pages]
+    for context in contexts:
+        context.close()
+    assert wrong == []
+    assert not any(hacked)
+
+
+def watch(page, wrong):
+    """Notes every complaint of a page's scripts, and every request that leaves the files."""
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    is_local = ("file:", "data:", "blob:")
+    page.on("request", lambda request: None if request.url.startswith(is_local) else wrong.append(request.url))
+
+
+def axe_findings(page, *, impacts=IMPACTS):
+    """What axe finds on a page: (rule, element) of each violation with such an impact."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+    findings = []
+    for violation in found:
+        if violation["impact"] in impacts:
+            findings += [(violation["id"], node["html"][:200]) for node in violation["nodes"]]
+    return findings
