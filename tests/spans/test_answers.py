@@ -270,22 +270,6 @@ def test_another_idiom_is_not_taken_for_this_one(idiom):
     assert read(json.dumps({"idioms": [idiom]})) == (NOTHING, False, 1)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "expected"),
-    [
-        (["Komşusunun", "yaptıklarına", "göz", "yumdu."], "OOBI"),  # punctuation attached
-        (["Komşu", "sunun", "yaptıklarına", "göz", "yum", "du", "."], "OOOBIIO"),  # words cut in two
-        (["Komşusunun yaptıklarına", "göz yumdu", "."], "OBO"),  # tokens of several words
-        (["göz", "."], "BO"),  # tokens left out
-    ],
-)
-def test_foreign_tokenisation(tokens, expected):
-    for strict in (True, False):
-        assert read('{"idioms": ["göz yumdu"]}', tokens=tokens, strict=strict) == (expected, False, 0)
-        tagged = "Komşusunun yaptıklarına <idiom>göz yumdu</idiom>."
-        assert read(tagged, tokens=tokens, strict=strict) == (expected, False, 0)
-
-
 ROW = {
     "id": "s1",
     "idiom": "göz yummak",
@@ -305,6 +289,8 @@ ROW = {
         ROW | {"sentence": "Ko‘z yumdi", "tokens": ["Ko", "‘", "z", "yumdi"], "ner_tags": [1, 2, 2, 2]},
         # words cut in two
         ROW | {"tokens": ["Bu", "na", "göz", "yum", "du", "."], "ner_tags": [0, 0, 1, 2, 2, 0]},
+        # two words in one token
+        ROW | {"tokens": ["Buna", "göz yumdu", "."], "ner_tags": [0, 1, 0]},
         # a clitic that is no part of the idiom
         ROW | {"tokens": ["Buna", "göz", "yum", "du", "."], "ner_tags": [0, 1, 2, 0, 0]},
         # white space around the sentence
@@ -314,7 +300,7 @@ ROW = {
         # the first word of the idiom stands within another word too
         ROW | {"sentence": "Nihan an meselesi", "tokens": ["Nihan", "an", "meselesi"], "ner_tags": [0, 1, 2]},
     ],
-    ids=["plain", "attached", "apostrophe", "clitic", "clitic outside", "white space", "NFD", "substring"],
+    ids=["plain", "attached", "apostrophe", "cut", "joined", "clitic outside", "white space", "NFD", "substring"],
 )  # fmt: skip
 def test_the_right_answer_scores_full_marks_whatever_the_tokenisation(hub_layout, row):
     (sentence,) = open_dataset(str(hub_layout({"test": [row]}))).sentences("tr")["test"]

@@ -42,19 +42,6 @@ def test_labels_of_all_subwords_and_of_the_first_alone(tags, word_ids, of_all, o
     assert subword_labels(tags, word_ids, labelling="first") == of_first
 
 
-def test_projection_by_hand():
-    assert project_tags([B, I, O], [0, 0, 1, 2, 2]) == [B, I, I, O, O]
-    assert project_tags([B, B], [0, 0, 1, 1]) == [B, I, B, I]  # two idioms of one word each
-    assert project_tags([O, O], []) == []
-
-
-def test_words_have_the_tag_of_their_first_subword():
-    assert word_tags([B, O, I, I, O], [0, 0, 1, 2, 2], 3) == [B, I, I]
-    assert word_tags([O, B], [0, 0], 1) == [O]
-    assert word_tags([B, I], [0, 2], 4) == [B, None, I, None]  # no sub-word: not known
-    assert word_tags([], [], 2) == [None, None]
-
-
 @given(sentences())
 def test_words_to_subwords_and_back(case):
     tags, owners = case
