@@ -86,6 +86,14 @@ class WarmCommands:
         )
 
 
+def assert_one_line_error(run, *parts):
+    assert run.returncode in (1, 2), run.stderr
+    assert "Traceback" not in run.stderr
+    (line,) = [line for line in run.stderr.splitlines() if "error:" in line]
+    for part in parts:
+        assert str(part) in line
+
+
 def serve(address, modules):
     """Answer requests for programs until stdin is closed; each runs in a child of this process."""
     gc.disable()  # a fifth of the time of the imports

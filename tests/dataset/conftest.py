@@ -34,16 +34,20 @@ def entries(words, ending, meaning):
     ]
 
 
-@pytest.fixture
-def lexicon_directory(tmp_path):
-    """Eighteen concepts, six of them test concepts; Uzbek lacks three, one of them a test concept."""
+def write_small_lexicon(folder):
+    """Write eighteen concepts, six of them test concepts; Uzbek lacks three, one of them a test concept."""
     uzbek = [entry for entry in entries(WORDS_UZ, "tutmoq", "maʼnosi") if entry.concept not in (TEST[0], *TRAIN[:2])]
     write_lexicon(
-        tmp_path / "lexicon",
+        folder,
         [Concept(concept, "gloss") for concept in CONCEPTS],
         {"tr": entries(WORDS, "tutmak", "anlamı"), "az": entries(WORDS_AZ, "tutmaq", "mənası"), "uz": uzbek},
     )
-    return tmp_path / "lexicon"
+    return folder
+
+
+@pytest.fixture
+def lexicon_directory(tmp_path):
+    return write_small_lexicon(tmp_path / "lexicon")
 
 
 @pytest.fixture

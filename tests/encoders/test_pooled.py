@@ -26,21 +26,6 @@ def test_one_pass_equals_five_stock_models(make_untrained, texts, kind):
         np.testing.assert_allclose(found[pooling], stock, atol=1e-5)
 
 
-def test_mean_equals_plain_minilm(minilm):
-    from sentence_transformers import SentenceTransformer
-
-    model = SentenceTransformer(str(minilm), device="cpu")
-    sentences = [
-        "A man is eating food.",
-        "Başını eğmek",
-        "short",
-        "a much longer sentence about several other things " * 3,
-    ]
-    found = PooledEncoder(model).encode(sentences, poolings=["mean"])
-    assert list(found) == ["mean"]
-    np.testing.assert_allclose(found["mean"], model.encode(sentences), atol=1e-5)
-
-
 def test_equal_texts_are_encoded_once_and_order_is_kept(untrained_bert, texts):
     encoder = PooledEncoder.load(str(untrained_bert), device="cpu")
     found = encoder.encode(texts, batch_size=7)
@@ -108,16 +93,6 @@ def test_a_model_is_loaded_in_the_dtype_asked_for_and_gives_float32(untrained_be
     assert next(encoder.model.parameters()).dtype == getattr(torch, dtype)
     assert encoder.max_length == 64
     assert encoder.encode(["göz"], poolings=["mean"])["mean"].dtype == np.float32
-    with pytest.raises(InputError, match="unknown dtype 'int8'; known: float32, bfloat16, float16"):
-        PooledEncoder.load(str(untrained_bert), dtype="int8", device="cpu")
-
-
-def test_vectors_that_are_not_finite_are_refused(untrained_bert):
-    encoder = PooledEncoder.load(str(untrained_bert), device="cpu")
-    with torch.no_grad():
-        encoder.model.embeddings.word_embeddings.weight[4:] = float("nan")  # every word; not the special tokens
-    with pytest.raises(InputError, match=r"the vector of the text 'göz' under pooling mean is not finite"):
-        encoder.encode(["göz"], poolings=["mean"])
 
 
 def test_progress_counts_distinct_texts_which_may_be_none(encoder, texts):

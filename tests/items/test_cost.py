@@ -39,6 +39,9 @@ def test_the_command_counts_as_the_tokenizer_does(capsys, byte_tokenizer):
     assert main(arguments) == 0
     (statistics,) = json.loads(capsys.readouterr().out)
     (row,) = statistics["cost"]
+    (baseline,) = statistics["baselines"]
+    assert statistics["set"] == baseline["set"] == "usage_uz"
+    assert (baseline["chance"], baseline["longest"], baseline["gold"]) == (0.5, 0.5, 1.0)
     items = build_items(open_dataset(), "usage", "uz")
     n_bytes = sum(len(prompt(item).encode("utf-8")) for item in items)
     assert (row["n_items"], row["choice_requests"], row["written_tokens"]) == (len(items), 2 * len(items), n_bytes)

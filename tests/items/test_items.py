@@ -15,7 +15,6 @@ from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.tasks.items.baselines import NAMES, baseline_accuracy, baseline_rows
 from turkic_idiom_tasks.tasks.items.cloze import BLANK, inflection, surface_form
-from turkic_idiom_tasks.tasks.items.item_types import ItemSet
 from turkic_idiom_tasks.tasks.items.items import available, build_items
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
 from turkic_idiom_tasks.tasks.items.traps import TOO_CLOSE, Relations
@@ -61,12 +60,6 @@ def test_no_option_is_judged_like_another(dataset, sets, name):
         for concept in same.get(item.concept, ()):
             for trap in set(concepts) - {item.concept}:
                 assert tuple(sorted((concept, trap))) not in judged
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_positions_are_balanced(sets, name):
-    counts = Counter(item.gold for item in sets[name])
-    assert max(counts.values()) - min(counts.values()) <= 1
 
 
 def test_knowing_no_idiom_does_not_help(sets):
@@ -218,17 +211,6 @@ def test_growth_moves_few_items(dataset, sets):
         assert len(not_its_trap) <= most_others
 
 
-def test_the_order_of_the_lexicon_does_not_matter(dataset, sets):
-    lexicon = dataset.lexicon
-    turned = replace(
-        lexicon,
-        concepts=dict(reversed(lexicon.concepts.items())),
-        entries={language: dict(reversed(rows.items())) for language, rows in reversed(lexicon.entries.items())},
-        equivalents=dict(reversed(lexicon.equivalents.items())),
-    )
-    assert build_items(LexiconDataset(turned, "turned"), "meaning", "gag") == sets["meaning", "gag", None]
-
-
 def test_without_judgements_close_concepts_are_no_traps(dataset):
     lexicon = replace(dataset.lexicon, equivalents={})
     relations = Relations(lexicon)
@@ -246,11 +228,6 @@ def test_few_shot_examples_come_from_training_concepts(dataset):
     for item in items:
         assert retrieval_split(item.concept) == "train"
         assert not any(retrieval_split(concept) == "test" for concept in same.get(item.concept, ()))
-
-
-def test_names_of_sets():
-    assert ItemSet("meaning", "tr", "tr", 5).name == "meaning_tr"
-    assert ItemSet("equivalent", "tr", "uz", 5).name == "equivalent_tr_uz"
 
 
 @pytest.mark.parametrize(

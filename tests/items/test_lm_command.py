@@ -55,17 +55,3 @@ def test_the_tables_fit_the_terminal(width, monkeypatch, capsys):
     assert sizes[1] == accuracies[1]
     assert ("longest" in printed.partition("lexical, random")[2].split("Accuracy")[0]) == (width == 120)
     assert "requests" not in printed
-
-
-def test_baselines_as_json(capsys):
-    assert main(["lm", "stats", "-k", "usage", "-l", "tk", "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
-    (baseline,) = row["baselines"]
-    assert row["set"] == baseline["set"] == "usage_tk"
-    assert (baseline["chance"], baseline["longest"], baseline["gold"]) == (0.5, 0.5, 1.0)
-    assert "cost" not in row
-
-
-def test_nothing_asked_for_is_there(capsys):
-    assert main(["lm", "stats", "-k", "usage", "-l", "gag"]) == 1
-    assert "no items" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from turkic_idiom_tasks.harnesses.siblings import lm_eval_astitch_yaml
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, prompt
-from turkic_idiom_tasks.tasks.items.scoring import score_items, score_prompts
+from turkic_idiom_tasks.tasks.items.scoring import score_items
 
 
 def gold(document):
@@ -99,6 +99,7 @@ def test_scores_are_those_of_the_scorer_and_counted_by_hand(manager):
         asked = [items[sample["doc"]["id"]] for sample in samples]
         for metric, value in score_items(asked, positions).items():
             assert row[f"{metric},{reading}"] == pytest.approx(value, abs=1e-12, nan_ok=True)
+        assert math.isnan(row[f"accuracy_spread,{reading}"])  # of one prompt
         # what is logged is enough to compute every score again, and is logged once
         assert {sample["n_items"] for sample in samples} == {"as accuracy"}
         logged = [sample["accuracy"] for sample in samples]
@@ -135,14 +136,6 @@ def test_all_prompts_have_a_mean_and_a_spread(manager):
     assert group["accuracy_spread,none"] == 1
 
 
-def test_one_prompt_has_no_spread_and_the_same_scores_as_ever():
-    items = build_items(open_dataset(), "usage", "uz")
-    answers = [number % 2 for number in range(len(items))]
-    scores = score_prompts({"en2": (items, answers)})
-    assert math.isnan(scores.pop("accuracy_spread"))
-    assert scores == pytest.approx(score_items(items, answers), nan_ok=True)
-
-
 def test_the_user_chooses_a_prompt(manager, monkeypatch):
     other = our_tasks(metadata={"prompt": "native", "model": "any"})
     results = evaluate(gold, ["turkic_idiom_usage_uz_gen"], other, limit=2)
@@ -177,9 +170,8 @@ def test_examples_are_training_items_under_the_prompt_of_the_question(manager, t
 
 def test_equal_and_undefined_likelihoods(manager):
     results = evaluate(lambda _: "none of them", ["turkic_idiom_usage_uz"], manager)
-    row = results["results"][
-        "turkic_idiom_usage_uz"
-    ]  # all are equally likely: the first one, which is right in one half
+    row = results["results"]["turkic_idiom_usage_uz"]
+    # all are equally likely: the first one, which is right in one half
     assert row["accuracy,none"] == 0.5
     assert (row["unreadable,none"], row["pair_accuracy,none"]) == (0, 0)
 

@@ -9,7 +9,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option
-from turkic_idiom_tasks.tasks.items.scoring import macro, score_items, score_open_cloze
+from turkic_idiom_tasks.tasks.items.scoring import macro, score_open_cloze
 
 SENTENCE = "Kovulmayı göze alıp müdüre her şeyi anlattım."
 TURKISH = {
@@ -48,17 +48,13 @@ ITEM = Item(
         ("göze", 0, 0, 0),
         ("göze alıp müdüre her şeyi anlattım", 0, 0, 0),  # more than the blank
         ("", 0, 0, 0),
+        (None, 0, 0, 0),  # could not be read
     ],
 )
 def test_answers_to_the_open_cloze(answer, exact, lemma, accepted):
     scores = score_open_cloze([ITEM], [answer], LEXICON)
     assert (scores["exact"], scores["lemma"], scores["accepted"]) == (exact, lemma, accepted)
-    assert scores["unreadable"] == 0
-
-
-def test_an_unreadable_answer_to_the_open_cloze():
-    scores = score_open_cloze([ITEM], [None], LEXICON)
-    assert (scores["exact"], scores["accepted"], scores["unreadable"]) == (0, 0, 1)
+    assert scores["unreadable"] == (answer is None)
 
 
 def test_the_open_cloze_needs_the_lexicon_of_its_items():
@@ -66,28 +62,6 @@ def test_the_open_cloze_needs_the_lexicon_of_its_items():
         score_open_cloze([ITEM], ["göze alıp"], small_lexicon(6))
     with pytest.raises(ValueError, match="2 answers to 1 items"):
         score_open_cloze([ITEM], ["a", "b"], LEXICON)
-
-
-def usage_item(concept, sense):
-    senses = ("literal", "figurative")
-    options = tuple(map(Option, senses))
-    return Item(f"usage_tr/{concept}/{sense}", "usage", "tr", "tr", concept, "i", "t", options, senses.index(sense))
-
-
-def test_only_usage_has_pairs():
-    items = [
-        usage_item("a", "figurative"),
-        usage_item("a", "literal"),
-        usage_item("b", "figurative"),
-        usage_item("b", "literal"),
-    ]
-    scores = score_items(items, [1, 0, 1, None])
-    assert scores["accuracy"] == 3 / 4
-    assert scores["accuracy_corrected"] == pytest.approx(1 / 2)  # (3/4 - 1/2) / (1/2)
-    assert scores["pair_accuracy"] == 1 / 2
-    assert (scores["recall_figurative"], scores["recall_literal"]) == (1, 1 / 2)
-    assert "pair_accuracy" not in score_items([ITEM], [0])
-    assert score_items([ITEM], [1])["random_share"] == 1
 
 
 def test_the_mean_over_languages_weighs_them_alike_and_needs_them_all():

@@ -214,17 +214,6 @@ def test_a_constant_difference_has_an_interval_of_one_point(scores, shift):
     assert difference(first, first).interval() == Interval(0.0, 0.0, is_reliable=False)
 
 
-def test_differences_of_means_are_means_of_differences():
-    generator = np.random.default_rng(5)
-    tasks = [[resample({"s": means(generator.random(40), names(40, start))}) for _ in "AB"] for start in (0, 15)]
-    one = difference(mean([task[1] for task in tasks]), mean([task[0] for task in tasks]))
-    other = mean([difference(second, first) for first, second in tasks])
-    assert one.concepts == other.concepts == tuple(names(55))
-    assert np.allclose(one.draws, other.draws, atol=1e-12)
-    assert np.allclose(one.influence, other.influence, atol=1e-15)
-    assert one.interval().low == pytest.approx(other.interval().low, abs=1e-12)
-
-
 def test_a_mean_with_an_undefined_part_has_no_interval():
     defined = resample({"s": means([0.1, 0.5, 0.9])})
     undefined = replace(defined, score=math.nan, draws=np.full(RESAMPLES, math.nan))
@@ -284,17 +273,6 @@ def test_many_concepts_give_the_interval_of_scipy():
     assert ours.high == pytest.approx(theirs.high, abs=0.03 * width)
 
 
-def test_shared_concepts_widen_the_macro_interval():
-    # two languages with identical scores of the same concepts carry the information of one, not of two
-    values = np.random.default_rng(2).uniform(size=80)
-    alone = resample({"a": means(values)}).interval()
-    shared = resample({"a": means(values), "b": means(values)}).interval()
-    apart = resample({"a": means(values), "b": means(values, names(80, start=80))}).interval()
-    width = alone.high - alone.low
-    assert shared.high - shared.low == pytest.approx(width, rel=1e-9)
-    assert apart.high - apart.low == pytest.approx(width / np.sqrt(2), rel=0.08)
-
-
 def covered(samples, truth):
     """Whether each interval holds the truth, and whether each is flagged."""
     intervals = [resampled.interval() for resampled in resample_models([means(sample) for sample in samples])]
@@ -321,18 +299,6 @@ def test_covers_ordinary_differences_of_few_concepts():
     covers, flagged = covered(samples, 0.06)
     assert 0.93 <= covers.mean() <= 0.98
     assert flagged.mean() < 0.15
-
-
-def test_says_where_it_rests_on_few_concepts():
-    # F1 of .97 over 80 concepts: (.97 ** 80) = 9% of data sets hold no miss at all and give [1, 1], which no method can
-    # widen. All these are flagged, and the others cover.
-    generator = np.random.default_rng(9)
-    samples = (generator.random((400, 80)) < 0.97).astype(float)
-    covers, flagged = covered(samples, 0.97)
-    assert flagged[samples.all(axis=1)].all()
-    assert covers.mean() < 0.95
-    assert covers[~flagged].mean() >= 0.97
-    assert flagged.mean() < 0.3
 
 
 def test_the_flag_by_hand():

@@ -55,10 +55,6 @@ def test_the_answers_of_a_concept_are_resampled_together():
         assert eight[end] == pytest.approx(four[end])
 
 
-def test_chance_is_that_of_the_options():
-    assert scores([0, 1], types=(None, None))["accuracy_corrected"] == 0  # one of two with two options
-
-
 def test_a_pair_counts_only_if_both_answers_are_right():
     names = ["a", "a", "b", "b", "c", "c", "alone"]
     result = pair_scores(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import kstest, wilcoxon
+from scipy.stats import wilcoxon
 
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, difference, resample
 from turkic_idiom_tasks.metrics.comparison import (
@@ -180,14 +180,6 @@ def test_the_interval_of_an_f1_covers_the_true_difference():
     assert 0.90 <= hits / 200 <= 0.985
 
 
-def test_p_is_uniform_where_there_is_no_difference():
-    generator = np.random.default_rng(14)
-    found = np.array([flips(np.zeros(40), generator.normal(0, 0.3, 40)) for _ in range(500)])
-    assert kstest(found, "uniform").pvalue > 0.01
-    assert 0.03 <= np.mean(found <= 0.05) <= 0.07  # the standard error is 1 point
-    assert found.min() > 0
-
-
 def test_the_stratified_p_keeps_its_level_because_concepts_are_flipped_together():
     generator = np.random.default_rng(15)
     together, apart = [], []
@@ -242,31 +234,6 @@ def test_small_samples_get_an_interval_alone(n, small):
     tests = (found.effect, found.p, found.p_pratt, found.p_wilcox)
     assert all((value is None) == small for value in tests)
     assert found.interval.low < found.difference < found.interval.high
-
-
-def test_the_other_way_round():
-    first, second = ndcg_like(np.random.default_rng(4), 80)
-    one, other = compare({"tur": means(first, second)}), compare({"tur": means(second, first)})
-    assert other.difference == pytest.approx(-one.difference)
-    assert (other.interval.low, other.interval.high) == pytest.approx((-one.interval.high, -one.interval.low))
-    assert (other.wins, other.losses, other.effect) == (one.losses, one.wins, pytest.approx(-one.effect))
-    assert (other.p, other.p_pratt, other.p_wilcox) == pytest.approx((one.p, one.p_pratt, one.p_wilcox))
-
-
-def test_same_seed_same_figures_in_any_order():
-    generator = np.random.default_rng(6)
-    first, second = generator.random(240), generator.random(240)
-    concepts = [f"c{number}" for number in generator.integers(0, 45, 240)]  # five items each: sums depend on order
-    order = generator.permutation(240)
-    straight = means(first, second, concepts)
-    turned = means(first[order], second[order], [concepts[number] for number in order])
-    others = {f"l{n}": means(first[n:], second[n:], concepts[n:]) for n in (40, 80, 120)}
-    one = compare({"azj": straight, **others})
-    assert one == compare({**dict(reversed(others.items())), "azj": turned})  # to the last bit
-    other = compare({"azj": straight, **others}, seed=1)
-    assert other.interval != one.interval
-    assert other.p != one.p
-    assert (other.difference, other.effect, other.p_pratt) == (one.difference, one.effect, one.p_pratt)
 
 
 @settings(max_examples=25, deadline=None)

@@ -101,26 +101,6 @@ def test_scores_counted_by_hand():
     assert token_accuracy(gold, predicted) == pytest.approx(8 / 11)
 
 
-def test_a_b_for_an_i_is_wrong():
-    # two spans of one word each for one of two words: no span is right, and of the two tags only the first
-    assert span_scores([tags("BI")], [tags("BB")]).f1 == 0
-    assert token_scores([tags("BI")], [tags("BB")]).f1 == 0.5
-
-
-def test_an_i_without_b_is_a_span_in_default_mode_alone():
-    assert span_scores([tags("OBI")], [tags("OII")]).f1 == 1
-    strict = span_scores([tags("OBI")], [tags("OII")], strict=True)
-    assert math.isnan(strict.precision)
-    assert (strict.recall, strict.f1) == (0, 0)
-    # in gold too: of its two spans strict mode knows the first only, so recall is 1/1
-    assert span_scores([tags("BIOI")], [tags("BIOO")], strict=True).recall == 1
-    assert span_scores([tags("BIOI")], [tags("BIOO")]).recall == 0.5
-
-
-def test_spans_of_neighbouring_sentences_stay_apart():
-    assert span_counts([tags("OB"), tags("IO")], [tags("OB"), tags("IO")]).tolist() == [[1, 1, 1], [1, 1, 1]]
-
-
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_share_of_nothing_is_undefined(strict):
     nothing, something = [tags("OOO")], [tags("OBO")]
@@ -193,35 +173,11 @@ def interval(pairs, concepts):
 
 
 def test_the_interval_is_that_of_twice_the_correct_spans_over_predicted_and_gold_ones():
+    # of one sentence: gold and predicted tags, twice the correct spans, spans predicted and in gold
+    kinds = [(*RIGHT, 2, 2), (*WRONG, 0, 2), (tags("BBB"), tags("BBO"), 4, 5), (tags("OO"), tags("OO"), 0, 0)]
     generator = np.random.default_rng(1)
-    pairs = [[RIGHT, WRONG][bit] for bit in generator.integers(0, 2, size=50)]
+    rows = [kinds[number] for number in generator.integers(0, 4, size=50)]
     concepts = [f"concept {number}" for number in generator.integers(0, 20, size=50)]
-    sums = np.array([[2.0 * (pair is RIGHT), 2.0] for pair in pairs])
-    assert interval(pairs, concepts) == resample({"tr": Stratum(concepts, sums)}).interval()
-
-
-def test_the_sentences_of_a_concept_are_drawn_together():
-    # one concept: every draw is the corpus itself
-    one = interval([RIGHT] * 10 + [WRONG] * 10, ["göz yummak"] * 20)
-    assert (one.low, one.high) == pytest.approx((0.5, 0.5))
-    # two concepts of ten sentences: draws that hold only the one or only the other are frequent
-    two = interval([RIGHT] * 10 + [WRONG] * 10, ["a"] * 10 + ["b"] * 10)
-    assert (two.low, two.high) == pytest.approx((0.0, 1.0))
-    # twenty concepts of one sentence: the standard error is sqrt(.25 / 20) = .112, and 2.147 of it (see test_bootstrap)
-    # would end the interval at .26 and .74
-    twenty = interval([RIGHT] * 10 + [WRONG] * 10, [str(n) for n in range(20)])
-    assert (twenty.low, twenty.high) == pytest.approx((0.26, 0.74), abs=0.03)
-
-
-def test_the_interval_weighs_spans_not_sentences():
-    # Forty concepts of which half are missed. Those found hold three spans, the others one: F1 is
-    # 2 * 60 / (60 + 60 + 20) = .857, and as a mean over sentences it would be .5.
-    right, missed = (tags("BBB"), tags("BBB")), (tags("B"), tags("O"))
-    found = interval([right, missed] * 20, [str(n) for n in range(40)])
-    assert 0.7 < found.low < 120 / 140 < found.high < 0.95
-
-
-def test_sentences_with_nothing_to_find_and_nothing_marked_change_no_interval():
-    # their counts are 0 in numerator and denominator; a draw of such sentences alone is undefined and left out
-    found = interval([RIGHT, (tags("OO"), tags("OO"))], ["a", "b"])
-    assert (found.low, found.high) == (1, 1)
+    sums = np.array([[twice_correct, marked] for _, _, twice_correct, marked in rows], dtype=float)
+    found = interval([(gold, predicted) for gold, predicted, _, _ in rows], concepts)
+    assert found == resample({"tr": Stratum(concepts, sums)}).interval()

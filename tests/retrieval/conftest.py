@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.dataset.conftest import CONCEPTS, TEST, TRAIN, WORDS, WORDS_AZ, WORDS_UZ, entries
+from tests.dataset.conftest import CONCEPTS, WORDS, WORDS_AZ, entries, write_small_lexicon
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.harnesses.mteb_models import register_models
@@ -27,15 +27,7 @@ class Run:
 
 @pytest.fixture(scope="session")
 def small_lexicon(tmp_path_factory):
-    """Folder of eighteen concepts, six of them test concepts; Uzbek lacks three, one of them a test concept."""
-    folder = tmp_path_factory.mktemp("small") / "lexicon"
-    uzbek = [entry for entry in entries(WORDS_UZ, "tutmoq", "maʼnosi") if entry.concept not in (TEST[0], *TRAIN[:2])]
-    write_lexicon(
-        folder,
-        [Concept(concept, "gloss") for concept in CONCEPTS],
-        {"tr": entries(WORDS, "tutmak", "anlamı"), "az": entries(WORDS_AZ, "tutmaq", "mənası"), "uz": uzbek},
-    )
-    return folder
+    return write_small_lexicon(tmp_path_factory.mktemp("small") / "lexicon")
 
 
 @pytest.fixture(scope="session")

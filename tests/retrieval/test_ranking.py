@@ -1,6 +1,5 @@
 """One pass over the texts: the same rankings as stock sentence-transformers, and nothing encoded twice."""
 
-import numpy as np
 import pytest
 
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
@@ -77,14 +76,6 @@ def test_a_task_is_ranked_before_the_next_is_encoded(encoder, small_dataset):
     assert [key for key, _ in ranked] == SUBSETS[1:]
     assert [row[:3] for row in seen if row[3] == "subsets"] == [("T1", 1, 2), ("T1", 2, 2), ("T2", 1, 1), ("T3", 1, 1)]
     assert {row[0] for row in seen if row[3] == "texts"} == {"T1", "T2"}  # T3 has no text that is new
-
-
-def test_a_text_alone_decides_nothing_of_its_neighbours(encoder, small_dataset):
-    """A subset has the same ranking alone and beside others."""
-    together = dict(rank(encoder, small_dataset, poolings=["max"], batch_size=5))
-    alone = dict(rank(encoder, small_dataset, SUBSETS[2:3], poolings=["max"]))
-    ndcg = [score_subset(rankings["T2", "azj"]["max"]).sums[:, 0] for rankings in (together, alone)]
-    np.testing.assert_allclose(*ndcg, atol=1e-9)
 
 
 def test_an_untuned_model_is_encoded_once_for_its_own_pooling_and_the_others(minilm, small_dataset):

@@ -14,7 +14,7 @@ import pytrec_eval
 
 from tests.dataset.conftest import write_config
 from tests.hub_server import Repository, running_hub
-from tests.warm_commands import WarmCommands
+from tests.warm_commands import WarmCommands, assert_one_line_error
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_tasks import TurkicIdiomT1, TurkicIdiomT2
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
@@ -53,14 +53,6 @@ def results(folder, task):
 
 def by_subset(result):
     return {row["hf_subset"]: row for row in result["scores"]["test"]}
-
-
-def assert_one_line_error(run, *parts):
-    assert run.returncode in (1, 2), run.stderr
-    assert "Traceback" not in run.stderr
-    (line,) = [line for line in run.stderr.splitlines() if "error:" in line]
-    for part in parts:
-        assert str(part) in line
 
 
 @pytest.mark.slow

@@ -377,27 +377,26 @@ def test_what_decides_the_tokens_decides_the_names(open_part, light_classifier, 
 
 
 @pytest.mark.parametrize(
-    ("part", "message"),
+    ("keys", "message"),
     [
-        ("similarity: {idiom_tokens: [select], ", "similarity: idiom tokens select need an idiomaticity classifier"),
-        ("similarity: {idiomaticity_classifier: x, ", "idiomaticity classifier x: only .* select ask it"),
-        ("similarity: {pretrain_sentences: x, ", "sentences x for pre-training: they teach idiom tokens"),
-        ("similarity: {idiom_tokens: [al], ", r"idiom_tokens: unknown 'al' \(nearest: all\)"),
-        (
-            "similarity: {idiom_tokens: [all], idiom_token_init: zero, ",
-            "idiom_token_init: unknown 'zero'",
-        ),
-        (
-            "similarity: {idiom_tokens: [select], idiomaticity_classifier: absent, ",
-            "absent: no idiomaticity_finetuning.json",
-        ),
-        ("similarity: {idiom_tokens: [all], pretrain_sentences: absent.txt, ", "absent.txt: cannot be read"),
-        ("similarity: {source: astitch, ", "ASTITCH_DATA"),
-        ("similarity: {source: astich, ", "nearest: astitch"),
-        ("idiomaticity: {source: astitch, ", "ASTITCH_DATA"),
+        ("idiom_tokens: [select]", "similarity: idiom tokens select need an idiomaticity classifier"),
+        ("idiomaticity_classifier: x", "idiomaticity classifier x: only .* select ask it"),
+        ("pretrain_sentences: x", "sentences x for pre-training: they teach idiom tokens"),
+        ("idiom_tokens: [al]", r"idiom_tokens: unknown 'al' \(nearest: all\)"),
+        ("idiom_tokens: [all], idiom_token_init: zero", "idiom_token_init: unknown 'zero'"),
+        ("idiom_tokens: [select], idiomaticity_classifier: absent", "absent: no idiomaticity_finetuning.json"),
+        ("idiom_tokens: [all], pretrain_sentences: absent.txt", "absent.txt: cannot be read"),
+        ("source: astitch", "ASTITCH_DATA"),
+        ("source: astich", "nearest: astitch"),
     ],
 )
-def test_keys_that_cannot_be_used_are_named_when_the_grid_is_opened(open_text, part, message, monkeypatch):
+def test_keys_that_cannot_be_used_are_named_when_the_grid_is_opened(open_part, keys, message, monkeypatch):
     monkeypatch.delenv("ASTITCH_DATA", raising=False)
     with pytest.raises(InputError, match=message):
-        open_text(f"{part}models: [m]}}")
+        open_part(keys, model="m")
+
+
+def test_idiomaticity_needs_the_folder_of_its_source(open_text, monkeypatch):
+    monkeypatch.delenv("ASTITCH_DATA", raising=False)
+    with pytest.raises(InputError, match="ASTITCH_DATA"):
+        open_text("idiomaticity: {source: astitch, models: [m]}")

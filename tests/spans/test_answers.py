@@ -1,6 +1,7 @@
 """What models answer, read as tags: every format, strict and flexible, and whatever else may come."""
 
 import json
+import math
 import time
 import unicodedata
 
@@ -39,9 +40,13 @@ def read(response, sentence=SENTENCE, tokens=None, language=TR, *, strict=False)
         ('{"idioms": ["göz yumdu"]}', (FOUND, False, 0)),
         ('  {"idioms":["göz yumdu"]}\n', (FOUND, False, 0)),
         ('{"idioms": []}', (NOTHING, False, 0)),
+        ('{"idioms": ["göz"]}', ("OOBOO", False, 0)),
         ('{"idioms": ["göz yumdu", "el attı"]}', (FOUND, False, 1)),
         ('{"idioms": ["yumdu göz"]}', (NOTHING, False, 1)),
         ('{"idioms": ["\\u0067\\u00f6z yumdu"]}', (FOUND, False, 0)),  # escaped, as json.dumps writes it
+        ('{"sentence": "Komşusunun yaptıklarına göz yumdu.", "idioms": ["göz yumdu"]}', (FOUND, False, 0)),
+        ('{"idioms": ["' + unicodedata.normalize("NFD", "göz yumdu") + '"]}', (FOUND, False, 0)),
+        ('```json\n{"idioms": ["göz yumdu"]}\n```', (FOUND, False, 0)),
         ("Komşusunun yaptıklarına <idiom>göz yumdu</idiom>.", (FOUND, False, 0)),
         (SENTENCE, (NOTHING, False, 0)),
         ("<think>göz boyamak mı?</think>\n" + '{"idioms": ["göz yumdu"]}', (FOUND, False, 0)),
@@ -61,6 +66,8 @@ def read(response, sentence=SENTENCE, tokens=None, language=TR, *, strict=False)
         ('{"bio": []}', FORMAT_ERROR),
         ("{}", FORMAT_ERROR),
         ('{"idioms": [1, 2]}', FORMAT_ERROR),
+        ("O O B-IDIOM I-IDIOM", FORMAT_ERROR),
+        *((no_text, FORMAT_ERROR) for no_text in (None, 5, b"{}", ["göz yumdu"], {"idioms": ["göz yumdu"]}, math.nan)),
     ],
 )
 def test_what_both_readings_agree_on(response, expected, strict):
@@ -68,116 +75,88 @@ def test_what_both_readings_agree_on(response, expected, strict):
 
 
 @pytest.mark.parametrize(
-    ("response", "expected"),
+    ("response", "flexible"),
     [
         # prose around the JSON
-        ('Tabii! İşte yanıt: {"idioms": ["göz yumdu"]} Umarım yardımcı olur.', (FOUND, False, 0)),
-        ('Örnek: {"idioms": ["el attı"]}. Yanıt: {"idioms": ["göz yumdu"]}', (FOUND, False, 0)),  # the last one
+        ('Tabii! İşte yanıt: {"idioms": ["göz yumdu"]} Umarım yardımcı olur.', FOUND),
+        ('Yanıt: {"idioms": ["göz yumdu"]}', FOUND),
+        ('{"idioms": ["göz yumdu"]} Umarım yardımcı olur.', FOUND),
+        ('Örnek: {"idioms": ["el attı"]}. Yanıt: {"idioms": ["göz yumdu"]}', FOUND),  # the last one
+        ('{"idioms": ["göz yumdu"]} {"idioms": []}', NOTHING),
         # other shapes
-        ('["göz yumdu"]', (FOUND, False, 0)),
-        ("[]", (NOTHING, False, 0)),
-        ('{"idiom": "göz yumdu"}', (FOUND, False, 0)),
-        ('{"deyimler": ["göz yumdu"]}', (FOUND, False, 0)),
-        ('{"idioms": "göz yumdu"}', (FOUND, False, 0)),
-        ('{"idioms": null}', (NOTHING, False, 0)),
-        ('{"idioms": [{"text": "göz yumdu", "meaning": "görmezden gelmek"}]}', (FOUND, False, 0)),
-        ('{"sentence": "Komşusunun yaptıklarına göz yumdu.", "idioms": ["göz yumdu"]}', (FOUND, False, 0)),
+        ('["göz yumdu"]', FOUND),
+        ("[]", NOTHING),
+        ('{"idiom": "göz yumdu"}', FOUND),
+        ('{"deyimler": ["göz yumdu"]}', FOUND),
+        ('{"idioms": "göz yumdu"}', FOUND),
+        ('{"Idioms": ["göz yumdu"]}', FOUND),
+        ('{"idioms": [["göz yumdu"]]}', FOUND),
+        ('{"idioms": null}', NOTHING),
+        ('{"idioms": [{"text": "göz yumdu", "meaning": "görmezden gelmek"}]}', FOUND),
+        ('{"bio": ["o", "o", "b-idiom", "i-idiom", "o"]}', FOUND),
         # a JSON text that breaks off
-        ('{"idioms": ["göz yumdu"', (FOUND, False, 0)),
-        ('{"idioms": ["göz yumdu", "el a', (FOUND, False, 0)),
+        ('{"idioms": ["göz yumdu"', FOUND),
+        ('{"idioms": ["göz yumdu", "el a', FOUND),
         # lists and bullets
-        ("- göz yumdu", (FOUND, False, 0)),
-        ("* göz yumdu\n", (FOUND, False, 0)),
-        ("1. göz yumdu", (FOUND, False, 0)),
-        ("1) “göz yumdu”", (FOUND, False, 0)),
-        ("göz yumdu", (FOUND, False, 0)),
-        ("**göz yumdu**", (FOUND, False, 0)),
-        ("Cümledeki deyim şudur:\n\n- göz yumdu", None),  # marked all the same; how many unmatched is not laid down
+        ("- göz yumdu", FOUND),
+        ("* göz yumdu\n", FOUND),
+        ("1. göz yumdu", FOUND),
+        ("1) “göz yumdu”", FOUND),
+        ("göz yumdu", FOUND),
+        ("**göz yumdu**", FOUND),
+        ("göz yummak", FOUND),
         # none
-        ("Yok", (NOTHING, False, 0)),
-        ("none.", (NOTHING, False, 0)),
-        ("No idioms", (NOTHING, False, 0)),
-        ("Deyim yok.", (NOTHING, False, 0)),
+        ("Yok", NOTHING),
+        ("none.", NOTHING),
+        ("No idioms", NOTHING),
+        ("Deyim yok.", NOTHING),
         # lines of tags
-        ("O O B-IDIOM I-IDIOM O", (FOUND, False, 0)),
-        ("o o b-idiom i-idiom o", (FOUND, False, 0)),
-        ("[O, O, B-IDIOM, I-IDIOM, O]", (FOUND, False, 0)),
-        ("Komşusunun O\nyaptıklarına O\ngöz B-IDIOM\nyumdu I-IDIOM\n. O", (FOUND, False, 0)),
-        ("Komşusunun\tO\nyaptıklarına\tO\ngöz\tB-IDIOM\n\nyumdu\tI-IDIOM\n.\tO\n", (FOUND, False, 0)),
-        ("O O B-IDIOM I-IDIOM", FORMAT_ERROR),
-        ('{"bio": ["o", "o", "b-idiom", "i-idiom", "o"]}', (FOUND, False, 0)),
+        ("O O B-IDIOM I-IDIOM O", FOUND),
+        ("o o b-idiom i-idiom o", FOUND),
+        ("[O, O, B-IDIOM, I-IDIOM, O]", FOUND),
+        ("Komşusunun O\nyaptıklarına O\ngöz B-IDIOM\nyumdu I-IDIOM\n. O", FOUND),
+        ("Komşusunun\tO\nyaptıklarına\tO\ngöz\tB-IDIOM\n\nyumdu\tI-IDIOM\n.\tO\n", FOUND),
+        ("```\nO O B-IDIOM I-IDIOM O\n```", FOUND),
         # small slips in a copied sentence
-        ("Komşusunun yaptıkların <idiom>göz yumdu</idiom>", (FOUND, False, 0)),
-        ("komşusunun yaptıklarına <idiom>Göz yumdu</idiom>.", (FOUND, False, 0)),
-        ("Yanıt: Komşusunun yaptıklarına <IDIOM>göz yumdu</IDIOM>.", (FOUND, False, 0)),
-        ("<idiom>göz yumdu</idiom>", (FOUND, False, 0)),
-        ("Komşusunun yaptıklarına <idiom>göz yum</idiom>du.", (FOUND, False, 0)),  # models leave the ending outside
-        # code fences
-        ('```json\n{"idioms": ["göz yumdu"]}\n```', (FOUND, False, 0)),
-        ("```\nO O B-IDIOM I-IDIOM O\n```", (FOUND, False, 0)),
-        ("Komşusunun yaptıklarına <idiom>göz yumdu", (NOTHING, False, 0)),  # one that is never closed is none
-        ("Komşusunun <idiom>el attı</idiom>.", (NOTHING, False, 1)),
-        # case, citation form
-        ('{"idioms": ["GÖZ YUMDU"]}', (FOUND, False, 0)),
-        ('{"idioms": ["Göz yumdu."]}', (FOUND, False, 0)),
-        ('{"idioms": ["göz yummak"]}', (FOUND, False, 0)),
-        ("göz yummak", (FOUND, False, 0)),
-        ('{"idioms": ["' + unicodedata.normalize("NFD", "göz yumdu") + '"]}', (FOUND, False, 0)),
+        ("Komşusunun yaptıkların <idiom>göz yumdu</idiom>.", FOUND),
+        ("Komşusunun yaptıklarına <idiom>göz yumdu</idiom>", FOUND),  # the full stop is missing
+        ("komşusunun yaptıklarına <idiom>Göz yumdu</idiom>.", FOUND),
+        ("Yanıt: Komşusunun yaptıklarına <IDIOM>göz yumdu</IDIOM>.", FOUND),
+        ("<idiom>göz yumdu</idiom>", FOUND),
+        ("Komşusunun yaptıklarına <idiom>göz yumdu", NOTHING),  # one that is never closed is none
+        ("Komşusunun yaptıklarına </idiom>göz yumdu<idiom>.", NOTHING),
     ],
 )
-def test_what_the_flexible_reading_takes_besides(response, expected):
-    if expected is None:
-        assert read(response)[:2] == (FOUND, False)
-    else:
-        assert read(response) == expected
+def test_a_deviation_is_read_flexibly_and_is_a_format_error_otherwise(response, flexible):
+    assert read(response) == (flexible, False, 0)
+    assert read(response, strict=True) == FORMAT_ERROR
 
 
 @pytest.mark.parametrize(
-    ("response", "expected"),
+    ("response", "flexible", "strict"),
     [
-        ('Yanıt: {"idioms": ["göz yumdu"]}', FORMAT_ERROR),
-        ('{"idioms": ["göz yumdu"]} Umarım yardımcı olur.', FORMAT_ERROR),
-        ('{"idioms": ["göz yumdu"]} {"idioms": []}', FORMAT_ERROR),
-        ('["göz yumdu"]', FORMAT_ERROR),
-        ('{"idioms": "göz yumdu"}', FORMAT_ERROR),
-        ('{"idioms": null}', FORMAT_ERROR),
-        ('{"idioms": [{"text": "göz yumdu"}]}', FORMAT_ERROR),
-        ('{"idioms": {"göz": "yumdu"}}', FORMAT_ERROR),
-        ('{"idioms": [["göz yumdu"]]}', FORMAT_ERROR),
-        ('{"deyimler": ["göz yumdu"]}', FORMAT_ERROR),
-        ('{"Idioms": ["göz yumdu"]}', FORMAT_ERROR),
-        ('{"idioms": ["göz yumdu"', FORMAT_ERROR),
-        ("göz yumdu", FORMAT_ERROR),
-        ("- göz yumdu", FORMAT_ERROR),
-        ("none", FORMAT_ERROR),
-        ("yok", FORMAT_ERROR),
-        ("O O B-IDIOM I-IDIOM O", FORMAT_ERROR),
-        ('{"bio": ["o", "o", "b-idiom", "i-idiom", "o"]}', FORMAT_ERROR),
-        ("Komşusunun yaptıkların <idiom>göz yumdu</idiom>.", FORMAT_ERROR),
-        ("Komşusunun yaptıklarına <idiom>göz yumdu</idiom>", FORMAT_ERROR),  # the full stop is missing
-        ("Komşusunun yaptıklarına <idiom>göz yumdu.", FORMAT_ERROR),
-        ("Komşusunun yaptıklarına </idiom>göz yumdu<idiom>.", FORMAT_ERROR),
-        ("Komşusunun <idiom>yaptıklarına <idiom>göz</idiom> yumdu</idiom>.", FORMAT_ERROR),
-        ('{"idioms": ["GÖZ yumdu"]}', (NOTHING, False, 1)),
-        ('{"idioms": ["göz yummak"]}', (NOTHING, False, 1)),
-        ('{"idioms": ["göz"]}', ("OOBOO", False, 0)),
+        ('{"idioms": ["GÖZ YUMDU"]}', (FOUND, False, 0), (NOTHING, False, 1)),
+        ('{"idioms": ["Göz yumdu."]}', (FOUND, False, 0), (NOTHING, False, 1)),
+        ('{"idioms": ["göz yummak"]}', (FOUND, False, 0), (NOTHING, False, 1)),
+        # models leave the ending outside
+        ("Komşusunun yaptıklarına <idiom>göz yum</idiom>du.", (FOUND, False, 0), (FOUND, False, 0)),
+        ("Komşusunun <idiom>el attı</idiom>.", (NOTHING, False, 1), FORMAT_ERROR),
+        # a tag within a tag
+        ("Komşusunun <idiom>yaptıklarına <idiom>göz</idiom> yumdu</idiom>.", ("OOBOO", False, 0), FORMAT_ERROR),
     ],
 )
-def test_the_strict_reading_is_exact_to_the_letter(response, expected):
-    assert read(response, strict=True) == expected
+def test_what_the_two_readings_make_of_other_words(response, flexible, strict):
+    assert (read(response), read(response, strict=True)) == (flexible, strict)
+
+
+def test_prose_before_a_list_is_no_idiom():
+    assert read("Cümledeki deyim şudur:\n\n- göz yumdu")[:2] == (FOUND, False)  # how many are unmatched is left open
 
 
 @pytest.mark.parametrize(
     ("code", "sentence", "tags", "found", "citation", "shouted"),
     [
-        (
-            "tr",
-            "Işığı görünce gözden ırak oldu.",
-            "OOBIIO",
-            "gözden ırak oldu",
-            "gözden ırak olmak",
-            "GÖZDEN IRAK OLDU",
-        ),
+        ("tr", "Işık gözden ırak oldu.", "OBIIO", "gözden ırak oldu", "gözden ırak olmak", "GÖZDEN IRAK OLDU"),
         ("tr", "Bu işte İsmail'in parmağı var.", "OOOBIO", "parmağı var", "parmağı olmak", "PARMAĞI VAR"),
         ("az", "Müəllim onun səhvinə göz yumdu.", "OOOBIO", "göz yumdu", "göz yummaq", "GÖZ YUMDU"),
         ("az", "Qızı görəndə ürəyi getdi.", "OOBIO", "ürəyi getdi", "ürəyi getmək", "ÜRƏYİ GETDİ"),
@@ -252,21 +231,11 @@ def test_where_the_flexible_reading_finds_an_idiom(code, sentence, answer, tags)
     assert read(json.dumps({"idioms": [answer]}), sentence, language=LANGUAGES[code]) == (tags, False, n_unmatched)
 
 
-def test_fragments_are_exact_to_the_letter_one_by_one():
-    sentence = "Adını ben sildim defterden."  # Adını ben sildim defterden .
-    for answer in (
-        json.dumps({"idioms": ["Adını", "sildim defterden"]}),
-        "<idiom>Adını</idiom> ben <idiom>sildim defterden</idiom>.",
-    ):
-        assert read(answer, sentence, strict=True) == ("BOBIO", False, 0)
-
-
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("answer", ['{"idioms": ["an meselesi"]}', "an meselesi", '["an"]', '["han"]'])
 def test_an_idiom_never_tags_a_part_of_a_word(answer, strict):
     # EuroEval finds `an` in `Nihan`
-    tags, _, _ = read(answer, "Nihan sustu, meselesi bitti.", strict=strict)
-    assert tags == "OOOOOO"
+    assert read(answer, "Nihan sustu, meselesi bitti.", strict=strict)[0] == "OOOOOO"
 
 
 @pytest.mark.parametrize("strict", [True, False])
@@ -289,34 +258,16 @@ def test_the_longest_idiom_comes_first_and_no_word_is_used_twice(strict):
         # `el açtı` takes words 4 and 5; for `el` the strict reading has none left, the flexible one has `El`
         found = read(json.dumps({"idioms": order}), sentence, strict=strict)
         assert found == (("OOOOBIO", False, 1) if strict else ("BOOOBIO", False, 0))
-    neighbours = json.dumps({"idioms": ["ele verdi", "El"]})
-    assert read(neighbours, sentence, strict=strict) == ("BBIOOOO", False, 0)
+    for fragments in (
+        json.dumps({"idioms": ["ele verdi", "El"]}),
+        "<idiom>El</idiom> <idiom>ele verdi</idiom>, el açtı.",
+    ):
+        assert read(fragments, sentence, strict=strict) == ("BBIOOOO", False, 0)
 
 
 @pytest.mark.parametrize("idiom", ["göz boyamak", "el yummak", "kulak asmak", "yüzü yumuşak", "ö", "g"])
 def test_another_idiom_is_not_taken_for_this_one(idiom):
     assert read(json.dumps({"idioms": [idiom]})) == (NOTHING, False, 1)
-
-
-@pytest.mark.parametrize(
-    ("tokens", "expected"),
-    [
-        (["Komşusunun", "yaptıklarına", "göz", "yumdu."], "OOBI"),  # punctuation attached
-        (["Komşu", "sunun", "yaptıklarına", "göz", "yum", "du", "."], "OOOBIIO"),  # words cut in two
-        (["Komşusunun yaptıklarına", "göz yumdu", "."], "OBO"),  # tokens of several words
-        (["göz", "."], "BO"),  # tokens left out
-    ],
-)
-def test_foreign_tokenisation(tokens, expected):
-    for strict in (True, False):
-        assert read('{"idioms": ["göz yumdu"]}', tokens=tokens, strict=strict) == (expected, False, 0)
-        tagged = "Komşusunun yaptıklarına <idiom>göz yumdu</idiom>."
-        assert read(tagged, tokens=tokens, strict=strict) == (expected, False, 0)
-
-
-def test_what_is_no_text_is_a_format_error():
-    for response in (None, 5, b"{}", ["göz yumdu"], {"idioms": ["göz yumdu"]}, float("nan")):
-        assert read(response, strict=True) == read(response) == FORMAT_ERROR
 
 
 ROW = {
@@ -338,18 +289,18 @@ ROW = {
         ROW | {"sentence": "Ko‘z yumdi", "tokens": ["Ko", "‘", "z", "yumdi"], "ner_tags": [1, 2, 2, 2]},
         # words cut in two
         ROW | {"tokens": ["Bu", "na", "göz", "yum", "du", "."], "ner_tags": [0, 0, 1, 2, 2, 0]},
+        # two words in one token
+        ROW | {"tokens": ["Buna", "göz yumdu", "."], "ner_tags": [0, 1, 0]},
         # a clitic that is no part of the idiom
         ROW | {"tokens": ["Buna", "göz", "yum", "du", "."], "ner_tags": [0, 1, 2, 0, 0]},
         # white space around the sentence
         ROW | {"sentence": "  Buna göz  yumdu. \n"},
         # not NFC
-        {key: ([unicodedata.normalize("NFD", token) for token in value] if key == "tokens"
-               else unicodedata.normalize("NFD", value) if isinstance(value, str) else value)
-         for key, value in ROW.items()},
+        json.loads(unicodedata.normalize("NFD", json.dumps(ROW, ensure_ascii=False))),
         # the first word of the idiom stands within another word too
         ROW | {"sentence": "Nihan an meselesi", "tokens": ["Nihan", "an", "meselesi"], "ner_tags": [0, 1, 2]},
     ],
-    ids=["plain", "attached", "apostrophe", "clitic", "clitic outside", "white space", "NFD", "substring"],
+    ids=["plain", "attached", "apostrophe", "cut", "joined", "clitic outside", "white space", "NFD", "substring"],
 )  # fmt: skip
 def test_the_right_answer_scores_full_marks_whatever_the_tokenisation(hub_layout, row):
     (sentence,) = open_dataset(str(hub_layout({"test": [row]}))).sentences("tr")["test"]
@@ -361,27 +312,6 @@ def test_the_right_answer_scores_full_marks_whatever_the_tokenisation(hub_layout
                 answer,
                 strict,
             )
-
-
-def test_the_right_answer_to_every_bundled_example(bundled):
-    for language, row in bundled:
-        gold = "".join(tag[0] for tag in row.tags)
-        assert "B" in gold
-        for answer in (json_answer(row), xml_answer(row)):
-            for strict in (True, False):
-                found = read(answer, row.sentence, list(row.tokens), language, strict=strict)
-                assert found == (gold, False, 0), (language.code, row.id, answer, strict)
-
-
-def test_every_bundled_example_is_nfc_and_no_idiom_is_right_for_none(bundled):
-    for _, row in bundled:
-        assert unicodedata.is_normalized("NFC", row.sentence)
-        assert "".join(row.tokens) == "".join(row.sentence.split())
-    for language, row in bundled[::20]:
-        for answer in ('{"idioms": []}', row.sentence):
-            for strict in (True, False):
-                found = read(answer, row.sentence, list(row.tokens), language, strict=strict)
-                assert found == ("O" * len(row.tokens), False, 0)
 
 
 def test_a_prompt_never_gives_away_the_answer_and_holds_the_sentence(bundled):

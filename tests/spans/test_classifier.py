@@ -1,13 +1,15 @@
 """Token classifiers of known answers: windows, batches, words without sub-words, labels and tokenizers of all kinds."""
 
 import json
+import shutil
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from transformers import AutoModelForTokenClassification, AutoTokenizer
+from transformers import AutoModel, AutoModelForTokenClassification, AutoTokenizer, ByT5Tokenizer
 
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
 from turkic_idiom_tasks.errors import InputError
@@ -58,13 +60,6 @@ def random_bert(make_classifier):
     raise AssertionError("no seed gives all three tags")
 
 
-def test_words_have_the_tag_of_their_first_subword(first_letter_classifier):
-    found = predict(TokenClassifier.load(str(first_letter_classifier)), SENTENCES)
-    assert [tags(one) for one in found] == ["BIO", "B", "OBOBOIOO", "B", "BIBI", "IBOO"]
-    assert found[0].subword_tags == (B, O, O, I, I, O, O, I, O)  # within a word u is I, ##d is O
-    assert found[0].owners == (0, 0, 0, 1, 1, 1, 1, 1, 2)
-
-
 @pytest.mark.parametrize("batch_size", [1, 2, 3, 100])
 def test_padding_and_batch_order_change_nothing(random_bert, batch_size):
     expected = [alone(random_bert, words) for words in SENTENCES]
@@ -90,18 +85,6 @@ def test_a_model_that_knows_no_token_types(make_classifier):
     assert [tags(one) for one in found] == [alone(folder, words) for words in SENTENCES]
 
 
-@pytest.mark.parametrize("max_length", [8, 9, 16, 33, 64, 130])
-def test_windows_change_nothing_where_neighbours_do_not_matter(first_letter_classifier, max_length):
-    words = [word for words in SENTENCES for word in words] * 4 + ["ğ" * 30, "göz"]
-    classifier = TokenClassifier.load(str(first_letter_classifier), max_length=max_length)
-    whole = TokenClassifier.load(str(first_letter_classifier), max_length=512)
-    found, wanted = predict(classifier, [words, ["göz"], words[1:]]), predict(whole, [words, ["göz"], words[1:]])
-    assert found == wanted
-    assert tags(found[0]) == by_first_letter(words)
-    assert len(found[0].subword_tags) == sum(map(len, words))  # every letter once
-    assert found[0].owners == tuple(number for number, word in enumerate(words) for _ in word)
-
-
 @cache
 def loaded_parts(folder):
     classifier = TokenClassifier.load(str(folder))
@@ -114,31 +97,38 @@ def loaded_parts(folder):
     st.integers(8, 40),
     st.integers(1, 6),
 )
-def test_every_word_of_every_sentence_gets_its_tag(first_letter_classifier, sentences, max_length, batch_size):
+def test_every_word_has_the_tag_of_its_first_subword_whatever_the_window(
+    first_letter_classifier, sentences, max_length, batch_size
+):
     classifier = TokenClassifier(*loaded_parts(first_letter_classifier), name="test", max_length=max_length)
     found = predict(classifier, sentences, batch_size=batch_size)
     assert [tags(one) for one in found] == [by_first_letter(words) for words in sentences]
+    for prediction, words in zip(found, sentences, strict=True):  # a letter is a sub-word; each stands there once
+        assert prediction.owners == tuple(number for number, word in enumerate(words) for _ in word)
+        assert len(prediction.subword_tags) == len(prediction.owners)
 
 
-def test_of_subwords_that_two_windows_share_each_has_those_nearer_to_its_middle(make_classifier):
-    # Sixteen positions: [CLS], fourteen sub-words, [SEP]. Windows share 16 // 4 = 4 sub-words, so a window begins ten
-    # sub-words after the one before it, and the first two of the four that are shared belong to the earlier one.
-    positions = [O] + [{"B": B, "I": I, "O": O}[letter] for letter in "BIOIBBOIIOIOBB"] + [O]
+# The answers at the fourteen places of a window between [CLS] and [SEP]. Windows of sixteen positions share 16 // 4 = 4
+# sub-words, so each begins ten sub-words after the one before it, and the first two of the shared ones belong to the
+# earlier one: places 0 to 11 of the first window, then places 2 to 11 of the others, or 2 to 13 of the last one.
+WINDOW = "BIOIBBOIIOIOBB"
+FIRST, LATER = WINDOW[:12], WINDOW[2:12]
+
+
+@pytest.mark.parametrize(
+    ("n_subwords", "expected"),
+    [
+        (13, WINDOW[:13]),
+        (14, WINDOW),
+        (15, FIRST + WINDOW[2:5]),
+        (30, FIRST + LATER + LATER[:8]),
+    ],
+)
+def test_of_subwords_that_two_windows_share_each_has_those_nearer_to_its_middle(make_classifier, n_subwords, expected):
+    positions = [O, *({"B": B, "I": I, "O": O}[letter] for letter in WINDOW), O]
     classifier = TokenClassifier.load(str(make_classifier(positions=positions, size=16)))
     assert classifier.max_length == 16
-    (found,) = predict(classifier, [["a"] * 30])
-    first, later = "BIOIBBOIIOIO", "OIBBOIIOIO"  # 0 to 11, then places 2 to 11 of the windows at 10 and 20
-    # thirty sub-words: 0-11 of window 0, 12-21 of window 1, and 22-29 of the last one, at its places 2 to 9
-    assert tags(found) == first + later + later[:8]
-
-
-def test_a_sentence_of_exactly_one_window(make_classifier):
-    positions = [O] + [{"B": B, "I": I, "O": O}[letter] for letter in "BIOIBBOIIOIOBB"] + [O]
-    classifier = TokenClassifier.load(str(make_classifier(positions=positions, size=16)))
-    for n in (13, 14):
-        assert tags(predict(classifier, [["a"] * n])[0]) == "BIOIBBOIIOIOBB"[:n]
-    # one sub-word more begins a window at sub-word 10, which has the sub-words from its third on
-    assert tags(predict(classifier, [["a"] * 15])[0]) == "BIOIBBOIIOIO" + "OIB"
+    assert tags(predict(classifier, [["a"] * n_subwords])[0]) == expected
 
 
 def test_words_without_subwords_are_outside(first_letter_classifier):
@@ -146,6 +136,7 @@ def test_words_without_subwords_are_outside(first_letter_classifier):
     found = predict(classifier, [["\u200b", "göz", "\u200b", "yumdu", "\u200b"], ["\u200b"], ["göz"]])
     assert [tags(one) for one in found] == ["OBOIO", "O", "B"]
     assert found[1].subword_tags == ()
+    assert predict(classifier, []) == []
 
 
 def test_a_window_without_subwords_and_special_tokens(make_classifier):
@@ -153,10 +144,6 @@ def test_a_window_without_subwords_and_special_tokens(make_classifier):
     found = predict(TokenClassifier.load(str(folder)), [["\u200b"], ["göz", "al"]])
     assert [tags(one) for one in found] == ["O", "BO"]
     assert tags(predict(TokenClassifier.load(str(folder)), [["\u200b"]])[0]) == "O"
-
-
-def test_no_sentences(first_letter_classifier):
-    assert predict(TokenClassifier.load(str(first_letter_classifier)), []) == []
 
 
 def test_an_uncased_model_is_given_the_small_letters_of_the_language(make_classifier):
@@ -226,17 +213,6 @@ def test_other_labels_are_an_error_that_names_both(make_classifier, labels):
     assert "\n" not in text
 
 
-def test_a_slow_tokenizer_is_an_error(make_classifier):
-    from transformers import ByT5Tokenizer
-
-    folder = make_classifier()
-    for path in folder.glob("token*"):
-        path.unlink()
-    ByT5Tokenizer().save_pretrained(folder)
-    with pytest.raises(InputError, match=r"\(ByT5Tokenizer\) does not say which word a sub-word belongs to; .*fast"):
-        TokenClassifier.load(str(folder))
-
-
 def test_byte_level_subwords_of_a_word_begin_with_its_space(tmp_path):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import RobertaTokenizerFast
@@ -273,34 +249,46 @@ def test_byte_level_subwords_of_a_word_begin_with_its_space(tmp_path):
     ],
 )
 def test_window_length_is_the_least_limit(positions, model_max, kind, asked, expected):
-    from types import SimpleNamespace
-
     config = SimpleNamespace(max_position_embeddings=positions, model_type=kind)
     assert window_length(config, SimpleNamespace(model_max_length=model_max), max_length=asked) == expected
 
 
-@pytest.mark.parametrize("asked", [0, 1, 7, -5])
-def test_a_window_must_hold_something(first_letter_classifier, asked):
-    with pytest.raises(InputError, match=f"max_length is {asked}; a text needs room for at least 8 sub-words"):
-        TokenClassifier.load(str(first_letter_classifier), max_length=asked)
+def empty(folder):
+    for path in folder.iterdir():
+        path.unlink()
 
 
-def test_what_cannot_be_loaded(tmp_path, first_letter_classifier):
-    with pytest.raises(InputError, match="absent"):
-        TokenClassifier.load(str(tmp_path / "absent"))
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="empty"):
-        TokenClassifier.load(str(tmp_path / "empty"))
-    with pytest.raises(InputError, match="float7"):
-        TokenClassifier.load(str(first_letter_classifier), dtype="float7")
-    broken = tmp_path / "broken"
-    broken.mkdir()
-    for path in first_letter_classifier.iterdir():
-        (broken / path.name).write_bytes(path.read_bytes())
-    weights = broken / "model.safetensors"
+def cut_weights(folder):
+    weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:200])
-    with pytest.raises(InputError, match="broken") as error:
-        TokenClassifier.load(str(broken))
+
+
+def slow_tokenizer(folder):
+    for path in folder.glob("token*"):
+        path.unlink()
+    ByT5Tokenizer().save_pretrained(folder)
+
+
+def remove_head(folder):
+    config = (folder / "config.json").read_text()
+    AutoModel.from_pretrained(folder).save_pretrained(folder)
+    (folder / "config.json").write_text(config)  # our labels, but no head
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (empty, "damaged"),
+        (cut_weights, "damaged"),
+        (slow_tokenizer, r"\(ByT5Tokenizer\) does not say which word a sub-word belongs to; .*fast"),
+        (remove_head, r"no weights for classifier\.bias, classifier\.weight; it is not fine-tuned"),
+    ],
+)
+def test_what_cannot_be_loaded(first_letter_classifier, tmp_path, damage, message):
+    folder = shutil.copytree(first_letter_classifier, tmp_path / "damaged")
+    damage(folder)
+    with pytest.raises(InputError, match=message) as error:
+        TokenClassifier.load(str(folder))
     assert "\n" not in str(error.value)
 
 
@@ -315,16 +303,3 @@ def test_bfloat16(first_letter_classifier):
     classifier = TokenClassifier.load(str(first_letter_classifier), dtype="bfloat16", device="cpu")
     assert classifier.model.dtype == torch.bfloat16
     assert [tags(one) for one in predict(classifier, SENTENCES)] == [by_first_letter(words) for words in SENTENCES]
-
-
-def test_an_encoder_without_a_head_is_no_classifier(first_letter_classifier, tmp_path):
-    import shutil
-
-    from transformers import AutoModel
-
-    shutil.copytree(first_letter_classifier, tmp_path / "encoder")
-    AutoModel.from_pretrained(first_letter_classifier).save_pretrained(tmp_path / "encoder")
-    config = (first_letter_classifier / "config.json").read_text()
-    (tmp_path / "encoder" / "config.json").write_text(config)  # our labels, but no head
-    with pytest.raises(InputError, match=r"no weights for classifier\.bias, classifier\.weight; it is not fine-tuned"):
-        TokenClassifier.load(str(tmp_path / "encoder"))

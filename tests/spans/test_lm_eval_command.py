@@ -20,7 +20,7 @@ from tests.spans.test_stock_lm_eval import (
     assert_subword_scores,
     assert_tags_of_first_letters,
 )
-from tests.warm_commands import WarmCommands
+from tests.warm_commands import WarmCommands, assert_one_line_error
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
@@ -40,14 +40,6 @@ def warm_command(_warm, tmp_path):
         return _warm.run(*arguments, cwd=tmp_path, TURKIC_IDIOM_DATA=str(data))
 
     return run
-
-
-def assert_one_line_error(run, *parts):
-    assert run.returncode in (1, 2), run.stderr
-    assert "Traceback" not in run.stderr
-    (line,) = [line for line in run.stderr.splitlines() if "error:" in line]
-    for part in parts:
-        assert str(part) in line
 
 
 @pytest.mark.long

@@ -21,39 +21,25 @@ def sentences(draw):
     return tags, [word for word, count in enumerate(counts) for _ in range(count)]
 
 
-def test_all_subwords_are_labelled_as_in_the_paper():
-    # B on the first sub-word of the idiom, I on every later one, also of the first word
-    assert subword_labels([B, I, O], WORD_IDS) == [IGNORED, 1, 2, 2, 2, 2, 0, IGNORED]
-    assert subword_labels([O, B, B], WORD_IDS) == [IGNORED, 0, 0, 1, 2, 2, 1, IGNORED]
-
-
-def test_first_subwords_alone():
-    assert subword_labels([B, I, O], WORD_IDS, labelling="first") == [IGNORED, 1, -100, 2, -100, -100, 0, IGNORED]
-    assert subword_labels([O, B, B], WORD_IDS, labelling="first") == [IGNORED, 0, -100, 1, -100, -100, 1, IGNORED]
-
-
-def test_a_special_token_within_a_word_does_not_begin_it_again():
-    # words 0 and 1 of a pair of windows, as (None) stands between them; a word without sub-words is passed over
-    assert subword_labels([B, B, I], [None, 0, 0, None, 2, 2, None]) == [-100, 1, 2, -100, 2, 2, -100]
-    assert subword_labels([B, I], [None, None]) == [-100, -100]
-
-
-def test_projection_by_hand():
-    assert project_tags([B, I, O], [0, 0, 1, 2, 2]) == [B, I, I, O, O]
-    assert project_tags([B, B], [0, 0, 1, 1]) == [B, I, B, I]  # two idioms of one word each
-    assert project_tags([O, O], []) == []
-
-
-def test_words_have_the_tag_of_their_first_subword():
-    assert word_tags([B, O, I, I, O], [0, 0, 1, 2, 2], 3) == [B, I, I]
-    assert word_tags([O, B], [0, 0], 1) == [O]
-    assert word_tags([B, I], [0, 2], 4) == [B, None, I, None]  # no sub-word: not known
-    assert word_tags([], [], 2) == [None, None]
-
-
-def test_labels_and_owners_must_be_as_many():
-    with pytest.raises(ValueError):
-        word_tags([B], [0, 1], 2)
+@pytest.mark.parametrize(
+    ("tags", "word_ids", "of_all", "of_first"),
+    [
+        # as in the paper: B on the first sub-word of the idiom, I on every later one, also of the first word
+        ([B, I, O], WORD_IDS, [-100, 1, 2, 2, 2, 2, 0, -100], [-100, 1, -100, 2, -100, -100, 0, -100]),
+        ([O, B, B], WORD_IDS, [-100, 0, 0, 1, 2, 2, 1, -100], [-100, 0, -100, 1, -100, -100, 1, -100]),
+        # a special token between two windows does not begin a word again; word 1 has no sub-words
+        (
+            [B, B, I],
+            [None, 0, 0, None, 2, 2, None],
+            [-100, 1, 2, -100, 2, 2, -100],
+            [-100, 1, -100, -100, 2, -100, -100],
+        ),
+        ([B, I], [None, None], [-100, -100], [-100, -100]),
+    ],
+)
+def test_labels_of_all_subwords_and_of_the_first_alone(tags, word_ids, of_all, of_first):
+    assert subword_labels(tags, word_ids) == of_all
+    assert subword_labels(tags, word_ids, labelling="first") == of_first
 
 
 @given(sentences())

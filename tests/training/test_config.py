@@ -44,18 +44,8 @@ def settings_of():
 
 def test_what_the_words_set(settings_of):
     assert settings_of() == RetrievalConfig()
-    words = (
-        "--epochs",
-        "2",
-        "--set",
-        "bf16=true",
-        "--set",
-        "weight_decay=1e-3",
-        "--set",
-        "cached=true",
-        "--set",
-        "pooling=mean",
-    )
+    assignments = ("bf16=true", "weight_decay=1e-3", "cached=true", "pooling=mean")
+    words = ["--epochs", "2", *(word for assignment in assignments for word in ("--set", assignment))]
     assert settings_of(*words) == RetrievalConfig(epochs=2, bf16=True, weight_decay=1e-3, cached=True, pooling="mean")
 
 

@@ -367,15 +367,3 @@ def test_the_command_asks_the_classifier_and_saves_it(sentence_model, similarity
     assert tokens["training"]["replaced"] == tokens["training"]["sentences"]  # all of them begin with "su"
     rewrite = load_checkpoint(str(out), device="cpu")[0].rewrite
     assert rewrite(["su baş boş", "ateş baş boş"]) == ["su IDbaşboşID", "ateş baş boş"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--idiom-tokens", "some"], "idiom_tokens is 'some'"),
-        (["--set", "pretrain_sentences=x"], "choose all or select"),
-    ],
-)
-def test_options_that_do_not_fit_together(arguments, message, capsys):
-    assert main(["finetune", "similarity", "-m", "./absent", *arguments]) == 2
-    assert message in capsys.readouterr().err

@@ -72,8 +72,13 @@ def test_development_scores_are_the_scores_of_the_task(sentence_model, tmp_path)
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--regime", "zero-shot"], 2, "zero-shot"),
+        (["--regime", "zero-shot"], 2, "unknown regime 'zero-shot'; known: tr-only"),
+        (["--regime", "monolingual"], 2, "needs a language: --language tr|az"),
+        (["--regime", "monolingual", "--language", "xx"], 2, "unknown language 'xx'"),
         (["--regime", "monolingual", "--language", "uz"], 1, "too few pairs"),
+        (["--regime", "tr-only", "--language", "az"], 2, "use --regime monolingual"),
+        (["--regime", "cross-lingual", "--language", "tr"], 2, "from Turkish to another language"),
+        (["--regime", "cross-lingual"], 1, "choose another lexicon with --data"),
         (["--regime", "monolingual", "--language", "az", "--set", "pooling=median"], 2, "median"),
         (["--regime", "tr-only", "--data", "/absent"], 1, "no such directory"),
         (["--regime", "monolingual", "--language", "az", "-m", "./absent"], 2, "no such folder"),
