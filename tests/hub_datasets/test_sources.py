@@ -102,8 +102,8 @@ def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
         (('{"TR-Deyim": "\\ud800"}',), "source:1: half of a surrogate pair"),
         (('{"TR-Deyim": ' + "[" * 5000,), "source:1: .*nested more than 32 deep"),
         (('{"TR-Deyim": ' + "1" * 5000 + "}",), "source:1: .*thousands of digits"),
-        (('{"idiom": "a", "meaning": "b"}',), "no key such as TR-Deyim, TR-Anlam, TR-Ornek; found idiom, meaning"),
-        (("[]",), "the JSON list is empty"),
+        (('{"idiom": "a", "meaning": "b"}',), "source:1: no key such as TR-Deyim.*found idiom, meaning"),
+        (("[]",), "source:1: no key .*empty list"),
     ],
 )
 def test_paper_files_that_cannot_be_read(tmp_path, lines, message):
