@@ -388,7 +388,7 @@ def test_a_column_that_stands_twice_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("tr,az,tr-meanings", r"table:1: unknown column 'tr-meanings' \(nearest: tr-meaning\)"),
+        ("tr,az,tr-meanings", r"table:1: unknown column 'tr-meanings', nearest: tr-meaning;"),
         ("tr,az,az", "the column az appears twice"),
         ("tr,az,number", None),  # a column of something else
     ],
