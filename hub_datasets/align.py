@@ -16,6 +16,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +41,7 @@ FEWEST_KNOWN = 20  # pairs on which a threshold may be chosen
 _ROWS = 1024  # concepts whose cosines are in memory at a time
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An entry of the dictionary with its English gloss, which is empty if it has none."""
 
     entry: Entry
@@ -61,21 +61,16 @@ class Problem:
     taken: frozenset[int]  # columns whose idiom is known to belong to some concept
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A concept and a candidate, as row and column, with the cosine of their vectors.
-
-    `is_right` is None where nothing is known of either.
-    """
+class Match(NamedTuple):
+    """A concept and a candidate, as row and column, with the cosine of their vectors."""
 
     row: int
     column: int
     cosine: float
-    is_right: bool | None
+    is_right: bool | None  # None where nothing is known of either
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
+class CurvePoint(NamedTuple):
     """Precision and recall of the matches from a threshold on."""
 
     threshold: float  # lowest cosine of the matches
@@ -124,15 +119,18 @@ def build_problem(
             concepts.append(name)
             concept_texts.append(texts | ({ENGLISH: concept.gloss} if concept.gloss else {}))
     if not concepts:
-        raise InputError(
-            f"{lexicon.source}: no concept has a meaning in another language than {language}, so nothing can be "
-            "compared; run dataset enrich first"
-        )
+        raise InputError(f"{lexicon.source}: no concept has a meaning except in {language}; run dataset enrich first")
     candidate_texts = []
     for candidate in candidates:
         texts = {language: candidate.entry.meaning or ""}
         candidate_texts.append(texts | ({ENGLISH: candidate.gloss} if candidate.gloss else {}))
-    columns = _columns_by_concept(lexicon, language, candidates)
+    columns_by_form: dict[str, set[int]] = {}
+    for column, candidate in enumerate(candidates):
+        for form in _forms(candidate.entry, language):
+            columns_by_form.setdefault(form, set()).add(column)
+    columns: dict[str, frozenset[int]] = {}  # of a concept: the candidates with an idiom, in any form, of its entry
+    for name, entry in lexicon.of(language).items():
+        columns[name] = frozenset().union(*(columns_by_form.get(form, ()) for form in _forms(entry, language)))
     same = lexicon.judged(SAME)
     right = []
     for name in concepts:
@@ -162,8 +160,11 @@ def assign(problem: Problem, concept_vectors: Vectors, candidate_vectors: Vector
     cosine_of = dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), cosines.tolist(), strict=True))
     matches = []
     for row, column in zip(matched_rows.tolist(), matched_columns.tolist(), strict=True):
-        if column < n_columns:
-            matches.append(Match(row, column, cosine_of[row, column], _is_right(problem, row, column)))
+        if column >= n_columns:
+            continue  # the concept stays alone
+        is_known = bool(problem.right[row]) or column in problem.taken
+        is_right = column in problem.right[row] if is_known else None
+        matches.append(Match(row, column, cosine_of[row, column], is_right))
     return sorted(matches, key=lambda match: (-match.cosine, match.row))
 
 
@@ -184,32 +185,31 @@ def solve(problems: Sequence[Problem], encode: Callable[[Sequence[Texts]], Vecto
 
 def precision_recall(problem: Problem, matches: Sequence[Match]) -> list[CurvePoint]:
     """Return precision and recall at every threshold, the highest first; empty if nothing is known."""
-    n_right = sum(bool(columns) for columns in problem.right)
+    n_right = sum(map(bool, problem.right))
     points: dict[float, CurvePoint] = {}  # by threshold: of equal cosines the last one counts
-    known = right = 0
+    n_known = n_hits = 0
     for match in matches:
         if match.is_right is not None:
-            known += 1
-            right += match.is_right
-            recall = right / n_right if n_right else 0.0
-            points[match.cosine] = CurvePoint(match.cosine, right / known, recall, known)
+            n_known += 1
+            n_hits += match.is_right
+            recall = n_hits / n_right if n_right else 0.0
+            points[match.cosine] = CurvePoint(match.cosine, n_hits / n_known, recall, n_known)
     return list(points.values())
 
 
 def choose_threshold(points: Sequence[CurvePoint], precision: float) -> CurvePoint:
     """Return the point with the lowest threshold whose precision is at least the one that is asked for."""
+    # On fewer pairs a threshold would be chance.
     enough = [point for point in points if point.n_known >= FEWEST_KNOWN]
     if not enough:
-        raise InputError(
-            f"the alignment of only {points[-1].n_known if points else 0} pairs is known, and a threshold needs "
-            f"{FEWEST_KNOWN}; choose it on another language of the lexicon with --calibrate-on"
-        )
+        n_known = points[-1].n_known if points else 0
+        raise InputError(f"only {n_known} pairs are known, and a threshold needs {FEWEST_KNOWN}; pass --calibrate-on")
     good = [point for point in enough if point.precision >= precision]
     if not good:
         best = max(enough, key=lambda point: point.precision)
         raise InputError(
             f"no threshold has a precision of {precision:.2f} on the known pairs; the best is {best.precision:.3f} "
-            f"from a cosine of {best.threshold:.3f} on; take a better encoder, or a lower --precision"
+            f"(cosine {best.threshold:.3f}); take a better encoder, or a lower --precision"
         )
     return good[-1]
 
@@ -272,22 +272,5 @@ def _neighbours(
     return np.concatenate(rows), np.concatenate(columns), np.concatenate(cosines)
 
 
-def _columns_by_concept(lexicon: Lexicon, language: str, candidates: Sequence[Candidate]) -> dict[str, frozenset[int]]:
-    """Return concept -> the candidates that have an idiom, in whatever form, of its entry in the language."""
-    record = LANGUAGES[language]
-    by_form: dict[str, set[int]] = {}
-    for column, candidate in enumerate(candidates):
-        for form in (candidate.entry.idiom, *candidate.entry.variants):
-            by_form.setdefault(compared(form, record), set()).add(column)
-    columns = {}
-    for concept, entry in lexicon.of(language).items():
-        forms = [compared(form, record) for form in (entry.idiom, *entry.variants)]
-        columns[concept] = frozenset().union(*(by_form.get(form, ()) for form in forms))
-    return columns
-
-
-def _is_right(problem: Problem, row: int, column: int) -> bool | None:
-    """Return whether a pair is right; None if neither the concept nor the idiom is known."""
-    if column in problem.right[row]:
-        return True
-    return False if problem.right[row] or column in problem.taken else None
+def _forms(entry: Entry, language: str) -> list[str]:
+    return [compared(form, LANGUAGES[language]) for form in (entry.idiom, *entry.variants)]

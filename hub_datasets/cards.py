@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,12 +60,10 @@ def lexicon_card(lexicon: Lexicon) -> str:
             raise InputError(f"{path}: damaged ({first_fault(error)}); restore it") from error
     account = "No account of the readings is kept with this lexicon."
     if readings.by_language:
+        by_language = readings.by_language.values()
         rows = [["second reading", *readings.by_language]]
-        names: dict[str, None] = {}  # in the order of the file
-        for counts in readings.by_language.values():
-            names |= dict.fromkeys(counts)
-        for name in names:
-            rows.append([name, *(str(counts.get(name, 0)) for counts in readings.by_language.values())])
+        for name in dict.fromkeys(name for counts in by_language for name in counts):  # in the order of the file
+            rows.append([name, *(str(counts.get(name, 0)) for counts in by_language)])
         account = f"{markdown_table(rows)}\n{readings.note}".rstrip()
     template = _FOLDER / ("lexicon_card.md" if lexicon.source == str(BUNDLED) else "other_lexicon_card.md")
     return template.read_text("utf-8").format(
@@ -85,29 +83,33 @@ def dataset_card(
     pretty_name: str,
     licence: str | None,
     n_rows: int,
-    facts: Mapping[str, Any],
+    categories: Sequence[str],
+    task_ids: Sequence[str],
+    tags: Sequence[str],
     texts: Mapping[str, str],
 ) -> str:
-    """Return the README of a dataset as Markdown, with the YAML block that the Hub reads.
+    """Return the README of a dataset as Markdown: a template with these texts, and the YAML block that the Hub reads.
 
-    Args:
-        template: file name of the template.
-        lexicon: what the files were derived from.
-        files: of the dataset.
-        pretty_name: its title.
-        licence: Hub identifier; None is `BUNDLED_LICENCE` for the bundled lexicon, otherwise `UNKNOWN_LICENCE`.
-        n_rows: the size of the dataset.
-        facts: further keys of the YAML block.
-        texts: further texts of the template.
+    The licence is an identifier of the Hub; None is `BUNDLED_LICENCE` for the bundled lexicon, `UNKNOWN_LICENCE` for
+    any other.
     """
     configs, information = [], []
     for config, splits in files.items():
-        paths = [{"split": split, "path": file.path} for split, file in splits.items()]
+        paths, sizes, download = [], [], 0
+        for split, file in splits.items():
+            paths.append({"split": split, "path": file.path})
+            sizes.append({"name": split, "num_bytes": file.table.nbytes, "num_examples": file.table.num_rows})
+            download += len(file.content)
         configs.append({"config_name": config, "data_files": paths})
-        information.append(_config_information(config, splits))
+        # Features and sizes, which the Hub's viewer and `datasets` read from here.
+        schema = next(iter(splits.values())).table.schema
+        features = [{"name": column.name, **_feature(column.name, column.type)} for column in schema]
+        size = sum(part["num_bytes"] for part in sizes)
+        totals = {"splits": sizes, "download_size": download, "dataset_size": size}
+        information.append({"config_name": config, "features": features, **totals})
     codes = [code for code in LANGUAGES if lexicon.of(code)]
     is_ours = lexicon.source == str(BUNDLED)
-    sizes = [name for limit, name in _SIZES if n_rows < limit]
+    size_names = [name for limit, name in _SIZES if n_rows < limit]
     data = DatasetCardData(
         license=licence or (BUNDLED_LICENCE if is_ours else UNKNOWN_LICENCE),
         language=codes,
@@ -116,29 +118,16 @@ def dataset_card(
         annotations_creators=["machine-generated"] if is_ours else None,
         language_creators=["machine-generated"] if is_ours else None,
         source_datasets=["original"] if is_ours else None,
-        size_categories=[*sizes, "n>1M"][:1],
-        **facts,
+        size_categories=[*size_names, "n>1M"][:1],
+        task_categories=list(categories),
+        task_ids=list(task_ids),
+        tags=list(tags),
         configs=configs,
         dataset_info=information,
     )
     names = ", ".join(LANGUAGES[code].name for code in codes)
     shared = {"languages": names, "revision": lexicon.revision, "example": next(iter(files))}
     return str(DatasetCard.from_template(data, template_path=str(_FOLDER / template), **shared, **texts))
-
-
-def _config_information(config: str, files: Mapping[str, DataFile]) -> dict[str, Any]:
-    """Return features and sizes of a config, which the Hub's viewer and `datasets` read from the README."""
-    splits = []
-    for split, file in files.items():
-        splits.append({"name": split, "num_bytes": file.table.nbytes, "num_examples": file.table.num_rows})
-    schema = next(iter(files.values())).table.schema
-    return {
-        "config_name": config,
-        "features": [{"name": column.name, **_feature(column.name, column.type)} for column in schema],
-        "splits": splits,
-        "download_size": sum(len(file.content) for file in files.values()),
-        "dataset_size": sum(file.table.nbytes for file in files.values()),
-    }
 
 
 def _feature(name: str, kind: pa.DataType) -> dict[str, Any]:

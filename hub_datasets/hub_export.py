@@ -63,11 +63,7 @@ class HubLayout:
     left_out: Sequence[str]  # tasks and subsets (``T1-tur-gag``) that the lexicon has no data for
 
     def write(self, directory: Path) -> None:
-        """Write all files to a folder at once.
-
-        Raises:
-            InputError: the folder holds something else than an earlier export, or a file of that was changed.
-        """
+        """Write all files at once to a folder, which may hold an earlier export of ours, but nothing else."""
         commit_folder(directory, self.contents, kind=KIND)
 
 
@@ -96,7 +92,9 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
         licence=licence,
         n_rows=sum(len(lexicon.of(code)) for code in LANGUAGES),
         pretty_name=NAME,
-        facts={"task_categories": categories, "task_ids": ["document-retrieval"], "tags": ["idioms", "mteb"]},
+        categories=categories,
+        task_ids=["document-retrieval"],
+        tags=["idioms", "mteb"],
         texts={
             "labels": ", ".join(f"{number}: {label}" for number, label in enumerate(LABELS)),
             "rows": markdown_table([["config", "rows"], *sizes]),
@@ -157,23 +155,22 @@ def _qrels_rows(qrels: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
 
 
 def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
+    """Add the entries of every language, and the judged pairs of concepts."""
     for code in LANGUAGES:
         rows = []
         for _, entry in sorted(lexicon.of(code).items()):
             concept = lexicon.concepts[entry.concept]
             row: dict[str, Any] = {name: getattr(entry, name) for name in _ENTRY_TEXTS}
-            row |= {"concept": concept.id, "gloss": concept.gloss, "pos": concept.pos}
-            row |= {"aliases": list(concept.aliases), "variants": list(entry.variants)}
+            row |= {"concept": concept.id, "gloss": concept.gloss, "pos": concept.pos, "aliases": concept.aliases}
+            row |= {"variants": entry.variants, "collocation": entry.collocation}
             if entry.spans is not None:
                 row["spans"] = [[span.start, span.end] for span in entry.spans]
-            row["collocation"] = entry.collocation
-            if entry.status is not None:  # which may be any JSON value
+            if entry.status is not None:  # as text, because a column has one type and a status any JSON value
                 row["status"] = json.dumps(entry.status, ensure_ascii=False, sort_keys=True)
             rows.append(row)
         add_file(files, f"lexicon-{code}", TEST, rows, _LEXICON_SCHEMA)
-    pairs = []
-    for (first, second), judgement in lexicon.equivalents.items():
-        pairs.append({"first": first, "second": second, "judgement": judgement})
+    judged = lexicon.equivalents.items()
+    pairs = [{"first": first, "second": second, "judgement": judgement} for (first, second), judgement in judged]
     add_file(files, "equivalents", TEST, pairs, _EQUIVALENTS_SCHEMA)
 
 
@@ -182,13 +179,11 @@ def _registration(files: Files) -> dict[str, Any]:
     tasks: list[dict[str, str]] = []
     for short, subsets in SUBSETS.items():
         name = TASKS[short].name
-        registered = []
-        for subset in subsets:
-            config = f"{short}-{subset}-queries"
-            if config in files:
-                registered.append({"id": f"{name}-{subset}", "config": config, "split": TEST})
-        if registered:
-            tasks += [{"id": name}, *registered]
+        configs = {subset: f"{short}-{subset}-queries" for subset in subsets if f"{short}-{subset}-queries" in files}
+        if configs:
+            tasks.append({"id": name})  # the mean over the subsets
+        for subset, config in configs.items():
+            tasks.append({"id": f"{name}-{subset}", "config": config, "split": TEST})
     return {
         "name": NAME,
         "description": "Idiom understanding in Turkic languages: from an idiom to its meaning, to an idiom of the same "

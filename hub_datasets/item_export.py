@@ -27,19 +27,8 @@ from turkic_idiom_tasks.tasks.items.prompts import EN1, NATIVE, option_texts, qu
 NAME = "Turkic idiom items"
 FEW_SHOT = 5  # examples that EuroEval shows a base model
 _COLUMNS = (
-    *(
-        "id",
-        "question",
-        "question_native",
-        "options",
-        "options_native",
-        "answer",
-        "traps",
-        "kind",
-        "language",
-        "target",
-    ),
-    *("concept", "idiom", "text", "shares_stem", "lexicon_revision"),
+    *("id", "question", "question_native", "options", "options_native", "answer", "traps", "kind", "language"),
+    *("target", "concept", "idiom", "text", "shares_stem", "lexicon_revision"),
 )
 _TYPES = dict.fromkeys(("options", "options_native", "traps"), pa.list_(pa.string())) | {"shares_stem": pa.bool_()}
 _SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in _COLUMNS])
@@ -67,14 +56,12 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
                 break
             add_file(files, config, split, [_row(item, lexicon.revision) for item in items], _SCHEMA)
     if not files:
-        raise InputError(
-            f"{lexicon.source}: no test item can be made of it; test concepts need meanings, examples or equivalents"
-        )
+        raise InputError(f"{lexicon.source}: gives no test item; test concepts need meanings, examples or equivalents")
     sizes = []
     n_items = 0
     for config, splits in files.items():
         counts = {split: file.table.num_rows for split, file in splits.items()}
-        few = f" (fewer than {SMALL_N})" if counts[TEST] < SMALL_N else ""
+        few = f" (fewer than {SMALL_N})" if counts[TEST] < SMALL_N else ""  # too few for a reliable interval
         sizes.append([config, f"{counts[TEST]}{few}", str(counts.get(TRAIN, 0))])
         n_items += sum(counts.values())
     readme = dataset_card(
@@ -84,11 +71,9 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
         licence=licence,
         n_rows=n_items,
         pretty_name=NAME,
-        facts={
-            "task_categories": ["multiple-choice"],
-            "task_ids": ["multiple-choice-qa"],
-            "tags": ["idioms", "inspect-ai", "euroeval"],
-        },
+        categories=["multiple-choice"],
+        task_ids=["multiple-choice-qa"],
+        tags=["idioms", "inspect-ai", "euroeval"],
         texts={"rows": markdown_table([["config", TEST, TRAIN], *sizes])},
     )
     return layout_of(files, left_out, readme=readme, registration=_registration(files))
@@ -125,21 +110,9 @@ def _registration(files: Files) -> dict[str, Any]:
     """Return the content of eval.yaml: each config for Inspect in its entry, for EuroEval at the top level."""
     tasks = []
     for config in files:
-        tasks.append(
-            {
-                "id": config,
-                "config": config,
-                "split": TEST,
-                "field_spec": {
-                    "input": "question",
-                    "target": "answer",
-                    "choices": "options",
-                    "metadata": list(_METADATA),
-                },
-                "solvers": [{"name": "multiple_choice"}],
-                "scorers": [{"name": "choice"}],
-            }
-        )
+        fields = {"input": "question", "target": "answer", "choices": "options", "metadata": list(_METADATA)}
+        task = {"id": config, "config": config, "split": TEST, "field_spec": fields}
+        tasks.append(task | {"solvers": [{"name": "multiple_choice"}], "scorers": [{"name": "choice"}]})
     labels = [letter.lower() for letter in LETTERS[:N_OPTIONS]]  # EuroEval turns the answers into these
     return {
         "name": NAME,

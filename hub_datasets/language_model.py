@@ -35,7 +35,7 @@ from hub_datasets.questions import (
     read_answer,
     today,
 )
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, check_key, strip_keys, without_keys
 from turkic_idiom_tasks.io.reading import MalformedError, printable
 
 try:
@@ -63,8 +63,6 @@ _REPAIR = (
     "in exactly the format that was asked for."
 )
 _KINDS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
-_KEY_VARIABLE = re.compile(r".*_(API_KEY|ACCESS_KEY|TOKEN)")
-_SHORTEST_KEY = 8  # characters; a shorter value, such as EMPTY for a server without keys, is no secret but a word
 _SHOWN = 200  # characters of a server's message
 _HTML = re.compile(r"<(!doctype|html|head|body|\?xml)", re.IGNORECASE)
 _SCHEMA = re.compile("response_format|json_schema|guided")  # how servers name the parameter for structured output
@@ -93,7 +91,7 @@ async def reply_to(question: Question, send: Callable[[Messages], Awaitable[Answ
         try:
             answer = await send(messages)
         except RefusedError as error:
-            return Reply(None, str(error), text, date)
+            return Reply(None, without_keys(str(error)), text, date)
         text, date = answer.text, answer.date
         try:
             return Reply(read_answer(text, question.answer), None, text, date)
@@ -154,7 +152,6 @@ class LanguageModel:
     n_sent: int = 0  # requests
     n_repaired: int = 0  # questions that were asked once more because the answer could not be read
     _model: Model | None = None
-    _keys: list[str] = field(default_factory=list)  # secrets that no message may hold
     _is_structured: bool = True  # until the server refuses it
     _n_unanswered: int = 0  # questions in a row
     _failure: InputError | None = None  # the first error that ended the run
@@ -248,8 +245,8 @@ class LanguageModel:
                     await asyncio.wait_for(self._has_failed.wait(), 2.0**attempt if stated is None else stated)
                 attempt += 1
         self._n_unanswered = 0
-        text = self._without_keys(answer.text)
-        answer = answer.model_copy(update={"key": key, "model": name_on_server(self.name), "text": text})
+        named = {"key": key, "model": name_on_server(self.name), "text": without_keys(answer.text)}
+        answer = answer.model_copy(update=named)
         # Into the file before it is counted or read: whatever happens next, it is not paid for twice.
         self.answers.add(answer)
         self.budget.tokens += answer.prompt_tokens + answer.answer_tokens
@@ -274,10 +271,7 @@ class LanguageModel:
 
     def _connect(self) -> Model:
         """Return the model of Inspect, with its provider, key and address checked."""
-        for variable, value in os.environ.items():
-            if _KEY_VARIABLE.fullmatch(variable) and len(value.strip()) >= _SHORTEST_KEY:
-                os.environ[variable] = value.strip()  # no header can hold white space around a key
-                self._keys.append(value.strip())
+        strip_keys()
         try:
             # Not memoized: Inspect would give a later call the client of a loop that has ended.
             try:
@@ -294,9 +288,7 @@ class LanguageModel:
         except Exception as error:  # each provider raises its own
             raise self._error(f"cannot be used: {self._line(error)}") from error
         for variable in model.api.api_key_vars:
-            key = os.environ.get(variable, "")
-            if not (key.isascii() and key.isprintable()):  # the client would print it in its complaint
-                raise InputError(f"{variable}: holds a line break or another character that no key has; set it again")
+            check_key(variable)
         client: Any = getattr(model.api, "client", None)
         if hasattr(client, "max_retries"):
             client.max_retries = 0  # the clients of OpenAI and Anthropic repeat requests by themselves
@@ -320,7 +312,7 @@ class LanguageModel:
 
     def _error(self, message: str) -> InputError:
         place = f"{self.name} at {self.base_url}" if self.base_url else self.name
-        return InputError(re.sub(r"//[^/\s]*@", "//", f"{place}: {message}"))  # without a password in the address
+        return InputError(f"{place}: {message}")
 
     def _line(self, error: Exception) -> str:
         """Return what an error says in one printable line, shortened, without keys, and with what helps."""
@@ -332,14 +324,9 @@ class LanguageModel:
             text = f"no connection ({cause.__cause__ or text}); is the server running, and is --set base_url=URL right?"
         elif isinstance(cause, AttributeError | LookupError | TypeError | ValidationError):
             text = f"a malformed response ({name}: {text})"
-        text = re.sub(r"\[/?(bold|blue)\]", "", self._without_keys(text or name))  # markup in messages of Inspect
+        text = re.sub(r"\[/?(bold|blue)\]", "", without_keys(text or name))  # markup in messages of Inspect
         line = printable(" ".join(text.split()))
         return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
-
-    def _without_keys(self, text: str) -> str:
-        for key in self._keys:
-            text = text.replace(key, "***")
-        return text
 
 
 def _cause(error: Exception) -> Exception:

@@ -121,14 +121,14 @@ def disagreements(lexicon: Lexicon) -> list[Disagreement]:
     rows = []
     for language in LANGUAGES:
         units = _verdicts_by_field(lexicon, language)
-        for concept in sorted(lexicon.of(language)):
+        for concept, entry in sorted(lexicon.of(language).items()):
             for field in FIELDS:
                 reviewers: dict[str, list[str]] = {}
                 for reviewer, verdict in units[field].get(concept, {}).items():
                     reviewers.setdefault(verdict, []).append(reviewer)
                 if len(reviewers) > 1:
-                    idiom = lexicon.of(language)[concept].idiom
-                    rows.append(Disagreement(language, concept, idiom, field, dict(sorted(reviewers.items()))))
+                    sides = dict(sorted(reviewers.items()))
+                    rows.append(Disagreement(language, concept, entry.idiom, field, sides))
     return rows
 
 
@@ -136,12 +136,11 @@ def _verdicts_by_field(lexicon: Lexicon, language: str) -> dict[str, dict[str, d
     """Return field -> concept -> reviewer -> verdict, where two reviewers or more know the idiom."""
     by_field: dict[str, dict[str, dict[str, str]]] = {field: {} for field in FIELDS}
     for concept, reviews in lexicon.reviews_of(language).items():
-        known = [review for review in reviews if review.knows_idiom]
+        known = [review for review in reviews if review.knows_idiom]  # only who knows an idiom can judge its entry
         for field in FIELDS:
-            verdicts: dict[str, str] = {}
-            for review in known:
-                if field in review.verdicts:
-                    verdicts[review.reviewer] = review.verdicts[field]
+            verdicts: dict[str, str] = {
+                review.reviewer: review.verdicts[field] for review in known if field in review.verdicts
+            }
             if len(verdicts) > 1:
                 by_field[field][concept] = verdicts
     return by_field

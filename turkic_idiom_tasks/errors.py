@@ -1,6 +1,40 @@
-"""Error for wrong input; its text is the whole message that the user sees."""
+"""Error for wrong input, whose text is the whole message that the user sees, and the keys that no text may show."""
 
 from __future__ import annotations
+
+import os
+import re
+
+_KEY_VARIABLE = re.compile(r".*_(API_KEY|ACCESS_KEY|TOKEN)")
+_SHORTEST_KEY = 8  # characters; a shorter value, such as EMPTY for a server without keys, is no secret but a word
+# Secrets that are in no variable: the token in the Hub's own file, a password in an address.
+_SECRET = re.compile(r"(?<=Bearer )[\w.~+/=-]{20,}|\bhf_\w{16,}|(?<=//)[^/\s@]+(?=@)")
+
+
+def without_keys(text: str) -> str:
+    """Return a text with asterisks for keys; every text of a client or server goes through here before it is shown.
+
+    Clients quote what they send, as in "Illegal header value b'Bearer sk-...'", and servers what they received.
+    """
+    for variable, value in os.environ.items():
+        if _KEY_VARIABLE.fullmatch(variable):
+            # The parts too, because a line break in a key is an escape where the key is quoted.
+            for part in (value.strip(), ascii(value)[1:-1], *re.split("[^!-~]+", value)):
+                text = text.replace(part, "***") if len(part) >= _SHORTEST_KEY else text
+    return _SECRET.sub("***", text)
+
+
+def strip_keys() -> None:
+    """Remove white space around the keys in the environment, because no header can hold it."""
+    for variable, value in os.environ.items():
+        if _KEY_VARIABLE.fullmatch(variable):
+            os.environ[variable] = value.strip()
+
+
+def check_key(variable: str) -> None:
+    """Raise an InputError, without the key, if an environment variable holds what no client can send."""
+    if not re.fullmatch("[!-~]*", os.environ.get(variable, "").strip()):
+        raise InputError(f"{variable}: holds white space or another character that no key has; set it again")
 
 
 class InputError(ValueError):
@@ -11,7 +45,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: str, *, exit_code: int = 1) -> None:
-        super().__init__(message)
+        super().__init__(without_keys(message))
         self.exit_code = exit_code
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from hub_datasets.sources.source_rows import SourceRow, readings_of
+from hub_datasets.sources.source_rows import ALMOST, NOTHING, SourceRow, readings_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.io.reading import display
@@ -20,8 +20,6 @@ from turkic_idiom_tasks.languages import LANGUAGES
 
 GLOSS = "gloss"
 FIELDS = ("idiom", "meaning", "example")
-_ALMOST = 0.85  # similarity of two names
-_NOTHING = re.compile(r"[\s\-\u2010-\u2015\u2212]*")
 _COLUMN = re.compile(rf"(?P<name>.+?)(?:[-_ ](?P<field>{'|'.join(FIELDS)}))?")
 
 
@@ -32,11 +30,11 @@ def read(path: Path) -> Iterator[SourceRow]:
         if record.cells is None:
             yield SourceRow(record.line, problem=record.problem, value=record.value)
             continue
-        columns = columns or _columns(path, record.cells)
+        columns = columns or _columns(path, record.cells)  # every row has the cells of the header
         texts: dict[str, dict[str, str]] = {}
         for column, (code, field) in columns.items():
             cell = record.cells[column]
-            if not _NOTHING.fullmatch(cell):
+            if not NOTHING.fullmatch(cell):
                 texts.setdefault(code, {})[field] = cell
         problem = None if texts else "no idiom in any language"
         yield SourceRow(record.line, readings_of(texts), gloss=record.cells.get(GLOSS, ""), problem=problem)
@@ -51,18 +49,14 @@ def _columns(path: Path, cells: Mapping[str, str]) -> dict[str, tuple[str, str]]
     for language in LANGUAGES.values():
         for name in (language.code, language.subset, language.script_code.lower(), language.name.lower()):
             codes[name] = language.code
-    known = [GLOSS, *codes]
-    for name in codes:
-        known += [f"{name}-{field}" for field in FIELDS]
+    known = [GLOSS, *codes, *(f"{name}-{field}" for name in codes for field in FIELDS)]
     columns = {}
     for column in cells:
         match = _COLUMN.fullmatch(column)
         if match is not None and match["name"] in codes:
             columns[column] = (codes[match["name"]], match["field"] or "idiom")
-        elif column != GLOSS and (near := get_close_matches(column, known, n=1, cutoff=_ALMOST)):
-            raise InputError(
-                f"{path}:1: unknown column {display(column)} (nearest: {near[0]}); rename it, or remove it"
-            )
+        elif column != GLOSS and (near := get_close_matches(column, known, n=1, cutoff=ALMOST)):
+            raise InputError(f"{path}:1: unknown column {display(column)}, nearest: {near[0]}; rename or remove it")
     if not columns:
         names = display(", ".join(cells))[1:-1]
         raise InputError(f"{path}:1: no column of a language; name the columns {', '.join(LANGUAGES)}, found {names}")

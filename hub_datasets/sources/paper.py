@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hub_datasets.cleaning import without_accents
-from hub_datasets.sources.source_rows import Note, SourceRow, readings_of
+from hub_datasets.sources.source_rows import ALMOST, NOTHING, Note, SourceRow, readings_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_text
 from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json
@@ -25,8 +25,6 @@ FIELDS = {"deyim": "idiom", "anlam": "meaning", "ornek": "example"}
 NO_KEY = "no key of the release"
 _KEY = re.compile(rf"({'|'.join(CODES)})-({'|'.join(FIELDS)})")
 _KNOWN = [f"{code}-{field}" for code in CODES for field in FIELDS]
-_ALMOST = 0.85  # similarity of two keys
-_NOTHING = re.compile(r"[\s\-\u2010-\u2015\u2212\u00ad]*")
 _SHOWN = 80  # characters of a value in the report
 
 
@@ -34,19 +32,14 @@ def read(path: Path) -> Iterator[SourceRow]:
     """Yield one row per concept."""
     text = read_text(path)
     if text.lstrip().startswith("["):
-        items = list(enumerate(_parse(path, 1, text), start=1))
-        if not items:
-            raise InputError(f"{path}: the JSON list is empty; nothing to import")
+        rows = [source_row(number, item) for number, item in enumerate(_parse(path, 1, text), start=1)]
     else:
         lines = enumerate(text.split("\n"), start=1)
-        items = [(number, _parse(path, number, line)) for number, line in lines if line.strip()]
-    rows = [source_row(number, item) for number, item in items]
+        rows = [source_row(number, _parse(path, number, line)) for number, line in lines if line.strip()]
     if all(row.problem == NO_KEY for row in rows):
-        keys = display(rows[0].value)[1:-1] or "none"
-        raise InputError(
-            f"{path}:{rows[0].line}: no key such as TR-Deyim, TR-Anlam, TR-Ornek; found {keys}; is --format the right "
-            "one?"
-        )
+        first = rows[0] if rows else SourceRow(1, value="an empty list")
+        keys = display(first.value)[1:-1] or "none"
+        raise InputError(f"{path}:{first.line}: no key such as TR-Deyim, TR-Anlam; found {keys}; check --format")
     yield from rows
 
 
@@ -74,29 +67,23 @@ def source_row(number: int, item: Any) -> SourceRow:
         name = re.sub(r"[\s_\-\u2010-\u2015]+", "-", name)
         match = _KEY.fullmatch(name)
         if match is None:
-            near = get_close_matches(name, _KNOWN, n=1, cutoff=_ALMOST)
+            near = get_close_matches(name, _KNOWN, n=1, cutoff=ALMOST)
             if near:
                 notes.append(Note(f"unknown key {display(key)} not read (nearest: {near[0].upper()})", _as_text(value)))
             continue
         has_key = True
         field = FIELDS[match[2]]
-        text = _text(value)
+        # Of a list of texts the first is taken.
+        texts = [item for item in (value if isinstance(value, list) else [value]) if not _means_nothing(item)]
+        text = next((item for item in texts if isinstance(item, str)), None)
         if text is not None:
             fields.setdefault(CODES[match[1]], {}).setdefault(field, text)
-        elif not _means_nothing(value):
+        elif texts:
             notes.append(Note(f"{field} removed: not text", _as_text(value)))
     if not has_key:
         return SourceRow(number, problem=NO_KEY, value=", ".join(item)[:_SHOWN])
     problem = None if fields else "no idiom in any language"
     return SourceRow(number, readings_of(fields), problem=problem, notes=tuple(notes))
-
-
-def _text(value: Any) -> str | None:
-    """Return the text of a field, or the first text of a list; None if there is none."""
-    for item in value if isinstance(value, list) else [value]:
-        if isinstance(item, str) and not _means_nothing(item):
-            return item
-    return None
 
 
 def _means_nothing(value: Any) -> bool:
@@ -105,7 +92,7 @@ def _means_nothing(value: Any) -> bool:
         return value != value
     if isinstance(value, list):
         return all(map(_means_nothing, value))
-    return value is None or (isinstance(value, str) and _NOTHING.fullmatch(value) is not None)
+    return value is None or (isinstance(value, str) and NOTHING.fullmatch(value) is not None)
 
 
 def _as_text(value: Any) -> str:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+# A cell that says that a language has no such idiom; a soft hyphen draws nothing.
+NOTHING = re.compile(r"[\s\-\u2010-\u2015\u2212\u00ad]*")
+ALMOST = 0.85  # similarity of two names, from which one is taken for a misspelling of the other
 
 
 class Note(NamedTuple):

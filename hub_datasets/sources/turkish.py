@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,22 +60,18 @@ def read_kevser(path: Path) -> Iterator[SourceRow]:
         neighbours = ["", *initials, ""][number : number + 3 : 2]
         if idiom.strip() and _compared(idiom) in meanings and initials[number] not in neighbours:
             yield SourceRow(record.line, problem="idiom is the meaning of another row", value=idiom)
-        else:
-            yield _kevser_row(record.line, record.cells)
-
-
-def _kevser_row(line: int, cells: Mapping[str, str]) -> SourceRow:
-    idiom = cells[_IDIOM]
-    forms = resolve_forms(small_initial(idiom))
-    if has_unmatched_brackets(forms.citation):
-        return SourceRow(line, problem="idiom has unmatched brackets", value=idiom)
-    variants = tuple(form for form in forms.variants if not has_unmatched_brackets(form))
-    meaning = small_initial(cells[_MEANING].strip().removesuffix("."))
-    notes: tuple[Note, ...] = ()
-    if re.search(r"[(/]", idiom):
-        notes = (Note("parentheses or slashes in the idiom resolved", idiom),)
-    reading = Reading(forms.citation, meaning, None, variants)
-    return SourceRow(line, {"tr": reading}, clean(cells[_GLOSS], _TURKISH), notes=notes)
+            continue
+        forms = resolve_forms(small_initial(idiom))
+        if has_unmatched_brackets(forms.citation):
+            yield SourceRow(record.line, problem="idiom has unmatched brackets", value=idiom)
+            continue
+        variants = tuple(form for form in forms.variants if not has_unmatched_brackets(form))
+        meaning = small_initial(record.cells[_MEANING].strip().removesuffix("."))
+        notes: tuple[Note, ...] = ()
+        if re.search(r"[(/]", idiom):
+            notes = (Note("parentheses or slashes in the idiom resolved", idiom),)
+        reading = Reading(forms.citation, meaning, None, variants)
+        yield SourceRow(record.line, {"tr": reading}, clean(record.cells[_GLOSS], _TURKISH), notes=notes)
 
 
 def small_initial(text: str) -> str:

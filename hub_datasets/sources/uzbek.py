@@ -91,10 +91,7 @@ def read(path: Path) -> Iterator[SourceRow]:
 
 def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
     """Yield the rows; rows over which a headword with an alternative was split are joined."""
-
-    def merged(raw: _Raw) -> SourceRow:
-        return SourceRow(raw.line, merged="part of a torn headword, joined with the next row", value=raw.headword)
-
+    merged = "part of a torn headword, joined with the next row"
     position = 0
     while position < len(raws):
         first = raws[position]
@@ -105,9 +102,10 @@ def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
         following = raws[position]
         last_part = following.headword
         headword = f"{first.headword.rstrip(' (')} (yoki {last_part}"
-        yield merged(first)
+        yield SourceRow(first.line, merged=merged, value=first.headword)
         if following.meaning == ")" and not following.example and position + 1 < len(raws):
-            yield merged(following)  # the alternative ends here; the rest of the headword is in the next row
+            # The alternative ends here; the rest of the headword is in the next row.
+            yield SourceRow(following.line, merged=merged, value=following.headword)
             position += 1
             following = raws[position]
             headword += ")"
@@ -247,25 +245,21 @@ def _listed_variants(cell: str, citation: str, notes: list[Note]) -> list[str]:
     antonyms too).
     """
     variants: list[str] = []
+    citation_words = citation.split()
+    verb = citation_words[-1][:3] if citation_words else ""  # by its first letters, because its endings differ
     separator = r";|\|\|" if "," in citation else r"[;,]|\|\|"
     for part in re.split(separator, _EMPTY_SLOT.sub("", cell)):
         part = part.strip(" :")
         if not part:
             continue
         form = resolve_forms(lower(clean(_plain_headword(part), _UZBEK), _UZBEK)).citation
-        if _FRAGMENT.search(part) or not _is_variant(form, citation):
+        words = form.split()
+        is_whole = len(words) >= max(2, len(citation_words)) and not has_unmatched_brackets(form)
+        is_broken = _FRAGMENT.search(part) or re.search(r"[:/]| – ", form)
+        is_negated_alike = bool(_NEGATED.search(form)) == bool(_NEGATED.search(citation))
+        if is_whole and not is_broken and is_negated_alike and words[-1][:3] == verb:
+            if form != citation:
+                variants.append(form)
+        else:
             notes.append(Note("variant removed: incomplete or of another idiom", part))
-        elif form != citation:
-            variants.append(form)
     return variants
-
-
-def _is_variant(form: str, citation: str) -> bool:
-    """Return whether a form is complete and has the same verb as the citation form."""
-    words, citation_words = form.split(), citation.split()
-    if not citation_words or len(words) < max(2, len(citation_words)):
-        return False
-    if has_unmatched_brackets(form) or re.search(r"[:/]| – ", form):
-        return False
-    has_same_verb = words[-1][:3] == citation_words[-1][:3]
-    return has_same_verb and bool(_NEGATED.search(form)) == bool(_NEGATED.search(citation))

@@ -104,7 +104,7 @@ def test_what_is_known_comes_from_the_idioms_and_the_judged_equivalents():
     assert known.taken == {0, 2, 3}
     assert known.concept_texts[0] == {"tr": "anlam a", "en": "gloss a"}
     assert known.candidate_texts[1] == {"uz": "taʼrif"}
-    with pytest.raises(InputError, match="no concept has a meaning in another language than tr"):
+    with pytest.raises(InputError, match="no concept has a meaning except in tr"):
         build_problem(lexicon, "tr", candidates)
 
 
@@ -171,7 +171,7 @@ def test_a_language_without_entries_is_calibrated_on_another_one(partly_aligned,
     write_lexicon(tmp_path / "lexicon", [bundled.concepts[name] for name in concepts], entries)
     arguments = (tmp_path / "lexicon", "-l", "uz", "--in", folder / "dictionary.csv", "--out", tmp_path / "out")
     code, _, err = dataset("align", *arguments)
-    assert (code, "only 0 pairs is known" in err, "--calibrate-on" in err) == (1, True, True)
+    assert (code, "only 0 pairs" in err, "--calibrate-on" in err) == (1, True, True)
     assert not (tmp_path / "out").exists()
     code, out, _ = dataset("align", *arguments, "--calibrate-on", "az", "--precision", "0.6")
     assert code == 0

@@ -97,8 +97,8 @@ def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
     [
         (('{"TR-Deyim": "a"}', '{"TR-Deyim": '), r"source:2: malformed JSON at column \d+"),
         (("[", '{"TR-Deyim": "göz yummak"},', "oops]"), "source:3: malformed JSON at column 1"),
-        (('{"idiom": "a", "meaning": "b"}',), "no key such as TR-Deyim, TR-Anlam, TR-Ornek; found idiom, meaning"),
-        (("[]",), "the JSON list is empty"),
+        (('{"idiom": "a", "meaning": "b"}',), "source:1: no key such as TR-Deyim.*found idiom, meaning"),
+        (("[]",), "source:1: no key .*empty list"),
     ],
 )
 def test_paper_files_that_cannot_be_read(tmp_path, lines, message):
@@ -383,7 +383,7 @@ def test_tables_that_csv_wrote_are_read_back(tmp_path, rows, delimiter):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("tr,az,tr-meanings", r"table:1: unknown column 'tr-meanings' \(nearest: tr-meaning\)"),
+        ("tr,az,tr-meanings", r"table:1: unknown column 'tr-meanings', nearest: tr-meaning;"),
         ("tr,az,az", "the column az appears twice"),
         ("tr,az,number", None),  # a column of something else
     ],

@@ -259,6 +259,16 @@ def test_the_tables_are_of_the_languages_that_the_grid_trains_on(finished, grid_
     assert float(row["span F1"]) == pytest.approx(span_f1)
 
 
+def test_what_a_failed_cell_says_holds_no_key(grid_data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(KINDS, "toy", ToyCells)
+    monkeypatch.setenv("TOY_API_KEY", "no such idiom")  # which is what the cell says
+    file = write_grid_file(tmp_path, toy={"n": 1, "fails": [0]})
+    assert grid("run", file, data=grid_data, out=tmp_path / "out") == 1
+    assert "ZeroDivisionError: ***" in capsys.readouterr().out
+    for path in (tmp_path / "out").rglob("*"):
+        assert path.is_dir() or b'"no such idiom' not in path.read_bytes().replace(b"('", b'("')
+
+
 def test_a_third_kind_of_cell_is_one_entry_in_the_table_of_kinds(grid_data, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(KINDS, "toy", ToyCells)
     file = write_grid_file(tmp_path, toy={"n": 3, "fails": [1]})

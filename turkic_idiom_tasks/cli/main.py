@@ -6,13 +6,14 @@ import contextlib
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, without_keys
 from turkic_idiom_tasks.harnesses.doctor import print_diagnosis
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.version import __version__
@@ -38,16 +39,16 @@ class _Commands(TyperGroup):
         except KeyboardInterrupt:
             message, code = "interrupted; run the same command again to continue", INTERRUPTED
         if message:
-            sys.stderr.write(f"turkic-idiom: {printable(message)}\n")
+            sys.stderr.write(f"turkic-idiom: {printable(without_keys(message))}\n")
         raise typer.Exit(code)
 
 
 class _PrintableFormatter(logging.Formatter):
-    """Formats log records so that no control character in a path or a name reaches the terminal."""
+    """Formats log records so that no key, and no control character in a path or a name, reaches the terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as text; see `printable`."""
-        return printable(super().format(record))
+        """Return the record as text; see `printable` and `without_keys`."""
+        return printable(without_keys(super().format(record)))
 
 
 app = typer.Typer(
@@ -74,6 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         app(args=None if arguments is None else list(arguments))
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
+    except Exception:  # printed here, because what a client raises may quote a key
+        sys.stderr.write(printable(without_keys(traceback.format_exc())))
+        return 1
     return 0
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from huggingface_hub import constants, errors
 from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars, logging
 
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, check_key
 from turkic_idiom_tasks.io.reading import first_line, printable
 
 REACH_TIMEOUT = 5.0  # seconds; the client itself would try every file again for half a minute
@@ -34,6 +34,8 @@ _MESSAGES = {
 @contextmanager
 def hub_errors(place: str) -> Iterator[None]:
     """Turn what the client raises into an InputError that begins with what is being used, ``dataset ORG/NAME``."""
+    for variable in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
+        check_key(variable)  # the client would call it a broken connection
     try:
         with quiet_client():
             yield

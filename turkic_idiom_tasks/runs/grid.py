@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.encoders.names import trust_setting
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import InputError, usage_error, without_keys
 from turkic_idiom_tasks.io.files import LOCK, check_writable, locked, write_json
 from turkic_idiom_tasks.io.reading import first_fault, read_json
 from turkic_idiom_tasks.results import TOP_K
@@ -115,9 +115,9 @@ class Job:
 
     def _fail(self, cell: Cell, error: Exception) -> Outcome:
         message, details = str(error), ""
-        if not isinstance(error, InputError):
-            message = f"{type(error).__name__}: {error}"
-            details = "".join(traceback.format_exception(error))
+        if not isinstance(error, InputError):  # which holds no key
+            message = without_keys(f"{type(error).__name__}: {error}")
+            details = without_keys("".join(traceback.format_exception(error)))
         if self.writes:
             failure = Failure(cell=str(cell), error=message, details=details)
             write_json(self.failure_path(cell), failure.model_dump())
