@@ -229,14 +229,16 @@ def _rank(
 ) -> Board:
     """Return the board of resampled submissions; other subsets may have been resampled too."""
     means = task_means(headlines, list(by_id.values()), data)
+    # In a small lexicon no subset of T1 has a headline, and then the mean is over the other tasks
+    ranked = {subset.task for subset in data.subsets if subset.has_headline}
     return Board(
         data=data,
         by_id=by_id,
         resampled=resampled,
         headlines=headlines,
         intervals=intervals,
-        overall=rank([scores for task, scores in means.items() if task not in EXTRA_TASKS]),
-        retrieval=rank([scores for task, scores in means.items() if task in RETRIEVAL_TASKS]),
+        overall=rank([scores for task, scores in means.items() if task in ranked - {*EXTRA_TASKS}]),
+        retrieval=rank([scores for task, scores in means.items() if task in ranked & {*RETRIEVAL_TASKS}]),
         by_task={task: rank([scores]) for task, scores in means.items()},
         reproduced=reproduced & by_id.keys(),
     )

@@ -18,7 +18,7 @@ from leaderboard.figures import (
     scatters,
 )
 from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored, scored_of
-from turkic_idiom_tasks.dataset.retrieval import queries_with_shared_stem
+from turkic_idiom_tasks.results.headlines import spelling_free
 from turkic_idiom_tasks.results.predictions import SPANS
 
 
@@ -93,28 +93,29 @@ def test_the_hardest_sentences_say_what_was_found():
     assert results == ["0 of 1 found, 2 wrong", "0 of 1 found", "1 of 1 found, 2 wrong"]
 
 
-def test_the_queries_of_t1_are_split_by_shared_stems():
-    data = make_data(4, languages=("tr", "az"))  # the first of four queries shares a stem
+def test_the_queries_of_t1_are_split_by_whether_spelling_finds_the_answer():
+    data = make_data(4, languages=("tr", "az"))  # spelling finds that of the first of four queries
     one = scored_of("one", data, {("T1", "tur-azj"): [1, 0.25, 0.5, 0.75]})
     board = board_of(one, make_scored("other", data, tasks=("T2",)), data=data)
     (split,) = spelling_splits(board, "T1")
-    shared, other = split["groups"]
-    assert shared["scores"]["one"].score == 1
-    score = other["scores"]["one"]
+    free, other = split["groups"]
+    assert other["scores"]["one"].score == 1
+    score = free["scores"]["one"]
     assert score.score == pytest.approx(0.5)  # (.25 + .5 + .75) / 3
     assert score.interval.low < 0.5 < score.interval.high
-    assert (shared["n"], other["n"]) == (1, 3)
-    assert other["floor"] == pytest.approx(FLOOR)
-    assert set(shared["scores"]) == set(other["scores"]) == {"one"}
+    assert (other["n"], free["n"]) == (1, 3)
+    assert free["floor"] == pytest.approx(FLOOR)
+    assert set(free["scores"]) == set(other["scores"]) == {"one"}
     assert spelling_splits(board, "T2") == []
 
 
 def test_the_groups_are_those_of_the_command_run(submission_dataset):
     data = board_data(submission_dataset)
     for subset in data.of_task("T1"):
-        retrieval = submission_dataset.retrieval("T1", subset.name)
-        assert subset.shared_stem == queries_with_shared_stem(retrieval, "T1", subset.name)
-    assert {subset.shared_stem for subset in data.of_task("T3")} == {None}
+        pool = submission_dataset.pool("T1", subset.name)
+        free = [query for query, is_free in zip(pool.queries, spelling_free(pool), strict=True) if is_free]
+        assert subset.spelling_free == frozenset(free)
+    assert {subset.spelling_free for subset in data.of_task("T3")} == {None}
 
 
 def spec_values(chart):

@@ -278,9 +278,10 @@ def test_the_commands_say_what_is_missing_what_was_packed_and_what_is_wrong(
     f1s = [score.main for score in of_folder.of_task(SPANS)]
     shown = [float(text.rstrip("*~")) for text in rows["Spans"][1:5]]
     assert shown == pytest.approx([sum(f1s) / 3, *f1s], abs=0.0006)
-    corrected = [score.scores["ndcg_corrected"] for score in of_folder.of_task("T1")]
-    shown = [float(text.rstrip("*~")) for text in rows["T1"][1:4]]
-    assert shown == pytest.approx([sum(corrected) / 2, *corrected], abs=0.0006)
+    corrected = [score.scores["ndcg_corrected"] for score in of_folder.of_task("T2")]
+    shown = [float(text.rstrip("*~")) for text in rows["T2"][1:5]]
+    assert shown == pytest.approx([sum(corrected) / 3, *corrected], abs=0.0006)
+    assert set(rows["T1"][1:4]) == {"-"}  # so small a lexicon has too few spelling-free queries for a headline
 
 
 def write_json(path, value):

@@ -40,7 +40,8 @@ def test_the_scores_are_ours_on_the_cosine_similarities(finished):
         expected = similarity_scores(pairs, np.array(similarities))
         for name in ("spearman", "spearman_idiom", "affinity", "accuracy", "n_pairs"):
             assert rows[subset][name] == pytest.approx(expected[name], abs=1e-6), (subset, name)
-        assert rows[subset]["main_score"] == rows[subset]["spearman"]
+        # the headline of STS gives spelling chance by construction, and these are the vectors of spelling
+        assert rows[subset]["main_score"] == pytest.approx(0.5)
 
 
 @pytest.mark.long

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import inspect
 import re
+import runpy
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -13,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import mteb
+import numpy as np
+import numpy.typing as npt
 import torch
 from mteb.models.abs_encoder import get_prompt_name
 from mteb.models.get_model_meta import get_model_meta
@@ -66,6 +70,7 @@ IdiomTask = TurkicIdiomRetrieval | IdiomSTS
 QUERY, DOCUMENT, SENTENCE = "query", "document", "sentence"  # roles of a text: in retrieval, and in a pair
 
 # In some 150 places mteb's own records and loaders allow code from the Hub, without asking the user
+_OWN_CLASS = re.compile(r".+\.py:\w+")
 _TRUSTS = re.compile(r"trust_remote_code\W+True\b")
 _WITHOUT_DOWNLOAD = ("mteb/baseline-", "turkic-idiom/")  # models that no unreachable Hub should delay
 # Only these are known to encode by plain sentence-transformers; a subclass may do anything else in its encode
@@ -197,10 +202,10 @@ def resolve_model(
     dtype: str = "float32",
     trust_remote_code: bool = False,
 ) -> LoadedModel:
-    """Load a model by mteb name, Hub id or local folder, each of which `` (pooling=…)`` may follow.
+    """Load a model by mteb name, Hub id or local folder, each of which `` (pooling=…)`` may follow, or an own class.
 
     Args:
-        name: the name on the command line.
+        name: the name on the command line; ``FILE.py:CLASS`` is an encoder in mteb's sense.
         revision: Hub commit; None is the one that mteb pins, otherwise the newest.
         device: None lets the library choose.
         dtype: dtype of a transformer's weights, whatever the checkpoint or mteb would choose.
@@ -211,6 +216,8 @@ def resolve_model(
     base, pooling = (match["base"], match["pooling"]) if match else (name, None)
     if pooling is not None:
         check_pooling(pooling)
+    if pooling is None and _OWN_CLASS.fullmatch(base):
+        return _load_own_class(*base.rsplit(":", maxsplit=1))
     load = partial(load_checkpoint, device=device, dtype=dtype, trust_remote_code=trust_remote_code)
     if is_local(base):
         folder = Path(base).expanduser().resolve()
@@ -280,6 +287,36 @@ def _load_as_mteb(
     except Exception as error:  # loaders raise any error: missing extras, keys, files, connections
         raise load_error(str(meta.name), error) from error
     return LoadedModel(meta, wrapper, _transformer_or_none(wrapper.model), pooling)
+
+
+def _load_own_class(file: str, class_name: str) -> LoadedModel:
+    """Make an encoder of a class in a Python file; it is asked by mteb alone, and its vectors are checked."""
+    path = Path(file).expanduser()
+    name = f"{file}:{class_name}"
+    try:
+        revision = hashlib.sha1(path.read_bytes(), usedforsecurity=False).hexdigest()
+        encoder = runpy.run_path(str(path), run_name=path.stem)[class_name]()
+        encode = encoder.encode
+    except Exception as error:  # the code is the user's, and may raise anything
+        raise load_error(name, error) from error
+
+    def checked(inputs: Any, **options: Any) -> npt.NDArray[np.float32]:
+        # Without this a wrong number of rows would surface deep in mteb, and half precision would make ties
+        vectors = np.asarray(encode(inputs, **options), dtype=np.float32)
+        n_texts = len(inputs.dataset)
+        if vectors.ndim != 2 or len(vectors) != n_texts:
+            raise InputError(
+                f"{name}: encode returns an array of shape {vectors.shape} for {n_texts} texts, not a row each"
+            )
+        if not np.isfinite(vectors).all():
+            row = int((~np.isfinite(vectors)).any(axis=1).argmax())
+            raise InputError(f"{name}: the vector of text {row + 1} of {n_texts} is not finite")
+        return vectors
+
+    encoder.encode = checked
+    meta = make_meta(f"local/{class_name}", revision=revision, loader=type(encoder), arguments={})
+    encoder.mteb_model_meta = meta
+    return LoadedModel(meta, encoder)
 
 
 def _executes_remote_code(meta: ModelMeta) -> bool:

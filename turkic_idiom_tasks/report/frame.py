@@ -48,7 +48,7 @@ MEASURES = (
 )
 SIZES = ("n_queries", "n_documents")
 HEADLINE = ("headline", "headline_low", "headline_high", "headline_is_reliable")
-SPELLING_FREE = ("ndcg_spelling_free", "n_spelling_free")  # of T1; see `results.headlines`
+SPELLING_FREE = ("ndcg_spelling_free", "ndcg_spelling_free_floor", "n_spelling_free")  # of T1; see `results.headlines`
 SIMILARITY_NAMES = tuple(task.name for task in SIMILARITY_TASKS.values())
 SIMILARITY_MEASURES = ("spearman", "spearman_idiom", "spearman_general", "affinity", "scaled_similarity", "accuracy")
 PAIR_COUNTS = ("n_pairs", "n_idioms")
@@ -153,8 +153,7 @@ def report_run(runs: Sequence[ModelRun]) -> RunReport:
             headlines.setdefault(run.model, []).append(headline)
     overall = []
     for model, parts in headlines.items():
-        resampled = mean(parts)
-        overall.append({"model": model, "headline": resampled.score} | _headline_interval(resampled))
+        overall.append({"model": model} | _headline(mean(parts)))
     return RunReport(
         frame=_to_frame(rows),
         overall=pd.DataFrame(overall, columns=["model", *HEADLINE]),
@@ -185,10 +184,10 @@ def _rows(run: ModelRun) -> tuple[list[dict[str, Any]], Resampled | None]:
     for subset, scored in run.subsets.items():
         parts.append(scored.resampled())
         row = place | {"subset": subset} | _interval(measures[0], parts[-1])
-        row |= {name: scored.scores.get(name) for name in ("headline", *measures, *counts, *SPELLING_FREE)}
+        row |= {name: scored.scores.get(name) for name in (*measures, *counts, *SPELLING_FREE)}
         if scored.headline and not math.isnan(scored.headline.score):
             headlines.append(scored.headline.resampled())
-            row |= _headline_interval(headlines[-1])
+            row |= _headline(headlines[-1])
         rows.append(row)
     macro_row = place | {"subset": MACRO} | _interval(measures[0], mean(parts))
     for name in measures:
@@ -197,7 +196,7 @@ def _rows(run: ModelRun) -> tuple[list[dict[str, Any]], Resampled | None]:
         macro_row[name] = sum(row[name] for row in rows)
     headline = mean(headlines) if headlines else None
     if headline:
-        macro_row |= {"headline": headline.score} | _headline_interval(headline)
+        macro_row |= _headline(headline)
     return [*rows, macro_row], headline
 
 
@@ -217,9 +216,9 @@ def _interval(measure: str, resampled: Resampled) -> dict[str, Any]:
     return {f"{measure}_low": interval.low, f"{measure}_high": interval.high, IS_RELIABLE: interval.is_reliable}
 
 
-def _headline_interval(resampled: Resampled) -> dict[str, Any]:
+def _headline(resampled: Resampled) -> dict[str, Any]:
     interval = resampled.interval()
-    return dict(zip(HEADLINE[1:], (interval.low, interval.high, interval.is_reliable), strict=True))
+    return dict(zip(HEADLINE, (resampled.score, interval.low, interval.high, interval.is_reliable), strict=True))
 
 
 def _identity(header: Header) -> list[Any]:

@@ -139,11 +139,12 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     strict = score_positions(rankings.positions(strict=True)).means()
     means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
     headline = ranking_headline(rankings, scores)
-    means["headline"] = headline.score if headline else math.nan
     if finds_idioms(pool.task):
         chosen = spelling_free(pool)
-        means["ndcg_spelling_free"] = float(scores.ndcg[chosen].mean()) if chosen.any() else math.nan
         means["n_spelling_free"] = int(chosen.sum())
+        if chosen.any():
+            means["ndcg_spelling_free"] = float(scores.ndcg[chosen].mean())
+            means["ndcg_spelling_free_floor"] = float(scores.floor[chosen].mean())
     if TASKS[pool.task].query == "original":
         # the share of queries whose first document has the literal words of an idiom; expected value over ties
         literal = np.array([is_literal(document) for document in pool.documents])
@@ -173,7 +174,6 @@ def _score_tags(tags: Tags) -> ScoredSubset:
         "n_idioms": len(set(sentences.concepts)),
     }
     sums = span_f1_sums(gold, predicted)
-    headline = Headline(sentences.concepts, sums)
     return ScoredSubset(
         task=SPANS,
         subset=sentences.language,
@@ -182,8 +182,8 @@ def _score_tags(tags: Tags) -> ScoredSubset:
         concepts=sentences.concepts,
         sums=sums,
         floor=0.0,
-        headline=headline,
-        scores=scores | {"headline": headline.score},
+        headline=Headline(sentences.concepts, sums),
+        scores=scores,
     )
 
 
@@ -191,7 +191,6 @@ def _score_answers(answers: ItemAnswers) -> ScoredSubset:
     items = answers.items
     right = np.array(answers.are_right(), dtype=np.float64)
     sums = np.stack([right, np.ones(len(right))], axis=1)
-    headline = Headline(items.concepts, sums, items.chance)
     return ScoredSubset(
         task=items.task,
         subset=items.subset,
@@ -200,8 +199,8 @@ def _score_answers(answers: ItemAnswers) -> ScoredSubset:
         concepts=items.concepts,
         sums=sums,
         floor=items.chance,
-        headline=headline,
-        scores=answers.scores() | {"headline": headline.score},
+        headline=Headline(items.concepts, sums, items.chance),
+        scores=answers.scores(),
         answers=answers,
     )
 
@@ -215,7 +214,6 @@ def _score_similarities(similarities: Similarities) -> ScoredSubset:
     headline = None
     if similarities.task == STS:
         headline = similarity_headline(similarities, language=language)
-        scores["headline"] = headline.score if headline else math.nan
         scores["sense_accuracy"] = headline.raw if headline else math.nan
     return ScoredSubset(
         task=similarities.task,

@@ -1,0 +1,115 @@
+"""The headlines: spelling alone gets chance, and a model that knows the answers gets 1."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
+from turkic_idiom_tasks.dataset.similarity import CORRECT, INCORRECT, REFERENCE, SentencePair, SentencePairs
+from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.metrics.ranking import random_ndcg
+from turkic_idiom_tasks.results.headlines import spelling_free
+from turkic_idiom_tasks.results.predictions import Rankings, Similarities
+from turkic_idiom_tasks.results.scored import score_subset
+
+dataset = open_dataset()
+
+
+def spelling(queries, documents, source, target):
+    """Similarities of the character n-grams, (Q, N)."""
+    vectors = encode_texts(list(queries), LANGUAGES[source]), encode_texts(list(documents), LANGUAGES[target])
+    return vectors[0] @ vectors[1].T
+
+
+@pytest.mark.parametrize(("subset", "code"), [("tur-azj", "az"), ("tur-tuk", "tk"), ("tur-uzn", "uz")])
+def test_spelling_has_chance_in_the_headline_of_t1_although_it_leads_over_all_queries(subset, code):
+    data, pool = dataset.retrieval("T1", subset), dataset.pool("T1", subset)
+    texts = [data.queries[query] for query in pool.queries], [data.documents[document] for document in pool.documents]
+    scored = score_subset(Rankings.from_similarities(pool, spelling(*texts, "tr", code)))
+    interval = scored.headline.resampled().interval()
+    assert interval.low <= 0 <= interval.high
+    assert abs(scored.headline.score) < 0.01
+    assert scored.scores["ndcg_corrected"] > 0.2
+    assert len(scored.headline.concepts) == scored.scores["n_spelling_free"] >= 50
+
+
+def test_a_query_is_spelling_free_if_its_answers_stand_behind_the_first_twentieth():
+    # 40 documents, so the first twentieth has two: the answer of q1 is spelt like it, and two documents are spelt like
+    # q2 whose answer is another word
+    documents = {f"d{n:02d}": "xyz" for n in range(40)} | {"d00": "göz yumdu", "d01": "baş əydi", "d02": "baş əyir"}
+    data = RetrievalData({"q1": "göz yummak", "q2": "baş eğmek"}, documents, {"q1": {"d00": 1}, "q2": {"d39": 1}})
+    pool = Pool("T1", "tur-azj", data)
+    assert spelling_free(pool).tolist() == [False, True]
+    # with one spelling-free query of two there is no headline
+    assert score_subset(Rankings.from_similarities(pool, np.zeros((2, 40)))).headline is None
+
+
+def test_the_headline_of_t2_is_the_corrected_score():
+    pool = dataset.pool("T2", "gag")
+    perfect = np.zeros((len(pool.queries), len(pool.documents)))
+    for row, columns in enumerate(pool.relevant):
+        perfect[row, columns] = 1.0
+    assert score_subset(Rankings.from_similarities(pool, perfect)).headline.score == pytest.approx(1.0)
+    tied = score_subset(Rankings.from_similarities(pool, np.zeros_like(perfect)))
+    assert tied.headline.score == pytest.approx(0.0, abs=1e-12)
+    floors = [random_ndcg(len(pool.documents), len(columns)) for columns in pool.relevant]
+    assert tied.headline.chance == pytest.approx(np.mean(floors))
+
+
+def pairs_of(*sentences):
+    """Pairs of sentences (original, figurative paraphrase, literal paraphrase)."""
+    rows = []
+    for number, (original, figurative, literal) in enumerate(sentences):
+        rows += [
+            SentencePair(f"{number}/c", original, figurative, CORRECT, 1.0, None, f"c{number}", "idiom"),
+            SentencePair(f"{number}/i", original, literal, INCORRECT, None, f"{number}/r", f"c{number}", "idiom"),
+            SentencePair(f"{number}/r", figurative, literal, REFERENCE, 0.0, None, f"c{number}", "idiom"),
+        ]
+    return SentencePairs("tur", rows)
+
+
+# in the first sentence the figurative paraphrase is spelt more like the original, in the other three the literal one
+SENTENCES = (
+    ("Ali her gün eve erken döner", "Ali her gün eve erken döndü", "Kuşlar uçtu"),
+    ("Veli bu işe göz yumdu", "Karışmadı", "Veli bu işe göz kapattı"),
+    ("Ayşe ona baş eğdi", "Boyun büktü", "Ayşe ona başını eğdi"),
+    ("Can onu el üstünde tuttu", "Saygı gösterdi", "Can onu elinde tuttu"),
+)
+
+
+def test_pairs_in_which_spelling_is_right_count_as_much_as_those_in_which_it_is_wrong():
+    pairs = pairs_of(*SENTENCES)
+
+    def accuracy(*right):
+        values = [value for is_right in right for value in ((0.9, 0.1, 0.5) if is_right else (0.1, 0.9, 0.5))]
+        return score_subset(Similarities("STS", pairs, np.array(values))).scores["sense_accuracy"]
+
+    assert accuracy(True, True, True, True) == 1.0
+    assert accuracy(True, False, False, False) == pytest.approx(0.5)  # as spelling
+    assert accuracy(False, True, True, True) == pytest.approx(0.5)
+    assert accuracy(True, True, False, False) == pytest.approx((1 + 1 / 3) / 2)
+
+
+def test_without_a_sentence_that_spelling_gets_wrong_there_is_no_headline():
+    pairs = pairs_of(SENTENCES[0], SENTENCES[0][:1] + SENTENCES[0][1:])
+    assert score_subset(Similarities("STS", pairs, np.full(6, 0.5))).headline is None
+
+
+@pytest.mark.parametrize("subset", ["tur", "azj", "uzn", "tuk"])
+def test_t4_and_sts_ask_the_same_of_one_model(subset):
+    """With one vector for each sentence, the paraphrase ranks before the literal one if it is more similar."""
+    language = {"tur": "tr", "azj": "az", "uzn": "uz", "tuk": "tk"}[subset]
+    data, pool, pairs = dataset.retrieval("T4", subset), dataset.pool("T4", subset), dataset.pairs("STS", subset)
+    texts = [data.queries[query] for query in pool.queries], [data.documents[document] for document in pool.documents]
+    rankings = Rankings.from_similarities(pool, spelling(*texts, language, language).astype(np.float64))
+    similarities = np.array(
+        [spelling([row.sentence1], [row.sentence2], language, language)[0, 0] for row in pairs.rows]
+    )
+    of_pairs = score_subset(Similarities("STS", pairs, similarities.astype(np.float64)))
+    of_ranking = score_subset(rankings)
+    assert of_pairs.headline.score == pytest.approx(0.0, abs=1e-9)
+    assert of_ranking.headline.score == pytest.approx(0.0, abs=1e-9)
+    assert len(of_ranking.headline.concepts) == len(of_pairs.headline.concepts) == of_pairs.scores["n_idioms"]
