@@ -60,7 +60,7 @@ def test_answers_to_the_open_cloze(answer, exact, lemma, accepted):
 def test_the_open_cloze_needs_the_lexicon_of_its_items():
     with pytest.raises(InputError, match="cloze_tr/accept-the-risk"):
         score_open_cloze([ITEM], ["göze alıp"], small_lexicon(6))
-    with pytest.raises(ValueError, match="2 answers to 1 items"):
+    with pytest.raises(ValueError, match="longer"):
         score_open_cloze([ITEM], ["a", "b"], LEXICON)
 
 

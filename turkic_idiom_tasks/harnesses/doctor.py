@@ -163,7 +163,7 @@ def _look_at_hook(diagnosis: Diagnosis) -> None:
         advice = (
             "install again with pip (a wheel or `pip install -e .`), which puts the start-up file into site-packages"
         )
-    diagnosis.check("start-up hook", hook.is_installed(), advice, good="active", bad="NOT ACTIVE")
+    diagnosis.check("start-up hook", hook.Finder in sys.meta_path, advice, good="active", bad="NOT ACTIVE")
 
 
 def _look_at_mteb(diagnosis: Diagnosis) -> None:
@@ -202,7 +202,9 @@ def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
 
 
 def _look_at_private_names(diagnosis: Diagnosis, harness: Harness) -> None:
-    for name in harness.missing_names():
+    for name in harness.private_names:
+        if name.is_there():
+            continue
         detail = f"{harness.name} has no {name}, which is needed: {name.reason}"
         advice = f"pip install '{harness.name}{harness.versions}'"
         diagnosis.fault(detail, advice, problem=f"this {harness.name} lacks {name}")

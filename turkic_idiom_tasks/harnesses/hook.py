@@ -98,8 +98,3 @@ def extend_late() -> None:
         import importlib
 
         importlib.import_module(_PLUGIN).add_late()
-
-
-def is_installed() -> bool:
-    """Return whether the finder is on sys.meta_path."""
-    return Finder in sys.meta_path

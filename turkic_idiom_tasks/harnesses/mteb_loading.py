@@ -136,23 +136,20 @@ class LoadedModel:
         """
         kind = None if role is None else PromptType(role)
         if isinstance(self.mteb_model, InstructSentenceTransformerModel):
-            if kind == PromptType.document and not self.mteb_model.apply_instruction_to_passages:
-                return self._default_prompt(None)  # mteb calls plain encode() without a prompt
-            return str(self.mteb_model.get_task_instruction(task_metadata, kind) or "")
-        prompts = self.mteb_model.model_prompts or {}
-        name = get_prompt_name(prompts, task_metadata, kind) if prompts else None
-        if name is not None and prompts.get(name) is not None:
-            return str(prompts[name])
-        return self._default_prompt(role)
-
-    def _default_prompt(self, role: str | None) -> str:
-        """Return the default prompt of encode_query, encode_document or (without a role) encode."""
+            if kind != PromptType.document or self.mteb_model.apply_instruction_to_passages:
+                return str(self.mteb_model.get_task_instruction(task_metadata, kind) or "")
+            role = None  # mteb encodes documents without instruction by plain encode()
+        else:
+            prompts = self.mteb_model.model_prompts or {}
+            name = get_prompt_name(prompts, task_metadata, kind) if prompts else None
+            if name is not None and prompts.get(name) is not None:
+                return str(prompts[name])
+        # mteb states no prompt, so that encode_query, encode_document or encode takes its default
         if self.encoder is None:
             return ""
-        prompts = self.encoder.prompts
         for name in (*_PROMPT_NAMES.get(role or "", ()), self.encoder.default_prompt_name):
-            if name in prompts:
-                return str(prompts[name] or "")
+            if name in self.encoder.prompts:
+                return str(self.encoder.prompts[name] or "")
         return ""
 
     def evaluate_subset(
@@ -268,12 +265,17 @@ def _load_as_mteb(
     meta: ModelMeta, *, device: str | None, dtype: str, trust_remote_code: bool, pooling: str | None
 ) -> LoadedModel:
     """Load a model of mteb's registry: transformers in the stated dtype, everything else as mteb loads it."""
+    if meta.loader not in _STOCK_LOADERS and not trust_remote_code:
+        try:
+            source = inspect.getsource(meta.loader) if meta.loader else ""
+        except (OSError, TypeError):  # no source is installed
+            source = ""
+        if meta.loader_kwargs.get("trust_remote_code") or _TRUSTS.search(source):
+            raise untrusted_code(str(meta.name))
     needs_hub = not str(meta.name).startswith(_WITHOUT_DOWNLOAD)
     try:
         with offline_if_unreachable() if needs_hub else nullcontext():
             if meta.loader not in _STOCK_LOADERS:
-                if _executes_remote_code(meta) and not trust_remote_code:
-                    raise untrusted_code(str(meta.name))
                 return LoadedModel(meta, meta.load_model(device=device))
             model_kwargs = dict(meta.loader_kwargs.get("model_kwargs", {}))
             # The older name of dtype, which transformers may prefer to the dtype that the results state
@@ -317,16 +319,6 @@ def _load_own_class(file: str, class_name: str) -> LoadedModel:
     meta = make_meta(f"local/{class_name}", revision=revision, loader=type(encoder), arguments={})
     encoder.mteb_model_meta = meta
     return LoadedModel(meta, encoder)
-
-
-def _executes_remote_code(meta: ModelMeta) -> bool:
-    """Return whether a loader of mteb executes code from the Hub without asking: by its arguments, or in its source."""
-    if meta.loader_kwargs.get("trust_remote_code"):
-        return True
-    try:
-        return meta.loader is not None and _TRUSTS.search(inspect.getsource(meta.loader)) is not None
-    except (OSError, TypeError):  # no source is installed
-        return False
 
 
 def _wrapped(

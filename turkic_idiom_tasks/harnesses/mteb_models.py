@@ -71,7 +71,7 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
         refused_names = [name, *(pooled_name(name, pooling) for pooling in POOLINGS)] if name else []
         for refused in refused_names:
             meta = registry.get(refused) or make_meta(refused, revision=NO_REVISION, loader=refuse, arguments={})
-            # mteb checks the extras that a model of its own needs before it calls the loader
+            # mteb checks the extras that a model needs before it calls the loader, so a refusal must need none
             changes = {"loader": refuse, "loader_kwargs": {"problem": problem}, "extra_requirements_groups": None}
             registry[refused] = meta.model_copy(update=changes)
 

@@ -44,10 +44,6 @@ class Harness:
     versions: str  # those in which each of the names was found, as pip takes them
     private_names: tuple[PrivateName, ...]
 
-    def missing_names(self) -> list[PrivateName]:
-        """Return the names that the installed harness no longer has."""
-        return [name for name in self.private_names if not name.is_there()]
-
 
 def installed_version(distribution: str) -> str | None:
     """Return the version of an installed distribution; None if it is not installed or its metadata is damaged."""

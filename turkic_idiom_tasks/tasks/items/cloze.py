@@ -8,7 +8,6 @@ other words interrupt are left out, because the number of parts would tell which
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from rapidfuzz.distance import Prefix
 
@@ -17,7 +16,6 @@ from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import lower
-from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.tasks.items.choice_kinds import asked_entries, idioms_of
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, Item, ItemSet
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords
@@ -80,15 +78,16 @@ def can_be_blanked(entry: Entry) -> bool:
 
 
 def blanked(entry: Entry) -> str:
-    """Return the example of an entry with `BLANK` in place of its idiom."""
-    example, span = _example(entry)
+    """Return the example of an entry that `can_be_blanked` with `BLANK` in place of its idiom."""
+    (span,) = entry.spans or ()
+    example = entry.example or ""
     return example[: span.start] + BLANK + example[span.end :]
 
 
 def blanked_form(entry: Entry) -> str:
     """Return what `BLANK` stands for in the example of an entry."""
-    example, span = _example(entry)
-    return span.of(example)
+    (span,) = entry.spans or ()
+    return span.of(entry.example or "")
 
 
 def surface_form(entry: Entry, language: str) -> str:
@@ -133,20 +132,10 @@ def inflection(entry: Entry, language: str) -> tuple[str, ...]:
 
 def _ending(word: str, start: int, code: str) -> str:
     """Return what follows the first letters of a word, one letter standing for all that sound laws exchange."""
-    ending = word[start:].translate(_sounds(code))
+    ending = word[start:]
+    # Vowel harmony and voicing exchange the letters of a class for one another
+    classes = {"A": "aeə", "I": MORPHOLOGIES[code].high_vowels, "D": "dt", "K": "kgqğ", "C": "cç"}
+    for name, letters in classes.items():
+        for letter in letters:
+            ending = ending.replace(letter, name)
     return _LINKED.sub(r"I\1", ending).removeprefix("y").removeprefix("ý")
-
-
-@cache
-def _sounds(code: str) -> dict[int, str]:
-    """Return a table from a letter to the class of those that vowel harmony and voicing exchange for it."""
-    high = MORPHOLOGIES[code].high_vowels
-    classes = {"A": "aeə", "I": high, "D": "dt", "K": "kgqğ", "C": "cç"}
-    return {ord(letter): name for name, letters in classes.items() for letter in letters}
-
-
-def _example(entry: Entry) -> tuple[str, Span]:
-    """Return the example of an entry that `can_be_blanked`, and the span of its idiom."""
-    if entry.example is None or entry.spans is None:
-        raise ValueError(f"the entry of {entry.concept!r} has no example with spans")
-    return entry.example, entry.spans[0]

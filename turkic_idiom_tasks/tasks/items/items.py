@@ -13,7 +13,7 @@ from functools import lru_cache
 from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
-from turkic_idiom_tasks.splits import TEST, TRAIN
+from turkic_idiom_tasks.splits import TEST
 from turkic_idiom_tasks.tasks.items.choice_kinds import equivalent_items, meaning_items, usage_items
 from turkic_idiom_tasks.tasks.items.cloze import cloze_items
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, KINDS, MEANING, USAGE, Item, ItemSet
@@ -44,8 +44,6 @@ def build_items(
     """
     if kind not in KINDS:
         raise usage_error(f"unknown kind of items {kind!r}; known: {', '.join(KINDS)}")
-    if split not in (TEST, TRAIN):
-        raise usage_error(f"items are of the split {TEST} or {TRAIN}, not of {split!r}")
     source = get_language(language).code
     other = get_language(target).code if target is not None else source
     if (kind == EQUIVALENT) == (other == source):

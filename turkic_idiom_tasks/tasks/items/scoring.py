@@ -80,8 +80,6 @@ def judge_open_cloze(
         ValueError: there are more or fewer answers than items.
         InputError: the lexicon lacks the example of an item, so the items were not made from it.
     """
-    if len(answers) != len(items):
-        raise ValueError(f"{len(answers)} answers to {len(items)} items")
     same = lexicon.judged(SAME)
     judgements = []
     for item, answer in zip(items, answers, strict=True):
