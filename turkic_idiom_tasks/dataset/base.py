@@ -73,6 +73,7 @@ class Dataset:
 
     def pair_subsets(self, task: str) -> tuple[str, ...]:
         """Return the subsets of a similarity task (short name) that this data holds; none if it has no entries."""
+        # Data of test queries alone has no entries: an error for whoever needs them, but an answer here.
         try:
             return tuple(subset for subset in SIMILARITY_TASKS[task].languages if self._find_pairs(task, subset))
         except InputError:

@@ -73,6 +73,7 @@ def open_dataset(name: str = "") -> Dataset:
                 "(no README.md with configs)"
             )
         return HubDataset(files)
-    if hub_layout.HUB_NAME.fullmatch(name) and not name.startswith((".", "/")):
+    # A path such as ../x looks like ORG/NAME too.
+    if hub_layout.HUB_NAME.fullmatch(name) and not name.startswith("."):
         return HubDataset(hub_layout.download(name))
     raise InputError(f"{name}: no such directory, and not a dataset on the Hub (ORG/NAME or ORG/NAME@REVISION)")
