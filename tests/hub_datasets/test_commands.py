@@ -45,7 +45,7 @@ def test_a_refused_import_writes_nothing(tmp_path, dataset):
     (tmp_path / "full" / "tr.jsonl").write_text("")
     for out, message in [
         ("full", "not empty (holds 'tr.jsonl'); choose another --out, or add --over"),
-        ("new", "no such"),
+        ("new", "No such file"),
     ]:
         code, _, stderr = dataset("import", "--format", "kevser", tmp_path / "absent", "--out", tmp_path / out)
         assert code == 1

@@ -75,7 +75,7 @@ def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterabl
             joined = tokens[number + 2].form
             if joined in MORPHOLOGIES[language.code].hyphened or joined == tokens[number].form:
                 numbers.add(number + 2)
-    # A hyphen makes one word of two; any other sign between two words of the idiom ends a span.
+    # A hyphen makes one word of two; any other sign ends a span, unless the citation form has it too.
     bridged = _HYPHENS | _SIGNS.intersection("".join(texts))
     spans: list[Span] = []
     for number in sorted(numbers):
@@ -102,7 +102,7 @@ def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, j
             candidates = [find_candidates(word, part, code, joined=joined) for word in form]
             numbers_here = {number for number, options in enumerate(candidates) if options}
             numbers |= numbers_here
-            # Most forms lack a word of theirs, and the search, which is slow, would find that out at its last step.
+            # Most forms lack a word; the search would find that out only after arranging the words before it.
             if _has_words(form, numbers_here):
                 searches.append(Search(form, part, candidates, MORPHOLOGIES[code].particles))
         # The best match of all forms is taken, then the best one among the remaining words, and so on.

@@ -70,7 +70,8 @@ def joined_forms(idiom: str, code: str) -> tuple[Form, ...]:
             joined = (*tokens[:number], tokens[number] + tokens[number + 1], *tokens[number + 2 :])
             form_words = list(_form(joined, LANGUAGES[code]))
             word = form_words[number]
-            # Only stems that reach into the second word count, or any form of the first one would be a match.
+            # Only stems that reach into the second word count, or any form of the first one would be a match. Two for
+            # ``n:`` or ``v:``, and one letter of the second word is not enough, as it may be a suffix of the first.
             reaching = {stem: cost for stem, cost in word.stems.items() if len(stem) - 2 > len(tokens[number]) + 1}
             form_words[number] = replace(word, stems=reaching, is_strict=True)
             forms.append(tuple(form_words))

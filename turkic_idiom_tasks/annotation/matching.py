@@ -154,7 +154,7 @@ class Search:
         if cost >= self._bound or self._steps > _MOST_STEPS:
             return
         if number == len(self.form):
-            if len(chosen) >= min(2, len(self.form)):
+            if len(chosen) >= min(2, len(self.form)):  # one word of several is no occurrence
                 self._best, self._bound = chosen, cost
             return
         for candidate in self.candidates[number]:

@@ -19,9 +19,10 @@ T = TypeVar("T")
 class Dataset:
     """Data of the tasks; a kind of data overrides what it has, and everything is read or built once."""
 
-    def __init__(self, path: str, revision: str) -> None:
+    def __init__(self, path: str, revision: str, *, lexicon: Lexicon | None = None) -> None:
         self.path = path  # what it was read from, as results name it
         self.revision = revision  # content hash, or commit on the Hub; 40 hexadecimal digits
+        self._lexicon = lexicon
         self._made: dict[tuple[str, ...], Any] = {}
 
     def subsets(self, task: str) -> tuple[str, ...]:
@@ -36,11 +37,15 @@ class Dataset:
     @property
     def lexicon(self) -> Lexicon:
         """Return the entries that training pairs are made of."""
-        raise InputError(f"{self.path}: holds no entries")
+        if self._lexicon is None:
+            raise InputError(f"{self.path}: holds no entries")
+        return self._lexicon
 
     def retrieval(self, task: str, subset: str) -> RetrievalData:
         """Return the test queries, pool and judgements of one of the `subsets`."""
-        data = self._find_retrieval(task, subset) if subset in self.subsets(task) else None
+        data = None
+        if subset in self.subsets(task):
+            data = self._once("retrieval", task, subset, make=lambda: self._make_retrieval(task, subset))
         if data is None:
             raise InputError(f"{self.path}: has no data for {TASKS[task].name}, {subset}")
         return data
@@ -73,6 +78,7 @@ class Dataset:
 
     def pair_subsets(self, task: str) -> tuple[str, ...]:
         """Return the subsets of a similarity task (short name) that this data holds; none if it has no entries."""
+        # Data of test queries alone has no entries: an error for whoever needs them, but an answer here.
         try:
             return tuple(subset for subset in SIMILARITY_TASKS[task].languages if self._find_pairs(task, subset))
         except InputError:
@@ -97,9 +103,6 @@ class Dataset:
             pivot = LANGUAGES[PIVOT]
             need = f"{pivot.name} ({pivot.code}.jsonl) and at least one other language that share test concepts"
         raise InputError(f"{self.path}: nothing to evaluate for {TASKS[task].name}, which needs {need}")
-
-    def _find_retrieval(self, task: str, subset: str) -> RetrievalData | None:
-        return self._once("retrieval", task, subset, make=lambda: self._make_retrieval(task, subset))
 
     def _make_retrieval(self, task: str, subset: str) -> RetrievalData | None:
         return None

@@ -25,17 +25,11 @@ class LexiconDataset(Dataset):
     """Data of the tasks, derived from a lexicon."""
 
     def __init__(self, lexicon: Lexicon, path: str | None = None) -> None:
-        super().__init__(path or lexicon.source, lexicon.revision)
-        self._lexicon = lexicon
-
-    @property
-    def lexicon(self) -> Lexicon:
-        """Return the entries that training pairs are made of."""
-        return self._lexicon
+        super().__init__(path or lexicon.source, lexicon.revision, lexicon=lexicon)
 
     def subsets(self, task: str) -> tuple[str, ...]:
         """Return the subsets of a task that have at least one test query."""
-        return tuple(subset for subset in SUBSETS[task] if self._find_retrieval(task, subset) is not None)
+        return tuple(subset for subset in SUBSETS[task] if self._make_retrieval(task, subset) is not None)
 
     @cached_property
     def span_languages(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -43,10 +37,10 @@ class LexiconDataset(Dataset):
         return tuple(code for code in LANGUAGES if self._make_sentences(code)[TEST])
 
     def _make_retrieval(self, task: str, subset: str) -> RetrievalData | None:
-        return build_retrieval(self._lexicon, task, subset)
+        return self._once("built", task, subset, make=lambda: build_retrieval(self.lexicon, task, subset))
 
     def _make_sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
-        return self._once("tagged", language, make=lambda: lexicon_sentences(self._lexicon, language))
+        return self._once("tagged", language, make=lambda: lexicon_sentences(self.lexicon, language))
 
 
 def open_dataset(name: str = "") -> Dataset:
@@ -73,6 +67,7 @@ def open_dataset(name: str = "") -> Dataset:
                 "(no README.md with configs)"
             )
         return HubDataset(files)
-    if hub_layout.HUB_NAME.fullmatch(name) and not name.startswith((".", "/")):
+    # A path such as ../x looks like ORG/NAME too.
+    if hub_layout.HUB_NAME.fullmatch(name) and not name.startswith("."):
         return HubDataset(hub_layout.download(name))
     raise InputError(f"{name}: no such directory, and not a dataset on the Hub (ORG/NAME or ORG/NAME@REVISION)")

@@ -43,7 +43,7 @@ _PATTERNS = [README, EVAL, *(f"**{suffix}" for suffix in SUFFIXES)]
 _COMMIT = re.compile("[0-9a-f]{40}")
 HUB_NAME = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?")
 _YAML_BLOCK = re.compile(r"\A---\r?\n(.*?)\r?\n---\s*$", re.DOTALL | re.MULTILINE)
-# What pyarrow raises for damaged parquet files, found by damaging some at random.
+# What pyarrow raises for damaged parquet files: its own errors, and several of Python's.
 _FILE_ERRORS = (OSError, ValueError, ArithmeticError, KeyError, pa.ArrowException)
 
 

@@ -137,6 +137,7 @@ def build_retrieval(
             document_of[concept] = by_text.setdefault(text, f"{target.subset}:{concept}")
             documents[document_of[concept]] = text
 
+    # An idiom may stand for several concepts, some of them in another split: their documents answer its query as well.
     concepts_of: dict[str, list[str]] = {}  # idiom -> its concepts in the pool, whatever their split
     for concept, entry in lexicon.of(source.code).items():
         if concept in document_of:
@@ -183,6 +184,7 @@ def _build_paraphrase_retrieval(lexicon: Lexicon, language: Language, *, split: 
     queries: dict[str, str] = {}
     qrels: dict[str, dict[str, int]] = {}
     for concept, entry in sorted(complete_entries(lexicon, language.code, split=split).items()):
+        # Two queries with the same words would each count the paraphrase of the other as wrong.
         if entry.original in queries.values():
             continue
         query = f"{language.subset}:{concept}"

@@ -22,6 +22,7 @@ REVISION = "1"  # changes whenever a vector changes
 DIMENSION = 4096
 NGRAMS = (2, 4)  # shortest and longest
 
+# Lower-casing is left to the orthography module, because scikit-learn's does not know the dotless i.
 _VECTORIZER = HashingVectorizer(
     analyzer="char_wb", ngram_range=NGRAMS, n_features=DIMENSION, norm=None, lowercase=False
 )
@@ -38,6 +39,7 @@ def encode_texts(texts: Sequence[str], language: Language) -> npt.NDArray[np.flo
     total = None
     for to_form in (to_common, skeleton):
         counts = _VECTORIZER.transform([to_form(text, language) for text in texts])
+        # The vectorizer gives n-grams a sign by their hash, so that those that share a column cancel out on average.
         counts.data = np.sign(counts.data) * np.sqrt(np.abs(counts.data))
         counts = normalize(counts)
         total = counts if total is None else total + counts

@@ -29,7 +29,7 @@ OUR_MODULES = (  # the class of models with idiom tokens, now and as earlier ver
     "turkic_idiom_tasks.encoders.idiom_transformer.IdiomTokenTransformer",
 )
 _CODELESS = (".Pooling", ".WeightedLayerPooling", ".Normalize", ".Dense")  # they load no code, even if trusted
-# transformers itself insists on safetensors
+# Weights of these are loaded by transformers, which insists on safetensors itself, or they have none.
 _WITHOUT_OWN_WEIGHTS = (".Transformer", ".IdiomTokenTransformer", ".Pooling", ".Normalize")
 _COMMIT = re.compile("[0-9a-f]{40}")
 _SAVE_AGAIN = "if you trust the model, load it and save it again with save_pretrained(), which writes safetensors"
@@ -72,7 +72,7 @@ def load_checkpoint(
             folder = str(module["path"])
             if kind.endswith(_WITHOUT_OWN_WEIGHTS):
                 continue
-            # a module after the transformer, such as a Dense layer, may have pickled weights, which would be loaded
+            # A module after the transformer, such as a Dense layer, may have pickled weights, which would be loaded.
             if not load_file_path(name_or_path, "model.safetensors", folder, **place) and load_file_path(
                 name_or_path, "pytorch_model.bin", folder, **place
             ):
@@ -154,7 +154,7 @@ def backbone_of(model: SentenceTransformer) -> Any:
 
 def give_pad_token(tokenizer: Any) -> None:
     """Set the end token as the padding token of a decoder's tokenizer without one; the attention mask hides it."""
-    # the tokenizer of static embeddings is of another library and has no such attribute
+    # The tokenizer of static embeddings is of another library and has no such attribute.
     if tokenizer is None or not hasattr(tokenizer, "pad_token") or tokenizer.pad_token is not None:
         return
     if tokenizer.eos_token is None:

@@ -41,7 +41,7 @@ def folder_revision(folder: Path) -> str:
     Documentation, hidden files and the weights of other frameworks do not, because they are never loaded.
     """
     existing_folder(folder)  # the hash of no file at all would be a revision too
-    # SHA-1, so that a revision is as long as a commit on the Hub
+    # SHA-1, so that a revision is as long as a commit on the Hub.
     digest = hashlib.sha1(usedforsecurity=False)
     try:
         for path in sorted(folder.rglob("*")):
@@ -66,7 +66,7 @@ def check_model_folder(folder: Path) -> None:
     problem = ""
     if not any((folder / name).is_file() for name in CONFIG_FILES):
         problem = "not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
-    # sentence-transformers would load it as a plain encoder and take the mean of its token vectors
+    # The library would load a CrossEncoder as a plain encoder and take the mean of its token vectors.
     elif isinstance(config, dict) and config.get("model_type") == "CrossEncoder":
         problem = "a CrossEncoder scores pairs and makes no vectors; give an encoder"
     if problem:

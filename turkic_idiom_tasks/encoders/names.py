@@ -39,7 +39,7 @@ _TURKISH_E5_PROMPTS = {  # as its model card recommends
 # The paper does not say which size of multilingual-e5 it used: all three are here.
 PAPER_ENCODERS: dict[str, tuple[str, dict[str, str] | None]] = {
     "FacebookAI/xlm-roberta-base": ("e73636d4f797dec63c3081bb6ed5c7b0bb3f2089", None),
-    # mteb does not list it; ten public projects that pin it name this commit
+    # mteb does not list it; ten public projects that pin it name this commit.
     "google-bert/bert-base-multilingual-cased": ("3f076fdb1ab68d5b2880cb87a0886f315b8146f8", None),
     "dbmdz/bert-base-turkish-cased": (NO_REVISION, None),
     "dbmdz/electra-base-turkish-cased-discriminator": (NO_REVISION, None),

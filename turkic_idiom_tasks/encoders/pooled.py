@@ -130,7 +130,7 @@ class PooledEncoder:
             verbose=False,
         )
         lengths = np.array([len(ids) for ids in tokens["input_ids"]])
-        # so that a batch has little padding, and one that does not fit into the memory fails at the beginning
+        # So a batch has little padding, and one that does not fit into the memory fails at the beginning.
         longest_first = np.argsort(-lengths, kind="stable")
         needs_layers = any(pooling in LAYER_POOLINGS for pooling in poolings)
         has_types = self._takes_types and "token_type_ids" in tokens
@@ -145,7 +145,7 @@ class PooledEncoder:
             with torch.inference_mode():
                 tensors = {name: torch.from_numpy(array).to(self.model.device) for name, array in inputs.items()}
                 output = self.model(**tensors, output_hidden_states=needs_layers, return_dict=True)
-                # the last of the hidden states may lack a final layer norm, which the last hidden state always has
+                # The last of the hidden states may lack a final layer norm, which the last hidden state always has.
                 last = output.last_hidden_state
                 hidden_states = (*output.hidden_states[:-1], last) if needs_layers else (last,)
                 mask = tensors["attention_mask"]

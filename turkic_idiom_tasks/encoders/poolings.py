@@ -54,24 +54,24 @@ def pool_all(
     n_layers = len(hidden_states) - 1
     real = attention_mask.bool().unsqueeze(-1)  # (B, T, 1)
     count = attention_mask.sum(1, keepdim=True).clamp(min=1).float()  # (B, 1)
-    # sums of half-precision numbers would lose digits with the length of the text
+    # Sums of half-precision numbers would lose digits with the length of the text.
     last = hidden_states[-1].float()
     means: dict[int, Tensor] = {}  # layer -> mean of its token vectors, which several poolings share
     pooled = {}
     for pooling in poolings:
         check_layers(pooling, n_layers, first_layer=first_layer)
         if pooling == "cls":
-            # the first real token, which is not at position 0 if the padding is on the left
+            # The first real token is not at position 0 if the padding is on the left.
             first_real = attention_mask.int().argmax(1).view(-1, 1, 1).expand(-1, 1, last.shape[-1])
             vectors = last.gather(1, first_real).squeeze(1)
         elif pooling == "max":
-            # multiplied by the mask, padding would be 0 and win against negative values
+            # Multiplied by the mask, padding would be 0 and win against negative values.
             vectors = last.masked_fill(~real, float("-inf")).amax(1)
         else:  # a mean over tokens is linear, so the mean of averaged layers is the average of their means
             layers = {"mean": (-1,), "first_last": (first_layer, -1)}.get(pooling, range(-LAST_LAYERS, 0))
             for layer in layers:
                 if layer not in means:
-                    # not a product with the mask, in which a NaN of the padding would stay
+                    # Not a product with the mask, in which a NaN of the padding would stay.
                     means[layer] = torch.where(real, hidden_states[layer].float(), 0.0).sum(1) / count
             vectors = sum(means[layer] for layer in layers)  # a sum is enough, because it is normalised below
         pooled[pooling] = torch.nn.functional.normalize(vectors, dim=-1)
@@ -89,7 +89,7 @@ def pooling_modules(transformer: Any, pooling: str, *, first_layer: int = FIRST_
     dimension = transformer.get_embedding_dimension()
     modules = [transformer]
     if pooling in LAYER_POOLINGS:
-        # the stock module for mixtures finds the layers only if the transformer returns all of them
+        # The stock module for mixtures finds the layers only if the transformer returns all of them.
         transformer.model.config.output_hidden_states = True
         start = first_layer if pooling == "first_last" else n_layers + 1 - LAST_LAYERS
         weights = torch.zeros(n_layers + 1 - start)
@@ -137,12 +137,12 @@ def build_sentence_transformer(
 def native_pooling(model: SentenceTransformer) -> str | None:
     """Return which of cls, mean and max the model's own modules compute; None if they compute something else."""
     modules = list(model)[1:]
-    # the length of a vector does not matter where similarity is the cosine
+    # The length of a vector does not matter where similarity is the cosine.
     if modules and isinstance(modules[-1], Normalize):
         modules.pop()
     elif model.similarity_fn_name != "cosine":
         return None
-    # what the five poolings would not do: cut the vector, or process texts in a way of its own
+    # The five poolings would neither cut the vector nor process texts in a way of its own.
     if model.truncate_dim is not None or getattr(model[0], "processing_kwargs", None):
         return None
     if len(modules) != 1 or not isinstance(modules[0], Pooling) or not modules[0].include_prompt:

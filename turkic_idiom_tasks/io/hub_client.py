@@ -19,6 +19,7 @@ from turkic_idiom_tasks.errors import InputError, check_key
 from turkic_idiom_tasks.io.reading import first_line, printable
 
 REACH_TIMEOUT = 5.0  # seconds; the client itself would try every file again for half a minute
+# By the names of packages, because the client has changed the one that carries its requests, and may do so again.
 _TRANSPORTS = ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3")
 _AGAIN = "run the same command again, which continues where it stopped"
 _MESSAGES = {
@@ -129,7 +130,7 @@ def causes(error: BaseException) -> list[BaseException]:
     """Return an exception and everything that it was raised from, outermost first."""
     chain: list[BaseException] = []
     cause: BaseException | None = error
-    while cause is not None and cause not in chain:
+    while cause is not None and cause not in chain:  # an exception may be a cause of its own
         chain.append(cause)
         cause = cause.__cause__ or cause.__context__
     return chain

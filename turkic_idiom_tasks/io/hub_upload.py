@@ -154,6 +154,7 @@ def propose(plan: Plan, files: Files, *, title: str) -> str:
         requests = HfApi().get_repo_discussions(
             target.name, repo_type=target.kind, discussion_type="pull_request", discussion_status="open"
         )
+        # The same command given twice makes no second pull request.
         for request in requests:
             if request.title == title:
                 _, proposed = _read_remote(target, f"refs/pr/{request.num}")
@@ -183,6 +184,7 @@ def publish(
     api = HfApi()
     with hub_errors(str(target)):
         if plan.head is None:
+            # A private repository that the token may not see looks like none, so it may exist all the same.
             sdk = "static" if target.kind == SPACE else None
             api.create_repo(target.name, repo_type=target.kind, space_sdk=sdk, exist_ok=True)
             plan = make_plan(files, target, tag=tag)  # the Hub puts files of its own into a new repository

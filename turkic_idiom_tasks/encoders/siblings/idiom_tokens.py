@@ -43,7 +43,7 @@ class IdiomForm:
     """A form in which an idiom stands in a text."""
 
     parts: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]  # several if discontinuous
-    # code of a language of the benchmark, which decides what capital letters are; empty for others
+    # Code of a language of the benchmark, which decides what capital letters are; empty for others.
     language: Annotated[str, Field(pattern=f"^({'|'.join(LANGUAGES)})?$")] = ""
 
 
@@ -211,7 +211,7 @@ def _match(parts: tuple[str, ...], text: str, start: int) -> tuple[Span, ...]:
         if any(sign in between for sign in _SENTENCE_ENDS) or len(_WORD.findall(between)) > WIDEST_GAP:
             return ()
         spans.append(Span(place, place + len(part)))
-    # a single word must not be the beginning of another; behind several words the rest is a suffix
+    # A single word must not be the beginning of another; behind several words the rest is a suffix.
     if _is_inside_word(text, spans[-1].end) and len(_WORD.findall(" ".join(parts))) == 1:
         return ()
     return tuple(spans)

@@ -69,7 +69,7 @@ class IdiomTokenTransformer(Transformer):
 
         A prompt that stands before a sentence is left as it is, and no classifier sees it.
         """
-        # longest first, because a prompt may be the beginning of another
+        # The longest first, because a prompt may be the beginning of another.
         longest_first = sorted(filter(None, prompts), key=len, reverse=True)
         starts, sentences = [], []
         for text in texts:
@@ -97,7 +97,7 @@ class IdiomTokenTransformer(Transformer):
                 occurrences[number] = [occurrence for occurrence, question in pairs if self._decisions[question]]
         rewritten = []
         for text, start, sentence, of_sentence in zip(texts, starts, normalised, occurrences, strict=True):
-            # a text without an idiom keeps its own normal form, so that its vector is that of the model without tokens
+            # A text without an idiom is not normalised either, so that its vector is that of the model without tokens.
             rewritten.append(start + with_tokens(sentence, of_sentence) if of_sentence else text)
         return rewritten
 
