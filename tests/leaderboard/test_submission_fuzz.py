@@ -45,15 +45,11 @@ def check(folder, dataset):
 
 
 @pytest.fixture
-def fuzzed(
-    submission_metadata, submission_content, submission_dataset, answers_metadata, answers_content, answers_dataset
-):
+def fuzzed(sound_submissions):
     """A function: a fresh sound submission that has a file is made, changed and checked."""
 
     def run(name, change):
-        metadata, content, dataset = submission_metadata, submission_content, submission_dataset
-        if name in ANSWER_FILES:
-            metadata, content, dataset = answers_metadata, answers_content, answers_dataset
+        metadata, content, dataset = sound_submissions["answers" if name in ANSWER_FILES else "encoder"]
         with tempfile.TemporaryDirectory() as place:
             folder = make_submission(Path(place), metadata, content)
             change(folder)
