@@ -5,6 +5,7 @@ import pytest
 from hub_datasets.hub_export import hub_layout
 from hub_datasets.importing import import_source
 from tests.hub_server import TOKEN, running_hub
+from tests.llm_server import KEY, MODEL
 from tests.warm_commands import WarmCommands
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.lexicon.load import load_lexicon
@@ -22,6 +23,25 @@ def dataset(capsys):
         return code, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture
+def ask_models(capsys, tmp_path, monkeypatch):
+    """A function that runs a command of `turkic-idiom` on a server, in an empty folder; the key is written nowhere."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    def run(*arguments, server, models=(MODEL,)):
+        capsys.readouterr()
+        chosen = [part for name in models for part in ("--model", name)]
+        code = main([*map(str, arguments), *chosen, "--set", f"base_url={server.url}"])
+        captured = capsys.readouterr()
+        assert KEY not in captured.out + captured.err
+        return code, captured.out, captured.err
+
+    yield run
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or KEY.encode() not in path.read_bytes()
 
 
 @pytest.fixture(scope="session")
