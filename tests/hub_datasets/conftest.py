@@ -8,7 +8,11 @@ from tests.hub_server import TOKEN, running_hub
 from tests.llm_server import KEY, MODEL
 from tests.warm_commands import WarmCommands
 from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon
+from turkic_idiom_tasks.spans import Span
+
+HOSTILE = "</script><img src=x onerror='window.hacked=1'>"
 
 
 @pytest.fixture
@@ -54,6 +58,22 @@ def bundled():
 def bundled_layout(bundled):
     """The bundled lexicon in the Hub layout, made once."""
     return hub_layout(bundled)
+
+
+def two_concepts():
+    """Two concepts, and their entries by language: a literal use, a gap, a variant, and a gloss that is hostile."""
+    concepts = [Concept("turn-a-blind-eye", "to ignore", aliases=("close-ones-eyes",)), Concept("cross", HOSTILE)]
+    turkish = [
+        Entry("turn-a-blind-eye", "göz yummak", "görmezden gelmek", "😀 Hatama göz yumdu.", (Span(9, 18),),
+              literal_example="Işıkta göz yumdu.", paraphrase="Hatamı görmezden geldi.", literal_paraphrase="c",
+              status="accepted"),
+        Entry("cross", "küplere binmek", "çok kızmak", "Küplere o gün bindi.", (Span(0, 7), Span(14, 19))),
+    ]  # fmt: skip
+    uzbek = [
+        Entry("turn-a-blind-eye", "koʻz yummoq", "eʼtibor bermaslik", variants=("koʻzini yummoq",)),
+        Entry("cross", "tepa sochi tikka boʻlmoq", "jahli chiqmoq"),
+    ]
+    return concepts, {"tr": turkish, "uz": uzbek}
 
 
 @pytest.fixture(scope="session")

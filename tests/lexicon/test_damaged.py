@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.damage import line_damage
+from tests.dataset.conftest import concepts_of
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.io.files import MANIFEST
 from turkic_idiom_tasks.io.reading import printable
@@ -16,7 +17,7 @@ from turkic_idiom_tasks.lexicon.load import CONCEPTS_FILE, EQUIVALENTS_FILE, loa
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 
-TEST = [name for name in (f"t-{number}" for number in range(100)) if retrieval_split(name) == "test"][:3]
+TEST = concepts_of("test", 3, of=retrieval_split)
 FILES = ("tr.jsonl", "az.jsonl", CONCEPTS_FILE, EQUIVALENTS_FILE, MANIFEST)
 
 
