@@ -13,6 +13,7 @@ from datasets import Dataset as ArrowDataset
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.damage import line_damage
 from tests.dataset.conftest import write_config
 from turkic_idiom_tasks.dataset import hub_layout as layout_module
 from turkic_idiom_tasks.dataset import open_dataset
@@ -448,9 +449,6 @@ def test_names_of_nothing(name, message):
     assert message in message_of(lambda: open_dataset(name))
 
 
-CELLS = st.sampled_from(
-    [None, True, 0, 1, 2, -1, 0.5, 10**30, "", "göz", "q1", "d1", "s1", "O", "\u202e", [], ["göz"], [0, 1], {"a": 1}]
-)
 ROWS_OF_CONFIG = {
     "span-tr": [ROW, OTHER],
     "lexicon-tr": [ENTRY],
@@ -461,27 +459,15 @@ ROWS_OF_CONFIG = {
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(
-    config=st.sampled_from(list(ROWS_OF_CONFIG)),
-    changes=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6), CELLS), max_size=2),
-    dropped=st.sets(st.integers(0, 2), max_size=1),
-    cut=st.integers(1, 120) | st.none(),
-)
-def test_damaged_data_is_refused_in_one_line_or_read_as_it_stands(tmp_path, config, changes, dropped, cut):
-    damaged = [dict(row) for row in ROWS_OF_CONFIG[config]]
-    for row, column, value in changes:
-        if row < len(damaged):
-            key = list(damaged[row])[column % len(damaged[row])]
-            damaged[row][key] = value
-    damaged = [row for number, row in enumerate(damaged) if number not in dropped]
+@given(config=st.sampled_from(list(ROWS_OF_CONFIG)), damage=line_damage(), n_cut=st.integers(1, 120) | st.none())
+def test_damaged_data_is_refused_in_one_line_or_read_as_it_stands(tmp_path, config, damage, n_cut):
     folder = tmp_path / config
     if not folder.exists():
         for name, right in ROWS_OF_CONFIG.items():
             write_config(folder, name, {"test": right})
     path = folder / "data" / config / "test.jsonl"
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in damaged), "utf-8")
-    if cut is not None:
-        path.write_bytes(path.read_bytes()[:-cut])
+    lines = damage([json.dumps(row, ensure_ascii=False).encode() for row in ROWS_OF_CONFIG[config]])
+    path.write_bytes(b"".join(line + b"\n" for line in lines)[: -n_cut if n_cut else None])
     dataset = open_dataset(str(folder))
     read = {
         "span-tr": lambda: [row.document() for row in dataset.sentences("tr")["test"]],

@@ -5,9 +5,14 @@ import pytest
 from hub_datasets.hub_export import hub_layout
 from hub_datasets.importing import import_source
 from tests.hub_server import TOKEN, running_hub
+from tests.llm_server import KEY, MODEL
 from tests.warm_commands import WarmCommands
 from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon
+from turkic_idiom_tasks.spans import Span
+
+HOSTILE = "</script><img src=x onerror='window.hacked=1'>"
 
 
 @pytest.fixture
@@ -24,6 +29,25 @@ def dataset(capsys):
     return run
 
 
+@pytest.fixture
+def ask_models(capsys, tmp_path, monkeypatch):
+    """A function that runs a command of `turkic-idiom` on a server, in an empty folder; the key is written nowhere."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    def run(*arguments, server, models=(MODEL,)):
+        capsys.readouterr()
+        chosen = [part for name in models for part in ("--model", name)]
+        code = main([*map(str, arguments), *chosen, "--set", f"base_url={server.url}"])
+        captured = capsys.readouterr()
+        assert KEY not in captured.out + captured.err
+        return code, captured.out, captured.err
+
+    yield run
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or KEY.encode() not in path.read_bytes()
+
+
 @pytest.fixture(scope="session")
 def bundled():
     """The bundled lexicon, read once."""
@@ -34,6 +58,22 @@ def bundled():
 def bundled_layout(bundled):
     """The bundled lexicon in the Hub layout, made once."""
     return hub_layout(bundled)
+
+
+def two_concepts():
+    """Two concepts, and their entries by language: a literal use, a gap, a variant, and a gloss that is hostile."""
+    concepts = [Concept("turn-a-blind-eye", "to ignore", aliases=("close-ones-eyes",)), Concept("cross", HOSTILE)]
+    turkish = [
+        Entry("turn-a-blind-eye", "göz yummak", "görmezden gelmek", "😀 Hatama göz yumdu.", (Span(9, 18),),
+              literal_example="Işıkta göz yumdu.", paraphrase="Hatamı görmezden geldi.", literal_paraphrase="c",
+              status="accepted"),
+        Entry("cross", "küplere binmek", "çok kızmak", "Küplere o gün bindi.", (Span(0, 7), Span(14, 19))),
+    ]  # fmt: skip
+    uzbek = [
+        Entry("turn-a-blind-eye", "koʻz yummoq", "eʼtibor bermaslik", variants=("koʻzini yummoq",)),
+        Entry("cross", "tepa sochi tikka boʻlmoq", "jahli chiqmoq"),
+    ]
+    return concepts, {"tr": turkish, "uz": uzbek}
 
 
 @pytest.fixture(scope="session")

@@ -4,33 +4,22 @@ import pytest
 
 from hub_datasets.browse import page as browse_page
 from tests.browser_pages import axe_findings, watched_pages
+from tests.hub_datasets.conftest import HOSTILE, two_concepts
 from turkic_idiom_tasks.concept_browser.parts import PER_PAGE
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
-from turkic_idiom_tasks.spans import Span
-
-HOSTILE = "</script><img src=x onerror='window.hacked=1'>"
 
 
 @pytest.fixture(scope="module")
 def lexicon(tmp_path_factory):
     """Sixty concepts in Turkish, two of them in Uzbek."""
     folder = tmp_path_factory.mktemp("private-folder") / "lexicon"
-    concepts = [Concept("turn-a-blind-eye", "to ignore", aliases=("close-ones-eyes",)), Concept("cross", HOSTILE)]
-    turkish = [
-        Entry("turn-a-blind-eye", "göz yummak", "görmezden gelmek", "😀 Hatama göz yumdu.", (Span(9, 18),),
-              literal_example="Işıkta göz yumdu.", paraphrase="Hatamı görmezden geldi.", literal_paraphrase="c"),
-        Entry("cross", "küplere binmek", "çok kızmak", "Küplere o gün bindi.", (Span(0, 7), Span(14, 19))),
-    ]  # fmt: skip
+    concepts, entries = two_concepts()
     for number in range(58):
         concepts.append(Concept(f"word-{number:02d}", f"gloss {number}"))
-        turkish.append(Entry(f"word-{number:02d}", f"söz {number}", f"anlam {number}"))
-    uzbek = [
-        Entry("turn-a-blind-eye", "koʻz yummoq", "eʼtibor bermaslik", variants=("koʻzini yummoq",)),
-        Entry("cross", "tepa sochi tikka boʻlmoq", "jahli chiqmoq"),
-    ]
-    write_lexicon(folder, concepts, {"tr": turkish, "uz": uzbek})
+        entries["tr"].append(Entry(f"word-{number:02d}", f"söz {number}", f"anlam {number}"))
+    write_lexicon(folder, concepts, entries)
     return load_lexicon(folder)
 
 

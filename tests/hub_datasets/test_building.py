@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -26,20 +27,9 @@ def knowledge(bundled):
 
 
 @pytest.fixture
-def build(dataset, tmp_path, monkeypatch):
-    """A function that runs a command of `turkic-idiom dataset` on a server, in an empty folder; no key is written."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-    def run(command, *arguments, server, model=MODEL):
-        models = [part for name in ([model] if isinstance(model, str) else model) for part in ("--model", name)]
-        code, out, err = dataset(command, *arguments, *models, "--set", f"base_url={server.url}")
-        assert KEY not in out + err
-        return code, out, err
-
-    yield run
-    for path in tmp_path.rglob("*"):
-        assert path.is_dir() or KEY.encode() not in path.read_bytes()
+def build(ask_models):
+    """A function that runs a command of `turkic-idiom dataset` on a server."""
+    return partial(ask_models, "dataset")
 
 
 def small_lexicon(directory, bundled, n, languages=("tr", "az")):
@@ -281,7 +271,7 @@ def test_a_panel_has_the_majority_and_its_agreement(build, bundled, tmp_path):
     }
     answers = {name.rpartition("/")[2]: own for name, own in votes.items()}
     with running_llm(lambda body: judgement(answers[body["model"]][idioms.index(texts_in(body)[0])])) as server:
-        code, out, _ = build("judge", "lexicon", "--verdicts", "all.jsonl", server=server, model=list(votes))
+        code, out, _ = build("judge", "lexicon", "--verdicts", "all.jsonl", server=server, models=list(votes))
     assert code == 0
     rows = lines(tmp_path / "all.jsonl")
     # a tie of LOW and MEDIUM counts as the lower one; a case without a readable vote has no quality

@@ -8,7 +8,7 @@ import pytest
 
 from hub_datasets.import_report import CHANGED, DROPPED
 from hub_datasets.importing import write_import
-from hub_datasets.siblings.dodiom import COMPOSED, covered, evaluate, import_dodiom, random_pairs, read_dodiom
+from hub_datasets.siblings.dodiom import COMPOSED, evaluate, import_dodiom, random_pairs, read_dodiom
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.load import read_lexicon
@@ -44,8 +44,6 @@ def test_rows_and_where_their_words_stand(tmp_path):
     assert rows[0].places == (Span(0, 3), Span(4, 7), Span(8, 13), Span(13, 14))
     assert rows[0].gold == {1, 2}
     assert rows[3].places == (Span(0, 5), None, Span(7, 8))  # "dı!" is not in the sentence
-    assert covered(rows[0], [Span(4, 13)]) == {1, 2}
-    assert covered(rows[0], [Span(6, 7)]) == {1}
 
 
 def test_scores_by_hand(tmp_path):

@@ -1,30 +1,20 @@
 """`turkic-idiom judge` on explanations of idioms, and the task `explain` of Inspect with the same judge."""
 
 import json
+from functools import partial
 
 import pytest
 
 from tests.hub_datasets.scripted_models import judgement
 from tests.llm_server import KEY, MODEL, asked, running_llm, texts_in
-from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.tasks.items.explain import explanations
 
 
 @pytest.fixture
-def judge(capsys, tmp_path, monkeypatch):
-    """A function that runs `turkic-idiom judge` on a server, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-    def run(*arguments, server, models=(MODEL,)):
-        capsys.readouterr()
-        chosen = [part for name in models for part in ("--model", name)]
-        code = main(["judge", *map(str, arguments), *chosen, "--set", f"base_url={server.url}"])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
+def judge(ask_models):
+    """A function that runs `turkic-idiom judge` on a server."""
+    return partial(ask_models, "judge")
 
 
 def write_lines(path, rows):

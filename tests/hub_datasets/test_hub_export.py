@@ -7,6 +7,7 @@ import yaml
 from datasets import get_dataset_config_names, load_dataset
 
 from hub_datasets.hub_export import hub_layout
+from tests.dataset.conftest import concepts_of
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
@@ -17,9 +18,9 @@ from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split, span_split
 
-TEST = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "test"]
+TEST = concepts_of("test", 20, of=retrieval_split)
 TEST = sorted(TEST, key=lambda concept: span_split(concept) != "test")[:3]  # the first is in both test splits
-TRAIN = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "train"][:2]
+TRAIN = concepts_of("train", 2, of=retrieval_split)
 
 
 @pytest.fixture

@@ -220,9 +220,6 @@ def test_uzbek_dictionary(uzbek, uzbek_import, tmp_path):
     assert read_lexicon(tmp_path / "out")[1] == []
     idioms = {entry.idiom: entry for entry in imported.entries["uz"]}
     assert idioms["adabi berildi"].variants == ("adab berildi", "adabini bermoq")
-    assert idioms["azimat qilmoq"].variants == ("azimat etmoq",)
-    assert "fikr yuritmoq" in idioms
-    assert "odamgarchilikdan chiqmoq" in idioms
     for entry in imported.entries["uz"]:
         assert entry.idiom == entry.idiom.lower()
         assert not entry.meaning or not entry.meaning.startswith(("?", "[", "yoki"))

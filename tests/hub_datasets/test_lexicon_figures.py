@@ -5,30 +5,18 @@ import pytest
 from hub_datasets.browse import show
 from hub_datasets.cards import READINGS, lexicon_card
 from hub_datasets.lexicon_figures import attest, figures_table, language_figures, markdown_table, to_json
+from tests.hub_datasets.conftest import two_concepts
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
 from turkic_idiom_tasks.orthography import share_stem
-from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 
 
 @pytest.fixture
 def lexicon(tmp_path):
-    concepts = [Concept("turn-a-blind-eye", "to ignore"), Concept("cross", "to be <angry> & loud")]
-    rows = {
-        "tr": [
-            Entry("turn-a-blind-eye", "göz yummak", "görmezden gelmek", "Hatama göz yumdu.", (Span(7, 16),),
-                  literal_example="a", paraphrase="b", literal_paraphrase="c", status="accepted"),
-            Entry("cross", "küplere binmek", "çok kızmak", "Küplere o gün bindi.", (Span(0, 7), Span(14, 19))),
-        ],
-        "uz": [
-            Entry("turn-a-blind-eye", "koʻz yummoq", "eʼtibor bermaslik", variants=("koʻzini yummoq",)),
-            Entry("cross", "tepa sochi tikka boʻlmoq", "jahli chiqmoq"),
-        ],
-    }  # fmt: skip
-    write_lexicon(tmp_path / "lexicon", concepts, rows)
+    write_lexicon(tmp_path / "lexicon", *two_concepts())
     return load_lexicon(tmp_path / "lexicon")
 
 

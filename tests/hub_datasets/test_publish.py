@@ -5,18 +5,17 @@ import json
 import pytest
 
 from hub_datasets.hub_export import hub_layout
+from tests.dataset.conftest import concepts_of
 from tests.hub_server import CUT, LOSE_ANSWER, READ_TOKEN, Repository
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.io.files import our_files
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import LABELS, Span
-from turkic_idiom_tasks.splits import retrieval_split, span_split
+from turkic_idiom_tasks.splits import retrieval_split
 
 REPO = "org/turkic-idioms"
-TEST = next(
-    c for c in (f"t-{n}" for n in range(500)) if retrieval_split(c) == "test" and span_split(c) == "test"
-)  # a query of the tests, and a sentence of them
+TEST = next(name for name in concepts_of("test", 20) if retrieval_split(name) == "test")  # in both test splits
 
 
 @pytest.fixture

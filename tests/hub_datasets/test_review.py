@@ -10,6 +10,8 @@ import pytest
 
 from hub_datasets.review import doubts, review_page, sample
 from tests.browser_pages import axe_findings, watched_pages
+from tests.dataset.conftest import concepts_of
+from tests.hub_datasets.conftest import HOSTILE
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import is_unseen
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
@@ -19,11 +21,8 @@ from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 
 PHONE = {"width": 360, "height": 740}
-HOSTILE = "</script><img src=x onerror='window.hacked = 1'>"
-TEST = [concept for concept in (f"c{number}" for number in range(200)) if retrieval_split(concept) == "test"]
-OTHERS = [concept for concept in (f"c{number}" for number in range(200)) if retrieval_split(concept) != "test"]
-
-
+TEST = concepts_of("test", 10, of=retrieval_split)
+OTHERS = concepts_of("train", 40, of=retrieval_split)
 LAST = "constructor"  # a concept with the name of something that every object of JavaScript has
 
 

@@ -139,6 +139,17 @@ def answers_content(answers_metadata, answers_dataset):
     return submission_files(answers_metadata, predictions)
 
 
+@pytest.fixture(scope="session")
+def sound_submissions(
+    submission_metadata, submission_content, submission_dataset, answers_metadata, answers_content, answers_dataset
+):
+    """Kind -> metadata, content and data of a sound submission: of an encoder, and of a language model's answers."""
+    return {
+        "encoder": (submission_metadata, submission_content, submission_dataset),
+        "answers": (answers_metadata, answers_content, answers_dataset),
+    }
+
+
 @pytest.fixture
 def submission_folder(tmp_path, submission_metadata, submission_content):
     """A sound submission of its own for one test."""
@@ -178,6 +189,22 @@ def write_lines(path, rows):
     """Packs rows, or lines as they are."""
     lines = [row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows]
     path.write_bytes(gzip.compress(b"".join(line + b"\n" for line in lines)))
+
+
+def write_lm_eval(folder, dataset, name, task, rows, *, few_shot=0, **results):
+    """Writes what `lm-eval run --log_samples` writes for one task."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stated = {
+        "model_name": name,
+        "lm_eval_version": "0.4.13",
+        "config": {"model": "local-chat-completions"},
+        "configs": {task: {"metadata": {"data": dataset.path, "data_revision": dataset.revision}}},
+        "n-shot": {task: few_shot},
+    }
+    (folder / "results_2026.json").write_text(json.dumps(stated | results))
+    samples = folder / f"samples_{task}_2026.jsonl"
+    samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return samples
 
 
 class Spoiler:

@@ -1,6 +1,6 @@
 """The check of a submission in the page "Submit": the faults that `leaderboard check` finds, in the same lines."""
 
-from contextlib import contextmanager
+from contextlib import ExitStack
 
 import pytest
 
@@ -48,23 +48,21 @@ ALL = [case for case in HOSTILE if case not in NOT_FILES]
 
 
 @pytest.fixture(scope="module")
-def submit_page(browser, submission_dataset, tmp_path_factory):
-    with opened_submit_page(browser, submission_dataset, tmp_path_factory.mktemp("check")) as page:
-        yield page
+def submit_pages(browser, sound_submissions, tmp_path_factory):
+    """Kind -> the page "Submit" of a site of its data; at the end no script may have failed, nothing was requested."""
+    with ExitStack() as stack:
+        pages = {}
+        for kind, (_, _, dataset) in sound_submissions.items():
+            folder = tmp_path_factory.mktemp("check")
+            write_site(make_board([], board_data(dataset)), folder)
+            open_page = stack.enter_context(watched_pages(browser, f"file://{folder}/submit.html"))
+            pages[kind] = open_page()
+        yield pages
 
 
-@pytest.fixture(scope="module")
-def answers_page(browser, answers_dataset, tmp_path_factory):
-    with opened_submit_page(browser, answers_dataset, tmp_path_factory.mktemp("check")) as page:
-        yield page
-
-
-@contextmanager
-def opened_submit_page(browser, dataset, folder):
-    """The page "Submit" of a site of a dataset; at the end no script may have failed, and nothing was requested."""
-    write_site(make_board([], board_data(dataset)), folder)
-    with watched_pages(browser, f"file://{folder}/submit.html") as open_one:
-        yield open_one()
+@pytest.fixture
+def submit_page(submit_pages):
+    return submit_pages["encoder"]
 
 
 def checked(page, label, place):
@@ -89,38 +87,33 @@ def test_a_sound_submission_has_no_fault(submit_page, submission_spoiler):
     assert f"belong into a folder named {submission_folder.name}" in submit_page.locator("#report").inner_text()
 
 
-@pytest.mark.parametrize("cases", [ALL[::4], pytest.param(ALL, marks=pytest.mark.long)], ids=["some", "all"])
-def test_the_page_finds_the_faults_that_the_command_finds(
-    submit_page, tmp_path, submission_metadata, submission_content, submission_dataset, cases
-):
+@pytest.mark.parametrize(
+    ("kind", "cases"),
+    [
+        pytest.param("encoder", ALL[::4], id="some"),
+        pytest.param("encoder", ALL, id="all", marks=pytest.mark.long),
+        pytest.param("answers", list(HOSTILE_ANSWERS), id="answers"),
+    ],
+)
+def test_the_page_finds_the_faults_that_the_command_finds(submit_pages, sound_submissions, tmp_path, kind, cases):
+    metadata, content, dataset = sound_submissions[kind]
     different = {}
     for number, case in enumerate(cases):
-        spoiler = Spoiler(make_submission(tmp_path / str(number), submission_metadata, submission_content))
-        HOSTILE[case][0](spoiler)
-        different |= difference(case, spoiler.folder, page=submit_page, dataset=submission_dataset)
+        spoiler = Spoiler(make_submission(tmp_path / str(number), metadata, content))
+        spoil, _ = (HOSTILE | HOSTILE_ANSWERS)[case]
+        spoil(spoiler)
+        different |= difference(case, spoiler.folder, page=submit_pages[kind], dataset=dataset)
     assert different == {}
 
 
-def test_sound_answers_and_similarities_have_no_fault(
-    answers_page, tmp_path, answers_metadata, answers_content, answers_dataset
-):
-    folder = make_submission(tmp_path, answers_metadata, answers_content)
-    assert faults_of(folder, answers_dataset) == []
-    assert checked(answers_page, "Folder", folder) == {}
-    report = answers_page.locator("#report").inner_text()
+def test_sound_answers_and_similarities_have_no_fault(submit_pages, sound_submissions, tmp_path):
+    metadata, content, dataset = sound_submissions["answers"]
+    folder = make_submission(tmp_path, metadata, content)
+    assert faults_of(folder, dataset) == []
+    assert checked(submit_pages["answers"], "Folder", folder) == {}
+    report = submit_pages["answers"].locator("#report").inner_text()
     for name in ("STS.jsonl.gz", "meaning.jsonl.gz", "cloze_open.jsonl.gz"):
         assert name in report
-
-
-def test_the_page_finds_the_faults_of_answers_and_similarities(
-    answers_page, tmp_path, answers_metadata, answers_content, answers_dataset
-):
-    different = {}
-    for number, (case, (spoil, _)) in enumerate(HOSTILE_ANSWERS.items()):
-        spoiler = Spoiler(make_submission(tmp_path / str(number), answers_metadata, answers_content))
-        spoil(spoiler)
-        different |= difference(case, spoiler.folder, page=answers_page, dataset=answers_dataset)
-    assert different == {}
 
 
 def difference(case, folder, *, page, dataset):

@@ -9,14 +9,12 @@ from leaderboard.board import make_board
 from leaderboard.data import item_board_data
 from leaderboard.details import missed_items, trap_profiles
 from leaderboard.submission import slug, submission_files
-from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored
+from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored, write_lm_eval
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.harness_files import find_predictions
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
 from turkic_idiom_tasks.tasks.items.scoring import score_items, score_open_cloze
-
-DATE = "2026-11-22T10-00-00.000001"
 
 
 @pytest.fixture(scope="module")
@@ -54,19 +52,6 @@ def answers_of(data, choose, tasks=ITEM_TASKS):
 @pytest.fixture(scope="module")
 def gold_content(data, metadata):
     return submission_files(metadata("org/gold"), answers_of(data, gold))
-
-
-def write_lm_eval(folder, data, name, task, rows, *, few_shot=0):
-    """Writes what `lm-eval run --log_samples` writes for one task."""
-    folder.mkdir(parents=True, exist_ok=True)
-    results = {
-        "model_name": name, "lm_eval_version": "0.4.13", "config": {"model": "local-chat-completions"},
-        "configs": {task: {"metadata": {"data": data.path, "data_revision": data.revision}}},
-        "n-shot": {task: few_shot},
-    }  # fmt: skip
-    (folder / f"results_{DATE}.json").write_text(json.dumps(results))
-    lines = [json.dumps(row) + "\n" for row in rows]
-    (folder / f"samples_{task}_{DATE}.jsonl").write_text("".join(lines))
 
 
 def sample(item, kind, answer, *, metric="accuracy", filter="flexible", prompt="en1"):

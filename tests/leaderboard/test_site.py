@@ -103,20 +103,6 @@ def test_a_second_build_deletes_what_is_gone_and_nothing_of_others(small_board, 
     assert (tmp_path / "index.html").read_text() == "mine now"
 
 
-def test_a_folder_that_is_not_ours_is_refused_and_overwriting_touches_our_files_alone(small_board, tmp_path):
-    for name in ("index.html", "models/a.html", "notes.txt"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("mine")
-    with pytest.raises(InputError, match=r"was not written by this command.*--overwrite"):
-        write_site(small_board, tmp_path)
-    assert {path.read_text() for path in tmp_path.rglob("*") if path.suffix in (".html", ".txt")} == {"mine"}
-    write_site(small_board, tmp_path, overwrite=True)
-    assert (tmp_path / "notes.txt").read_text() == "mine"
-    assert "Which models understand" in (tmp_path / "index.html").read_text("utf-8")
-    with pytest.raises(InputError, match=r"notes\.txt: is a file where a folder"):
-        write_site(small_board, tmp_path / "notes.txt")
-
-
 def test_every_link_leads_somewhere_and_only_to_the_site(site):
     for path in site.rglob("*.html"):
         for link in Links(path.read_text("utf-8")).links:

@@ -130,11 +130,16 @@ def refused(build, capsys, *arguments, code, words, **options):
 def test_a_site_never_replaces_what_is_not_ours_and_goes_nowhere_among_the_submissions(
     build, submission_folder, tmp_path, capsys
 ):
-    (tmp_path / "site" / "models").mkdir(parents=True)
-    (tmp_path / "site" / "models" / "mine.html").write_text("mine")
+    site = tmp_path / "site"
+    (site / "models").mkdir(parents=True)
+    (site / "models" / "mine.html").write_text("mine")
     refused(build, capsys, code=1, words="holds 'models' and is no site; choose an empty or new folder, or pass --over")
+    (site / "index.html").write_text("mine")
+    assert {path.read_text() for path in site.rglob("*.html")} == {"mine"}
     assert build("--overwrite") == 0
-    assert (tmp_path / "site" / "models" / "mine.html").read_text() == "mine"
+    assert (site / "models" / "mine.html").read_text() == "mine"
+    assert "Which models understand" in (site / "index.html").read_text("utf-8")
+    refused(build, capsys, out="site/index.html", code=1, words="index.html: is a file where a folder")
     (tmp_path / "link").symlink_to(submission_folder.parent)
     for out in ("submissions", "submissions/site", "link/site", "submissions/../submissions/x"):
         refused(build, capsys, "--overwrite", out=out, code=2, words="lies in the folder of the submissions")

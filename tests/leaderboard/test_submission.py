@@ -254,21 +254,14 @@ def test_a_submission_of_the_bundled_data_is_small_and_keeps_its_scores(tmp_path
         assert score_subset(read).scores == score_subset(rankings).scores
 
 
-@pytest.mark.parametrize("case", HOSTILE)
-def test_a_hostile_submission_is_refused(submission_spoiler, submission_dataset, case):
-    check_refused(submission_spoiler, submission_dataset, HOSTILE[case])
-
-
-@pytest.mark.parametrize("case", HOSTILE_ANSWERS)
-def test_hostile_answers_are_refused(tmp_path, answers_metadata, answers_content, answers_dataset, case):
-    spoiler = Spoiler(make_submission(tmp_path, answers_metadata, answers_content))
-    assert faults_of(spoiler.folder, answers_dataset) == []
-    check_refused(spoiler, answers_dataset, HOSTILE_ANSWERS[case])
-
-
-def check_refused(spoiler, dataset, case):
-    """Spoils a submission and checks that the faults have all parts of the message."""
-    spoil, parts = case
+@pytest.mark.parametrize(
+    ("kind", "case"), [*(("encoder", one) for one in HOSTILE), *(("answers", one) for one in HOSTILE_ANSWERS)]
+)
+def test_a_hostile_submission_is_refused(tmp_path, sound_submissions, kind, case):
+    metadata, content, dataset = sound_submissions[kind]
+    spoiler = Spoiler(make_submission(tmp_path / "submissions", metadata, content))
+    assert faults_of(spoiler.folder, dataset) == []
+    spoil, parts = (HOSTILE | HOSTILE_ANSWERS)[case]
     spoil(spoiler)
     submission = read_submission(spoiler.folder, dataset)
     assert isinstance(submission, LeftOut)

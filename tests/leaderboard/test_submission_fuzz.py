@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from leaderboard.board import score_submission
 from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, LeftOut, read_submission
 from tests.leaderboard.conftest import make_submission, read_lines, write_lines
+from tests.results.conftest import OnePool
 from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.io.reading import MalformedError, first_unseen, parse_json
@@ -45,15 +46,11 @@ def check(folder, dataset):
 
 
 @pytest.fixture
-def fuzzed(
-    submission_metadata, submission_content, submission_dataset, answers_metadata, answers_content, answers_dataset
-):
+def fuzzed(sound_submissions):
     """A function: a fresh sound submission that has a file is made, changed and checked."""
 
     def run(name, change):
-        metadata, content, dataset = submission_metadata, submission_content, submission_dataset
-        if name in ANSWER_FILES:
-            metadata, content, dataset = answers_metadata, answers_content, answers_dataset
+        metadata, content, dataset = sound_submissions["answers" if name in ANSWER_FILES else "encoder"]
         with tempfile.TemporaryDirectory() as place:
             folder = make_submission(Path(place), metadata, content)
             change(folder)
@@ -121,16 +118,6 @@ def test_the_depth_is_found_in_linear_time():
 POOL = Pool("T2", "tur", RetrievalData({"q": "q"}, {f"d{n:02d}": "text" for n in range(12)}, {"q": {"d03": 1}}))
 
 
-class OnePool:
-    """A dataset of one subset."""
-
-    def subsets(self, task):
-        return ("tur",) if task == "T2" else ()
-
-    def pool(self, task, subset):
-        return POOL
-
-
 @st.composite
 def rankings(draw):
     """Permutations of the pool, cut and tied at will, and now and then spoilt."""
@@ -153,7 +140,7 @@ def rankings(draw):
 @given(rankings())
 def test_a_ranking_is_read_as_json_and_sets_say(text):
     lines = [json.dumps({"subset": "tur", "documents": list(POOL.documents)}), f'{{"query":"q","ranking":{text}}}']
-    predictions, faults = read_predictions([line.encode() for line in lines], OnePool(), default_task="T2")
+    predictions, faults = read_predictions([line.encode() for line in lines], OnePool(POOL), default_task="T2")
     assert len(faults) <= MAX_FAULTS
     try:
         groups = [group if isinstance(group, list) else [group] for group in json.loads(text)]

@@ -12,7 +12,7 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.data import board_data
 from leaderboard.submit import submit
-from tests.leaderboard.conftest import scored
+from tests.leaderboard.conftest import scored, write_lm_eval
 from tests.spans.conftest import first_letter_classifier, make_classifier  # noqa: F401
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
@@ -362,21 +362,14 @@ def test_a_checkpoint_in_a_folder_may_have_been_tuned():
 def lm_eval_folder(tmp_path, submission_dataset):
     """What stock lm-eval writes with --log_samples for a language model, by hand."""
     tags = some_tags(submission_dataset, "az", 4)
-    metadata = {"data_revision": submission_dataset.revision}
-    results = {
-        "model_name": "org/llm", "lm_eval_version": "0.4.13", "transformers_version": "5.23.0",
-        "config": {"model": "hf", "model_sha": "d" * 40, "model_num_parameters": 10, "model_args": {}},
-        "configs": {"turkic_idiom_span_az": {"metadata": metadata}}, "n-shot": {"turkic_idiom_span_az": 3},
-    }  # fmt: skip
-    write_json(tmp_path / "lm" / "results_2026.json", results)
     rows = []
     for sentence, letters in zip(tags.sentences.rows, tags.letters, strict=True):
         gold = "".join(tag[0] for tag in sentence.tags)
         for name, found in (("strict", letters), ("flexible", gold)):
             rows.append({"filter": name, "doc": {"id": sentence.id}, "span_f1": [sentence.idiom, gold, found]})
-    path = tmp_path / "lm" / "samples_turkic_idiom_span_az_2026.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return path.parent
+    config = {"model": "hf", "model_sha": "d" * 40, "model_num_parameters": 10, "model_args": {}}
+    stated = {"few_shot": 3, "transformers_version": "5.23.0", "config": config}
+    return write_lm_eval(tmp_path / "lm", submission_dataset, "org/llm", "turkic_idiom_span_az", rows, **stated).parent
 
 
 def test_samples_in_lm_evals_format(packed, lm_eval_folder, submission_dataset):

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.damage import line_damage
+from tests.dataset.conftest import concepts_of
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.io.files import MANIFEST
 from turkic_idiom_tasks.io.reading import printable
@@ -15,10 +17,8 @@ from turkic_idiom_tasks.lexicon.load import CONCEPTS_FILE, EQUIVALENTS_FILE, loa
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 
-TEST = [name for name in (f"t-{number}" for number in range(100)) if retrieval_split(name) == "test"][:3]
+TEST = concepts_of("test", 3, of=retrieval_split)
 FILES = ("tr.jsonl", "az.jsonl", CONCEPTS_FILE, EQUIVALENTS_FILE, MANIFEST)
-STRANGE = [None, True, -1, 1.5, 10**30, [], {}, [[1, "x"]], {"a": [None]}, "", " ", "göz\n", "\u202e", "\x1b[2J"]
-ENTRY_KEYS = ("concept", "idiom", "meaning", "example", "spans", "variants", "id", "gloss", "concepts", "judgement")
 
 
 @pytest.fixture(scope="module")
@@ -38,44 +38,17 @@ def whole(tmp_path_factory):
 
 @st.composite
 def damage(draw):
-    """Return a function from the bytes of a file to damaged bytes, or to None if the file goes."""
-    kind = draw(st.sampled_from(["drop file", "truncate", "bytes", "drop row", "swap rows", "repeat", "row", "field"]))
-    place, other = draw(st.integers(0, 400)), draw(st.integers(0, 400))
-    noise, strange = draw(st.binary(max_size=3)), draw(st.sampled_from(STRANGE))
-    key, other_key = draw(st.sampled_from(ENTRY_KEYS)), draw(st.sampled_from(ENTRY_KEYS))
-    how = draw(st.sampled_from(["drop", "swap", "retype", "inside"]))
-
-    def change_field(row):
-        if how == "drop":
-            row.pop(key, None)
-        elif how == "swap" and key in row and other_key in row:
-            row[key], row[other_key] = row[other_key], row[key]
-        elif how == "inside" and row.get(key) and isinstance(row[key], list):
-            row[key][0] = strange
-        else:
-            row[key] = strange
+    """A function from the bytes of a file to damaged bytes, or to None if the file goes."""
+    kind = draw(st.sampled_from(["drop file", "truncate", "bytes", "lines", "lines", "lines", "lines"]))
+    place, noise, change_lines = draw(st.integers(0, 400)), draw(st.binary(max_size=3)), draw(line_damage())
 
     def change(content):
         if kind == "drop file":
             return None
+        if kind == "lines":
+            return b"".join(line + b"\n" for line in change_lines(content.splitlines()))
         at = place % (len(content) + 1)
-        if kind == "truncate":
-            return content[:at]
-        if kind == "bytes":
-            return content[:at] + noise + content[at + 1 :]
-        rows = [json.loads(line) for line in content.splitlines()]
-        row = place % len(rows)
-        if kind == "drop row":
-            del rows[row]
-        elif kind == "swap rows":
-            rows[row], rows[other % len(rows)] = rows[other % len(rows)], rows[row]
-        elif kind == "repeat":
-            rows.append(rows[row])
-        elif kind == "row":
-            rows[row] = strange
-        else:
-            change_field(rows[row])
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+        return content[:at] + (b"" if kind == "truncate" else noise + content[at + 1 :])
 
     return change
 

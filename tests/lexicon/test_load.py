@@ -135,14 +135,10 @@ def test_mistakes_of_concepts_are_named(tmp_path):
     ]
 
 
-def test_duplicate_concept_names_both_lines(tmp_path):
-    assert problems(write(tmp_path / "lex", [TURKISH, TURKISH])) == [
-        "tr.jsonl:2: turn-a-blind-eye: is on line 1 too; remove one"
-    ]
-
-
-def test_concepts_file_joins_the_languages(tmp_path):
-    directory = write(tmp_path / "lex", [TURKISH])
+def test_lines_that_contradict_another_one_are_named(tmp_path):
+    directory = write(tmp_path / "lex", [TURKISH, TURKISH])
+    assert problems(directory) == ["tr.jsonl:2: turn-a-blind-eye: is on line 1 too; remove one"]
+    write(directory, [TURKISH])
     write(directory, [{"id": "lose-face", "gloss": "to lose face"}], "concepts.jsonl")
     assert problems(directory) == ["tr.jsonl:1: concept 'turn-a-blind-eye' is not in concepts.jsonl; add it there"]
     write(directory, [{"id": "a", "gloss": ""}, {"id": "a", "gloss": ""}], "concepts.jsonl")

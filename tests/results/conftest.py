@@ -54,6 +54,19 @@ def predictions(dataset):
     }
 
 
+class OnePool:
+    """A dataset of one subset."""
+
+    def __init__(self, pool):
+        self._pool = pool
+
+    def subsets(self, task):
+        return (self._pool.subset,) if task == self._pool.task else ()
+
+    def pool(self, task, subset):
+        return self._pool
+
+
 def header_of(predictions, dataset, **changes):
     """Return a header that states the scores of predictions."""
     stated = []

@@ -1,16 +1,15 @@
 """Records: whole or not there, and read as the right answer or refused with one line."""
 
-import copy
 import gzip
 import json
 import math
 import multiprocessing
-import random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.damage import line_damage
 from tests.killing import every_kill
 from tests.results.conftest import header_of
 from turkic_idiom_tasks.errors import InputError
@@ -173,71 +172,12 @@ def test_damaged_bytes_give_the_right_answer_or_one_line(dataset, predictions, p
     right_or_refused(path, dataset, expected)
 
 
-ODD_VALUES = st.sampled_from(
-    [None, True, -1, 0, 3, 10**30, 0.5, "", "x", "\u202e\x1b[31m", [], [[]], {}, {"a": 1}, [0, 0], "NaN", "T2", "tur"]
-)
-
-
-def places_in(value, path=()):
-    """Every path to a value inside JSON, itself included."""
-    yield path
-    if isinstance(value, dict):
-        for key in value:
-            yield from places_in(value[key], (*path, key))
-    elif isinstance(value, list):
-        for index in range(min(len(value), 12)):
-            yield from places_in(value[index], (*path, index))
-
-
-def changed_at(value, path, kind, odd):
-    """JSON with one value dropped, doubled or replaced."""
-    value = copy.deepcopy(value)
-    if not path:
-        return odd
-    parent = value
-    for part in path[:-1]:
-        parent = parent[part]
-    last = path[-1]
-    if kind == "drop":
-        del parent[last]
-    elif kind == "swap" and isinstance(parent, list):
-        other = len(parent) - 1 - last
-        parent[last], parent[other] = parent[other], parent[last]
-    elif kind == "double" and isinstance(parent, list):
-        parent.insert(last, parent[last])
-    elif kind == "double":
-        parent[f"{last}2"] = parent[last]
-    else:
-        parent[last] = odd
-    return value
-
-
 @settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data(), seed=st.integers(0, 2**32 - 1))
-def test_a_changed_value_gives_the_right_answer_or_one_line(dataset, predictions, path, data, seed):
-    """Any value of any line is dropped, doubled, swapped or of another kind; or whole lines are."""
-    top_k = data.draw(st.sampled_from([None, 1, 3]))
+@given(top_k=st.sampled_from([None, 1, 3]), damage=line_damage())
+def test_a_changed_value_gives_the_right_answer_or_one_line(dataset, predictions, path, top_k, damage):
     write_record(path, header_of(predictions, dataset), predictions, top_k=top_k)
     expected = scores_of(read_record(path, dataset))
-    kind = data.draw(st.sampled_from(["drop", "swap", "double", "retype", "drop line", "double line", "swap lines"]))
-    odd = data.draw(ODD_VALUES)
-
-    def change(lines):
-        chance = random.Random(seed)
-        number = chance.randrange(len(lines))
-        if kind == "drop line":
-            return lines[:number] + lines[number + 1 :]
-        if kind == "double line":
-            return [*lines, lines[number]]
-        if kind == "swap lines":
-            lines[number], lines[-1] = lines[-1], lines[number]
-            return lines
-        value = json.loads(lines[number])
-        place = chance.choice(list(places_in(value)))
-        lines[number] = json.dumps(changed_at(value, place, kind, odd)).encode()
-        return lines
-
-    repacked(path, change)
+    repacked(path, damage)
     right_or_refused(path, dataset, expected)
 
 

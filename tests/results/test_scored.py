@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.results.conftest import OnePool
 from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
@@ -97,19 +98,6 @@ def test_places_behind_the_listed_documents_must_not_contradict_each_other(beyon
     line = json.dumps({"query": "tur:a", "ranking": [0], "beyond": beyond})
     _, faults = read_lines([head.encode(), line.encode()], OnePool(pool))
     assert [("contradict each other" in str(fault)) for fault in faults] == ([] if is_sound else [True])
-
-
-class OnePool:
-    """A dataset of one subset."""
-
-    def __init__(self, pool):
-        self._pool = pool
-
-    def subsets(self, task):
-        return (self._pool.subset,) if task == self._pool.task else ()
-
-    def pool(self, task, subset):
-        return self._pool
 
 
 def test_spans_by_hand():
