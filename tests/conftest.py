@@ -15,6 +15,7 @@ from tests.encoders.untrained_models import (  # noqa: F401
     custom_model,
     executed,
     make_untrained,
+    sentence_model,
     texts,
     untrained_bert,
 )
