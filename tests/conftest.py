@@ -1,7 +1,6 @@
 import gc
 import os
 import shutil
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -16,12 +15,14 @@ from tests.encoders.untrained_models import (  # noqa: F401
     custom_model,
     executed,
     make_untrained,
+    sentence_model,
     texts,
     untrained_bert,
 )
 from tests.hub_server import TOKEN, running_hub
 from tests.items_for_tests import write_part
 from tests.similarity.pairs_for_tests import pair_dataset, pair_lexicon  # noqa: F401
+from tests.warm_commands import run_to_end
 
 gc.disable()  # until the modules of the tests, and with them torch and mteb, are imported: a fifth of that time
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -112,15 +113,7 @@ def command(tmp_path):
         variables = os.environ | {"HF_HUB_OFFLINE": "1"} | environment
         if data is not None:
             variables["TURKIC_IDIOM_DATA"] = str(data)
-        return subprocess.run(
-            [str(script), *map(str, arguments)],
-            cwd=tmp_path,
-            env=variables,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        return run_to_end([script, *arguments], cwd=tmp_path, env=variables)
 
     return run
 

@@ -1,7 +1,8 @@
 """A server on the loopback interface that speaks OpenAI's protocol of chat completions, and behaves as a test orders.
 
-A test gives a function from the request to what happens: a text is the model's answer, and `Failure`, `Html`, `Cut`,
-`Slow` and `Malformed` are what goes wrong. Answers are sent whole or streamed, as the client asks.
+A test gives a function from the request to what happens: a text is the model's answer, a dict the whole response, and
+`Failure`, `Html`, `Cut`, `Slow` and `Malformed` are what goes wrong. Answers are sent whole or streamed, as the client
+asks.
 """
 
 import hashlib
@@ -60,9 +61,9 @@ class LlmServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, behave, *, structured):
+    def __init__(self, behave, *, structured, takes_all):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.behave, self.structured = behave, structured
+        self.behave, self.structured, self.takes_all = behave, structured, takes_all
         self.requests, self.keys = [], set()
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
@@ -79,6 +80,9 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *arguments):
         pass
 
+    def do_GET(self):
+        self.send_error(404)  # this server has no tokenizer to offer
+
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server = self.server
@@ -87,7 +91,9 @@ class Handler(BaseHTTPRequestHandler):
             server.keys.add(self.headers.get("Authorization"))
             server.at_once += 1
             server.most_at_once = max(server.most_at_once, server.at_once)
-        if self.path != "/v1/chat/completions":
+        if server.takes_all:
+            behaviour = server.behave(body)
+        elif self.path != "/v1/chat/completions":
             behaviour = Failure(404, f"no route {self.path}")
         elif body["model"] != MODEL and not body["model"].startswith("scripted-"):
             behaviour = Failure(404, f"The model `{body['model']}` does not exist", code="model_not_found")
@@ -105,7 +111,9 @@ class Handler(BaseHTTPRequestHandler):
         if isinstance(behaviour, Slow):
             time.sleep(behaviour.seconds)
             behaviour = behaviour.text
-        if isinstance(behaviour, Failure):
+        if isinstance(behaviour, dict):
+            self.send(behaviour)
+        elif isinstance(behaviour, Failure):
             error = {"message": behaviour.message, "type": "error", "param": None, "code": behaviour.code}
             self.send({"error": error}, status=behaviour.status, headers=behaviour.headers)
         elif isinstance(behaviour, Html):
@@ -146,7 +154,7 @@ class Handler(BaseHTTPRequestHandler):
 
 def completion(body, text):
     """The response of the protocol that holds an answer; tokens are counted as words."""
-    n_prompt = sum(len(message["content"].split()) for message in body["messages"])
+    n_prompt = sum(len(str(message["content"]).split()) for message in body["messages"])
     n_answer = len(text.split())
     return {
         "id": "1",
@@ -159,9 +167,9 @@ def completion(body, text):
 
 
 @contextmanager
-def running_llm(behave, *, structured=True):
-    """Run a server until the end of the block."""
-    with LlmServer(behave, structured=structured) as server:
+def running_llm(behave, *, structured=True, takes_all=False):
+    """Run a server until the end of the block; it takes requests for one model's chats, or all of them."""
+    with LlmServer(behave, structured=structured, takes_all=takes_all) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         try:

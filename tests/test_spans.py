@@ -84,11 +84,3 @@ def test_every_touched_word_is_inside_and_no_other(data):
 def test_tags_by_hand(spans, expected):
     places = [Span(0, 6), Span(7, 10), Span(11, 16), Span(17, 21)]  # gözden hem gönül oldu
     assert iob2_tags([Span(*span) for span in spans], places) == expected
-
-
-def test_an_orphan_i_begins_a_span():
-    places = [Span(0, 2), Span(3, 5), Span(6, 8)]
-    assert tagged_spans([O, I, I], places) == (Span(3, 8),)
-    assert tagged_spans([I, B, I], places) == (Span(0, 2), Span(3, 8))
-    assert tagged_spans([], []) == ()
-    assert iob2_tags([Span(0, 5)], []) == []

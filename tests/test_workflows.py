@@ -31,7 +31,3 @@ def test_a_workflow_calls_what_is_there(path):
         assert target in TARGETS
     for script in re.findall(r"(?<![\w/])(?:tests|benchmarks)/[\w./-]+\.py", text):
         assert (ROOT / script).is_file()
-
-
-def test_the_workflows_are_those_that_a_maintainer_expects():
-    assert [path.stem for path in WORKFLOWS] == ["check-submissions", "harness-versions", "release", "tests"]

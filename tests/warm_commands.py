@@ -75,15 +75,13 @@ class WarmCommands:
 
     def run(self, *arguments, cwd, **environment):
         """Run the first program with arguments in a folder, with further environment variables."""
-        return subprocess.run(
-            [self.program, *map(str, arguments)],
-            cwd=cwd,
-            env=self.environment | environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return run_to_end([self.program, *arguments], cwd=cwd, env=self.environment | environment)
+
+
+def run_to_end(command, *, timeout=300, **options):
+    """Run a command, whatever its exit status, without input; what it prints is returned as text."""
+    streams = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+    return subprocess.run([str(part) for part in command], timeout=timeout, check=False, **streams, **options)
 
 
 def assert_one_line_error(run, *parts):

@@ -115,13 +115,6 @@ def table_file(tmp_path):
     return path
 
 
-def test_a_table_is_read_as_it_was_written(table_file):
-    table = read_table_file(table_file)
-    assert [row.token for row in table.tokens] == ["IDhighlifeID", "IDbaşeğmekID"]
-    assert table.tokens[1].forms == (IdiomForm(("başını", "eğdi"), "tr"),)
-    assert table.classifier == ClassifierSettings(gives_idiom=True, max_length=128)
-
-
 @pytest.mark.parametrize(
     ("change", "part"),
     [

@@ -40,12 +40,6 @@ def test_values_worked_out_by_hand(pooling, side):
     np.testing.assert_allclose(found[0], EXPECTED[pooling], atol=1e-6)
 
 
-def test_first_layer_zero_is_the_embedding_output():
-    hidden = [torch.tensor([layer], dtype=torch.float32) for layer in LAYERS]
-    found = pool_all(hidden, torch.ones(1, 2, dtype=torch.long), first_layer=0, poolings=["first_last"])
-    np.testing.assert_allclose(found["first_last"][0], unit(5, -3), atol=1e-6)  # (2, 0) + (3, -3)
-
-
 @settings(deadline=None, max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),

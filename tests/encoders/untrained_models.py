@@ -10,20 +10,32 @@ WORDS = ("baş", "boş", "eğmek", "əymək", "göz", "dil", "el", "kalp", "yür
 SIZES = {"hidden_size": 32, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 64}
 
 
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+
+
 def save_tokenizer(folder, **options):
-    """A tokenizer of whole words; an option of None takes a special token away."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    """A tokenizer of whole words."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate([*SPECIAL, *WORDS])}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    save_with_special_tokens(tokenizer, folder, **options)
+
+
+def save_with_special_tokens(tokenizer, folder, **options):
+    """Save a tokenizer as a fast one and return it; an option of None takes a special token away."""
+    from tokenizers import processors
     from transformers import PreTrainedTokenizerFast
 
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate([*special, *WORDS])}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"} | options
+    if names["cls_token"]:
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        )
     given = {name: value for name, value in names.items() if value is not None}
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **given).save_pretrained(folder)
+    made = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **given)
+    made.save_pretrained(folder)
+    return made
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +66,16 @@ def make_untrained(tmp_path_factory):
 def untrained_bert(make_untrained):
     """Folder of a tiny untrained BERT: 4 layers, hidden size 32."""
     return make_untrained()
+
+
+@pytest.fixture(scope="session")
+def sentence_model(untrained_bert, tmp_path_factory):
+    """The tiny untrained BERT as a sentence-transformers checkpoint."""
+    from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
+
+    folder = tmp_path_factory.mktemp("sentence_model")
+    build_sentence_transformer(str(untrained_bert), "mean").save_pretrained(str(folder), create_model_card=False)
+    return folder
 
 
 CUSTOM_CODE = """

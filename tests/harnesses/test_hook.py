@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import types
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import turkic_idiom_tasks
+from tests.warm_commands import run_to_end
 from turkic_idiom_tasks.harnesses import mteb_plugin
 from turkic_idiom_tasks.harnesses.private_names import MTEB, PrivateName
 
@@ -17,17 +17,9 @@ SEES_TASKS = "import mteb; print(sorted(t.metadata.name for t in mteb.get_tasks(
 ALL_TASKS = "['TurkicIdiomSTS', 'TurkicIdiomT1', 'TurkicIdiomT2', 'TurkicIdiomT3', 'TurkicIdiomT4']"
 
 
-def python(code, *arguments, flags=(), check=True, **environment):
-    variables = {**os.environ, **environment}
+def python(code, *, flags=(), **environment):
     code = f"import gc; gc.disable()\n{code}"  # a fifth of the time of the import of mteb
-    return subprocess.run(
-        [sys.executable, *flags, "-c", code, *arguments],
-        env=variables,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=check,
-    )
+    return run_to_end([sys.executable, *flags, "-c", code], env=os.environ | environment)
 
 
 IN_ONE_PROCESS = """
@@ -60,7 +52,7 @@ mteb.get_task("TurkicIdiomT1").load_data()
 @pytest.fixture(scope="module")
 def one_process():
     """A finished process that looked at what the hook registered, and then met data that cannot be used."""
-    return python(IN_ONE_PROCESS, check=False)
+    return python(IN_ONE_PROCESS)
 
 
 def test_mteb_sees_tasks_benchmark_and_models_after_installation(one_process):
@@ -170,12 +162,6 @@ def test_without_our_package_the_start_up_file_is_silent_for_the_user(tmp_path):
 def test_a_file_in_the_current_folder_does_not_take_the_place_of_our_packages(tmp_path):
     for name in ("leaderboard.py", "hub_datasets.py", "typer.py"):
         (tmp_path / name).write_text("raise SystemExit('the wrong module')")
-    run = subprocess.run(
-        [sys.executable, "-m", "turkic_idiom_tasks", "--version"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = run_to_end([sys.executable, "-m", "turkic_idiom_tasks", "--version"], cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("turkic-idiom-tasks ")

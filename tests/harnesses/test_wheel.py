@@ -3,28 +3,20 @@
 import json
 import os
 import site
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.warm_commands import run_to_end
 
 pytestmark = pytest.mark.slow
 
 
 def python(executable, *arguments, folder):
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    run = subprocess.run(
-        [executable, *map(str, arguments)],
-        cwd=folder,
-        env=variables,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    run = run_to_end([executable, *arguments], cwd=folder, env=variables)
     assert run.returncode == 0, run.stderr
     return run.stdout
 

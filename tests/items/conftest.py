@@ -3,7 +3,6 @@
 import pytest
 
 from tests.lm_eval_runs import few_tasks, manager  # noqa: F401
-from turkic_idiom_tasks.dataset.dataset import LexiconDataset
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.splits import retrieval_split
 
@@ -35,12 +34,6 @@ def small_lexicon(n_concepts, *, judgements=None, order=None):
     for number, name in enumerate(names):
         concepts[name] = Concept(name, f"to {chr(ord('a') + number // 2) * 3}", "verb")
     return Lexicon(concepts, {"tr": entries}, revision="0" * 40, equivalents=equivalents)
-
-
-@pytest.fixture
-def lexicon_of():
-    """A function that returns a dataset of some number of concepts."""
-    return lambda n_concepts: LexiconDataset(small_lexicon(n_concepts), "small")
 
 
 @pytest.fixture(scope="session")

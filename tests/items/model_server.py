@@ -1,10 +1,9 @@
-"""A server on the loopback interface that speaks OpenAI's protocol and answers questions about items as it is told."""
+"""A language model that answers questions about items as it is told, behind the server of tests/llm_server.py."""
 
-import json
 import random
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.llm_server import running_llm
 
 
 class Oracle:
@@ -14,7 +13,7 @@ class Oracle:
         questions: text of a question -> item and right answer.
         answers: language code -> function of item and right answer that returns what the model says.
         requests: every body of a request, in order.
-        failures: what the next requests meet instead of an answer: "429", or "cut" for a cut connection.
+        failures: what the next requests meet instead of an answer, `Failure` or `Cut`; the last one comes first.
     """
 
     def __init__(self, questions, answers, failures=()):
@@ -63,68 +62,32 @@ def rubbish(item, right):
     return random.Random(item.id).choice(RUBBISH)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    oracle = None
-    tokenizer = None
-
-    def do_GET(self):
-        self.send_error(404)  # this server has no tokenizer to offer
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.oracle.requests.append(body)
-        if self.oracle.failures:
-            return self._fail(self.oracle.failures.pop())
-        return self._send(self._chat(body) if "messages" in body else self._completions(body))
-
-    def _fail(self, kind):
-        if kind == "cut":
-            self.connection.close()
-        else:
-            self.send_error(429)
-
-    def _chat(self, body):
-        content = body["messages"][-1]["content"]
-        text = content if isinstance(content, str) else content[0]["text"]
-        message = {"role": "assistant", "content": self.oracle.answer(text)}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        head = {"id": "c1", "object": "chat.completion", "created": 1, "model": body["model"]}
-        return head | {"choices": [choice], "usage": usage}
-
-    def _completions(self, body):
-        choices = []
-        for index, tokens in enumerate(body["prompt"]):
-            text = self.tokenizer.decode(tokens).strip()
-            question, _, letter = text.rpartition(" ")
-            right = self.oracle.answer(question)
-            likelihoods = {
-                "token_logprobs": [-0.1 if letter == right else -3.0] * len(tokens) + [0.0],
-                "top_logprobs": [{"x": -0.1}] * len(tokens) + [{}],
-            }
-            choices.append({"index": index, "text": text, "logprobs": likelihoods})
-        return {"choices": choices}
-
-    def _send(self, value):
-        data = json.dumps(value).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *arguments):
-        pass
+def _completions(body, oracle, tokenizer):
+    """The response to questions with an option each, of which the right one is more likely."""
+    choices = []
+    for index, tokens in enumerate(body["prompt"]):
+        text = tokenizer.decode(tokens).strip()
+        question, _, letter = text.rpartition(" ")
+        likelihoods = {
+            "token_logprobs": [-0.1 if letter == oracle.answer(question) else -3.0] * len(tokens) + [0.0],
+            "top_logprobs": [{"x": -0.1}] * len(tokens) + [{}],
+        }
+        choices.append({"index": index, "text": text, "logprobs": likelihoods})
+    return {"choices": choices}
 
 
 @contextmanager
 def running_model(oracle, tokenizer=None):
-    """Yield the URL of a server that asks the oracle."""
-    handler = type("Handler", (_Handler,), {"oracle": oracle, "tokenizer": tokenizer})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
+    """Yield the URL of a server that asks the oracle; with a tokenizer it gives likelihoods of completions too."""
+
+    def behave(body):
+        oracle.requests.append(body)
+        if oracle.failures:
+            return oracle.failures.pop()
+        if "messages" not in body:
+            return _completions(body, oracle, tokenizer)
+        content = body["messages"][-1]["content"]
+        return oracle.answer(content if isinstance(content, str) else content[0]["text"])
+
+    with running_llm(behave, takes_all=True) as server:
+        yield server.url

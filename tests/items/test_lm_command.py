@@ -1,13 +1,16 @@
-"""`turkic-idiom lm`: items, their numbers and their baselines, in process."""
+"""`turkic-idiom lm`: items, their numbers, their baselines and what they cost, in process."""
 
 import json
 
 import pytest
 
+from tests.items.test_answers import an_item
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.tasks.items.cost import Cost, costs
 from turkic_idiom_tasks.tasks.items.items import build_items
+from turkic_idiom_tasks.tasks.items.prompts import open_prompt, prompt
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +58,54 @@ def test_the_tables_fit_the_terminal(width, monkeypatch, capsys):
     assert sizes[1] == accuracies[1]
     assert ("longest" in printed.partition("lexical, random")[2].split("Accuracy")[0]) == (width == 120)
     assert "requests" not in printed
+
+
+def test_requests_and_tokens_counted_by_hand():
+    # a token for each word; the prompt has 4 options and 26 words:
+    # What does the Turkish idiom mean? Answer with one letter: A, B, C, D. (14) Idiom: küplere binmek (3)
+    # A. kızmak B. sevinmek C. küsmek D. bakmak (8) Answer: (1)
+    item = an_item("meaning")
+    assert len(prompt(item).split()) == 14 + 3 + 8 + 1
+    (cost,) = costs("meaning_tr", [item, item], count=lambda text: len(text.split()))
+    # four options: 4 * (26 + 2 for the answer), for each of two items
+    assert cost == Cost("meaning_tr", 2, 8, 2 * 4 * 28, 2, 2 * 26)
+    (with_examples,) = costs("meaning_tr", [item, item], shots=3, count=lambda text: len(text.split()))
+    assert (with_examples.choice_tokens, with_examples.written_tokens) == (2 * 4 * (4 * 26 + 2), 2 * 4 * 26)
+
+
+def test_two_options_and_the_open_cloze():
+    (usage,) = costs("usage_tr", [an_item("usage")])
+    assert (usage.choice_requests, usage.written_requests) == (2, 1)
+    choice, written = costs("cloze_tr", [an_item("cloze")], count=len)
+    assert (choice.task, written.task) == ("cloze_tr", "cloze_open_tr")
+    assert (written.choice_requests, written.written_requests) == (0, 1)
+    assert written.written_tokens == len(open_prompt(an_item("cloze"))) < choice.written_tokens
+
+
+def test_the_command_counts_as_the_tokenizer_does(capsys, byte_tokenizer):
+    arguments = ["lm", "stats", "--kind", "usage", "--lang", "uz", "--tokenizer", str(byte_tokenizer), "--json"]
+    assert main(arguments) == 0
+    (statistics,) = json.loads(capsys.readouterr().out)
+    (row,) = statistics["cost"]
+    (baseline,) = statistics["baselines"]
+    assert statistics["set"] == baseline["set"] == "usage_uz"
+    assert (baseline["chance"], baseline["longest"], baseline["gold"]) == (0.5, 0.5, 1.0)
+    items = build_items(open_dataset(), "usage", "uz")
+    n_bytes = sum(len(prompt(item).encode("utf-8")) for item in items)
+    assert (row["n_items"], row["choice_requests"], row["written_tokens"]) == (len(items), 2 * len(items), n_bytes)
+    assert main(["lm", "stats", "--kind", "usage", "--lang", "uz", "--shots", "0"]) == 0
+    table = capsys.readouterr().out
+    assert f"{2 * len(items)}" in table
+    assert "estimated" in table
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [(["--tokenizer", "/absent/folder"], "/absent/folder"), (["--data", "/absent"], "/absent"),
+     (["--lang", "gag", "--kind", "usage"], "has no items")],
+)  # fmt: skip
+def test_input_that_cannot_be_used(capsys, arguments, part):
+    assert main(["lm", "stats", *arguments]) != 0
+    error = capsys.readouterr().err
+    assert part in error
+    assert "Traceback" not in error

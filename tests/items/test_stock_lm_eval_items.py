@@ -9,16 +9,8 @@ import math
 import pytest
 from scipy.stats import binom
 
-from tests.items.model_server import (
-    RUBBISH,
-    Oracle,
-    after_thoughts,
-    by_chance,
-    gold,
-    near,
-    rubbish,
-    running_model,
-)
+from tests.items.model_server import RUBBISH, Oracle, after_thoughts, by_chance, gold, near, rubbish, running_model
+from tests.llm_server import Cut, Failure
 from tests.lm_eval_runs import results_of
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
@@ -57,7 +49,7 @@ def test_chat_models_that_are_right_near_lucky_and_useless(command, tmp_path, fe
         ("meaning", "tr"), ("meaning", "gag"), ("equivalent", "tr", "gag"), ("cloze", "tr"),
     )  # fmt: skip
     answers = {"tr": gold, "gag": near, "tk": by_chance, "az": rubbish, "uz": after_thoughts}
-    oracle = Oracle(questions, answers, failures=["429", "cut", "429"])
+    oracle = Oracle(questions, answers, failures=[Failure(429), Cut(), Failure(429)])
     with running_model(oracle) as url:
         run = command(
             "lm-eval", "run", "--model", "local-chat-completions", "--apply_chat_template", "--log_samples",
@@ -125,7 +117,7 @@ def test_completions_with_likelihoods(command, tmp_path, few_tasks, byte_tokeniz
 
     questions = questions_of(("usage", "tr"), ("usage", "uz"), ("meaning", "gag"), ("cloze", "gag"), ("usage", "az"))
     answers = {"tr": gold, "uz": by_chance, "gag": near, "az": rubbish}  # no option is as likely as rubbish: all equal
-    oracle = Oracle(questions, answers, failures=["429"])
+    oracle = Oracle(questions, answers, failures=[Failure(429)])
     with running_model(oracle, AutoTokenizer.from_pretrained(byte_tokenizer)) as url:
         run = command(
             "lm-eval", "run", "--model", "local-completions", "--log_samples", "--limit", LIMIT, "--batch_size", "16",

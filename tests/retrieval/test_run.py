@@ -326,7 +326,7 @@ def changed_header(path, **changes):
     [
         ({"settings": {"pooling": "cls"}}, "pooling 'cls' instead of None", True),
         ({"format": 1}, "finished results have another format; computed again", True),
-        ({"versions": {"torch": "1.9"}}, "finished results of torch 1.9 ", False),
+        ({"versions": {"torch": "1.9", "gone": "1.0"}}, "finished results of torch 1.9 ", False),
         ({"seconds": 3.0}, "", False),
     ],
 )

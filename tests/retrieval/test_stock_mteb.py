@@ -95,20 +95,6 @@ def test_run_scores_the_whole_pool_as_trec_eval_does(mteb_process, tmp_path, sma
     assert "has no data for tur-tuk tur-gag; left out" in said
 
 
-@pytest.mark.long
-def test_languages_and_available_tasks(stock_mteb, tmp_path, small_lexicon, capsys):
-    stock_mteb(
-        "run", "-m", RANDOM, "-t", "TurkicIdiomT3", "-l", "azj", "--output-folder", tmp_path / "out", data=small_lexicon
-    )
-    assert set(by_subset(results(tmp_path / "out", "TurkicIdiomT3"))) == {"tur-azj"}
-    stock_mteb("available-tasks", data=small_lexicon)
-    listed = capsys.readouterr().out
-    for task in ("TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3"):
-        assert task in listed
-    stock_mteb("available-benchmarks", data=small_lexicon)
-    assert "TurkicIdiom(v1)" in capsys.readouterr().out
-
-
 def test_bundled_data_without_any_setting(stock_mteb, tmp_path):
     model = "turkic-idiom/char-ngrams"
     stock_mteb("run", "-m", model, "-t", "TurkicIdiomT1", "--output-folder", tmp_path / "out", data="")

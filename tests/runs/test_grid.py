@@ -13,8 +13,9 @@ import pytest
 from seqeval.metrics import f1_score
 
 from tests.encoders.untrained_models import WORDS
+from tests.killing import every_kill
 from tests.runs.grid_data import retrieval_part, small_lexicon, span_part, stamps, write_grid_file
-from tests.runs.toy_kind import ToyCells
+from tests.runs.toy_kind import ToyCells, open_toys
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.io.files import LOCK, locked
@@ -26,7 +27,7 @@ from turkic_idiom_tasks.results.record import (
     read_record,
 )
 from turkic_idiom_tasks.results.scored import score_record
-from turkic_idiom_tasks.runs.grid import DONE, MISSING, open_grid
+from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING, open_grid, run_here
 from turkic_idiom_tasks.runs.grid_file import KINDS, read_grid_file
 
 POOLINGS = ("mean", "max")
@@ -370,3 +371,33 @@ def test_real_cells_run_on_ray_as_they_run_here(
     for key, header in found.items():
         for of_subset, scores in scores_of(header).items():
             assert scores == pytest.approx(scores_of(expected[key])[of_subset], abs=1e-6, nan_ok=True), key
+
+
+@pytest.mark.long
+def test_killed_before_any_write_it_goes_on_with_the_same_command(toy_data, tmp_path):
+    """Finished cells stay untouched, the others are run, a failed one is known; no temporary file is left."""
+    settings = {"n": 3, "together": 2, "fails": (1,)}
+    folders = iter(tmp_path / str(number) for number in range(1000))
+    current = []
+
+    def prepare():
+        current[:] = [next(folders)]
+
+    def run():
+        for _ in open_toys(current[0], toy_data, **settings).run(run_here):
+            pass
+
+    n_kills, n_finished = 0, set()
+    for _ in every_kill(prepare, run, below=tmp_path):
+        n_kills += 1
+        before = stamps(current[0])
+        n_finished.add(len(before))
+        run()
+        grid = open_toys(current[0], toy_data, **settings)
+        assert {cell.seed: state for cell, state in grid.states().items()} == {0: DONE, 1: FAILED, 2: DONE}
+        assert grid.failure(list(grid.job_of)[1]).error == "ZeroDivisionError: no such idiom"
+        assert before.items() <= stamps(current[0]).items()
+        assert len(stamps(current[0])) == 2
+        assert not list(current[0].rglob(".tmp-*"))
+    assert n_kills > 10
+    assert n_finished == {0, 1, 2}

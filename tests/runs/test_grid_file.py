@@ -107,12 +107,6 @@ def test_a_span_model_has_a_cell_for_its_source_and_for_each_language_and_size(r
     assert {(cell.regime, cell.seed) for cell in cells} == {("from-tr", 1)}
 
 
-def test_numbers_are_taken_as_people_write_them(read):
-    training = read("retrieval: {models: [m], training: {learning_rate: 2e-5, weight_decay: 0, epochs: 3}}")
-    training = training["retrieval"].training
-    assert (training.learning_rate, training.weight_decay, training.epochs) == (2e-5, 0.0, 3)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -1,11 +1,14 @@
 """Miniatures of the data sets, in the form in which their authors publish them, with sentences of our own."""
 
 import csv
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from tests.encoders.untrained_models import WORDS
 from tests.lm_eval_runs import few_tasks, manager  # noqa: F401
+from tests.training.toy_task import IDIOM, MEANING
 
 PAIR_COLUMNS = ("sent_idiom", "sent_idiom_tokenised", "sent_other", "sim", "idiom", "correct", "incorrect")
 SENTENCE = "Her new job was a gold mine ."
@@ -82,3 +85,22 @@ def chengyu(tmp_path):
     ]
     write_csv(tmp_path / "chengyu" / "test.csv", rows)
     return tmp_path / "chengyu"
+
+
+def write_toy_chengyu(folder, before=""):
+    """Write a ChengyuSTS that a tiny model can learn: idioms of two words, whose meaning is words that stand for them.
+
+    Every sixth idiom is tested. All sentences begin with the text `before`.
+    """
+    for name, is_test in (("train", False), ("test", True)):
+        rows = [("S", "A_c", "A_i", "sim")]
+        for a, b in product(range(7), repeat=2):
+            if ((7 * a + b) % 6 == 3) != is_test:
+                continue
+            sentence = f"{before}{{{IDIOM[a]} {IDIOM[b]}}}"
+            correct = f"{before}{MEANING[a]} {MEANING[b]}"
+            incorrect = f"{before}{MEANING[(a + 3) % 7]} {MEANING[(b + 3) % 7]}"
+            rows += [(sentence, correct, incorrect, ""), (sentence, correct, "", "1.0")]
+        rows += [(WORDS[0], "", WORDS[8], "0.0"), (WORDS[1], WORDS[1], "", "1.0")] if is_test else []
+        write_csv(folder / f"{name}.csv", rows)
+    return folder

@@ -10,11 +10,18 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from tests.encoders.untrained_models import WORDS
-from tests.similarity.conftest import CORRECT, INCORRECT, OTHER, OTHER_CORRECT, SENTENCE, write_csv
+from tests.similarity.conftest import (
+    CORRECT,
+    INCORRECT,
+    OTHER,
+    OTHER_CORRECT,
+    SENTENCE,
+    write_csv,
+    write_toy_chengyu,
+)
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.similarity import SentencePairs, Triplet
-from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomTable, make_tokens
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -40,38 +47,11 @@ from turkic_idiom_tasks.training.triplets import build_triplets, development_row
 A = Triplet("a gold mine", "a source of riches", "an ore pit", "gold mine")
 WITHOUT_POSITIVE = Triplet("a night owl", None, "a dark bird", "night owl")
 WITHOUT_NEGATIVE = Triplet("a top dog", "a leader", None, "top dog")
-IDIOM, MEANING = WORDS[:7], WORDS[7:14]
-
-
-def toy_rows(is_test):
-    """Rows of ChengyuSTS with idioms of two words, whose meaning is the words that stand for them."""
-    rows = [("S", "A_c", "A_i", "sim")]
-    for number in range(49):
-        if (number % 6 == 3) != is_test:
-            continue
-        a, b = divmod(number, 7)
-        sentence = f"{{{IDIOM[a]} {IDIOM[b]}}}"
-        correct, incorrect = f"{MEANING[a]} {MEANING[b]}", f"{MEANING[(a + 3) % 7]} {MEANING[(b + 3) % 7]}"
-        rows += [(sentence, correct, incorrect, ""), (sentence, correct, "", "1.0")]
-    if is_test:
-        rows += [(WORDS[0], "", WORDS[8], "0.0"), (WORDS[1], WORDS[1], "", "1.0")]
-    return rows
 
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
-    """Folder in the form of ChengyuSTS that a tiny model can learn."""
-    folder = tmp_path_factory.mktemp("toy")
-    write_csv(folder / "train.csv", toy_rows(is_test=False))
-    write_csv(folder / "test.csv", toy_rows(is_test=True))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def sentence_model(untrained_bert, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sentence_model")
-    build_sentence_transformer(str(untrained_bert), "mean").save_pretrained(str(folder), create_model_card=False)
-    return folder
+    return write_toy_chengyu(tmp_path_factory.mktemp("toy"))
 
 
 def test_what_is_missing_is_the_sentence_itself_or_a_random_other_one():

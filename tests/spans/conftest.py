@@ -3,6 +3,7 @@
 import pytest
 
 from tests.dataset.conftest import hub_layout, turkish_only  # noqa: F401
+from tests.encoders.untrained_models import SPECIAL, save_with_special_tokens
 from tests.lm_eval_runs import few_tasks, manager  # noqa: F401
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -14,25 +15,15 @@ SIZES = {"hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 2, "i
 
 def letter_tokenizer(folder, *, lowers=False, **options):
     """Every letter is a sub-word of its own; BERT's normaliser takes out what cannot be seen, such as U+200B."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
     letters = [*LETTERS, *(letter.upper() for letter in LETTERS if len(letter.upper()) == 1), *"İI.,"]
-    subwords = [*special, *dict.fromkeys(letters), *(f"##{letter}" for letter in dict.fromkeys(letters))]
+    subwords = [*SPECIAL, *dict.fromkeys(letters), *(f"##{letter}" for letter in dict.fromkeys(letters))]
     vocabulary = {subword: number for number, subword in enumerate(subwords)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=200))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowers, strip_accents=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"} | options
-    if names["cls_token"]:
-        tokenizer.post_processor = processors.TemplateProcessing(
-            single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-        )
-    given = {name: value for name, value in names.items() if value is not None}
-    made = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **given)
-    made.save_pretrained(folder)
-    return made
+    return save_with_special_tokens(tokenizer, folder, **options)
 
 
 @pytest.fixture(scope="session")

@@ -8,17 +8,8 @@ import pytest
 from tests.retrieval.conftest import register_local  # noqa: F401
 from tests.runs.grid_data import small_lexicon
 from tests.training.toy_task import sentences
-from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
 from turkic_idiom_tasks.training.config import SpanConfig
 from turkic_idiom_tasks.training.span import fine_tune, load_untuned
-
-
-@pytest.fixture(scope="session")
-def sentence_model(untrained_bert, tmp_path_factory):
-    """The tiny untrained BERT as a sentence-transformers checkpoint."""
-    folder = tmp_path_factory.mktemp("sentence_model")
-    build_sentence_transformer(str(untrained_bert), "mean").save_pretrained(str(folder), create_model_card=False)
-    return folder
 
 
 @pytest.fixture(scope="session")

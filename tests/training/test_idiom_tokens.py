@@ -13,7 +13,7 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoTokenizer
 
 from tests.encoders.untrained_models import WORDS
-from tests.similarity.conftest import write_csv
+from tests.similarity.conftest import write_toy_chengyu
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.checkpoints import OUR_MODULES, load_checkpoint
 from turkic_idiom_tasks.encoders.folders import folder_revision
@@ -311,19 +311,8 @@ def test_the_sentences_of_a_lexicon_have_their_idioms():
 
 @pytest.fixture
 def similarity_command(tmp_path, monkeypatch):
-    """Begins a command on a folder in the form of ChengyuSTS, with idioms of two words."""
-    for name, is_test in (("train", False), ("test", True)):
-        rows = [("S", "A_c", "A_i", "sim")]
-        for number in range(49):
-            if (number % 6 == 3) != is_test:
-                continue
-            a, b = divmod(number, 7)
-            correct, incorrect = f"su {WORDS[7 + b]}", f"su {WORDS[7 + a]} {WORDS[7 + b]}"
-            rows.append((f"su {{{WORDS[a]} {WORDS[b]}}}", correct, incorrect, ""))
-            rows.append((f"su {{{WORDS[a]} {WORDS[b]}}}", correct, "", "1.0"))
-        rows += [("su", "", "ev", "0.0"), ("ev", "ev", "", "1.0")] if is_test else []
-        write_csv(tmp_path / "toy" / f"{name}.csv", rows)
-    monkeypatch.setenv("CHENGYU_STS_DATA", str(tmp_path / "toy"))
+    """Begins a command on a toy ChengyuSTS whose sentences begin with "su", for which the classifier says idiomatic."""
+    monkeypatch.setenv("CHENGYU_STS_DATA", str(write_toy_chengyu(tmp_path / "toy", before="su ")))
 
     def begin(model, *options):
         command = ["finetune", "similarity", "-m", str(model), "--data", "chengyu", "--out", str(tmp_path / "tokens")]

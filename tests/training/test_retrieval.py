@@ -202,20 +202,6 @@ def test_every_option_trains_and_scores_in_float32(sentence_model, tmp_path, opt
     assert {tensor.dtype for tensor in again.state_dict().values() if tensor.is_floating_point()} == {torch.float32}
 
 
-def test_a_cached_batch_trains_like_the_whole_one(sentence_model):
-    """Without dropout the two losses are one function, so the scores agree; the sums differ in the last bits."""
-
-    def run(**options):
-        trainee = load_trainee(str(sentence_model), task="T2")
-        for module in trainee.model.modules():
-            if isinstance(module, torch.nn.Dropout):
-                module.p = 0.0
-        return fine_tune_retrieval(trainee, regime(), config=changed(epochs=1, batch_size=16, **options))
-
-    whole, cached = run(), run(cached=True, mini_batch=4)
-    assert cached.history[-1].score == pytest.approx(whole.history[-1].score, abs=1e-3)
-
-
 def with_prompts(folder, prompts, out):
     """The folder of a copy of a model with prompts."""
     model = SentenceTransformer(str(folder), prompts=prompts, device="cpu")

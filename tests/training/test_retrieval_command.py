@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from tests.dataset.conftest import write_config
 from tests.encoders.untrained_models import WORDS
 from tests.training.toy_task import IDIOM, MEANING
 from turkic_idiom_tasks.cli import main
@@ -88,11 +89,7 @@ def test_development_scores_are_the_scores_of_the_task(sentence_model, tmp_path)
 )
 def test_bad_input(untrained_bert, lexicon_folder, tmp_path, capsys, monkeypatch, arguments, code, message):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "hub").mkdir()
-    (tmp_path / "hub" / "a.jsonl").write_text("{}\n")
-    (tmp_path / "hub" / "README.md").write_text(
-        "---\nconfigs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    path: a.jsonl\n---\n"
-    )
+    write_config(tmp_path / "hub", "span-tr", {"test": [{}]})
     monkeypatch.setenv("TURKIC_IDIOM_DATA", str(lexicon_folder))
     model = [] if "-m" in arguments else ["-m", str(untrained_bert)]
     assert main(["finetune", "retrieval", *model, *arguments]) == code

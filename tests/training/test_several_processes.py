@@ -1,7 +1,6 @@
 """Two processes under torchrun, which start once for both commands: their imports take most of the time."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +9,7 @@ import pytest
 
 from tests.conftest import REPOSITORY
 from tests.runs.grid_data import small_lexicon
+from tests.warm_commands import run_to_end
 from turkic_idiom_tasks.results.record import find_records
 from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
 
@@ -23,14 +23,8 @@ def launched(sentence_model, untrained_bert, tmp_path_factory):
     launch = (torchrun, "--standalone", "--nproc_per_node", "2", "-m", "tests.training.several_processes")
     span = ("finetune", "span", "-m", untrained_bert, "--data", data, "--out", folder / "spans")
     settings = ("--epochs", "1", "--learning-rate", "5e-3", "--seed", "1")
-    run = subprocess.run(
-        [str(part) for part in (*launch, sentence_model, folder / "retrieval", *span, *settings)],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    command = (*launch, sentence_model, folder / "retrieval", *span, *settings)
+    run = run_to_end(command, cwd=REPOSITORY, timeout=600)
     assert run.returncode == 0, run.stderr[-2000:]
     return SimpleNamespace(folder=folder, stdout=run.stdout)
 
