@@ -14,8 +14,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.reading import display, faults, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry
@@ -57,16 +58,6 @@ class _Row(BaseModel):
     variants: list[_Text] | None = None
 
 
-def check_out(path: Path, *, overwrite: bool | None = None) -> None:
-    """Check before any work is done that a file may be written; `overwrite` is None if a command cannot replace it."""
-    if path.is_dir():
-        raise InputError(f"{path}: is a directory; --out takes the name of a file")
-    if path.exists() and not overwrite:
-        raise InputError(
-            f"{path}: exists; choose another --out, or {'remove it' if overwrite is None else 'add --overwrite'}"
-        )
-
-
 def annotate_rows(
     source: Path,
     target: Path,
@@ -85,9 +76,7 @@ def annotate_rows(
     Raises:
         InputError: a file cannot be used, or a row; nothing is written then.
     """
-    if target.resolve() == source.resolve():
-        raise usage_error(f"{target}: is the file that is read; choose another --out")
-    check_out(target, overwrite=overwrite)
+    check_outputs({"--out": target}, inputs=[source], overwrite=overwrite)
     rows: list[dict[str, Any]] = []
     lines_by_id: dict[str, int] = {}
     for line in read_json_lines(source):

@@ -50,15 +50,20 @@ class _LmEvalSample(BaseModel):
     filtered_resps: list[str]
 
 
-def read_explanations(places: Sequence[Path]) -> list[Case]:
-    """Return what is to be judged in some files, and in the sample files and logs of some folders."""
-    files: dict[Path, None] = {}
+def explanation_files(places: Sequence[Path]) -> list[Path]:
+    """Return the files among some places, and the sample files and logs in the folders among them, each once."""
+    files: list[Path] = []
     for place in places:
         names = [*place.rglob(LM_EVAL_SAMPLES), *place.rglob(INSPECT_LOGS)] if place.is_dir() else [place]
-        files |= dict.fromkeys(sorted(names))
+        files += sorted(names)
+    return list(dict.fromkeys(files))
+
+
+def read_explanations(places: Sequence[Path]) -> list[Case]:
+    """Return what is to be judged in some files, and in the sample files and logs of some folders."""
     cases: dict[str, Case] = {}
     origins: dict[str, Path] = {}
-    for path in files:
+    for path in explanation_files(places):
         for where, value, problem in _rows(path):
             try:
                 if isinstance(value, dict) and "doc" in value:

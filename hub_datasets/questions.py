@@ -139,6 +139,9 @@ class AnswerFile:
             self._answers[answer.key] = answer
         # After half a line the next answer must begin on a line of its own, or both would be lost.
         self._is_cut = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
+        # Answers would be appended to it, whatever it is: a lexicon, or the samples to be judged.
+        if self.n_damaged > self._is_cut and not self._answers:
+            raise InputError(f"{path}: holds no answers of language models; name another file with --set cache")
 
     def get(self, key: str) -> Answer | None:
         """Return the newest answer under a key."""

@@ -18,14 +18,15 @@ from turkic_idiom_tasks.io.reading import MalformedError, display
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import Problem, read_review_file
-from turkic_idiom_tasks.lexicon.reviews import FIELDS, Review
+from turkic_idiom_tasks.lexicon.reviews import FIELDS, Review, newest_reviews
 
 MOST_BYTES = 10 * 1024 * 1024  # of a file of reviews
-CHANGES = ADDED, REPLACED, UNCHANGED, OUTDATED = (
+CHANGES = ADDED, REPLACED, UNCHANGED, OUTDATED, CONFLICTING = (
     "reviews added",
     "replaced",
     "there already",
     "older than those there",
+    "in conflict",
 )
 _TIME_ZONES = timedelta(days=1)  # what a reviewer's date may be ahead of ours
 
@@ -69,8 +70,9 @@ def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tup
                 f"the idiom of {review.concept!r} reads {display(entry.idiom)} and was reviewed as "
                 f"{display(review.idiom)}; remove the line, and have the entry reviewed again"
             )
-        if date.fromisoformat(review.date) > today + _TIME_ZONES:
-            raise MalformedError(f"field 'date': {review.date} is in the future; correct it")
+        latest = max(review.date, review.stamp[0][: len(review.date)])
+        if date.fromisoformat(latest) > today + _TIME_ZONES:
+            raise MalformedError(f"field 'date' or 'time': {latest} is in the future; correct it")
 
     reviews: list[Review] = []
     problems: list[Problem] = []
@@ -89,17 +91,28 @@ def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tup
 
 def count_changes(lexicon: Lexicon, reviews: Iterable[Review]) -> Counter[str]:
     """Return what reviews will change before they are added to the lexicon: one of `CHANGES` -> number of reviews."""
-    present = {review.key: review for review in lexicon.reviews}
+    present: dict[tuple[str, str, str], list[Review]] = {}
+    for review in lexicon.reviews:
+        present.setdefault(review.key, []).append(review)
     counts: Counter[str] = Counter()
     for review in reviews:
-        earlier = present.get(review.key)
-        if earlier is not None and review.date < earlier.date:
+        earlier = present.get(review.key, [])
+        kept = present[review.key] = newest_reviews([*earlier, review])
+        if not earlier:
+            counts[ADDED] += 1
+        elif review in earlier:
+            counts[UNCHANGED] += 1
+        elif kept == earlier:
             counts[OUTDATED] += 1
-            continue
-        change = ADDED if earlier is None else REPLACED
-        counts[UNCHANGED if review == earlier else change] += 1
-        present[review.key] = review
+        else:
+            counts[REPLACED if len(kept) == 1 else CONFLICTING] += 1
     return counts
+
+
+def conflicts(lexicon: Lexicon) -> list[tuple[str, str, str]]:
+    """Return language, concept and reviewer of the reviews that differ without one of them being the newer one."""
+    counts = Counter(review.key for review in lexicon.reviews)
+    return [key for key, count in counts.items() if count > 1]
 
 
 def agreements(lexicon: Lexicon) -> list[Agreement]:
@@ -136,7 +149,8 @@ def _verdicts_by_field(lexicon: Lexicon, language: str) -> dict[str, dict[str, d
     """Return field -> concept -> reviewer -> verdict, where two reviewers or more know the idiom."""
     by_field: dict[str, dict[str, dict[str, str]]] = {field: {} for field in FIELDS}
     for concept, reviews in lexicon.reviews_of(language).items():
-        known = [review for review in reviews if review.knows_idiom]  # only who knows an idiom can judge its entry
+        n_reviews = Counter(review.reviewer for review in reviews)  # of two in conflict neither counts
+        known = [review for review in reviews if review.knows_idiom and n_reviews[review.reviewer] == 1]
         for field in FIELDS:
             verdicts: dict[str, str] = {
                 review.reviewer: review.verdicts[field] for review in known if field in review.verdicts

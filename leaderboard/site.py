@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -19,15 +18,15 @@ from leaderboard.pages import Pages, environment
 from leaderboard.submission import LeftOut, Submission, read_submission, submission_folders
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.files import commit_folder, foreign_names, our_files, write_text
-from turkic_idiom_tasks.io.reading import MalformedError, display, printable, read_file
+from turkic_idiom_tasks.io.files import commit_folder, foreign_names, our_files
+from turkic_idiom_tasks.io.output_files import check_outputs, write_output
+from turkic_idiom_tasks.io.reading import display, printable
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import TASK_NAMES
 
 KIND = "site"  # of the folder, in its manifest
 
 _REPOSITORY = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+", re.ASCII)
-_REPORT_MARK = b'<meta name="generator" content="turkic-idiom leaderboard build">'
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,12 +160,8 @@ def _check_places(out: Path, submissions: Path, report: Path | None, *, overwrit
                 f"{out}: holds {display(others[0])} and is no site; choose an empty or new folder, or pass "
                 "--overwrite, which leaves files with other names alone"
             )
-    if report and report.exists():
-        is_ours = False
-        with suppress(MalformedError):  # a folder, or a file without the right to read it
-            is_ours = _REPORT_MARK in read_file(report)
-        if not is_ours:
-            raise InputError(f"{report}: was not written by this command; choose another file with --report")
+    if report:
+        check_outputs({"--report": report}, command="build")
 
 
 def _write_report(report: Path, outcome: Built, dataset: Dataset, built: date | None) -> None:
@@ -179,4 +174,5 @@ def _write_report(report: Path, outcome: Built, dataset: Dataset, built: date | 
             faults.append(printable(f"{place}{fault.message}"))
         left_out.append((entry.id, faults))
     page = environment().get_template("maintainers.html")
-    write_text(report, page.render(outcome=outcome, left_out=left_out, data=dataset, built=built))
+    text = page.render(outcome=outcome, left_out=left_out, data=dataset, built=built)
+    write_output(report, text, command="build")

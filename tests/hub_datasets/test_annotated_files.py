@@ -128,7 +128,7 @@ def test_files_that_cannot_be_used(tmp_path, annotate):
     out.write_text("mine")
     for file, target, message in [
         (path, out, "exists; choose another --out, or add --overwrite"),
-        (path, path, "is the file that is read; choose another --out"),
+        (path, path, f"this command reads {path}; choose another --out"),
         (tmp_path / "absent", tmp_path / "new", "absent: cannot be read (No such file or directory)"),
         (write(tmp_path, ""), tmp_path / "new", "is empty; nothing to annotate"),
     ]:

@@ -223,6 +223,8 @@ def test_a_review_by_keyboard_survives_a_reload_and_apply_takes_its_export(
     assert rows[1]["comment"] == "a f m u? bəlkə ❤🧑🌾"
     assert rows[1]["correction"] == "göz yumma"
     assert rows[1]["date"] == page.evaluate("new Date().toLocaleDateString('sv')")
+    assert rows[1]["sequence"] > rows[0]["sequence"] == 1
+    assert rows[0]["time"] <= rows[1]["time"] <= page.evaluate("new Date().toISOString().slice(0, 19) + 'Z'")
     lexicon = shutil.copytree(directory, tmp_path / "lexicon")
     code, stdout, stderr = dataset("review", path, "--data", lexicon)
     assert (code, stderr) == (0, "")

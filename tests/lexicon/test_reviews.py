@@ -66,6 +66,9 @@ def test_a_line_is_read_and_written_as_it_stands():
         ({"reviewer": "АВ"}, "field 'reviewer'"),  # Cyrillic
         ({"date": "2026-02-30"}, "field 'date'"),
         ({"date": "20260131"}, "field 'date'"),
+        ({"time": "2026-01-31T09:30"}, "field 'time'"),
+        ({"time": "2026-01-31T25:30:00Z"}, "field 'time'"),
+        ({"sequence": 0}, "field 'sequence'"),
         ({"x\u202e": 1}, "unknown field 'x"),
         ({"date": ...}, "field 'date' is missing"),
     ],
@@ -97,10 +100,32 @@ def test_the_newest_review_of_each_reviewer_stays_in_whatever_order(reviews):
     assert [one.date for one in newest_reviews(reversed(reviews))] == [one.date for one in newest]
 
 
-def test_of_two_reviews_of_one_day_the_later_in_the_sequence_stays():
-    first, second = review(comment="first"), review(comment="second")
-    assert newest_reviews([first, second]) == [second]
-    assert newest_reviews([second, first]) == [first]
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ({"time": "2026-01-31T09:30:00Z"}, {"time": "2026-01-31T09:30:01Z"}),
+        ({"time": "2026-01-31T09:30:00Z", "sequence": 9}, {"time": "2026-01-31T09:30:00Z", "sequence": 10}),
+        ({}, {"time": "2026-01-31T00:00:00Z"}),
+        ({"time": "2026-01-31T23:59:59Z"}, {"date": "2026-02-01"}),
+    ],
+)
+def test_of_two_reviews_of_one_day_the_newer_one_stays_in_whatever_order(older, newer):
+    first, second = review(comment="first", **older), review(comment="second", **newer)
+    assert newest_reviews([first, second]) == newest_reviews([second, first]) == [second]
+
+
+@pytest.mark.parametrize("stamp", [{}, {"time": "2026-01-31T09:30:00Z", "sequence": 3}])
+def test_where_no_time_says_which_is_newer_both_stay_until_a_newer_one_comes(tmp_path, stamp):
+    first, second = review(comment="first", **stamp), review(comment="second", **stamp)
+    both = newest_reviews([first, second])
+    assert both == newest_reviews([second, first, second]) == newest_reviews(both)
+    assert {one.comment for one in both} == {"first", "second"}
+    write(tmp_path / "lex", second)
+    add_reviews(tmp_path / "lex", [first], revision=content_revision(tmp_path / "lex"))
+    assert read_lexicon(tmp_path / "lex")[1] == []
+    assert list(load_lexicon(tmp_path / "lex").reviews) == both
+    newest = review(date="2026-02-01")
+    assert newest_reviews([first, newest, second]) == [newest]
 
 
 def test_reviews_are_read_but_are_no_part_of_the_revision(tmp_path):

@@ -88,10 +88,10 @@ def align(
         solve,
         with_matches,
     )
-    from hub_datasets.annotated_files import check_out
     from hub_datasets.enrich import write_changed
     from hub_datasets.questions import today
     from turkic_idiom_tasks.io.files import write_text
+    from turkic_idiom_tasks.io.output_files import check_outputs
     from turkic_idiom_tasks.languages import get_language
     from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
@@ -101,7 +101,8 @@ def align(
             raise usage_error("--in is missing: the dictionary whose entries are to be aligned")
         # Encoding takes minutes or hours, so what cannot be written is refused before it.
         check_target(out)
-        check_out(out.with_name(f"{out.name}-review.csv"))
+        review = out.with_name(f"{out.name}-review.csv")
+        check_outputs({"--out": review}, inputs=[directory, file])
     lexicon = load_lexicon(directory)
     candidates = (
         own_candidates(lexicon, code) if file is None else read_candidates(file, code, format_name=format.value)
@@ -135,7 +136,6 @@ def align(
         writer = csv.DictWriter(table, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    review = out.with_name(f"{out.name}-review.csv")
     write_text(review, table.getvalue())
     write_changed(aligned, out)
     sys.stdout.write(

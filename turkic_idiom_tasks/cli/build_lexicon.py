@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -117,14 +117,17 @@ def verify(
         verdict_of,
         verification_question,
     )
-    from turkic_idiom_tasks.io.files import write_text
+    from turkic_idiom_tasks.io.output_files import check_outputs, write_output
     from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
     settings = asking_settings(values, dry_run=dry_run, max_requests=max_requests)
     prompt = load_prompt(VERIFY, settings.prompt)
+    verdicts = verdicts or Path(f"{directory.name or 'lexicon'}-verdicts.jsonl")
+    outputs = {"--verdicts": verdicts}
     if out is not None:
         check_target(out)
-    verdicts = verdicts or Path(f"{directory.name or 'lexicon'}-verdicts.jsonl")
+        outputs["--out"] = rejected = out.with_name(f"{out.name}-rejected.jsonl")
+    check_outputs(outputs, command="verify", inputs=[directory, settings.cache, settings.prices])
     lexicon = load_lexicon(directory)
     checked = entries_to_check(lexicon, chosen_languages(languages, lexicon.entries), planted_share=plant)
     if not checked:
@@ -136,7 +139,8 @@ def verify(
     for row, reply in zip(checked, asked[model], strict=True):
         results.append(verdict_of(row, reply, min_confidence=min_confidence))
     # Before anything can fail, because the verdicts are paid for.
-    write_text(verdicts, "".join(f"{row.to_json(model=model, prompt=prompt.label)}\n" for row in results))
+    rows = [row.to_json(model=model, prompt=prompt.label) for row in results]
+    write_output(verdicts, "".join(f"{row}\n" for row in rows), command="verify")
     note = f"{model}, {prompt.label}, {_dates(asked[model])}"
     _print_counts(count_decisions(results), head=["decision", "entries"])
     sys.stdout.write(printable(f"{verdicts}: {len(results)} verdicts by {note}\n"))
@@ -146,8 +150,8 @@ def verify(
         return
     # After the check of the planted errors: a verifier that misses them must not make a lexicon.
     kept, refused = apply_verdicts(lexicon, results, note=note)
-    rejected = out.with_name(f"{out.name}-rejected.jsonl")
-    write_text(rejected, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in refused))
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in refused]
+    write_output(rejected, "".join(lines), command="verify")
     n_kept = sum(len(rows) for rows in kept.entries.values())
     if not n_kept:
         raise InputError(f"{out}: not one entry was accepted, so there is no lexicon to write; see {rejected}")
@@ -207,7 +211,7 @@ def judge_lexicon(
     verdicts = verdicts or Path(f"{directory.name or 'lexicon'}-judged.jsonl")
     paper = CROSS_LINGUAL if cross_lingual else MONOLINGUAL
     settings = asking_settings(values, dry_run=dry_run, max_requests=max_requests)
-    judged = _judge(cases, models, settings, verdicts, paper=paper)
+    judged = _judge(cases, models, settings, verdicts, inputs=[directory], paper=paper)
     report_caught(caught_errors(judged), min_caught=min_caught)
 
 
@@ -233,17 +237,24 @@ def judge_explanations(
     are HIGH, MEDIUM or LOW, printed as shares by language with intervals, and written with their reasons beside the
     samples.
     """
-    from hub_datasets.explanations import read_explanations
+    from hub_datasets.explanations import explanation_files, read_explanations
 
     cases = read_explanations(samples)
     first = samples[0]
     verdicts = verdicts or (first / "verdicts.jsonl" if first.is_dir() else Path(f"{first}-verdicts.jsonl"))
     settings = asking_settings(values, dry_run=dry_run, max_requests=max_requests)
-    _judge(cases, models, settings, verdicts)
+    # Not the folders themselves, because the verdicts stand in the folder of the samples unless --verdicts is given.
+    _judge(cases, models, settings, verdicts, inputs=explanation_files(samples))
 
 
 def _judge(
-    cases: Sequence[Case], models: Sequence[str], settings: Asking, verdicts: Path, *, paper: str = ""
+    cases: Sequence[Case],
+    models: Sequence[str],
+    settings: Asking,
+    verdicts: Path,
+    *,
+    inputs: Iterable[Path],
+    paper: str = "",
 ) -> list[Judged]:
     """Ask the models about the cases, write and print their verdicts, and return them; empty in a dry run.
 
@@ -251,8 +262,9 @@ def _judge(
     """
     from hub_datasets.judge import PAPER_SHARES, QUALITIES, Judged, quality_shares, vote_of, votes_by_case
     from hub_datasets.verdicts import krippendorff_alpha, pair_agreement
-    from turkic_idiom_tasks.io.files import write_text
+    from turkic_idiom_tasks.io.output_files import check_outputs, write_output
 
+    check_outputs({"--verdicts": verdicts}, command="judge", inputs=[*inputs, settings.cache, settings.prices])
     questions = [case.question(settings.prompt) for case in cases]
     asked = ask_models(models, questions, settings)
     if asked is None:
@@ -263,7 +275,7 @@ def _judge(
         for model, replies in asked.items():
             votes.append(vote_of(replies[number], model=model, prompt=questions[number].prompt))
         judged.append(Judged(case, votes))
-    write_text(verdicts, "".join(f"{row.to_json()}\n" for row in judged))
+    write_output(verdicts, "".join(f"{row.to_json()}\n" for row in judged), command="judge")
 
     high, medium, low = QUALITIES
     rows: list[list[object]] = []

@@ -83,9 +83,11 @@ def import_(
     """
     from hub_datasets.import_report import REPORT_FILE
     from hub_datasets.importing import import_source, write_import
-    from turkic_idiom_tasks.lexicon.load import check_target
+    from turkic_idiom_tasks.lexicon.load import FILES, check_target
 
     check_target(out, overwrite=overwrite)
+    if file.name in FILES and file.resolve().parent == out.resolve():
+        raise usage_error(f"{file}: is read by this command, and would be replaced; choose another --out")
     imported = import_source(format, file)
     write_import(imported, out, overwrite=overwrite)
     report = imported.report
@@ -251,15 +253,15 @@ def show(
     data: Data = None,
 ) -> None:
     """Print one concept in every language, or write a searchable HTML page of all concepts side by side."""
-    from hub_datasets.annotated_files import check_out
     from hub_datasets.browse import page
     from hub_datasets.browse import show as show_concept
     from turkic_idiom_tasks.io.files import write_text
+    from turkic_idiom_tasks.io.output_files import check_outputs
 
     if (concept is None) == (out is None):
         raise usage_error("give a CONCEPT to print, or --out FILE for the page of all concepts")
     if out is not None:
-        check_out(out)
+        check_outputs({"--out": out}, inputs=[data])
     lexicon = _lexicon(data)
     if concept is not None:
         sys.stdout.write(show_concept(lexicon, concept))

@@ -60,11 +60,11 @@ def items(
     lang: Languages = None,
 ) -> None:
     """Write items with their options, the position of the right one, and the type of each trap."""
-    from hub_datasets.annotated_files import check_out
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.io.files import write_text
+    from turkic_idiom_tasks.io.output_files import check_outputs
 
-    check_out(out)
+    check_outputs({"--out": out}, inputs=[Path(data)] if data else [])
     sets = _build(open_dataset(data), kind, lang)
     lines = []
     for members in sets.values():

@@ -39,12 +39,13 @@ def review(
     review-CODE-INITIALS.jsonl.
 
     FILES are checked and added to the reviews beside the entries; nothing is written when any of them has a fault. Of
-    two reviews of an entry by one reviewer the newer one is kept. The table has, for each field, the entries with two
-    reviewers or more who know the idiom, the share of pairs of verdicts that are the same, and Krippendorff's alpha.
+    two reviews of an entry by one reviewer the newer one is kept; where that is not known, both are. The table has, for
+    each field, the entries with two reviewers or more who know the idiom, the share of pairs of verdicts that are the
+    same, and Krippendorff's alpha.
     """
-    from hub_datasets.annotated_files import check_out
     from hub_datasets.review import review_page, sample
     from turkic_idiom_tasks.io.files import write_text
+    from turkic_idiom_tasks.io.output_files import check_outputs
     from turkic_idiom_tasks.languages import get_language
     from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 
@@ -53,7 +54,7 @@ def review(
     if lang is None:
         _apply(files or [], load_lexicon(data or BUNDLED))
         return
-    check_out(out)
+    check_outputs({"--out": out}, inputs=[data])
     language = get_language(lang)
     lexicon = load_lexicon(data or BUNDLED)
     # By hashes, so that all reviewers of a language get the same entries, and their verdicts can be compared.
@@ -63,7 +64,7 @@ def review(
 
 
 def _apply(files: list[Path], lexicon: Lexicon) -> None:
-    from hub_datasets.verdicts import CHANGES, agreements, count_changes, disagreements, read_reviews
+    from hub_datasets.verdicts import CHANGES, agreements, conflicts, count_changes, disagreements, read_reviews
     from turkic_idiom_tasks.lexicon.load import add_reviews, load_lexicon
     from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE
 
@@ -85,6 +86,9 @@ def _apply(files: list[Path], lexicon: Lexicon) -> None:
     parts = ", ".join(f"{changes[change]} {change}" for change in CHANGES)
     sys.stdout.write(f"{directory / REVIEWS_FILE}: {parts}\n")
     lexicon = load_lexicon(directory)
+    for language, concept, reviewer in conflicts(lexicon):
+        conflict = "two reviews differ, and neither is the newer one; both are kept, and count when a newer one is sent"
+        sys.stdout.write(f"{reviewer} on {concept!r} in {language}: {conflict}\n")
     table = []
     for row in agreements(lexicon):
         share = UNDEFINED if row.share is None else f"{row.share:.1%}"

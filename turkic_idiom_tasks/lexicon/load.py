@@ -112,19 +112,20 @@ def _read_lines(
     parse: Callable[[Any], tuple[T | None, list[str]]],
     name: Callable[[T], str],
     *,
+    identity: Callable[[T], object] | None = None,
     limit: int = MAX_BYTES,
     is_optional: bool = True,
 ) -> tuple[list[T], list[Problem]]:
-    """Return what the lines of a file state, and its mistakes, among them lines of the same name."""
+    """Return what the lines of a file state, and its mistakes, among them lines of the same identity, or name."""
     if is_optional and not path.is_file():
         return [], []
     rows = []
     problems = []
-    first_line: dict[str, int] = {}
+    first_line: dict[object, int] = {}
     for line in read_json_lines(path, limit=limit):
         row, mistakes = (None, [line.problem]) if line.problem else parse(line.value)
         if row is not None:
-            earlier = first_line.setdefault(name(row), line.number)
+            earlier = first_line.setdefault((identity or name)(row), line.number)
             if earlier == line.number:
                 rows.append(row)
             else:
@@ -138,7 +139,8 @@ def read_review_file(
 ) -> tuple[list[Review], list[Problem]]:
     """Return the reviews of a file of JSON lines in its order, and everything that is wrong with it.
 
-    `check` raises MalformedError if a review cannot be used.
+    `check`, which files from outside need, raises MalformedError if a review cannot be used. Such a file has one line
+    for each entry and reviewer; the file of a lexicon has conflicts, too.
     """
 
     def parse(row: Any) -> tuple[Review | None, list[str]]:
@@ -150,13 +152,13 @@ def read_review_file(
             return None, [str(error)]
         return review, []
 
-    return _read_lines(
-        path,
-        parse,
-        lambda review: f"{review.reviewer} on {review.concept!r} in {review.language}",
-        limit=limit,
-        is_optional=is_optional,
-    )
+    def name(review: Review) -> str:
+        return f"{review.reviewer} on {review.concept!r} in {review.language}"
+
+    def identity(review: Review) -> object:
+        return (review.key, review.statement) if check is None else review.key
+
+    return _read_lines(path, parse, name, identity=identity, limit=limit, is_optional=is_optional)
 
 
 def lexicon_files(directory: Path) -> dict[str, Path]:

@@ -1,19 +1,19 @@
 """Reviews: what native speakers said about the entries.
 
-``reviews.jsonl`` stands beside the entries and has one line per language, concept and reviewer. A review counts while
-the idiom of its entry reads as it did when it was reviewed; the others are history and stay in the file.
+``reviews.jsonl`` stands beside the entries and has one line per language, concept and reviewer, or several where they
+differ and nothing says which is the newest: a conflict. A review counts while the idiom of its entry reads as it did
+when it was reviewed; the others are history and stay in the file.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from collections.abc import Iterable
-from datetime import date
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, PositiveInt, StringConstraints, TypeAdapter
 
 from turkic_idiom_tasks.io.reading import MalformedError
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -36,11 +36,8 @@ def _initials(text: str) -> str:
     return text
 
 
-def _iso_date(text: str) -> str:
-    # Dates are compared as texts, and Python reads other ISO forms too, such as 2026-W05-6.
-    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
-        raise ValueError("must be a date such as 2026-01-31")
-    date.fromisoformat(text)  # a ValueError, which pydantic shows, if there is no such day
+def _possible(text: str) -> str:
+    datetime.fromisoformat(text)  # raises a ValueError that says what is wrong with 2026-02-30
     return text
 
 
@@ -55,6 +52,9 @@ def _complete_verdicts(verdicts: dict[str, str]) -> dict[str, str]:
 
 
 _Text = Annotated[str, StringConstraints(max_length=MOST_CHARACTERS), AfterValidator(visible_text)]
+_Date = Annotated[str, StringConstraints(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(_possible)]
+_CLOCK = StringConstraints(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")
+_Time = Annotated[str, _CLOCK, AfterValidator(_possible)]
 _Verdicts = dict[Literal["form", "meaning", "concept", "example"], Literal["ok", "wrong", "unknown"]]
 
 
@@ -74,12 +74,25 @@ class Review(BaseModel):
     comment: _Text = ""
     correction: _Text = ""  # that the reviewer proposes
     reviewer: Annotated[str, AfterValidator(_initials)]
-    date: Annotated[str, AfterValidator(_iso_date)]  # of the verdicts
+    date: _Date  # of the verdicts, by the reviewer's clock
+    # Of the last change, in UTC, and how many changes there were; earlier pages of reviews stated neither.
+    time: _Time | None = None
+    sequence: PositiveInt | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
         """Return language, concept and reviewer; a lexicon keeps one review for each such key."""
         return self.language, self.concept, self.reviewer
+
+    @property
+    def stamp(self) -> tuple[str, int]:
+        """Return what orders the reviews of one reviewer on one entry; without a time only the day is known."""
+        return self.time or self.date, self.sequence or 0
+
+    @property
+    def statement(self) -> str:
+        """Return what the review says, as one text."""
+        return self.model_dump_json(include={"idiom", "verdicts", "comment", "correction"})
 
     @property
     def knows_idiom(self) -> bool:
@@ -88,7 +101,7 @@ class Review(BaseModel):
 
     def to_json(self) -> str:
         """Return the review as one line of ``reviews.jsonl``."""
-        return json.dumps(self.model_dump(), ensure_ascii=False)
+        return json.dumps(self.model_dump(exclude_none=True), ensure_ascii=False)
 
 
 _REVIEW = TypeAdapter(Review)
@@ -105,7 +118,14 @@ def parse_review(row: Any) -> Review:
 def newest_reviews(reviews: Iterable[Review]) -> list[Review]:
     """Return the newest review of each language, concept and reviewer, sorted by the three.
 
-    Of two with the same date, the one that comes later is taken.
+    Those with the same stamp are all kept if they differ, because either may be the one that the reviewer means.
     """
-    newest = {review.key: review for review in sorted(reviews, key=lambda review: review.date)}
-    return [newest[key] for key in sorted(newest)]
+    newest: dict[tuple[str, str, str], dict[str, Review]] = {}  # key -> statement -> review, all with one stamp
+    for review in sorted(reviews, key=lambda review: review.stamp):
+        rivals = newest.get(review.key, {})
+        has_rivals = any(rival.stamp == review.stamp for rival in rivals.values())
+        newest[review.key] = {**(rivals if has_rivals else {}), review.statement: review}
+    kept = []
+    for _, rivals in sorted(newest.items()):
+        kept += [rivals[statement] for statement in sorted(rivals)]
+    return kept

@@ -1,0 +1,63 @@
+"""Single files that a command writes where its user says: nothing that is there already is replaced without a word.
+
+A command that goes on with answers that are paid for, or with a folder that it updates, may replace its own file while
+nobody has changed it. What the manifest is for a folder, a record beside the file is here: hashes of what was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.files import write_text
+
+
+def check_outputs(
+    outputs: Mapping[str, Path],
+    *,
+    inputs: Sequence[Path | None] = (),
+    overwrite: bool | None = None,
+    command: str | None = None,
+) -> None:
+    """Check, before any work is done, that a command may write files.
+
+    Args:
+        outputs: option that names the file -> file.
+        inputs: files and folders that it reads, which are never replaced; nor is anything new put into such a folder.
+        overwrite: whether other files may be replaced; None if the command has no option for it.
+        command: name under which `write_output` wrote files that may be replaced; None if there are none.
+    """
+    option_of: dict[Path, str] = {}
+    for option, path in outputs.items():
+        place = path.resolve()  # so that a link is the file that it leads to
+        if path.is_dir():
+            raise InputError(f"{path}: is a directory; {option} takes the name of a file")
+        for source in filter(None, inputs):
+            if place.is_relative_to(source.resolve()):
+                raise usage_error(f"{path}: this command reads {source}; choose another {option}")
+        other = option_of.setdefault(place, option)
+        if other != option:
+            raise usage_error(f"{path}: is the file of {other} as well; choose another {option}")
+        if path.exists() and not overwrite and (command is None or not _is_unchanged(path, _record(path, command))):
+            problem = "exists" if command is None else "was not written by this command, or was changed since"
+            advice = "remove it" if overwrite is None else "add --overwrite"
+            raise InputError(f"{path}: {problem}; choose another {option}, or {advice}")
+
+
+def write_output(path: Path, text: str, *, command: str) -> None:
+    """Write a file that `check_outputs` has let pass, and the record of it."""
+    record = _record(path, command)
+    earlier = record.read_text("utf-8").split()[-1:] if record.is_file() else []
+    # With the hash of the earlier text, so that a kill between the two writes does not make our own file foreign.
+    write_text(record, "\n".join([*earlier, hashlib.sha256(text.encode("utf-8")).hexdigest()]))
+    write_text(path, text)
+
+
+def _record(path: Path, command: str) -> Path:
+    return path.with_name(f".{path.name}.turkic-idiom-{command}")
+
+
+def _is_unchanged(path: Path, record: Path) -> bool:
+    return record.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() in record.read_text("utf-8").split()
