@@ -15,7 +15,6 @@ from turkic_idiom_tasks.dataset.retrieval import (
     concept_of,
     find_task,
     is_literal,
-    queries_with_shared_stem,
 )
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
@@ -184,15 +183,6 @@ def test_a_lexicon_that_records_no_sources_in_gagauz_needs_no_support(with_gagau
     entry = dataclasses.replace(with_gagauz.of("gag")[TEST[0]], attested=None)
     other = changed(with_gagauz, "gag", entry)
     assert set(build_retrieval(other, "T2", "gag").queries) == {f"gag:{concept}" for concept in TEST}
-
-
-def test_queries_that_share_a_word_with_their_document(lexicon):
-    data = build_retrieval(lexicon, "T1", "tur-azj")
-    shared = queries_with_shared_stem(data, "T1", "tur-azj")
-    assert shared == frozenset(data.queries)  # ağız and ağız, göz and göz, ... tutmak and tutmaq
-    other = changed(lexicon, "az", Entry(TEST[0], "huşunu itirmək", "mənası"))
-    data = build_retrieval(other, "T1", "tur-azj")
-    assert queries_with_shared_stem(data, "T1", "tur-azj") == frozenset(data.queries) - {f"tur:{TEST[0]}"}
 
 
 def test_t4_asks_a_sentence_for_its_paraphrase_among_sentences_with_the_same_words():

@@ -11,7 +11,6 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, Language
 from turkic_idiom_tasks.lexicon.entries import SAME, Lexicon
 from turkic_idiom_tasks.lexicon.support import supported
-from turkic_idiom_tasks.orthography import share_stem
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, retrieval_split
 
 
@@ -219,15 +218,3 @@ def check_retrieval(data: RetrievalData, *, place: str) -> None:
         for query in data.queries:
             if query not in qrels:
                 raise InputError(f"{place}: query {query!r} has no relevant document in the {kind}")
-
-
-def queries_with_shared_stem(data: RetrievalData, task: str, subset: str) -> frozenset[str]:
-    """Return the queries that have a content word in common with a relevant document, as far as spelling shows."""
-    source, target = TASKS[task].subsets[subset]
-    shared = set()
-    for query, documents in data.qrels.items():
-        for document in documents:
-            if share_stem(data.queries[query], source, data.documents[document], target):
-                shared.add(query)
-                break
-    return frozenset(shared)

@@ -211,19 +211,9 @@ def tail_probabilities(influences: Floats) -> Floats:
     """Return `tail_probability` of each row of (M, C) influences; that of a row of zeros means nothing."""
     n_concepts = influences.shape[1]
     squares = influences**2
-    return tails_of_freedom(degrees_of_freedom(squares.sum(axis=1), (squares**2).sum(axis=1), n_concepts), n_concepts)
-
-
-def degrees_of_freedom(second: Floats, fourth: Floats, n_concepts: int) -> Floats:
-    """Return the degrees of freedom of `tail_probability` from sums of influences to the second and fourth power."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        kurtosis_shares = fourth / second**2  # kurtosis / C, in [1 / C, 1]
-        return np.minimum(2 / np.maximum(kurtosis_shares - 1 / n_concepts, 0), n_concepts - 1)
-
-
-def tails_of_freedom(freedom: Floats, n_concepts: int) -> Floats:
-    """Return `tail_probability` for degrees of freedom; more of them give a larger one."""
-    with np.errstate(invalid="ignore", divide="ignore"):
+        kurtosis_shares = (squares**2).sum(axis=1) / squares.sum(axis=1) ** 2  # kurtosis / C, in [1 / C, 1]
+        freedom = np.minimum(2 / np.maximum(kurtosis_shares - 1 / n_concepts, 0), n_concepts - 1)
         quantiles = stdtrit(freedom, 1 - _TAIL) * np.sqrt(np.float64(n_concepts) / (n_concepts - 1))
     return np.asarray(ndtr(-quantiles), dtype=np.float64)
 
