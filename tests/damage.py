@@ -1,4 +1,4 @@
-"""Damage to JSON lines: any value of any line is dropped, doubled, swapped or of another kind; or whole lines are."""
+"""Damage to files: to their bytes, and to JSON lines, of which any value is dropped, doubled, swapped or replaced."""
 
 import copy
 import json
@@ -33,6 +33,19 @@ def line_damage(draw):
             place = chance.choice(list(_places_in(value)))
             lines[number] = json.dumps(_changed_at(value, place, kind, odd), ensure_ascii=False).encode()
         return lines
+
+    return change
+
+
+@st.composite
+def byte_damage(draw):
+    """A function from the bytes of a file to bytes that are cut off, or changed, added or missing at one place."""
+    place, is_cut_off = draw(st.floats(0, 1)), draw(st.booleans())
+    n_missing, new = draw(st.integers(0, 4)), draw(st.binary(max_size=8))
+
+    def change(content):
+        at = int(place * len(content))
+        return content[:at] if is_cut_off else content[:at] + new + content[at + n_missing :]
 
     return change
 

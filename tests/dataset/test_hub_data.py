@@ -190,11 +190,15 @@ def test_sentences_of_three_splits(hub_layout, kind):
     assert sentences["test"][0].spans() == (Span(5, 14),)
 
 
-def test_text_that_is_not_nfc_is_composed(hub_layout):
+def test_texts_and_numbers_in_other_forms(hub_layout):
+    """Texts that are not in NFC are composed, ids may be numbers, and pandas writes whole numbers as floats."""
     decomposed = json.loads(unicodedata.normalize("NFD", json.dumps(ROW, ensure_ascii=False)))
-    sentences = open_dataset(str(hub_layout({"test": [decomposed]}))).sentences("tr")
-    assert [len(sentences[split]) for split in SPAN_SPLITS] == [0, 0, 1]  # a test split alone is enough
-    assert (sentences["test"][0].sentence, list(sentences["test"][0].tokens)) == (ROW["sentence"], ROW["tokens"])
+    numbers = OTHER | {"id": 2, "ner_tags": [0.0, 1.0, 2.0, 0.0]}
+    sentences = open_dataset(str(hub_layout({"test": [decomposed, numbers]}))).sentences("tr")
+    assert [len(sentences[split]) for split in SPAN_SPLITS] == [0, 0, 2]  # a test split alone is enough
+    first, second = sentences["test"]
+    assert (first.sentence, list(first.tokens)) == (ROW["sentence"], ROW["tokens"])
+    assert [(row.id, row.tags) for row in (first, second)] == [("s1", (O, B, I, O)), ("2", (O, B, I, O))]
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
@@ -217,13 +221,6 @@ def test_malformed_rows_name_id_and_value(hub_layout, kind, change, named):
     text = message_of(lambda: open_dataset(str(folder)).sentences("tr"))
     for part in (str(folder), "span-tr", "split test", "id 's17'", *named):
         assert part in text
-
-
-def test_numbers_in_other_forms_are_numbers(hub_layout):
-    """Ids may be numbers, and pandas writes whole numbers as floats."""
-    folder = hub_layout({"test": [ROW, ROW | {"id": 2, "ner_tags": [0.0, 1.0, 2.0, 0.0]}]})
-    sentences = open_dataset(str(folder)).sentences("tr")["test"]
-    assert [(row.id, row.tags) for row in sentences] == [("s1", (O, B, I, O)), ("2", (O, B, I, O))]
 
 
 OTHER = ROW | {"id": "s2", "sentence": "Ona göz yumdu.", "tokens": ["Ona", "göz", "yumdu", "."]}

@@ -92,6 +92,8 @@ def test_export_says_what_it_left_out(source, tmp_path, dataset):
         ("annotate --evaluate dodiom x --lang tr", "goes without"),
         ("export", "--out"),
         ("export --out out --repo org/name", "--repo"),
+        ("export --repo turkic-idioms --yes", "'turkic-idioms': a repository on the Hub is named ORG/NAME"),
+        ("export --repo org/name --version 1.0 --yes", "--version '1.0': a version looks like v1.0.0"),
         ("show", "--out"),
         ("show fly-into-a-rage --out page.html", "--out"),
         ("review", "--lang"),

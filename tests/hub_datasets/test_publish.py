@@ -157,20 +157,6 @@ def test_a_commit_of_somebody_else_meanwhile_is_not_overwritten(online_dataset, 
     assert repository.files == {"README.md": b"of somebody else"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--repo", "turkic-idioms"), "'turkic-idioms': a repository on the Hub is named ORG/NAME"),
-        (("--repo", REPO, "--version", "1.0"), "--version '1.0': a version looks like v1.0.0"),
-    ],
-)
-def test_wrong_names_are_refused_before_anything_is_asked(online_dataset, hub, lexicon, arguments, message):
-    done = online_dataset("export", lexicon, *arguments, "--yes")
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert hub.requests == []
-
-
 def test_without_the_network_a_publish_says_so(command, lexicon, session_online):
     arguments = ("turkic-idiom", "dataset", "export", lexicon, "--repo", REPO)
     broken = command(*arguments, **session_online | {"HF_ENDPOINT": "http://127.0.0.1:9"})

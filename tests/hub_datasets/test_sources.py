@@ -385,17 +385,13 @@ def test_tables_that_csv_wrote_are_read_back(tmp_path, rows, delimiter):
     [
         ("tr,az,tr-meanings", r"table:1: unknown column 'tr-meanings', nearest: tr-meaning;"),
         ("tr,az,az", "the column az appears twice"),
-        ("tr,az,number", None),  # a column of something else
     ],
 )
 def test_a_misspelt_column_of_a_table_is_named(tmp_path, header, message):
-    path = write(tmp_path, header, "göz yummak,göz yummaq,x", name="table")
-    if message is None:
-        (row,) = columns.read(path)
-        assert set(row.readings) == {"tr", "az"}
-    else:
-        with pytest.raises(InputError, match=message):
-            list(columns.read(path))
+    (row,) = columns.read(write(tmp_path, "tr,az,number", "göz yummak,göz yummaq,3"))  # a column of something else
+    assert set(row.readings) == {"tr", "az"}
+    with pytest.raises(InputError, match=message):
+        list(columns.read(write(tmp_path, header, "göz yummak,göz yummaq,x", name="table")))
 
 
 def test_unclosed_quotation_mark_is_an_error_and_not_one_long_cell(tmp_path):

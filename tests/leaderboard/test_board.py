@@ -42,19 +42,6 @@ def shifted(data, base, shift):
     return {("T2", subset.name): base - shift for subset in data.of_task("T2")}
 
 
-def test_pairing_tells_models_apart_whose_intervals_overlap():
-    data = make_data(60)
-    generator = np.random.default_rng(3)
-    base = generator.uniform(0.3, 1.0, size=60)
-    worse = shifted(data, base, 0.02 + 0.01 * generator.random(60))
-    board = make_board([scored_of("better", data, shifted(data, base, 0)), scored_of("worse", data, worse)], data)
-    better, behind = board.by_task["T2"].values()
-    assert (better.id, behind.id) == ("better", "worse")
-    assert behind.interval.high > better.interval.low  # each alone is uncertain by more than they differ
-    assert (better.group, better.rank) == (1, 1)
-    assert (behind.group, behind.rank) == (2, 2)
-
-
 @pytest.mark.parametrize(
     ("between", "last", "ranks", "pairs"),
     [

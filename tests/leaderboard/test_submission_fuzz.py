@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from leaderboard.board import score_submission
 from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, LeftOut, read_submission
+from tests.damage import byte_damage
 from tests.leaderboard.conftest import make_submission, read_lines, write_lines
 from tests.results.conftest import OnePool
 from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
@@ -71,15 +72,9 @@ def test_any_bytes_as_a_file(fuzzed, name, data, pack):
 
 
 @QUICK
-@given(name=st.sampled_from(FILES), place=st.floats(0, 1), new=st.binary(max_size=3),
-       n_cut=st.integers(0, 3))  # fmt: skip
-def test_bytes_changed_anywhere(fuzzed, name, place, new, n_cut):
-    def change(folder):
-        data = (folder / name).read_bytes()
-        at = int(place * len(data))
-        (folder / name).write_bytes(data[:at] + new + data[at + n_cut :])
-
-    fuzzed(name, change)
+@given(name=st.sampled_from(FILES), damage=byte_damage())
+def test_bytes_changed_anywhere(fuzzed, name, damage):
+    fuzzed(name, lambda folder: (folder / name).write_bytes(damage((folder / name).read_bytes())))
 
 
 @QUICK

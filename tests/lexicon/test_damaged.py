@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.damage import line_damage
+from tests.damage import byte_damage, line_damage
 from tests.dataset.conftest import concepts_of
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.io.files import MANIFEST
@@ -36,21 +36,12 @@ def whole(tmp_path_factory):
     return folder
 
 
-@st.composite
-def damage(draw):
-    """A function from the bytes of a file to damaged bytes, or to None if the file goes."""
-    kind = draw(st.sampled_from(["drop file", "truncate", "bytes", "lines", "lines", "lines", "lines"]))
-    place, noise, change_lines = draw(st.integers(0, 400)), draw(st.binary(max_size=3)), draw(line_damage())
+def damaged_lines(change):
+    """The change of lines as one of the bytes of a file."""
+    return lambda content: b"".join(line + b"\n" for line in change(content.splitlines()))
 
-    def change(content):
-        if kind == "drop file":
-            return None
-        if kind == "lines":
-            return b"".join(line + b"\n" for line in change_lines(content.splitlines()))
-        at = place % (len(content) + 1)
-        return content[:at] + (b"" if kind == "truncate" else noise + content[at + 1 :])
 
-    return change
+DAMAGED_LINES = line_damage().map(damaged_lines)
 
 
 def rows_of(path):
@@ -88,7 +79,7 @@ def check_answer(capsys):
 
 
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(name=st.sampled_from(FILES), damage=damage())
+@given(name=st.sampled_from(FILES), damage=st.one_of(st.none(), byte_damage(), DAMAGED_LINES, DAMAGED_LINES))
 def test_a_damaged_lexicon_is_read_as_it_stands_or_named(whole, tmp_path, check_answer, name, damage):
     folder = tmp_path / "lexicon"
     shutil.rmtree(folder, ignore_errors=True)
@@ -96,11 +87,9 @@ def test_a_damaged_lexicon_is_read_as_it_stands_or_named(whole, tmp_path, check_
     content = (folder / name).read_bytes()
     if name == MANIFEST:
         content = json.dumps(json.loads(content)).encode()  # as one row
-    damaged = damage(content)
-    if damaged is None:
-        (folder / name).unlink()
-    else:
-        (folder / name).write_bytes(damaged)
+    (folder / name).unlink()
+    if damage is not None:
+        (folder / name).write_bytes(damage(content))
     output = tmp_path / "results"
     shutil.rmtree(output, ignore_errors=True)
     run = ("run", "-m", "turkic-idiom/char-ngrams", "-t", "T1", "--data", folder, "--out", output)
