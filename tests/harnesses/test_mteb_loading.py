@@ -185,14 +185,3 @@ def test_a_cross_encoder_is_refused_rather_than_mean_pooled(untrained_bert, tmp_
     with pytest.raises(InputError, match="a CrossEncoder scores pairs and makes no vectors") as caught:
         resolve_model(str(tmp_path / "cross"))
     assert caught.value.exit_code == 2
-
-
-def test_saved_prompts_come_along_from_a_folder(untrained_bert, tmp_path, task):
-    model = build_sentence_transformer(str(untrained_bert), "cls", device="cpu")
-    model.prompts = {"query": "soru: ", "document": "metin: "}
-    model.save_pretrained(str(tmp_path / "prompted"))
-    loaded = resolve_model(f"{tmp_path / 'prompted'} (pooling=max)", device="cpu")
-    assert (loaded.prompt(task, "query"), loaded.prompt(task, "document")) == ("soru: ", "metin: ")
-    assert loaded.meta.name == "local/prompted"
-    assert loaded.meta_for("max").name == "local/prompted (pooling=max)"
-    assert loaded.n_parameters == sum(parameter.numel() for parameter in model.parameters())
