@@ -167,8 +167,7 @@ def test_a_folder_that_is_no_model(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["jinaai/jina-embeddings-v3", "newmindai/TurkEmbed4STS", "newmindai/TurkEmbed4STS (pooling=mean)"],
+    "name", ["jinaai/jina-embeddings-v3", "newmindai/TurkEmbed4STS", "newmindai/TurkEmbed4STS (pooling=mean)"]
 )
 def test_a_registered_model_that_needs_code_is_refused_before_anything_is_loaded(name):
     with pytest.raises(InputError, match="--trust-remote-code"):

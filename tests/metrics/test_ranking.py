@@ -50,10 +50,7 @@ def test_without_ties_the_figures_are_those_of_trec_eval(data):
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.integers(0, 2), min_size=2, max_size=6),
-    st.data(),
-)
+@given(st.lists(st.integers(0, 2), min_size=2, max_size=6), st.data())
 def test_ties_are_scored_by_the_mean_over_all_their_orders(values, data):
     relevant = data.draw(st.lists(st.integers(0, len(values) - 1), min_size=1, max_size=3, unique=True))
     scores = one([float(value) for value in values], relevant)
