@@ -167,8 +167,7 @@ def test_a_folder_that_is_no_model(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["jinaai/jina-embeddings-v3", "newmindai/TurkEmbed4STS", "newmindai/TurkEmbed4STS (pooling=mean)"],
+    "name", ["jinaai/jina-embeddings-v3", "newmindai/TurkEmbed4STS", "newmindai/TurkEmbed4STS (pooling=mean)"]
 )
 def test_a_registered_model_that_needs_code_is_refused_before_anything_is_loaded(name):
     with pytest.raises(InputError, match="--trust-remote-code"):
@@ -185,14 +184,3 @@ def test_a_cross_encoder_is_refused_rather_than_mean_pooled(untrained_bert, tmp_
     with pytest.raises(InputError, match="a CrossEncoder scores pairs and makes no vectors") as caught:
         resolve_model(str(tmp_path / "cross"))
     assert caught.value.exit_code == 2
-
-
-def test_saved_prompts_come_along_from_a_folder(untrained_bert, tmp_path, task):
-    model = build_sentence_transformer(str(untrained_bert), "cls", device="cpu")
-    model.prompts = {"query": "soru: ", "document": "metin: "}
-    model.save_pretrained(str(tmp_path / "prompted"))
-    loaded = resolve_model(f"{tmp_path / 'prompted'} (pooling=max)", device="cpu")
-    assert (loaded.prompt(task, "query"), loaded.prompt(task, "document")) == ("soru: ", "metin: ")
-    assert loaded.meta.name == "local/prompted"
-    assert loaded.meta_for("max").name == "local/prompted (pooling=max)"
-    assert loaded.n_parameters == sum(parameter.numel() for parameter in model.parameters())

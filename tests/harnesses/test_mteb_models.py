@@ -24,7 +24,6 @@ from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
 from turkic_idiom_tasks.encoders.community import community_encoders, pinned_revision
 from turkic_idiom_tasks.encoders.names import TRUST_VARIABLE
-from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import POOLINGS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_models import (
@@ -194,16 +193,6 @@ def test_a_local_checkpoint_gets_a_plain_and_five_pooled_names(register, untrain
     before = dict(registry)
     register_models(registry)  # as turkic_idiom_tasks.register() does in a notebook
     assert registry == before
-
-
-def test_mteb_loads_a_local_checkpoint_under_a_pooling(register, untrained_bert, texts):
-    registry = register(f"test/untrained={untrained_bert}")
-    ours = PooledEncoder.load(str(untrained_bert), device="cpu").encode(texts)
-    for pooling in POOLINGS:
-        model = registry[pooled_name("test/untrained", pooling)].load_model(device="cpu")
-        assert type(model).__module__.startswith("mteb.")
-        assert {type(module).__module__.partition(".")[0] for module in model.model} == {"sentence_transformers"}
-        np.testing.assert_allclose(model.model.encode(texts), ours[pooling], atol=1e-5)
 
 
 @pytest.mark.parametrize(

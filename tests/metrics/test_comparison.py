@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import wilcoxon
 
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, difference, resample
-from turkic_idiom_tasks.metrics.comparison import (
-    Paired,
-    compare,
-    holm,
-    rank_biserial,
-    sign_flip_p,
-)
+from turkic_idiom_tasks.metrics.comparison import Paired, compare, holm, rank_biserial, sign_flip_p
 
 
 def names(n, start=0):
@@ -193,10 +187,7 @@ def test_the_stratified_p_keeps_its_level_because_concepts_are_flipped_together(
 
 def test_languages_weigh_alike():
     # +0.2 on each of 40 concepts in one language, -0.1 on each of 10 of them in the other: (0.2 - 0.1) / 2
-    strata = {
-        "azj": means(np.full(40, 0.5), np.full(40, 0.7)),
-        "gag": means(np.full(10, 0.5), np.full(10, 0.4)),
-    }
+    strata = {"azj": means(np.full(40, 0.5), np.full(40, 0.7)), "gag": means(np.full(10, 0.5), np.full(10, 0.4))}
     found = compare(strata)
     assert found.difference == pytest.approx(0.05)
     assert (found.first, found.second) == pytest.approx((0.5, 0.55))

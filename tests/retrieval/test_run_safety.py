@@ -78,9 +78,7 @@ def test_a_kill_while_other_data_is_written_never_shows_its_scores(tmp_path, sma
     shutil.copytree(output, tmp_path / "saved")
     outcomes = set()
     for kill in every_kill(
-        lambda: restore(tmp_path / "saved", output),
-        lambda: run(output, other_lexicon, overwrite=True),
-        below=output,
+        lambda: restore(tmp_path / "saved", output), lambda: run(output, other_lexicon, overwrite=True), below=output
     ):
         for data, expected in ((small_lexicon, small), (other_lexicon, other))[kill % 2 :]:
             message = ""

@@ -95,14 +95,6 @@ def test_run_scores_the_whole_pool_as_trec_eval_does(mteb_process, tmp_path, sma
     assert "has no data for tur-tuk tur-gag; left out" in said
 
 
-def test_bundled_data_without_any_setting(stock_mteb, tmp_path):
-    model = "turkic-idiom/char-ngrams"
-    stock_mteb("run", "-m", model, "-t", "TurkicIdiomT1", "--output-folder", tmp_path / "out", data="")
-    rows = by_subset(results(tmp_path / "out", "TurkicIdiomT1"))
-    assert set(rows) == {"tur-azj", "tur-tuk", "tur-gag", "tur-uzn"}
-    assert all(row["ndcg_corrected"] > 0.1 for row in rows.values())  # cognates: above chance in every language
-
-
 def test_scores_of_other_data_are_never_shown(stock_mteb, tmp_path, small_lexicon, other_lexicon):
     arguments = ("run", "-m", RANDOM, "-t", "TurkicIdiomT1", "--output-folder", tmp_path / "out")
     stock_mteb(*arguments, data=small_lexicon)

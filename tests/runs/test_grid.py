@@ -20,12 +20,7 @@ from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.io.files import LOCK, locked
 from turkic_idiom_tasks.results.predictions import SPANS
-from turkic_idiom_tasks.results.record import (
-    find_records,
-    installed_versions,
-    read_header,
-    read_record,
-)
+from turkic_idiom_tasks.results.record import find_records, installed_versions, read_header, read_record
 from turkic_idiom_tasks.results.scored import score_record
 from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING, open_grid, run_here
 from turkic_idiom_tasks.runs.grid_file import KINDS, read_grid_file

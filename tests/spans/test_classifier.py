@@ -118,12 +118,7 @@ FIRST, LATER = WINDOW[:12], WINDOW[2:12]
 
 @pytest.mark.parametrize(
     ("n_subwords", "expected"),
-    [
-        (13, WINDOW[:13]),
-        (14, WINDOW),
-        (15, FIRST + WINDOW[2:5]),
-        (30, FIRST + LATER + LATER[:8]),
-    ],
+    [(13, WINDOW[:13]), (14, WINDOW), (15, FIRST + WINDOW[2:5]), (30, FIRST + LATER + LATER[:8])],
 )
 def test_of_subwords_that_two_windows_share_each_has_those_nearer_to_its_middle(make_classifier, n_subwords, expected):
     positions = [O, *({"B": B, "I": I, "O": O}[letter] for letter in WINDOW), O]
@@ -176,13 +171,7 @@ def test_minilm_is_an_uncased_model(minilm):
 
 
 @pytest.mark.parametrize(
-    "labels",
-    [
-        ("B-IDIOM", "O", "I-IDIOM"),
-        ("I", "B", "O"),
-        ("o", "b-idiom", "i-idiom"),
-        ("O", "B", "I-IDIOM"),
-    ],
+    "labels", [("B-IDIOM", "O", "I-IDIOM"), ("I", "B", "O"), ("o", "b-idiom", "i-idiom"), ("O", "B", "I-IDIOM")]
 )
 def test_labels_in_another_order_or_case(make_classifier, labels):
     full = {"O": O, "B": B, "I": I}

@@ -3,7 +3,6 @@
 import json
 import math
 import warnings
-from dataclasses import replace
 from itertools import cycle
 
 import pytest
@@ -17,7 +16,6 @@ from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.lm_eval_model import TokenClassifierLM
-from turkic_idiom_tasks.harnesses.private_names import LM_EVAL
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
 from turkic_idiom_tasks.results.predictions import Tags
@@ -162,13 +160,6 @@ def test_our_tasks_are_known_beside_the_folders_of_the_user(tmp_path):
     assert "plain_question" in manager.all_subtasks
     assert "turkic_idiom_span" in manager.all_groups
     assert str(manager.include_path) == str(tmp_path / "tasks")  # as the user gave it
-
-
-@pytest.mark.parametrize("name", LM_EVAL.private_names, ids=str)
-def test_each_private_name_of_lm_eval_is_there(name):
-    assert name.is_there(), f"lm-eval has no {name} any more, which was {name.reason}"
-    gone = replace(name, **{"used_in" if name.used_in else "name": f"{name.name}_no_more"})
-    assert not gone.is_there()
 
 
 @pytest.mark.parametrize(("group", "answer"), [("", right_json), ("_xml", right_xml), ("_native", right_json)])
@@ -372,8 +363,6 @@ def test_groups_leave_out_what_the_data_lacks_and_others_stay(turkish_only, monk
         found = evaluate(right_xml if suffix == "_xml" else right_json, [f"turkic_idiom_span{suffix}"], fresh)
         assert found["group_subtasks"][f"turkic_idiom_span{suffix}"] == [f"turkic_idiom_span_tr{suffix}"]
         assert found["groups"][f"turkic_idiom_span{suffix}"]["span_f1,strict"] == 1
-    with pytest.raises(InputError, match=r"no annotated test sentence in Uzbek \(uz\); .*have some: tr"):
-        evaluate(right_json, ["turkic_idiom_span_uz"], fresh)
 
 
 @pytest.mark.parametrize("content", [None, "{"])
