@@ -94,7 +94,7 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
         lambda pair: " and ".join(pair.concepts),
     )
     problems += mistakes
-    reviews, mistakes = _read_own_reviews(directory)
+    reviews, mistakes = read_review_file(directory / REVIEWS_FILE)
     problems += mistakes
     lexicon = Lexicon(
         concepts,
@@ -140,7 +140,7 @@ def read_review_file(
     """Return the reviews of a file of JSON lines in its order, and everything that is wrong with it.
 
     `check`, which files from outside need, raises MalformedError if a review cannot be used. Such a file has one line
-    for each entry and reviewer; the file of a lexicon has conflicts, too.
+    for each entry and reviewer; the file of a lexicon may be missing, and have conflicts.
     """
 
     def parse(row: Any) -> tuple[Review | None, list[str]]:
@@ -158,12 +158,7 @@ def read_review_file(
     def identity(review: Review) -> object:
         return (review.key, review.statement) if check is None else review.key
 
-    return _read_lines(path, parse, name, identity=identity, limit=limit, is_optional=False)
-
-
-def _read_own_reviews(directory: Path) -> tuple[list[Review], list[Problem]]:
-    path = directory / REVIEWS_FILE
-    return read_review_file(path) if path.is_file() else ([], [])
+    return _read_lines(path, parse, name, identity=identity, limit=limit, is_optional=check is None)
 
 
 def lexicon_files(directory: Path) -> dict[str, Path]:
@@ -294,7 +289,7 @@ def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) ->
 
 def _valid_reviews(directory: Path) -> list[Review]:
     """Return the reviews of a lexicon directory."""
-    reviews, problems = _read_own_reviews(directory)
+    reviews, problems = read_review_file(directory / REVIEWS_FILE)
     if problems:
         raise InputError(f"{problems[0]}; correct the line or remove it")
     return reviews
