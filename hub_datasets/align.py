@@ -121,11 +121,10 @@ def build_problem(
     if not concepts:
         raise InputError(f"{lexicon.source}: no concept has a meaning except in {language}; run dataset enrich first")
     candidate_texts = []
-    for candidate in candidates:
-        texts = {language: candidate.entry.meaning or ""}
-        candidate_texts.append(texts | ({ENGLISH: candidate.gloss} if candidate.gloss else {}))
     columns_by_form: dict[str, set[int]] = {}
     for column, candidate in enumerate(candidates):
+        english = {ENGLISH: candidate.gloss} if candidate.gloss else {}
+        candidate_texts.append({language: candidate.entry.meaning or "", **english})
         for form in _forms(candidate.entry, language):
             columns_by_form.setdefault(form, set()).add(column)
     columns: dict[str, frozenset[int]] = {}  # of a concept: the candidates with an idiom, in any form, of its entry

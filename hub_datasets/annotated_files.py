@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
+from hub_datasets.enrich import write_changed
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
@@ -20,7 +21,7 @@ from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.reading import display, faults, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry
-from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon, write_lexicon
+from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 from turkic_idiom_tasks.spans import iob2_tags
 
 ANNOTATED, HAD_SPANS, NO_EXAMPLE = "annotated", "had spans", "the entry has no example"
@@ -127,23 +128,16 @@ def annotate_lexicon(source: Path, target: Path, *, overwrite: bool = False) -> 
     check_target(target, overwrite=overwrite)
     lexicon = load_lexicon(source)
     outcomes: dict[str, Counter[str]] = {}
-    entries: dict[str, list[Entry]] = {}
+    entries: dict[str, dict[str, Entry]] = {}
     for code, rows in lexicon.entries.items():
-        entries[code], outcomes[code] = [], Counter()
-        for entry in rows.values():
+        entries[code], outcomes[code] = {}, Counter()
+        for concept, entry in rows.items():
             outcome = HAD_SPANS if entry.spans is not None else NO_EXAMPLE
             if entry.spans is None and entry.example is not None:
                 annotation = annotate(entry.idiom, entry.example, LANGUAGES[code], variants=entry.variants)
                 outcome = annotation.dropped or ANNOTATED
                 entry = replace(entry, spans=annotation.spans or None)
-            entries[code].append(entry)
+            entries[code][concept] = entry
             outcomes[code][outcome] += 1
-    write_lexicon(
-        target,
-        list(lexicon.concepts.values()),
-        entries,
-        equivalents=lexicon.equivalents,
-        reviews=lexicon.reviews,
-        overwrite=overwrite,
-    )
+    write_changed(replace(lexicon, entries=entries), target, overwrite=overwrite)
     return outcomes

@@ -171,16 +171,11 @@ def _filled(entry: Entry, reading: Reading, code: str, *, is_list: bool, note: s
     return replace(result, status=joined_status(result.status, f"enriched by {note}"))
 
 
-def write_changed(lexicon: Lexicon, out: Path) -> None:
-    """Write a lexicon that differs from the one that was read, to a new or empty folder."""
+def write_changed(lexicon: Lexicon, out: Path, *, overwrite: bool = False) -> None:
+    """Write a lexicon that differs from the one that was read, with its judged pairs and reviews."""
     entries = {code: list(rows.values()) for code, rows in lexicon.entries.items()}
-    write_lexicon(
-        out,
-        list(lexicon.concepts.values()),
-        entries,
-        equivalents=lexicon.equivalents,
-        reviews=lexicon.reviews,
-    )
+    concepts, judged = list(lexicon.concepts.values()), lexicon.equivalents
+    write_lexicon(out, concepts, entries, equivalents=judged, reviews=lexicon.reviews, overwrite=overwrite)
 
 
 def joined_status(status: Mapping[str, Any] | str | None, note: str) -> str:

@@ -52,26 +52,18 @@ def explain(language: str = "", judges: str | list[str] = "", prompt: int | None
             samples.append(Sample(input=row["prompt"], target=row["reference"], id=row["id"], metadata={**row}))
     if not samples:
         raise InputError(f"{dataset.path}: has no test concept with a meaning in {', '.join(codes)} to explain")
+    facts = {"data_path": dataset.path, "data_revision": dataset.revision, "turkic_idiom_tasks": __version__}
     return Task(
         name=EXPLAIN,
         dataset=MemoryDataset(samples, name=dataset.path, location=dataset.path),
         solver=generate(),
         scorer=explanation_judge(judges, prompt),
         config=GenerateConfig(temperature=0.0),
-        metadata={
-            "data_path": dataset.path,
-            "data_revision": dataset.revision,
-            "turkic_idiom_tasks": __version__,
-        },
+        metadata=facts,
     )
 
 
-@scorer(
-    metrics={
-        "high": [mean(), stderr(cluster=CONCEPT)],
-        "at_least_medium": [mean(), stderr(cluster=CONCEPT)],
-    }
-)
+@scorer(metrics={"high": [mean(), stderr(cluster=CONCEPT)], "at_least_medium": [mean(), stderr(cluster=CONCEPT)]})
 def explanation_judge(judges: str | list[str] = "", prompt: int | None = None) -> Scorer:
     """Return a scorer that rates an explanation beside the lexicon's meaning, by one model or the majority of several.
 
@@ -118,9 +110,8 @@ def read_log(path: Path) -> Iterator[dict[str, Any]]:
     except Exception as error:  # zip, JSON and pydantic errors
         raise InputError(f"{path}: is no log of Inspect that can be read ({type(error).__name__})") from error
     if log.eval.task.rpartition("/")[2] != EXPLAIN or not log.samples:
-        raise InputError(
-            f"{path}: is a log of {log.eval.task!r} with {len(log.samples or ())} samples, not of {EXPLAIN}"
-        )
+        n_samples = len(log.samples or ())
+        raise InputError(f"{path}: is a log of {log.eval.task!r} with {n_samples} samples, not of {EXPLAIN}")
     for sample in log.samples:
         if sample.epoch == 1:  # further epochs answer the same questions again
             yield {**sample.metadata, "answer": sample.output.completion}

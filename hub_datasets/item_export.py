@@ -30,6 +30,7 @@ _COLUMNS = (
     *("id", "question", "question_native", "options", "options_native", "answer", "traps", "kind", "language"),
     *("target", "concept", "idiom", "text", "shares_stem", "lexicon_revision"),
 )
+_ITEM_FIELDS = ("id", "kind", "language", "target", "concept", "idiom", "text", "shares_stem")  # columns as they are
 _TYPES = dict.fromkeys(("options", "options_native", "traps"), pa.list_(pa.string())) | {"shares_stem": pa.bool_()}
 _SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in _COLUMNS])
 _METADATA = ("id", "concept", "idiom", "traps", "lexicon_revision")  # columns that Inspect keeps with a sample
@@ -87,21 +88,14 @@ def config_name(item_set: ItemSet) -> str:
 
 
 def _row(item: Item, revision: str) -> dict[str, Any]:
-    return {
-        "id": item.id,
+    row = {name: getattr(item, name) for name in _ITEM_FIELDS}
+    return row | {
         "question": question(item, EN1),
         "question_native": question(item, NATIVE),
         "options": option_texts(item, EN1),
         "options_native": option_texts(item, NATIVE),
         "answer": LETTERS[item.gold],
         "traps": [option.trap or "" for option in item.options],
-        "kind": item.kind,
-        "language": item.language,
-        "target": item.target,
-        "concept": item.concept,
-        "idiom": item.idiom,
-        "text": item.text,
-        "shares_stem": item.shares_stem,
         "lexicon_revision": revision,
     }
 

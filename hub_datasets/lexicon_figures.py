@@ -90,11 +90,8 @@ def _floor(pool: Pool, relevant: Sequence[Sequence[int]]) -> float:
 
 def to_json(lexicon: Lexicon) -> dict[str, Any]:
     """Return every figure as one JSON object."""
-    return {
-        "revision": lexicon.revision,
-        "concepts": len(lexicon.concepts),
-        "languages": language_figures(lexicon),
-    }
+    figures = language_figures(lexicon)
+    return {"revision": lexicon.revision, "concepts": len(lexicon.concepts), "languages": figures}
 
 
 def figures_table(lexicon: Lexicon) -> list[list[str]]:

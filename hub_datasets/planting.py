@@ -49,9 +49,9 @@ def plant(
     """
     entries = lexicon.of(language)
     equivalents = lexicon.judged(SAME, NEAR)
-    stems = {
-        name: frozenset(content_stems(entry.meaning or "", LANGUAGES[language])) for name, entry in entries.items()
-    }
+    stems = {}
+    for name, entry in entries.items():
+        stems[name] = frozenset(content_stems(entry.meaning or "", LANGUAGES[language]))
     # Hashes instead of a generator: what is planted in an entry does not depend on which others there are.
     order = sorted(concepts, key=lambda concept: _hash(f"{seed}/plant/{language}/{concept}"))
     planted: list[tuple[str, Entry]] = []

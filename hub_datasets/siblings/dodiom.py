@@ -61,9 +61,7 @@ def read_dodiom(path: Path) -> list[Row]:
             rows.append(_row(place, cells))
     # The rate of false alarms is measured on sentences with the idiom of another row.
     if len({row.idiom for row in rows}) < 2:
-        raise InputError(
-            f"{path}: fewer than two idioms in rows of the category 'idiom'; is it Dodiom's dataset_tr.csv?"
-        )
+        raise InputError(f"{path}: fewer than two idioms of the category 'idiom'; is it Dodiom's dataset_tr.csv?")
     return rows
 
 
@@ -72,10 +70,8 @@ def _row(place: str, cells: Mapping[str, str]) -> Row:
     words = _list(place, "words", cells["words"], str)
     gold = _list(place, "idiom_indices", cells["idiom_indices"], int)
     if not gold or not all(0 <= number < len(words) for number in gold):
-        raise InputError(
-            f"{place}: idiom_indices {display(cells['idiom_indices'])} are not numbers of its {len(words)} words; "
-            "restore the row"
-        )
+        indices = display(cells["idiom_indices"])
+        raise InputError(f"{place}: idiom_indices {indices} are not numbers of its {len(words)} words; restore the row")
     # Where the table is in NFD, idiom, sentence and words are composed alike, so that the words are still found.
     texts = [cells["idiom"], cells["submission"], *words]
     idiom, sentence, *composed_words = composed = [unicodedata.normalize("NFC", text) for text in texts]

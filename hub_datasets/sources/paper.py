@@ -50,9 +50,7 @@ def _parse(path: Path, first_line: int, text: str) -> Any:
     except MalformedError as error:
         cause = error.__cause__
         line = first_line + (cause.lineno - 1 if isinstance(cause, json.JSONDecodeError) else 0)
-        raise InputError(
-            f"{path}:{line}: {error}; the file must have one JSON object on each line, or one JSON list"
-        ) from error
+        raise InputError(f"{path}:{line}: {error}; put one JSON object on each line, or one JSON list") from error
 
 
 def source_row(number: int, item: Any) -> SourceRow:

@@ -178,12 +178,11 @@ def test_a_server_that_is_of_no_use_ends_the_run_in_one_line(ask, capfd, behavio
 
 @pytest.mark.parametrize("odd", [["stop"], 7, True, None, {"stop": 1}, "", "x" * 300, [[["\u2028"]]], 1e400])
 @pytest.mark.parametrize("place", ["finish_reason", "usage", "prompt_tokens", "completion_tokens", "total_tokens"])
-@pytest.mark.parametrize("content", ["x", '{"word": "a\u2028\r\ud800", "length": 1}'])
-def test_whatever_a_server_says_besides_its_answer_what_is_written_can_be_read(ask, tmp_path, place, odd, content):
+def test_whatever_a_server_says_besides_its_answer_what_is_written_can_be_read(ask, tmp_path, place, odd):
     def change(response):
         holder = {"finish_reason": response["choices"][0], "usage": response}.get(place, response["usage"])
         holder[place] = odd
-        response["choices"][0]["message"]["content"] = content
+        response["choices"][0]["message"]["content"] = "a\u2028\r\ud800\0b"
 
     with running_llm(lambda body: Malformed(change)) as server:
         _, (reply,) = ask(server, "a", retries=0)
@@ -194,7 +193,6 @@ def test_whatever_a_server_says_besides_its_answer_what_is_written_can_be_read(a
     if reply.text:  # an answer that counted is not asked for again
         assert again == reply
         assert len(server.requests) == n_sent
-        assert place == "finish_reason" or reply.problem is None or content == "x"
     else:  # and one that did not count is not in the file
         assert "malformed response" in reply.problem
         assert not (tmp_path / "answers.jsonl").exists()

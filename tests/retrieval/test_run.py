@@ -106,13 +106,13 @@ def test_the_table_fits_the_terminal(turkic, five_languages, monkeypatch, width)
     assert "not in this data" not in run.stdout
     last = lines[-2:]  # a line for each model: its headlines, their mean and its interval
     assert [line.split()[0] for line in last] == [BASELINE, RANDOM]
-    assert all(re.search(r"  -?\.\d+ to -?\.\d+$", line) for line in last)
+    assert all(re.search(r" -?[01]?\.\d+ to -?[01]?\.\d+$", line.rstrip()) for line in last), last
 
 
 def test_t1_is_also_scored_apart_for_queries_that_spelling_does_not_answer(turkic, tmp_path):
-    """A lexicon of two test concepts: one whose idioms share `göz`, one whose idioms share nothing."""
+    """A lexicon of two test concepts: one whose idioms share `göz`, one whose spelling points to the other."""
     concepts = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "test"][:2]
-    words = {"tr": ["göz yummak", "küplere binmek"], "az": ["göz yummaq", "özündən çıxmaq"]}
+    words = {"tr": ["göz yummak", "göze girmek"], "az": ["göz yummaq", "rəğbət qazanmaq"]}
     entries = {}
     for code, idioms in words.items():
         entries[code] = [Entry(concept, idiom) for concept, idiom in zip(concepts, idioms, strict=True)]

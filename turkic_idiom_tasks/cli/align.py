@@ -168,16 +168,13 @@ def _print_evaluation(problem: Problem, points: Sequence[CurvePoint], *, model: 
             f"{n_known} concepts with a known one\n"
         )
     )
-    chosen = []
-    for precision in _STEPS:
-        good = [point for point in points if point.precision >= precision]
-        chosen.append((f"at least {precision:.2f}", good[-1] if good else None))
-    if points:
-        chosen.append(("all pairs", points[-1]))
+    names = {precision: f"at least {precision:.2f}" for precision in _STEPS} | ({0.0: "all pairs"} if points else {})
     rows = []
-    for name, point in chosen:
+    for precision, name in names.items():
+        good = [point for point in points if point.precision >= precision]
         cells = ["none", "", "", ""]
-        if point is not None:
+        if good:  # the last one has the highest recall
+            point = good[-1]
             cells = [f"{point.precision:.3f}", f"{point.recall:.3f}", f"{point.threshold:.3f}", str(point.n_known)]
         rows.append([name, *cells])
     print_rows(rows, sys.stdout, head=["precision", "reached", "recall", "cosine from", "known pairs"])

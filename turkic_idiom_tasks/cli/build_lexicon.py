@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -253,7 +253,7 @@ def _judge(
     settings: Asking,
     verdicts: Path,
     *,
-    inputs: Iterable[Path],
+    inputs: list[Path],
     paper: str = "",
 ) -> list[Judged]:
     """Ask the models about the cases, write and print their verdicts, and return them; empty in a dry run.

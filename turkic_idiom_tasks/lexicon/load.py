@@ -94,7 +94,7 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
         lambda pair: " and ".join(pair.concepts),
     )
     problems += mistakes
-    reviews, mistakes = read_review_file(directory / REVIEWS_FILE, is_optional=True)
+    reviews, mistakes = read_review_file(directory / REVIEWS_FILE)
     problems += mistakes
     lexicon = Lexicon(
         concepts,
@@ -135,12 +135,12 @@ def _read_lines(
 
 
 def read_review_file(
-    path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], None] | None = None, is_optional: bool = False
+    path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], None] | None = None
 ) -> tuple[list[Review], list[Problem]]:
     """Return the reviews of a file of JSON lines in its order, and everything that is wrong with it.
 
     `check`, which files from outside need, raises MalformedError if a review cannot be used. Such a file has one line
-    for each entry and reviewer; the file of a lexicon has conflicts, too.
+    for each entry and reviewer; the file of a lexicon may be missing, and have conflicts.
     """
 
     def parse(row: Any) -> tuple[Review | None, list[str]]:
@@ -158,7 +158,7 @@ def read_review_file(
     def identity(review: Review) -> object:
         return (review.key, review.statement) if check is None else review.key
 
-    return _read_lines(path, parse, name, identity=identity, limit=limit, is_optional=is_optional)
+    return _read_lines(path, parse, name, identity=identity, limit=limit, is_optional=check is None)
 
 
 def lexicon_files(directory: Path) -> dict[str, Path]:
@@ -287,7 +287,7 @@ def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) ->
 
 def _valid_reviews(directory: Path) -> list[Review]:
     """Return the reviews of a lexicon directory."""
-    reviews, problems = read_review_file(directory / REVIEWS_FILE, is_optional=True)
+    reviews, problems = read_review_file(directory / REVIEWS_FILE)
     if problems:
         raise InputError(f"{problems[0]}; correct the line or remove it")
     return reviews

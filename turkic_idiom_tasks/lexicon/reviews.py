@@ -120,12 +120,9 @@ def newest_reviews(reviews: Iterable[Review]) -> list[Review]:
 
     Those with the same stamp are all kept if they differ, because either may be the one that the reviewer means.
     """
-    newest: dict[tuple[str, str, str], dict[str, Review]] = {}  # key -> statement -> review, all with one stamp
-    for review in sorted(reviews, key=lambda review: review.stamp):
-        rivals = newest.get(review.key, {})
-        has_rivals = any(rival.stamp == review.stamp for rival in rivals.values())
-        newest[review.key] = {**(rivals if has_rivals else {}), review.statement: review}
-    kept = []
-    for _, rivals in sorted(newest.items()):
-        kept += [rivals[statement] for statement in sorted(rivals)]
-    return kept
+    reviews = list(reviews)
+    stamps: dict[tuple[str, str, str], tuple[str, int]] = {}
+    for review in reviews:
+        stamps[review.key] = max(review.stamp, stamps.get(review.key, review.stamp))
+    newest = {(review.key, review.statement): review for review in reviews if review.stamp == stamps[review.key]}
+    return [newest[name] for name in sorted(newest)]
