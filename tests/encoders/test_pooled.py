@@ -93,11 +93,3 @@ def test_a_model_is_loaded_in_the_dtype_asked_for_and_gives_float32(untrained_be
     assert next(encoder.model.parameters()).dtype == getattr(torch, dtype)
     assert encoder.max_length == 64
     assert encoder.encode(["göz"], poolings=["mean"])["mean"].dtype == np.float32
-
-
-def test_progress_counts_distinct_texts_which_may_be_none(encoder, texts):
-    seen = []
-    encoder.encode(texts, batch_size=16, poolings=["cls"], progress=lambda done, n_all: seen.append((done, n_all)))
-    n_distinct = len(set(texts))
-    assert seen == [(16, n_distinct), (32, n_distinct), (n_distinct, n_distinct)]
-    assert {pooling: v.shape for pooling, v in encoder.encode([]).items()} == dict.fromkeys(POOLINGS, (0, 32))

@@ -57,20 +57,6 @@ def test_wilcoxon_is_scipys(n, ties):
     )
 
 
-def test_wilcoxon_by_hand():
-    # 30 pairs: 20 ties, and 10 that differ by 1 … 10, all in favour of the second. Without the zeros the smaller rank
-    # sum is 0 of 10 pairs: two of 2 ** 10 sign patterns are as extreme. The exact p is 2 / 1024.
-    difference = np.concatenate([np.zeros(20), np.arange(1, 11) / 100])
-    found = compare({"tur": means(np.full(30, 0.5), 0.5 + difference)})
-    assert found.effect == 1
-    # scipy falls back to the normal approximation where there are zeros: W = 0, mean 10 * 11 / 4 = 27.5, variance
-    # 10 * 11 * 21 / 24 = 96.25, z = -2.803, p = 0.00506
-    assert found.p_wilcox == pytest.approx(0.00506, abs=5e-6)
-    # Pratt: ranks 21 … 30, mean (30 * 31 - 20 * 21) / 4 = 127.5, variance (30 * 31 * 61 - 20 * 21 * 41) / 24
-    # = 1646.25, z = -127.5 / 40.574 = -3.1424, p = 0.001676
-    assert found.p_pratt == pytest.approx(math.erfc(127.5 / math.sqrt(1646.25) / math.sqrt(2)), rel=1e-6)
-
-
 def test_rounding_is_a_tie():
     first = np.random.default_rng(0).random(50)
     noise = np.random.default_rng(1).choice([-1e-15, 1e-15], 50)

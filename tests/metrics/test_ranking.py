@@ -24,14 +24,6 @@ def one(similarities, relevant):
     return {name: getattr(scores, name)[0] for name in (*NAMES, "floor")}
 
 
-def test_two_relevant_documents_by_hand():
-    # ranks 1 and 4: DCG = 1 + 1/log2(5) = 1.430677; ideal = 1 + 1/log2(3) = 1.630930
-    scores = one([0.9, 0.8, 0.7, 0.6], [0, 3])
-    assert scores["ndcg"] == pytest.approx((1 + 1 / math.log2(5)) / (1 + 1 / math.log2(3)))
-    assert scores["recall_at_1"] == 0.5
-    assert scores["mrr"] == 1.0
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_without_ties_the_figures_are_those_of_trec_eval(data):
@@ -125,9 +117,3 @@ def test_positions_hold_all_that_the_scores_depend_on(rows, data):
         alone = one(values, own)
         for name in (*NAMES, "floor"):
             assert getattr(together, name)[row] == pytest.approx(alone[name], abs=1e-12), name
-
-
-def test_means_of_a_pool_without_a_wrong_document():
-    means = score_rankings(np.array([[0.2, 0.1]]), [[0, 1]]).means()
-    assert (means["ndcg"], means["ndcg_floor"]) == (1, 1)
-    assert math.isnan(means["ndcg_corrected"])

@@ -15,7 +15,6 @@ from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
 from turkic_idiom_tasks.metrics.spans import (
     joint_scores,
     sequence_accuracy,
-    span_counts,
     span_f1_interval,
     span_scores,
     token_accuracy,
@@ -85,20 +84,6 @@ def test_laws(corpus, random):
             str(ours.f1),
         )
         assert math.isnan(score(gold, gold).f1) or score(gold, gold).f1 == 1
-
-
-def test_scores_counted_by_hand():
-    gold = [tags("BIOB"), tags("OBII"), tags("OOO")]
-    predicted = [tags("BIOO"), tags("OBIO"), tags("OBO")]
-    # spans: 3 in gold (0-2, 3-4, 1-4), 3 predicted (0-2, 1-3, 1-2), one in both
-    assert span_counts(gold, predicted).tolist() == [[1, 1, 2], [0, 1, 1], [0, 1, 0]]
-    found = span_scores(gold, predicted)
-    assert (found.precision, found.recall, found.f1) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
-    # tags: 6 in gold, 5 predicted, 4 right: B and I of the first sentence, B and I of the second
-    words = token_scores(gold, predicted)
-    assert (words.precision, words.recall, words.f1) == pytest.approx((4 / 5, 4 / 6, 8 / 11))
-    # of 11 tags these are wrong: the last of each of the first two sentences, the middle of the third
-    assert token_accuracy(gold, predicted) == pytest.approx(8 / 11)
 
 
 @pytest.mark.parametrize("strict", [False, True])
