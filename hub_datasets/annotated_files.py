@@ -88,12 +88,10 @@ def annotate_rows(
             _Row.model_validate(line.value)
         except ValidationError as error:
             raise InputError(f"{place}: {faults(error)[0]}; correct the row") from error
-        key = json.dumps(line.value["id"])  # because 1 and "1" are two ids
-        if key in lines_by_id:
-            raise InputError(
-                f"{place}: id {display(line.value['id'])} is also that of line {lines_by_id[key]}; give it its own"
-            )
-        lines_by_id[key] = line.number
+        name = line.value["id"]
+        first = lines_by_id.setdefault(json.dumps(name), line.number)  # as JSON, because 1 and "1" are two ids
+        if first != line.number:
+            raise InputError(f"{place}: id {display(name)} is also that of line {first}; give it its own")
         rows.append(line.value)
     if not rows:
         raise InputError(f"{source}: is empty; nothing to annotate")

@@ -127,7 +127,8 @@ async def generate(model: Model, prompt: str, messages: Messages, config: Genera
         key="",
         model=str(model),
         prompt=prompt,
-        text=output.completion.encode("utf-8", "replace").decode("utf-8"),  # without halves of surrogate pairs
+        # Without halves of surrogate pairs, and without a key that the server repeats.
+        text=without_keys(output.completion.encode("utf-8", "replace").decode("utf-8")),
         finish=output.stop_reason,
         prompt_tokens=prompt_tokens,
         answer_tokens=answer_tokens,
@@ -245,8 +246,7 @@ class LanguageModel:
                     await asyncio.wait_for(self._has_failed.wait(), 2.0**attempt if stated is None else stated)
                 attempt += 1
         self._n_unanswered = 0
-        named = {"key": key, "model": name_on_server(self.name), "text": without_keys(answer.text)}
-        answer = answer.model_copy(update=named)
+        answer = answer.model_copy(update={"key": key, "model": name_on_server(self.name)})
         # Into the file before it is counted or read: whatever happens next, it is not paid for twice.
         self.answers.add(answer)
         self.budget.tokens += answer.prompt_tokens + answer.answer_tokens

@@ -5,8 +5,11 @@ import os
 
 import pytest
 
+from tests.killing import every_kill
 from tests.llm_server import KEY, MODEL, running_llm
 from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.output_files import check_outputs, write_output
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 
@@ -145,3 +148,16 @@ def test_a_lexicon_is_not_replaced_by_what_is_imported_from_its_own_file(run, tm
     code, printed, _ = run("dataset", "import", *arguments)
     assert (code, "lexicon/az.jsonl: is read by this command" in printed) == (2, True)
     assert contents(tmp_path) == before
+
+
+def test_after_a_kill_between_the_file_and_its_record_the_file_is_still_our_own(tmp_path):
+    path = tmp_path / "x.jsonl"
+    texts = map(str, range(1000))
+    write_output(path, "first", command="verify")
+    n_kills = 0
+    for _ in every_kill(lambda: None, lambda: write_output(path, next(texts), command="verify"), below=tmp_path):
+        n_kills += 1
+        check_outputs({"--verdicts": path}, command="verify")
+    assert n_kills > 2
+    with pytest.raises(InputError, match=r"x\.jsonl: was not written by this command"):
+        check_outputs({"--verdicts": path}, command="judge")

@@ -228,10 +228,8 @@ def _print_attestation(lexicon: Lexicon, format: SourceFormat, file: Path) -> No
     dictionary = import_source(format, file).entries
     languages = [code for code in dictionary if lexicon.of(code)]
     if not languages:
-        raise InputError(
-            f"{lexicon.source}: has no entries in {', '.join(dictionary)}, the languages of {file}; choose another "
-            "dictionary"
-        )
+        codes = ", ".join(dictionary)
+        raise InputError(f"{lexicon.source}: has no entries in {codes}, as {file} has; choose another dictionary")
     for language in languages:
         concepts = attest(lexicon, dictionary, language)
         n_listed, n_inflected = len(concepts["listed"]), len(concepts["inflected"])

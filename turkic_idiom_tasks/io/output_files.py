@@ -48,10 +48,11 @@ def check_outputs(
 
 def write_output(path: Path, text: str, *, command: str) -> None:
     """Write a file that `check_outputs` has let pass, and the record of it."""
-    record = _record(path, command)
-    earlier = record.read_text("utf-8").split()[-1:] if record.is_file() else []
-    # With the hash of the earlier text, so that a kill between the two writes does not make our own file foreign.
-    write_text(record, "\n".join([*earlier, hashlib.sha256(text.encode("utf-8")).hexdigest()]))
+    # With the hash of what is there, so that a kill between the two writes does not make our own file foreign.
+    contents = [path.read_bytes()] if path.exists() else []
+    contents.append(text.encode("utf-8"))
+    hashes = [hashlib.sha256(content).hexdigest() for content in contents]
+    write_text(_record(path, command), "\n".join(hashes))
     write_text(path, text)
 
 
