@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import astuple
 
 import pytest
 
@@ -11,6 +12,7 @@ from leaderboard.details import missed_items, trap_profiles
 from leaderboard.submission import slug, submission_files
 from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored
 from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.harness_files import find_predictions
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
@@ -71,7 +73,8 @@ def write_lm_eval(folder, data, name, task, rows, *, few_shot=0):
 
 def sample(item, kind, answer, *, metric="accuracy", filter="flexible", prompt="en1"):
     value = {"kind": kind, "item": item.id, "prompt": prompt, "answer": answer}
-    return {"doc": {"id": item.id}, "filter": filter, metric: value, "n_items": value}
+    document = {"id": item.id, "digest": content_digest([astuple(item)])}
+    return {"doc": document, "filter": filter, metric: value, "n_items": value}
 
 
 def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(data, metadata, tmp_path):
