@@ -116,8 +116,8 @@ def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
     rows = []
     for item in opened:
         rows += [
-            sample(item, "cloze_open", "başqa prompt", metric="accepted", prompt="native"),
-            sample(item, "cloze_open", f"{item.idiom}\u200b", metric="accepted"),
+            sample(item, "cloze_open", "başqa prompt", metric="exact", prompt="native"),
+            sample(item, "cloze_open", f"{item.idiom}\u200b", metric="exact"),
         ]
     write_lm_eval(tmp_path / "b", data, "some/model", "turkic_idiom_cloze_open_az", rows, few_shot=3)
     usage = find_items(data, "usage", "tr").rows

@@ -13,14 +13,15 @@ from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.results.lm_eval_files import read_samples
 
 MEANING, WRITTEN, SPANS = "turkic_idiom_meaning_tr", "turkic_idiom_meaning_tr_gen", "turkic_idiom_span_tr"
+OPEN = "turkic_idiom_cloze_open_tr"
 
 
 @pytest.fixture(scope="module")
 def logged(item_lexicon, manager):  # noqa: F811
-    """Task -> rows of a model that always says A, or finds no idiom."""
+    """Task -> rows of a model that always says A, so that it finds no idiom."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TURKIC_IDIOM_DATA", str(item_lexicon))
-        found = evaluate(lambda document: "A", [MEANING, WRITTEN, SPANS], manager)
+        found = evaluate(lambda document: "A", [MEANING, WRITTEN, SPANS, OPEN], manager)
     return json.loads(json.dumps(found["samples"], default=str))
 
 
@@ -56,6 +57,7 @@ def test_every_filter_of_ours_is_read(read):
     assert sum(read(WRITTEN).are_right()) == n_right
     assert (read(MEANING).method, read(WRITTEN).method) == ("loglikelihood", "generation")
     assert set("".join(read(SPANS).letters)) == {"O"}
+    assert set(read(OPEN).answers) == {"A"}
 
 
 @pytest.mark.parametrize("task", [MEANING, WRITTEN])

@@ -65,13 +65,13 @@ class _Answer(HarnessFile):
 
 
 class _Sample(HarnessFile):
-    """A line of samples; under the name of each metric stands what it is computed from."""
+    """A line of samples; under the name of its first metric stands what all are computed from."""
 
     filter: str
     doc: _Document = _Document()
     span_f1: tuple[str, str, str] | None = None  # idiom, gold tags, predicted tags
     accuracy: _Answer | None = None
-    accepted: _Answer | None = None
+    exact: _Answer | None = None  # of the open cloze
 
 
 def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
@@ -107,7 +107,7 @@ def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
     counted = STRICT if is_span else FLEXIBLE if is_written else LIKELIEST
     answers: dict[str, list[tuple[str, str, JsonValue]]] = {}  # prompt -> see `read_answers`
     for sample in read_harness_lines(_Sample, path):
-        answer = sample.accuracy or sample.accepted
+        answer = sample.accuracy or sample.exact
         if sample.filter != counted:
             continue
         if is_span:
