@@ -110,7 +110,11 @@ def test_ids_that_are_numbers_are_the_texts_that_say_them(retrieval):
         ),
         (
             {"corpus": [*CORPUS, {"id": "d4", "text": "  "}]},
-            "id 'd4': field 'text': String should match pattern '\\S'; found '  '",
+            "id 'd4': field 'text': is empty; found '  '",
+        ),
+        (
+            {"corpus": [*CORPUS, {"id": "d4", "text": "\u200b \u2800\ufe0f"}]},
+            "id 'd4': field 'text': is empty; found '\\u200b",
         ),
         (
             {"corpus": [*CORPUS, {"id": None, "text": "a"}]},
@@ -214,6 +218,8 @@ def test_texts_and_numbers_in_other_forms(hub_layout):
         ({"tokens": [77, 2, 3, 4]}, ["field 'tokens.0'", "77"]),
         ({"sentence": ""}, ["field 'sentence'", "found ''"]),
         ({"idiom": None}, ["field 'idiom'", "None"]),
+        ({"idiom": "\u200b"}, ["field 'idiom'", "is empty"]),
+        ({"sentence": "\u2060\u200d"}, ["field 'sentence'", "is empty"]),
     ],
 )
 def test_malformed_rows_name_id_and_value(hub_layout, kind, change, named):

@@ -3,6 +3,7 @@
 import json
 import math
 from itertools import cycle
+from zipfile import ZipFile
 
 import pytest
 
@@ -21,6 +22,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from tests.items.model_server import Recorded, running_model
 from turkic_idiom_tasks.harnesses import inspect_tasks
+from turkic_idiom_tasks.results.harness_files import find_predictions
 from turkic_idiom_tasks.results.inspect_files import read_log
 
 
@@ -217,3 +219,97 @@ def test_a_log_of_weights_in_a_folder_does_not_say_how_they_were_tuned(run, data
         write_eval_log(log, str(tmp_path / "changed.eval"))
         predictions = read_log(tmp_path / "changed.eval", dataset)
         assert (predictions.name, predictions.regime) == expected
+
+
+@pytest.fixture
+def changed(run, dataset, tmp_path):
+    """Writes the log of a task, changed by a function, in a format of Inspect, and returns its path."""
+    log, _ = run(inspect_tasks.meaning, lambda question: "A", language="az")
+
+    def write(change=lambda log: None, name="2026-11-26T15-14-30+00-00_meaning_x.eval"):
+        copy = log.model_copy(deep=True)
+        change(copy)
+        path = tmp_path / "changed" / name
+        path.parent.mkdir(exist_ok=True)
+        write_eval_log(copy, str(path))
+        return path
+
+    return write
+
+
+def foreign_sample(log):
+    log.samples[0].id = "meaning_az/no-such-concept"
+
+
+def other_edition(log):
+    log.samples[0].metadata["digest"] = log.samples[1].metadata["digest"]
+
+
+def another_scorer(log):
+    for sample in log.samples:
+        right = sample.scores["idiom_choice"].model_copy(update={"answer": sample.target})
+        sample.scores = {"lenient": right}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (foreign_sample, "has no item 'meaning_az/no-such-concept'"),
+        (other_edition, "item 'meaning_az/.*' is not as the data in use have it: .*another edition"),
+        (another_scorer, "sample 'meaning_az/.*' has no score of idiom_choice.*'lenient'"),
+    ],
+)
+def test_a_log_that_does_not_fit_is_refused_by_name(changed, dataset, change, message):
+    path = changed(change)
+    with pytest.raises(InputError, match=message) as caught:
+        read_log(path, dataset)
+    assert str(path) in str(caught.value)
+
+
+def test_an_item_with_a_second_answer_is_refused_by_name(changed, dataset):
+    """Inspect itself takes the last of two members of the same name: the answer to a sample that was asked again."""
+
+    def repeat(log):
+        again = log.samples[0].model_copy(deep=True)
+        again.scores["idiom_choice"].answer = again.target
+        log.samples.append(again)
+
+    archive, text = changed(), changed(repeat, "2026-11-26T15-14-30+00-00_meaning_x.json")
+    with ZipFile(archive, "a") as file:
+        name = next(name for name in file.namelist() if name.startswith("samples/"))
+        file.writestr("samples/again_epoch_1.json", file.read(name))
+    for path in (archive, text):
+        with pytest.raises(InputError, match=rf"{path.suffix}: item 'meaning_az/.*' appears twice"):
+            read_log(path, dataset)
+
+
+def test_the_answers_of_another_scorer_do_not_count(changed, dataset):
+    def add(log):
+        for sample in log.samples:
+            right = sample.scores["idiom_choice"].model_copy(update={"answer": sample.target})
+            sample.scores = {"lenient": right, **sample.scores}
+
+    ((_, expected),) = read_log(changed(), dataset).predictions.items()
+    ((_, found),) = read_log(changed(add), dataset).predictions.items()
+    assert found.answers == expected.answers == (0,) * len(expected.answers)
+
+
+@pytest.mark.parametrize("task", [inspect_tasks.spans, inspect_tasks.cloze_open])
+def test_the_logs_of_texts_are_read_with_the_scorers_of_their_tasks(run, dataset, tmp_path, task):
+    log, _ = run(task, lambda question: "göz", language="tr")
+    write_eval_log(log, str(tmp_path / "log.eval"))
+    assert read_log(tmp_path / "log.eval", dataset).predictions
+    log.samples[0].metadata["digest"] = "0" * 40
+    write_eval_log(log, str(tmp_path / "log.eval"))
+    with pytest.raises(InputError, match="another edition"):
+        read_log(tmp_path / "log.eval", dataset)
+
+
+def test_logs_in_json_are_read_as_others_are(changed, dataset):
+    path = changed()
+    (expected,) = find_predictions([path], dataset)
+    json_path = changed(name="2026-11-26T15-14-30+00-00_meaning_x.json")
+    path.unlink()
+    (found,) = find_predictions([json_path.parent], dataset)
+    assert found.path == json_path
+    assert found.predictions["meaning", "az"].answers == expected.predictions["meaning", "az"].answers

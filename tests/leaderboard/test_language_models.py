@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import astuple
 
 import pytest
 
@@ -11,6 +12,7 @@ from leaderboard.details import missed_items, trap_profiles
 from leaderboard.submission import slug, submission_files
 from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored, write_lm_eval
 from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.harness_files import find_predictions
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
@@ -56,7 +58,8 @@ def gold_content(data, metadata):
 
 def sample(item, kind, answer, *, metric="accuracy", filter="flexible", prompt="en1"):
     value = {"kind": kind, "item": item.id, "prompt": prompt, "answer": answer}
-    return {"doc": {"id": item.id}, "filter": filter, metric: value, "n_items": value}
+    document = {"id": item.id, "digest": content_digest([astuple(item)])}
+    return {"doc": document, "filter": filter, metric: value, "n_items": value}
 
 
 def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(data, metadata, tmp_path):
@@ -98,8 +101,8 @@ def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
     rows = []
     for item in opened:
         rows += [
-            sample(item, "cloze_open", "başqa prompt", metric="accepted", prompt="native"),
-            sample(item, "cloze_open", f"{item.idiom}\u200b", metric="accepted"),
+            sample(item, "cloze_open", "başqa prompt", metric="exact", prompt="native"),
+            sample(item, "cloze_open", f"{item.idiom}\u200b", metric="exact"),
         ]
     write_lm_eval(tmp_path / "b", data, "some/model", "turkic_idiom_cloze_open_az", rows, few_shot=3)
     usage = find_items(data, "usage", "tr").rows

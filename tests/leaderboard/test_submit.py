@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import sys
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tests.spans.conftest import first_letter_classifier, make_classifier  # noq
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
+from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results import record
 from turkic_idiom_tasks.results.model_predictions import regime_of_untuned
@@ -366,7 +368,8 @@ def lm_eval_folder(tmp_path, submission_dataset):
     for sentence, letters in zip(tags.sentences.rows, tags.letters, strict=True):
         gold = "".join(tag[0] for tag in sentence.tags)
         for name, found in (("strict", letters), ("flexible", gold)):
-            rows.append({"filter": name, "doc": {"id": sentence.id}, "span_f1": [sentence.idiom, gold, found]})
+            document = {"id": sentence.id, "digest": content_digest([astuple(sentence)])}
+            rows.append({"filter": name, "doc": document, "span_f1": [sentence.idiom, gold, found]})
     config = {"model": "hf", "model_sha": "d" * 40, "model_num_parameters": 10, "model_args": {}}
     stated = {"few_shot": 3, "transformers_version": "5.23.0", "config": config}
     return write_lm_eval(tmp_path / "lm", submission_dataset, "org/llm", "turkic_idiom_span_az", rows, **stated).parent

@@ -152,6 +152,7 @@ def test_a_control_partner_never_means_the_same():
     ("row", "part"),
     [
         (SentencePair("x", "E", " ", CORRECT, 1.0, None, "a"), "lacks a sentence"),
+        (SentencePair("x", "\u200b ", "E", CORRECT, 1.0, None, "a"), "lacks a sentence"),
         (SentencePair("x", "E", "F", CORRECT, None, None, "a"), "either a gold score"),
         (SentencePair("x", "E", "F", CORRECT, 1.5, None, "a"), "1.5"),
         (SentencePair("x", "E", "F", INCORRECT, None, "y", "a"), "'y'"),

@@ -1,5 +1,7 @@
 """Reading of AStitchInLanguageModels and ChengyuSTS."""
 
+import csv
+
 import pytest
 
 from tests.similarity.conftest import CORRECT, INCORRECT, OTHER, SENTENCE, write_csv
@@ -62,6 +64,8 @@ def test_braces_mark_the_idiom_of_a_chinese_row(chengyu):
         (("他{付之一笑}", "", "", "1"), "A_c or A_i"),
         (("他{付之一笑}", "他笑", "", "viel"), "'viel'"),
         (("他{付之一笑}", "他笑", "", "7"), "between 0 and 1"),
+        (("他{付之一笑}", "他笑", "", "0_1"), "'0_1' is not a number"),
+        (("他{付之一笑}", "他笑", "", "١"), "'١' is not a number"),
     ],
 )
 def test_a_row_without_a_part_is_named(tmp_path, row, part):
@@ -89,3 +93,38 @@ def test_a_pair_without_its_rewordings_is_named(astitch):
     with pytest.raises(InputError, match="needs a correct and an incorrect sentence") as caught:
         AStitchData(astitch).pairs("eng")
     assert f"{path}:3" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "changes", "places"),
+    [
+        (3, {3: "0.5"}, (4, 5)),  # the repeated row of the fixture, with another sim
+        (1, {5: "Her new job was well paid ."}, (3, 6)),  # the same sentences, to be compared with another one
+    ],
+)
+def test_a_repeated_pair_with_another_similarity_is_named_with_both_lines(astitch, line, changes, places):
+    path = astitch / "Dataset/Task2/CreateEvaluationData/EN/NoResults/evalData/test_rawSimData.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    again = list(rows[line])
+    for column, cell in changes.items():
+        again[column] = cell
+    write_csv(path, [header, *rows[:3], again] if line == 3 else [header, *rows, again])
+    with pytest.raises(InputError, match="another similarity") as caught:
+        AStitchData(astitch).pairs("eng")
+    assert [f"{path}:{number}" in str(caught.value) for number in places] == [True, True]
+
+
+def test_a_repeated_row_of_chengyu_counts_once_or_is_named_with_both_lines(chengyu):
+    path = chengyu / "test.csv"
+    expected = read_chengyu(path).rows
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    write_csv(path, [*rows, rows[1], [*rows[2][:3], "1"], rows[3]])  # 1 is the number that 1.0 is
+    assert read_chengyu(path).rows == expected
+    for number, similarity in ((1, "0.5"), (2, ""), (2, "0.9"), (3, "1")):
+        write_csv(path, [*rows, [*rows[number][:3], similarity]])
+        with pytest.raises(InputError, match="another similarity") as caught:
+            read_chengyu(path)
+        assert f"{path}:5" in str(caught.value)
+        assert f"{path}:{number + 1} " in str(caught.value)

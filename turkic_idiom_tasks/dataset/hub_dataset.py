@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
 
 from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.dataset.hub_layout import HubFiles
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, RetrievalData, check_retrieval
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import display, input_errors, parse_json, printable
+from turkic_idiom_tasks.io.reading import display, input_errors, is_blank, parse_json, printable
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import (
     Concept,
@@ -57,10 +57,16 @@ def _as_tag(value: Any) -> str:
     return value if isinstance(value, str) else LABELS[int(value)]
 
 
+def _as_filled(text: str) -> str:
+    if is_blank(text):
+        raise ValueError("is empty")
+    return text
+
+
 _Identifier = Annotated[str, BeforeValidator(_as_identifier)]
-_Filled = Annotated[str, StringConstraints(pattern=r"\S")]
 # Offsets count code points of NFC text, and a token in another form would not be found in its sentence.
 _Composed = Annotated[str, AfterValidator(partial(unicodedata.normalize, "NFC"))]
+_Filled = Annotated[str, AfterValidator(_as_filled)]
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ class _JudgedRow:
 class _SpanRow:
     id: _Identifier
     idiom: _Filled
-    sentence: Annotated[_Composed, StringConstraints(pattern=r"\S")]
+    sentence: Annotated[_Composed, AfterValidator(_as_filled)]
     tokens: Annotated[tuple[_Composed, ...], Field(min_length=1)]
     ner_tags: tuple[Annotated[str, BeforeValidator(_as_tag)], ...]
 

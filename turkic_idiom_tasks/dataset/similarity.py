@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import is_blank
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.splits import TEST, retrieval_split
@@ -70,7 +71,7 @@ class SentencePairs:
         self.row = {row.id: position for position, row in enumerate(self.rows)}
         for position, row in enumerate(self.rows):
             problem = ""
-            if not row.sentence1.strip() or not row.sentence2.strip():
+            if is_blank(row.sentence1) or is_blank(row.sentence2):
                 problem = "lacks a sentence; leave the pair out"
             elif (row.gold is None) == (row.other is None):
                 problem = "needs either a gold score or the pair whose similarity counts, not both"
@@ -147,12 +148,27 @@ def lexicon_pairs(lexicon: Lexicon, language: str, *, split: str = TEST) -> Sent
 def parse_score(place: str, text: str) -> float:
     """Return the gold score that a cell states; the place, file and line, begins the message of an InputError."""
     try:
-        score = float(text)
+        # Python also reads 0_1 as 1, and digits of every script.
+        score = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:
         score = math.nan
     if not 0 <= score <= 1:  # NaN is not either
         raise InputError(f"{place}: the similarity {text!r} is not a number between 0 and 1")
     return score
+
+
+def repeats_row(
+    place: str, texts: tuple[str | None, ...], gold: object, earlier: dict[tuple[str | None, ...], tuple[str, object]]
+) -> bool:
+    """Return whether an earlier row of a table has the same texts and gold score; add the row to the earlier ones.
+
+    Raises:
+        InputError: the texts are the same and the gold scores are not; names both places.
+    """
+    first_place, first_gold = earlier.setdefault(texts, (place, gold))
+    if gold != first_gold:
+        raise InputError(f"{place}: has the sentences of {first_place} with another similarity; remove one of the rows")
+    return place != first_place
 
 
 def content_digest(records: Iterable[Sequence[object]]) -> str:

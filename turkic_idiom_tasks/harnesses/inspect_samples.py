@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any
 
 from inspect_ai.dataset import Sample
@@ -11,6 +11,7 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
+from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS, Item, Option
@@ -58,12 +59,13 @@ def item_samples(
         turns = _example_turns(answered, few_shot, item_set.name)
         column = []
         for item in items_of_set(dataset, item_set):
+            digest = content_digest([astuple(item)])
             sample = Sample(
                 id=item.id,
                 input=[*turns, ChatMessageUser(content=ask(item, variant))],
                 target=_answer(item, is_open=is_open),
                 choices=None if is_open else [option.text for option in item.options],
-                metadata={"concept": item.concept, "set": item_set.name, "item": asdict(item)},
+                metadata={"concept": item.concept, "set": item_set.name, "item": asdict(item), "digest": digest},
             )
             column.append(sample)
         columns.append(column)
@@ -89,7 +91,12 @@ def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot
                 id=f"spans_{code}/{sentence.id}",
                 input=[*turns, ChatMessageUser(content=ask(sentence.sentence, code))],
                 target=answer(sentence),
-                metadata={"concept": concepts[sentence.id], "set": f"spans_{code}", "sentence": asdict(sentence)},
+                metadata={
+                    "concept": concepts[sentence.id],
+                    "set": f"spans_{code}",
+                    "sentence": asdict(sentence),
+                    "digest": content_digest([astuple(sentence)]),
+                },
             )
             column.append(sample)
         columns.append(column)

@@ -8,6 +8,7 @@ from `tasks.items.scoring`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
 from functools import partial
 from typing import Any, TypedDict
 
@@ -16,6 +17,7 @@ from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
 from turkic_idiom_tasks.dataset.base import Dataset
+from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
@@ -144,6 +146,7 @@ def _document(dataset: Dataset, item: Item, *, kind: str, variant: str) -> dict[
         "options": [option.text for option in item.options],
         "traps": [option.trap for option in item.options],
         "gold": item.gold,
+        "digest": content_digest([astuple(item)]),  # by which a log shows of which edition it is
         "prompt": variant,
         "query": query,
         "letters": list(prompts.letters(item)),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import astuple
 from functools import partial
 from typing import Any
 
 from datasets import Dataset as HarnessDataset
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
+from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
 from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -30,7 +32,10 @@ def load(language: str, **_metadata: Any) -> dict[str, HarnessDataset]:
     splits = {}
     for split, sentences in sentences_by_split.items():
         concepts = idiom_clusters(sentences)
-        documents = [sentence.document() | {"concept": concepts[sentence.id]} for sentence in sentences]
+        documents = []
+        for sentence in sentences:
+            more = {"concept": concepts[sentence.id], "digest": content_digest([astuple(sentence)])}
+            documents.append(sentence.document() | more)
         splits[split] = HarnessDataset.from_list(documents)
     return splits
 

@@ -121,6 +121,11 @@ def first_unseen(text: str) -> str:
     return next(filter(is_unseen, text), "")
 
 
+def is_blank(text: str) -> bool:
+    """Return whether a text shows nothing, because it holds only white space and characters that cannot be seen."""
+    return all(character.isspace() or is_unseen(character) for character in text)
+
+
 def printable(text: str) -> str:
     """Return text that is safe to print: control, bidirectional and other unseen characters become escapes.
 

@@ -45,14 +45,14 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
             results.append(mteb_files.read_predictions(path, metas, dataset))
         elif lm_eval_files.SAMPLES.fullmatch(path.name):
             results.append(lm_eval_files.read_samples(path, dataset))
-        elif path.name.endswith(inspect_files.SUFFIX):
+        elif inspect_files.LOG.fullmatch(path.name):
             from_log = inspect_files.read_log(path, dataset)
             results += [from_log] if from_log else []
     if not results:
         raise InputError(
             f"{', '.join(map(str, places))}: nothing to submit; expected *{SUFFIX} of turkic-idiom run, finetune or "
             f"grid run, *{mteb_files.PREDICTIONS_SUFFIX} of mteb run --prediction-folder, "
-            f"samples_turkic_idiom_*.jsonl of lm-eval run --log_samples, or *{inspect_files.SUFFIX} of inspect eval "
+            f"samples_turkic_idiom_*.jsonl of lm-eval run --log_samples, or *.eval or DATE_*.json of inspect eval "
             "turkic_idiom_tasks/..."
         )
     kept = []

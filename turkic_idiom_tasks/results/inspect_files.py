@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,15 +21,17 @@ from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
-SUFFIX = ".eval"
+# Names that Inspect gives to logs in its two formats; a folder holds other JSON too, which need not be read for this.
+LOG = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT.+_.+\.json")
 _PREFIX = "turkic_idiom_tasks/"  # of the names of our tasks
+_SCORERS = dict.fromkeys(ITEM_TASKS, "idiom_choice") | {CLOZE_OPEN: "idiom_cloze", SPANS: "idiom_spans"}
 
 
 def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
     """Return the answers of a log, one prediction for each set in it; None for a log of somebody else's task.
 
     Args:
-        path: a log in Inspect's own format.
+        path: a log whose name `LOG` matches.
         dataset: what was predicted.
 
     Raises:
@@ -74,26 +77,30 @@ def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
     )
 
 
-def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, dict[str, Any]]:
-    """Return task and subset -> id of a sentence or item -> the answer that our scorer read."""
-    answers: dict[SubsetKey, dict[str, Any]] = {}
+def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, list[tuple[str, object, Any]]]:
+    """Return task and subset -> what our scorer read; see `read_answers`."""
+    answers: dict[SubsetKey, list[tuple[str, object, Any]]] = {}
     for sample in log.samples or []:
         sample_id = str(sample.id)  # spans_tr/SENTENCE, or the id of an item: equivalent_tr_uz/CONCEPT
-        scores = list((sample.scores or {}).values())
-        if not scores:
-            raise InputError(f"{path}: sample {display(sample_id)} has no score; run inspect eval-retry, or score it")
+        scores = sample.scores or {}
+        score = scores.get(_SCORERS[task])
+        if score is None:
+            raise InputError(
+                f"{path}: sample {display(sample_id)} has no score of {_SCORERS[task]}, which reads the answers "
+                f"(it has {', '.join(map(display, scores)) or 'none'}); run inspect score --scorer "
+                f"{_PREFIX}{_SCORERS[task]}"
+            )
         if sample.epoch > 1:
             raise InputError(f"{path}: has several answers to each item; run it again with --epochs 1")
         set_name, _, rest = sample_id.partition("/")
         subset = "-".join(set_name.split("_")[1:])
-        text = scores[0].answer
+        answer: str | int | None = score.answer
         if task == SPANS:
-            answers.setdefault((SPANS, subset), {})[rest] = "".join(tag[0] for tag in (text or "").split())
-        elif task == CLOZE_OPEN or text is None:
-            answers.setdefault((task, subset), {})[sample_id] = text
-        else:
+            sample_id, answer = rest, "".join(tag[0] for tag in (score.answer or "").split())
+        elif task != CLOZE_OPEN and score.answer is not None:
             # -1 is no option of an item, so a text that our scorer cannot have written is refused later.
-            answers.setdefault((task, subset), {})[sample_id] = LETTERS.find(text) if len(text) == 1 else -1
+            answer = LETTERS.find(score.answer) if len(score.answer) == 1 else -1
+        answers.setdefault((task, subset), []).append((sample_id, (sample.metadata or {}).get("digest"), answer))
     return answers
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, JsonValue
 
@@ -23,13 +23,13 @@ from turkic_idiom_tasks.results.model_predictions import (
 )
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import read_answers
-from turkic_idiom_tasks.tasks.items.prompts import VARIANTS
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 
 _TASK_NAMES = "|".join(["span", *sorted(ITEM_TASKS, key=len, reverse=True)])  # `cloze_open` before `cloze`
 # `_gen` after a language belongs to the way of asking, and is no second language.
 SAMPLES = re.compile(
     rf"samples_turkic_idiom_(?P<task>{_TASK_NAMES})_(?P<language>[a-z]+)"
-    r"(?:_(?P<target>(?!gen_)[a-z]+))?(?:_gen)?_(?P<date>.+)\.jsonl"
+    r"(?:_(?P<target>(?!gen_)[a-z]+))?(?P<written>_gen)?_(?P<date>.+)\.jsonl"
 )
 STRICT, FLEXIBLE, LIKELIEST = "strict", "flexible", "none"  # filters: the reading of a response that a sample holds
 
@@ -55,22 +55,23 @@ class _Results(HarnessFile):
 
 class _Document(HarnessFile):
     id: str = ""
+    digest: str = ""
 
 
 class _Answer(HarnessFile):
     item: str
     prompt: str
-    answer: int | str | None
+    answer: JsonValue  # no type of its own, because pydantic would make the position 1 of `true` and of `1.0`
 
 
 class _Sample(HarnessFile):
-    """A line of samples; under the name of each metric stands what it is computed from."""
+    """A line of samples; under the name of its first metric stands what all are computed from."""
 
     filter: str
     doc: _Document = _Document()
     span_f1: tuple[str, str, str] | None = None  # idiom, gold tags, predicted tags
     accuracy: _Answer | None = None
-    accepted: _Answer | None = None
+    exact: _Answer | None = None  # of the open cloze
 
 
 def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
@@ -100,26 +101,29 @@ def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
             "environment in which turkic-idiom doctor finds nothing wrong"
         )
     check_data(path, data_revision, dataset)
-    if match["task"] == "span":
+    is_span = match["task"] == "span"
+    is_written = bool(match["written"]) or match["task"] == CLOZE_OPEN
+    # Every response stands in the file once per filter, also of those that a user has added to ours.
+    counted = STRICT if is_span else FLEXIBLE if is_written else LIKELIEST
+    answers: dict[str, list[tuple[str, str, JsonValue]]] = {}  # prompt -> see `read_answers`
+    for sample in read_harness_lines(_Sample, path):
+        answer = sample.accuracy or sample.exact
+        if sample.filter != counted:
+            continue
+        if is_span:
+            tags = None if sample.span_f1 is None else sample.span_f1[2]
+            answers.setdefault("", []).append((sample.doc.id, sample.doc.digest, tags))
+        elif answer is not None:  # an item without an answer is missed by `read_answers`
+            answers.setdefault(answer.prompt, []).append((answer.item, sample.doc.digest, answer.answer))
+    if is_span:
         key = (SPANS, match["language"])
-        tags = {}
-        for sample in read_harness_lines(_Sample, path):
-            if sample.filter == STRICT:  # every response stands in the file once per filter
-                tags[sample.doc.id] = None if sample.span_f1 is None else sample.span_f1[2]
-        prediction = read_answers(path, key, tags, dataset)
+        prediction = read_answers(path, key, answers.get("", []), dataset)
     else:
         key = (match["task"], "-".join(filter(None, match.group("language", "target"))))
-        answers: dict[str, dict[str, Any]] = {}  # prompt -> item -> answer
-        method = GENERATION
-        for sample in read_harness_lines(_Sample, path):
-            answer = sample.accuracy or sample.accepted
-            if answer is None or sample.filter not in (FLEXIBLE, LIKELIEST):
-                continue  # an item without an answer is missed by `read_answers`
-            method = LOGLIKELIHOOD if sample.filter == LIKELIEST else GENERATION
-            answers.setdefault(answer.prompt, {})[answer.item] = answer.answer
         prompt = next((prompt for prompt in VARIANTS if prompt in answers), None)
         if prompt is None:
             raise InputError(f"{path}: holds no answer to an item under a known prompt; run it again")
+        method = GENERATION if is_written else LOGLIKELIHOOD
         prediction = read_answers(path, key, answers[prompt], dataset, prompt=prompt, method=method)
     is_classifier = results.config.model == TOKEN_CLASSIFIER
     shots = results.n_shot[task]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, Pool
 from turkic_idiom_tasks.dataset.sentences import TestSentences
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, SentencePairs
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, SentencePairs, content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json
 from turkic_idiom_tasks.results.item_answers import (
@@ -126,27 +126,43 @@ def read_lines(
 
 
 def read_answers(
-    path: Path, key: SubsetKey, answers: Mapping[str, Any], dataset: Dataset, *, prompt: str = "", method: str = ""
+    path: Path,
+    key: SubsetKey,
+    answers: Iterable[tuple[str, object, Any]],
+    dataset: Dataset,
+    *,
+    prompt: str = "",
+    method: str = "",
 ) -> Prediction:
     """Return the answers in the log of a harness as the predictions of one subset.
 
     Args:
         path: the log.
         key: task and subset.
-        answers: id of a test sentence -> its tags as letters, or id of an item -> see `item_answers.Answer`.
+        answers: for each sentence or item of the log its id, the digest that our task stated beside it, and the
+            answer: tags as letters, or see `item_answers.Answer`.
         dataset: the data that was asked.
         prompt: variant of the prompt; only for items.
         method: one of `METHODS`; only for items.
 
     Raises:
-        InputError: the data have no such subset, an answer is missing, or one does not fit; names the file.
+        InputError: the data have no such subset, an answer is missing, repeated, of another edition of its item, or
+            does not fit; names the file.
     """
     task, subset = key
     section = _open_section(dataset, task, subset, prompt=prompt, method=method)
     if section is None:
         raise InputError(f"{path}: the data in use have no {task}, {display(subset)}; name the data with --data")
+    data = section.data
+    assert isinstance(data, TestItems | TestSentences)
     try:
-        for name, answer in answers.items():
+        for name, digest, answer in answers:
+            # The revision of the data does not show what another version of this package makes of them.
+            if name in data.row and digest != content_digest([astuple(data.rows[data.row[name]])]):
+                raise MalformedError(
+                    f"{section.noun} {display(name)} is not as the data in use have it: the log was made with another "
+                    "edition of the data, or by an older version of this package"
+                )
             value = plain_text(answer) if task == CLOZE_OPEN and isinstance(answer, str) else answer
             section.add({section.noun: name, "tags" if task == SPANS else "answer": value})
     except MalformedError as error:
@@ -226,7 +242,7 @@ class _Section:
         self.noun = _NOUNS[type(data)]
         self.row: Mapping[str, int] = data.row  # id -> position
         self._place = f"{task}, {subset}"
-        self._task, self._data, self._prompt, self._method = task, data, prompt, method
+        self._task, self.data, self._prompt, self._method = task, data, prompt, method
         self._values: dict[int, Any] = {}
 
     def add(self, line: Mapping[str, Any]) -> None:
@@ -249,32 +265,32 @@ class _Section:
     def prediction(self) -> Prediction:
         """Return what was read, once nothing is missing."""
         values = [self._values[position] for position in range(len(self.row))]
-        if isinstance(self._data, TestSentences):
-            return Tags(self._data, tuple(values))
-        if isinstance(self._data, TestItems):
-            return ItemAnswers(self._data, tuple(values), self._prompt, self._method)
-        if isinstance(self._data, SentencePairs):
-            return Similarities(self._task, self._data, np.array(values, dtype=np.float64))
+        if isinstance(self.data, TestSentences):
+            return Tags(self.data, tuple(values))
+        if isinstance(self.data, TestItems):
+            return ItemAnswers(self.data, tuple(values), self._prompt, self._method)
+        if isinstance(self.data, SentencePairs):
+            return Similarities(self._task, self.data, np.array(values, dtype=np.float64))
         n_listed = np.array([n for _, n, _ in values], dtype=np.int32)
-        is_cut = bool((n_listed < len(self._data.documents)).any())
+        is_cut = bool((n_listed < len(self.data.documents)).any())
         beyond: dict[tuple[int, int], _Place] = {}
         for row, (_, _, places) in enumerate(values):
             for document, place in places.items():
                 beyond[row, document] = place
         above = np.stack([places_above for places_above, _, _ in values])
-        return Rankings(self._data, above, n_listed if is_cut else None, beyond)
+        return Rankings(self.data, above, n_listed if is_cut else None, beyond)
 
     def _read(self, position: int, line: Mapping[str, Any]) -> Any:
         """Return the value of a line; raise MalformedError if it does not fit the item."""
-        if isinstance(self._data, Pool):
-            return _read_ranking(self._data, position, line.get("ranking"), line.get("beyond", []))
+        if isinstance(self.data, Pool):
+            return _read_ranking(self.data, position, line.get("ranking"), line.get("beyond", []))
         fault: str | None = None
         value: Any
-        if isinstance(self._data, TestItems):
+        if isinstance(self.data, TestItems):
             value = line.get("answer")
-            fault = answer_fault(self._data.rows[position], value, is_open=self._task == CLOZE_OPEN)
-        elif isinstance(self._data, TestSentences):
-            value, n_words = line.get("tags"), len(self._data.rows[position].tokens)
+            fault = answer_fault(self.data.rows[position], value, is_open=self._task == CLOZE_OPEN)
+        elif isinstance(self.data, TestSentences):
+            value, n_words = line.get("tags"), len(self.data.rows[position].tokens)
             if not isinstance(value, str) or len(value) != n_words or not set(value) <= set(TAG_LETTERS):
                 fault = f"needs {n_words} of the letters O, B, I, not {display(value)}"
         else:

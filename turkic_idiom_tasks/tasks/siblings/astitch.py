@@ -22,6 +22,7 @@ from turkic_idiom_tasks.dataset.similarity import (
     SentencePairs,
     Triplet,
     parse_score,
+    repeats_row,
 )
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_cells, read_whole_table
@@ -77,26 +78,25 @@ class AStitchData:
     def pairs(self, subset: str, *, split: str = "test") -> SentencePairs:
         """Return the idiom pairs and general pairs of Task 2 in the split ``dev`` or ``test``.
 
-        An incorrect pair has the gold score of the pair (E_c, E_i), as the column ``incorrect`` says; rows that repeat
-        an earlier one are left out.
+        An incorrect pair has the gold score of the pair (E_c, E_i), as the column ``incorrect`` says; a row that
+        repeats an earlier one is left out, or refused if it states another gold score.
         """
         folder = ASTITCH_LANGUAGES[subset]
         data = self.root / "Task2" / "CreateEvaluationData"
         rows: list[SentencePair] = []
         references: dict[tuple[str, str], str] = {}  # (E_c, E_i) -> id of the pair
-        seen: set[tuple[str, str]] = set()
+        earlier: dict[tuple[str | None, ...], tuple[str, object]] = {}  # see `repeats_row`
         path = data / folder / "NoResults" / "evalData" / f"{split}_rawSimData.csv"
         for place, cells in read_whole_table(path, _PAIR_COLUMNS):
             name = place.rpartition(":")[2]
             sentence, other, idiom = cells["sent_idiom"], cells["sent_other"], cells["idiom"]
-            if (sentence, other) in seen:
+            both = (cells["correct"], cells["incorrect"])
+            score = None if _is_missing(cells["sim"]) else parse_score(place, cells["sim"])
+            if repeats_row(place, (sentence, other), both if score is None else score, earlier):
                 continue
-            seen.add((sentence, other))
-            if not _is_missing(cells["sim"]):
-                score = parse_score(place, cells["sim"])
+            if score is not None:
                 rows.append(SentencePair(name, sentence, other, CORRECT, score, None, idiom, idiom))
                 continue
-            both = (cells["correct"], cells["incorrect"])
             if any(map(_is_missing, both)):
                 raise InputError(f"{place}: a pair without sim needs a correct and an incorrect sentence")
             if both not in references:

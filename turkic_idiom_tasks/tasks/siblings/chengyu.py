@@ -21,6 +21,7 @@ from turkic_idiom_tasks.dataset.similarity import (
     SentencePairs,
     Triplet,
     parse_score,
+    repeats_row,
 )
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_whole_table
@@ -59,14 +60,18 @@ def read_chengyu(path: Path) -> SentencePairs:
     """Return the pairs of a file of ChengyuSTS.
 
     Where the similarity is empty, the pair (S, A_i) has the gold score of the model's own similarity of (A_c, A_i). A
-    row with braces is an idiom pair.
+    row with braces is an idiom pair. A row that repeats an earlier one is left out, or refused if its similarity is
+    another one.
     """
     pairs: list[SentencePair] = []
+    earlier: dict[tuple[str | None, ...], tuple[str, object]] = {}  # see `repeats_row`
     for place, row, similarity in _rows(path):
         name, idiom = place.rpartition(":")[2], row.idiom
         concept = idiom or f"sts/{name}"
-        if similarity:
-            score = parse_score(place, similarity)
+        score = parse_score(place, similarity) if similarity else None
+        if repeats_row(place, (row.original, row.correct, row.incorrect), score, earlier):
+            continue
+        if score is not None:
             kind = GENERAL if not idiom else CORRECT if row.correct else INCORRECT
             other = row.correct or row.incorrect or ""
             pairs.append(SentencePair(name, row.original, other, kind, score, None, concept, idiom))

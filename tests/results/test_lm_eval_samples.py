@@ -1,0 +1,126 @@
+"""Samples that lm-eval logs of our tasks, and what a changed file may not do to a score."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.lm_eval_runs import evaluate, manager  # noqa: F401
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.dataset import LexiconDataset
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.lexicon.load import load_lexicon
+from turkic_idiom_tasks.results.lm_eval_files import read_samples
+
+MEANING, WRITTEN, SPANS = "turkic_idiom_meaning_tr", "turkic_idiom_meaning_tr_gen", "turkic_idiom_span_tr"
+OPEN = "turkic_idiom_cloze_open_tr"
+
+
+@pytest.fixture(scope="module")
+def logged(item_lexicon, manager):  # noqa: F811
+    """Task -> rows of a model that always says A, so that it finds no idiom."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TURKIC_IDIOM_DATA", str(item_lexicon))
+        found = evaluate(lambda document: "A", [MEANING, WRITTEN, SPANS, OPEN], manager)
+    return json.loads(json.dumps(found["samples"], default=str))
+
+
+@pytest.fixture
+def read(item_lexicon, logged, tmp_path):
+    """Writes the rows of a task, changed by a function, as the command does, and reads the file."""
+    dataset = open_dataset(str(item_lexicon))
+
+    def read_changed(task, change=lambda rows: None, *, data=dataset):
+        rows = json.loads(json.dumps(logged[task]))
+        change(rows)
+        results = {
+            "model_name": "org/llm", "lm_eval_version": "0.4.13", "config": {"model": "hf"}, "n-shot": {task: 0},
+            "configs": {task: {"metadata": {"data_revision": dataset.revision}}},
+        }  # fmt: skip
+        (tmp_path / "results_2026.json").write_text(json.dumps(results))
+        path = tmp_path / f"samples_{task}_2026.jsonl"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        return next(iter(read_samples(path, data).predictions.values()))
+
+    return read_changed
+
+
+def right(row):
+    """A copy of a row in which the model gave the right answer."""
+    answer = row["accuracy"] | {"answer": row["doc"]["gold"]}
+    return row | {"accuracy": answer}
+
+
+def test_every_filter_of_ours_is_read(read):
+    n_right = sum(read(MEANING).are_right())
+    assert 0 < n_right < len(read(MEANING).answers)
+    assert sum(read(WRITTEN).are_right()) == n_right
+    assert (read(MEANING).method, read(WRITTEN).method) == ("loglikelihood", "generation")
+    assert set("".join(read(SPANS).letters)) == {"O"}
+    assert set(read(OPEN).answers) == {"A"}
+
+
+@pytest.mark.parametrize("task", [MEANING, WRITTEN])
+def test_an_item_with_a_second_answer_is_refused_by_name(read, task):
+    def repeat(rows):
+        rows += [right(row) for row in rows]
+
+    with pytest.raises(InputError, match=rf"samples_{task}_2026\.jsonl: item 'meaning_tr/.*' appears twice"):
+        read(task, repeat)
+
+
+def test_a_sentence_with_a_second_answer_is_refused_by_name(read):
+    def repeat(rows):
+        strict = next(row for row in rows if row["filter"] == "strict")
+        concept, gold, _ = strict["span_f1"]
+        rows.append(strict | {"span_f1": [concept, gold, gold]})
+
+    with pytest.raises(InputError, match=r"sentence '.*' appears twice"):
+        read(SPANS, repeat)
+
+
+@pytest.mark.parametrize(("task", "name"), [(MEANING, "flexible"), (WRITTEN, "none"), (SPANS, "none")])
+def test_rows_of_a_filter_that_is_not_ours_do_not_count(read, task, name):
+    expected = read(task)
+
+    def add(rows):
+        more = [right(row) if "accuracy" in row else row | {"span_f1": ["", "", "B"]} for row in rows]
+        rows += [row | {"filter": name} for row in more]
+
+    found = read(task, add)
+    for field in ("letters",) if task == SPANS else ("answers", "method"):
+        assert getattr(found, field) == getattr(expected, field)
+
+
+@pytest.mark.parametrize("answer", [True, False, 1.0, "1", [1]])
+def test_what_is_no_position_is_refused(read, answer):
+    def change(rows):
+        rows[0]["accuracy"]["answer"] = answer
+
+    with pytest.raises(InputError, match=r"item '.*': needs the position of an option.* not "):
+        read(MEANING, change)
+
+
+@pytest.mark.parametrize(("task", "field"), [(MEANING, "meaning"), (SPANS, "example")])
+def test_an_item_of_another_edition_is_refused(item_lexicon, read, task, field):
+    """The data say that they are the same, but one entry differs, and with it options or a sentence."""
+    original = load_lexicon(item_lexicon)
+    sentence = open_dataset(str(item_lexicon)).test_sentences("tr").rows[0]
+    concept = sentence.id if task == SPANS else read(task).items.rows[0].concept
+    entries = dict(original.of("tr"))
+    changed = f"{getattr(entries[concept], field)} ve"
+    entries[concept] = replace(entries[concept], **{field: changed})
+    other = replace(original, entries={**original.entries, "tr": entries})
+    assert other.revision == original.revision
+    with pytest.raises(InputError, match=r"(item|sentence) '.*' is not as the data in use have it: .* another edition"):
+        read(task, data=LexiconDataset(other, "other"))
+
+
+@pytest.mark.parametrize("task", [MEANING, SPANS])
+def test_samples_that_do_not_say_their_edition_are_refused(read, task):
+    def drop(rows):
+        for row in rows:
+            del row["doc"]["digest"]
+
+    with pytest.raises(InputError, match="older version"):
+        read(task, drop)
