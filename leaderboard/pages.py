@@ -44,7 +44,7 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
 class Pages:
-    """The files of a site of two boards: of encoders, and of language models if there are any."""
+    """Files of a site of two boards: of encoders, and of language models if there are any."""
 
     def __init__(
         self, board: Board, models: Board | None = None, *, repository: str | None = None, built: date | None = None
