@@ -105,13 +105,7 @@ class RetrievalScores:
 
 
 def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection[str]) -> RetrievalScores:
-    """Return the means of the scores of a retrieval grid.
-
-    Args:
-        scores: from `frame.score_frame`.
-        queries: from `frame.query_frame`, of the same results.
-        languages: codes of the languages of the means, as far as the data has them.
-    """
+    """Return the means of a grid, from `frame.score_frame` and `frame.query_frame`, over the languages in the data."""
     scores = scores[scores["task"].isin(SUBSETS)]
     tested = scores[scores["regime"].isin([PRETRAINED, TR_ONLY])]
     pairs = set(zip(tested["task"], tested["subset"], strict=True))

@@ -27,12 +27,7 @@ _PREFIX = "turkic_idiom_tasks/"  # of the names of our tasks
 def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
     """Return the answers of a log, one prediction for each set in it; None for a log of somebody else's task.
 
-    Args:
-        path: a log in Inspect's own format.
-        dataset: what was predicted.
-
-    Raises:
-        InputError: Inspect is not installed, or the log is damaged, unfinished, of other data or incomplete.
+    A log that is damaged, unfinished, incomplete or of other data is an InputError.
     """
     try:
         from inspect_ai.log import read_eval_log  # late: an optional package, which takes two seconds to import

@@ -63,12 +63,10 @@ class KeepBest(TrainerCallback):
     ) -> None:
         """Begin without any evaluation.
 
-        Args:
-            model: the model that is trained.
-            ranks: names of the metrics by which evaluations are compared, the most important one first. Higher is
-                better, but for ``eval_loss``; NaN is worse than every number.
-            evaluations: number of evaluations, spread evenly over the steps; None evaluates after every epoch.
-            patience: evaluations without a new best one after which training stops; None never stops.
+        Evaluations are compared by the metrics in `ranks`, the most important one first. Higher is better, but for
+        ``eval_loss``; NaN is worse than every number. `evaluations` of them are spread evenly over the steps; None
+        evaluates after every epoch. Training stops after `patience` evaluations without a new best one; None never
+        stops.
         """
         self.history: list[Mapping[str, float]] = []  # metrics of the evaluations
         self.best: Mapping[str, float] = {}  # metrics of the best one, the earliest of equal ones
