@@ -143,8 +143,8 @@ def build_problem(
 def assign(problem: Problem, concept_vectors: Vectors, candidate_vectors: Vectors, *, floor: float) -> list[Match]:
     """Return the one-to-one pairs that make the sum of cosines above a floor largest, by falling cosine.
 
-    The vectors are (number of concepts or candidates, dimension); each row has the L2 norm 1, or 0. The floor, in (-1,
-    1), is the lowest cosine of a pair.
+    The vectors are (number of concepts or candidates, dimension); each row has the L2 norm 1, or 0. The floor is the
+    lowest cosine of a pair, above -1 and below 1.
     """
     n_rows, n_columns = len(problem.concepts), len(problem.candidates)
     rows, columns, cosines = _neighbours(concept_vectors, candidate_vectors, floor)

@@ -123,10 +123,11 @@ def markdown_table(rows: Iterable[Sequence[str]]) -> str:
 
 
 def attest(lexicon: Lexicon, dictionary: Mapping[str, Sequence[Entry]], language: str) -> dict[str, list[str]]:
-    """Return whether an outside dictionary (language -> entries) has each idiom of a language, as lists of concepts.
+    """Return the concepts of a language by whether an outside dictionary (language -> entries) has their idioms.
 
     ``listed``: the idiom or a variant is among the dictionary's headwords and variants; ``inflected``: another form of
-    the verb is, the rest word for word (`tarvuzi qoʻltigʻidan tushdi` for `tarvuzi qoʻltigʻidan tushmoq`); ``absent``.
+    the verb is, the rest word for word (`tarvuzi qoʻltigʻidan tushdi` for `tarvuzi qoʻltigʻidan tushmoq`); ``absent``:
+    the others.
     """
     record = LANGUAGES[language]
     headwords: set[str] = set()

@@ -40,7 +40,7 @@ def plant(
     """Return kind of error and copy with it, of a share of the entries; the kinds take turns.
 
     The concepts have meanings. The share, in (0, 1], is of their entries, at least one. Where an error of one kind
-    cannot be made of an entry, the next kind is.
+    cannot be made of an entry, the next kind is tried.
     """
     entries = lexicon.of(language)
     equivalents = lexicon.judged(SAME, NEAR)

@@ -72,7 +72,7 @@ def mark_loglikelihoods(responses: Responses, documents: Iterable[Document]) -> 
 
 
 def likeliest_option(document: Document, results: Sequence[Sequence[Any]]) -> int | None:
-    """Return the position of the first most likely option by the results of `mark_loglikelihoods`; None for NaN."""
+    """Return the position of the most likely option, the first of equals, by `mark_loglikelihoods`; None for NaN."""
     loglikelihoods = []
     for mark, loglikelihood in results:
         _check_mark(document, mark)

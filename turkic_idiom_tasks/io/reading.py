@@ -175,8 +175,8 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool
     """Return the value of a JSON text in UTF-8, with at most `max_depth` brackets inside brackets.
 
     Special numbers are NaN and infinity as Python's json module writes them; the score files of the stock harnesses
-    have such values. A text that repeats a key, or holds a number or text that cannot be kept exactly (NaN, infinity,
-    thousands of digits, half of a surrogate pair), is a MalformedError, as one that is not JSON is.
+    have such values. Besides a text that is no JSON, a repeated key is a MalformedError, and so is a number or text
+    that cannot be kept exactly (NaN, infinity, thousands of digits, half of a surrogate pair).
     """
     text = decode_text(data)
     # Python's parser calls itself for each bracket and fails with a RecursionError at some depth. The first count,

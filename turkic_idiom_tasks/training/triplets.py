@@ -84,14 +84,15 @@ def build_triplets(
 ) -> TripletData:
     """Return the triplets, development pairs and test pairs that a name stands for.
 
-    The data are ``astitch`` (the folder that ASTITCH_DATA names), ``chengyu`` (the folder that CHENGYU_STS_DATA names),
-    ``lexicon`` or empty (the bundled lexicon), a lexicon directory, an opened dataset, or a table with the columns
-    original, correct, incorrect and idiom, or S, A_c, A_i and sim. Languages are subsets of AStitch (``eng``, ``por``)
-    or codes of a lexicon's languages; empty for all of them.
-
-    Triplets whose idiom is in the test pairs of their subset make the data be refused (``refuse``), are left out
-    (``leave-out``), or stay (``keep``). `general` is a table without a header line, with a score in [0, 1] and two
-    sentences in each row; a pair that is also a test pair is left out.
+    Args:
+        data: ``astitch`` (the folder that ASTITCH_DATA names), ``chengyu`` (the folder that CHENGYU_STS_DATA names),
+            ``lexicon`` or empty (the bundled lexicon), a lexicon directory, an opened dataset, or a table with the
+            columns original, correct, incorrect and idiom, or S, A_c, A_i and sim.
+        languages: subsets of AStitch (``eng``, ``por``) or codes of a lexicon's languages; empty for all of them.
+        seen_idioms: what is done with triplets whose idiom is in the test pairs of their subset: ``refuse`` the data,
+            ``leave-out`` the triplets, or ``keep`` them.
+        general: table without a header line, with a score in [0, 1] and two sentences in each row; a pair that is also
+            a test pair is left out.
     """
     if seen_idioms not in SEEN_IDIOMS:
         raise usage_error(f"--seen-idioms {seen_idioms}: choose one of {', '.join(SEEN_IDIOMS)}")

@@ -56,7 +56,7 @@ class AStitchData:
     """A local copy of AStitchInLanguageModels; its `root` holds ``Task1`` and ``Task2``."""
 
     def __init__(self, path: Path | str | None = None) -> None:
-        """Find a copy of the repository, without a path in ``ASTITCH_DATA``; the InputError says where to obtain it."""
+        """Find a copy of the repository, by default in ``ASTITCH_DATA``; an InputError says where to obtain it."""
         name = path if path is not None else os.environ.get(ASTITCH_VARIABLE, "")
         if not str(name):
             raise InputError(

@@ -116,10 +116,7 @@ def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer | None:
 
 
 def _read_prose(text: str, sentence: SearchableSentence) -> Answer | None:
-    """Look up the texts in quotation marks of an incomplete JSON text, or otherwise every line.
-
-    A copy of the sentence among them is not an idiom.
-    """
+    """Look up the texts in quotation marks of an incomplete JSON text, or every line; a copy of the sentence is no idiom."""
     json_start = _JSON_START.search(text)
     if json_start:
         candidates = []

@@ -72,11 +72,14 @@ def build_labelled(
 ) -> LabelledData:
     """Return the rows that a name stands for.
 
-    The data are ``astitch`` (the folder that ASTITCH_DATA names), ``dodiom`` (the table that DODIOM_DATA names),
-    ``lexicon`` (the bundled one), a lexicon directory, or an opened dataset. A lexicon has the setup ``zero-shot``
-    alone. Of the inputs ``context`` adds the sentences before and after it, which AStitch alone has, and ``idiom``
-    gives the idiom as the second text. AStitch alone has the subtask ``B``. Its languages are ``eng`` (the default) and
-    ``por``; those of a lexicon have their codes.
+    Args:
+        data: ``astitch`` (the folder that ASTITCH_DATA names), ``dodiom`` (the table that DODIOM_DATA names),
+            ``lexicon`` (the bundled one), a lexicon directory, or an opened dataset.
+        setup: one of `SETUPS`; a lexicon has ``zero-shot`` alone.
+        inputs: ``context`` adds the sentences before and after it, which AStitch alone has; ``idiom`` gives the idiom
+            as the second text.
+        subtask: ``A``, or ``B`` of AStitch.
+        languages: ``eng`` (the default) or ``por`` of AStitch, or codes of a lexicon's languages.
     """
     problems = []
     chosen = {"setup": ([setup], SETUPS), "subtask": ([subtask], SUBTASKS), "inputs": (inputs, INPUTS)}
