@@ -275,8 +275,8 @@ def environment() -> Environment:
     """Return the environment of the templates, in which every value is escaped."""
     templates = Environment(
         loader=PackageLoader("leaderboard"),
-        autoescape=True,
-        undefined=StrictUndefined,
+        autoescape=True,  # names and texts come from strangers
+        undefined=StrictUndefined,  # a misspelt name is an error, not an empty place on a page
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

@@ -118,7 +118,7 @@ def score_positions(positions: RelevantPositions) -> RankingScores:
 
 
 def _reciprocal_ranks(positions: RelevantPositions, rows: npt.NDArray[np.int64]) -> Floats:
-    """Return the expected reciprocal rank of each query's first relevant document, from the group of ties that has it."""
+    """Return the expected reciprocal rank of each query's first relevant document, given the ties of that one."""
     above, tied, n_queries = positions.above, positions.tied, len(positions.counts)
     first = np.full(n_queries, np.iinfo(np.int64).max)
     np.minimum.at(first, rows, above)

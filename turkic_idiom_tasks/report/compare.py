@@ -31,7 +31,9 @@ _Scores = tuple[Header, ScoredSubset, list[int]]
 _System = Mapping[SubsetKey, _Scores]
 
 SIDES = ("A", "B")
-ALPHA = round(1 - LEVEL, 9)  # a smaller p, after Holm, shows a difference
+ALPHA = round(
+    1 - LEVEL, 9
+)  # a smaller p, after Holm, shows a difference; rounded, because 1 - .95 is .05000000000000004
 _DECIMALS = 6  # as mteb rounds
 _NOT_COMPARED = (*SIMILARITY_TASKS, IDIOMATICITY)
 _NO_PAIRED_TEST = (

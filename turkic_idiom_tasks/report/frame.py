@@ -114,7 +114,7 @@ def average_seeds(cells: pd.DataFrame, keys: list[str], *, main: str) -> pd.Data
 
     A row of `cells` is a result; results of different seeds have the keys in common. The deviation is in `SPREAD`.
     """
-    groups = cells.groupby(keys, sort=False, dropna=False)
+    groups = cells.groupby(keys, sort=False, dropna=False)  # pandas drops rows that lack a key, without a word
     measures = [name for name in cells.columns if name not in keys and pd.api.types.is_numeric_dtype(cells[name])]
     # A mean over only those seeds whose score is defined would look better than the system is
     means = groups[measures].agg(lambda values: values.mean(skipna=False))

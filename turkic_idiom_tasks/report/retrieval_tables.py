@@ -118,7 +118,7 @@ def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection
     means = groups.mean().unstack("measure")
     means[N_SEEDS] = groups.size().unstack("measure")["ndcg"]
     if UNTUNED_KEPT in means:
-        means[UNTUNED_KEPT] = groups.sum().unstack("measure")[UNTUNED_KEPT]
+        means[UNTUNED_KEPT] = groups.sum().unstack("measure")[UNTUNED_KEPT]  # the number of seeds
     averaged = _with_stand_in(queries).groupby([*KEY, "subset", "query", "concept"], sort=True)["ndcg"].mean()
     return RetrievalScores(
         models=tuple(sorted(scores["model"].unique(), key=lambda name: _place(name, PAPER_ENCODERS))),
@@ -151,7 +151,7 @@ def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, tuple[str, 
         by_subset = by_subset.loc[wanted]
         row: dict[str, Any] = by_subset[list(MEASURES)].mean().to_dict()
         row[N_QUERIES] = int(by_subset["n_queries"].sum())
-        row[N_SEEDS] = int(by_subset[N_SEEDS].min())
+        row[N_SEEDS] = int(by_subset[N_SEEDS].min())  # languages differ while the grid is not finished
         # The languages whose training ended with the untuned weights, with the share of seeds if not with all
         kept = []
         for subset, of_subset in by_subset.iterrows():

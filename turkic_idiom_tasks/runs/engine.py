@@ -76,7 +76,7 @@ def score_encoder(
             for pooling, prediction in by_pooling.items():
                 yield EncoderResult(key, pooling, prediction, seconds, throughput)
             start = time.perf_counter()
-    if len(ours) < len(poolings):
+    if len(ours) < len(poolings):  # None is among them
         for task in dict.fromkeys(task for task, _ in keys):
             of_task = [key for key in keys if key[0] == task]
             for number, key in enumerate(of_task):

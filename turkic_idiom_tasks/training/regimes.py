@@ -158,6 +158,7 @@ def labelled_pairs(pairs: Sequence[Pair], *, negatives: int, rng: np.random.Gene
 
 def text_key(text: str, language: str) -> str:
     """Return a key that texts share if they differ only in case, circumflexes, punctuation and spaces."""
+    # A text of signs alone is its own key: an empty one would make all such texts equal.
     return " ".join(_WORD.findall(fold(text, LANGUAGES[language]))) or text
 
 

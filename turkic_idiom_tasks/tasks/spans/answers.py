@@ -116,7 +116,7 @@ def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer | None:
 
 
 def _read_prose(text: str, sentence: SearchableSentence) -> Answer | None:
-    """Look up the texts in quotation marks of an incomplete JSON text, or every line; a copy of the sentence is no idiom."""
+    """Look up the texts in quotation marks of an incomplete JSON text, or every line, but no copy of the sentence."""
     json_start = _JSON_START.search(text)
     if json_start:
         candidates = []

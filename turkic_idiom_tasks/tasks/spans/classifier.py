@@ -121,7 +121,7 @@ class TokenClassifier:
         return [predictions[number] for number in range(len(sentences))]
 
     def _predict_batch(self, sentences: list[Sequence[str]], languages: list[str]) -> list[Prediction]:
-        """Tag sentences in overlapping windows; the window whose middle is nearer decides on a sub-word that two share."""
+        """Tag sentences in windows; of two that share a sub-word, the one whose middle is nearer decides its tag."""
         overlap = min(OVERLAP, self.max_length // 4)
         encoded = encode_words(self.tokenizer, sentences, languages, max_length=self.max_length, overlap=overlap)
         sentence_of_row = encoded.pop("overflow_to_sample_mapping")
