@@ -259,13 +259,14 @@ def _neighbours(
     n_kept = min(NEIGHBOURS, len(candidate_vectors))
     for start in range(0, len(concept_vectors), _ROWS):
         block = concept_vectors[start : start + _ROWS] @ candidate_vectors.T
+        # not sorted, because the assignment needs the set of neighbours and not their order
         nearest = np.argpartition(-block, n_kept - 1, axis=1)[:, :n_kept]
         values = np.take_along_axis(block, nearest, axis=1).astype(np.float64)
         is_kept = values >= floor
         positions = np.broadcast_to(np.arange(start, start + len(block))[:, None], nearest.shape)
         rows.append(positions[is_kept])
         columns.append(nearest[is_kept])
-        cosines.append(np.clip(values[is_kept], -1, 1))
+        cosines.append(np.clip(values[is_kept], -1, 1))  # rounding in float32 goes beyond 1
     return np.concatenate(rows), np.concatenate(columns), np.concatenate(cosines)
 
 

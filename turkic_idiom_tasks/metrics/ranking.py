@@ -73,6 +73,7 @@ def find_positions(similarities: npt.NDArray[np.floating], relevant: Sequence[Se
     above, tied = [], []
     for row, columns in enumerate(relevant):
         for column in columns:
+            # counted, because sorting would put tied documents in some order
             value = similarities[row, column]
             above.append(np.count_nonzero(similarities[row] > value))
             tied.append(np.count_nonzero(similarities[row] == value))
@@ -99,6 +100,7 @@ def score_positions(positions: RelevantPositions) -> RankingScores:
     rows = np.repeat(np.arange(n_queries), counts)
 
     def mean_over_ties(cumulative: Floats) -> Floats:
+        # A document of a tie stands at each place of the tie with the same probability.
         gains = (cumulative[above + tied] - cumulative[above]) / tied
         return np.bincount(rows, weights=gains, minlength=n_queries).astype(np.float64)
 
